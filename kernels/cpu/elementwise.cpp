@@ -1,0 +1,110 @@
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/vector.hpp"
+
+namespace gnnplan::kernels::cpu {
+namespace {
+
+// Dropout of the rows first .. last - 1 of a block, in pieces whose draws stay in the first-level cache: several narrow
+// rows, or a part of one wide row, at a time. Groups of eight columns are aligned to the whole matrix, not to the
+// block.
+class RowDropout {
+public:
+    RowDropout(const VectorKernels& kernels, const DropoutKey& key, std::int64_t columns)
+        : kernels_(kernels),
+          key_(key),
+          stream_(stream_key(key.seed, StreamUse::dropout, key.epoch, key.layer)),
+          threshold_(dropout_threshold(key.probability)),
+          scale_(1.0F / (1.0F - key.probability)),
+          columns_(columns) {}
+
+    void rows(ConstMatrix in, Matrix out, std::int64_t first, std::int64_t last) const {
+        const std::int64_t end = key_.first_column + columns_;
+        for (std::int64_t column = key_.first_column; column < end;) {
+            const std::int64_t group = column / dropout_group;
+            const std::int64_t next = std::min(end, group * dropout_group + draw_columns);
+            const std::int64_t groups = (next - 1) / dropout_group + 1 - group;
+            const std::int64_t batch = draw_columns / dropout_group / groups;
+            for (std::int64_t row = first; row < last; row += batch) {
+                piece(in, out, row, std::min(batch, last - row), column, next, group, groups);
+            }
+            column = next;
+        }
+    }
+
+private:
+    // Rows row .. row + count - 1 and the global columns column .. next - 1, which lie in `groups` groups from `group`.
+    void piece(ConstMatrix in, Matrix out, std::int64_t row, std::int64_t count, std::int64_t column, std::int64_t next,
+               std::int64_t group, std::int64_t groups) const {
+        std::array<std::uint16_t, draw_columns> draws;
+        kernels_.dropout_draws(stream_, key_.first_row + row, count, group, groups, draws.data());
+        const std::int64_t local = column - key_.first_column;
+        for (std::int64_t r = 0; r < count; ++r) {
+            const std::uint16_t* row_draws = draws.data() + r * groups * dropout_group + column % dropout_group;
+            kernels_.drop(in.row(row + r) + local, out.row(row + r) + local, next - column, row_draws, threshold_,
+                          scale_);
+        }
+    }
+
+    const VectorKernels& kernels_;
+    const DropoutKey& key_;
+    StreamKey stream_;
+    std::uint32_t threshold_;
+    float scale_;
+    std::int64_t columns_;
+};
+
+// Whether consecutive rows follow each other without gaps.
+bool is_flat(const auto& matrix) { return matrix.stride == matrix.columns || matrix.rows <= 1; }
+
+}  // namespace
+
+void activate(Matrix z, const float* bias, bool relu, const DropoutKey& key) {
+    if (z.rows == 0 || z.columns == 0) return;
+    const VectorKernels& kernels = best_kernels();
+    const RowDropout drop(kernels, key, z.columns);
+    parallel_chunks(z.rows, rows_per_chunk(z.columns), z.rows * z.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) kernels.bias_relu(z.row(i), bias, relu, z.columns);
+        if (key.probability > 0) drop.rows(z, z, first, last);
+    });
+}
+
+void dropout(ConstMatrix in, Matrix out, const DropoutKey& key) {
+    if (key.probability == 0) return copy(in, out);
+    const RowDropout drop(best_kernels(), key, out.columns);
+    parallel_chunks(out.rows, rows_per_chunk(out.columns), out.rows * out.columns,
+                    [&](std::int64_t first, std::int64_t last) { drop.rows(in, out, first, last); });
+}
+
+void copy(ConstMatrix in, Matrix out) {
+    if (out.rows == 0 || out.columns == 0) return;
+    const bool flat = is_flat(in) && is_flat(out);
+    const auto bytes = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * out.columns) * sizeof(float); };
+    parallel_chunks(out.rows, rows_per_chunk(out.columns), out.rows * out.columns,
+                    [&](std::int64_t first, std::int64_t last) {
+                        if (flat) {
+                            std::memcpy(out.row(first), in.row(first), bytes(last - first));
+                            return;
+                        }
+                        for (std::int64_t i = first; i < last; ++i) std::memcpy(out.row(i), in.row(i), bytes(1));
+                    });
+}
+
+void adam(float* w, const float* gradient, float* m1, float* m2, std::int64_t count, const AdamSettings& settings) {
+    const VectorKernels& kernels = best_kernels();
+    const auto correction = [&](float beta) {
+        return static_cast<float>(1 / (1 - std::pow(static_cast<double>(beta), static_cast<double>(settings.step))));
+    };
+    const float correction1 = correction(settings.beta1);
+    const float correction2 = correction(settings.beta2);
+    parallel_chunks(count, rows_per_chunk(1), count, [&](std::int64_t first, std::int64_t last) {
+        kernels.adam(w + first, gradient + first, m1 + first, m2 + first, last - first, settings, correction1,
+                     correction2);
+    });
+}
+
+}  // namespace gnnplan::kernels::cpu

@@ -1,0 +1,58 @@
+// The inner loops of the CPU backend, compiled once per instruction set and chosen at run time, so that one binary uses
+// what the CPU has. They are serial; the threads are split outside.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/stream.hpp"
+#include "kernels/table.hpp"
+
+namespace gnnplan::kernels::cpu {
+
+// Dropout draws are made for at most this many columns (64 groups of 8) of one row at a time.
+inline constexpr std::int64_t draw_columns = 512;
+
+struct VectorKernels {
+    const char* name;
+
+    // Rows first .. last - 1 of Table::spmm.
+    void (*spmm_rows)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::int64_t first, std::int64_t last);
+
+    // z[j] = relu(z[j] + bias[j]) for j < n; `bias` may be null, `relu` false.
+    void (*bias_relu)(float* z, const float* bias, bool relu, std::int64_t n);
+
+    // The draws of `rows` rows from `row` on and of `groups` groups from `group` on (rows * groups <= draw_columns /
+    // 8): draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp.
+    void (*dropout_draws)(StreamKey key, std::int64_t row, std::int64_t rows, std::int64_t group, std::int64_t groups,
+                          std::uint16_t* draws);
+
+    // out[j] = draws[j] >= threshold ? in[j] * scale : 0 for j < n; `out` may be `in`.
+    void (*drop)(const float* in, float* out, std::int64_t n, const std::uint16_t* draws, std::uint32_t threshold,
+                 float scale);
+
+    // Bit j of `bits` = h[j] > 0 for j < n; the trailing bits of the last byte become 0.
+    void (*pack_positive)(const float* h, std::int64_t n, std::uint8_t* bits);
+
+    // g[j] = bit(first_bit + j) ? g[j] * scale : 0 for j < n; reads no byte without a bit of the range.
+    void (*apply_bits)(float* g, std::int64_t n, const std::uint8_t* bits, std::int64_t first_bit, float scale);
+
+    // sum[j] += g[j] for j < n.
+    void (*add_to)(const float* g, std::int64_t n, double* sum);
+
+    // Table::adam with the bias corrections 1 / (1 - beta^step) at hand.
+    void (*adam)(float* w, const float* gradient, float* m1, float* m2, std::int64_t n, const AdamSettings& settings,
+                 float correction1, float correction2);
+};
+
+const VectorKernels& baseline_kernels();  // what every CPU of the architecture has
+const VectorKernels& avx2_kernels();      // AVX2 and FMA; x86-64 only
+const VectorKernels& avx512_kernels();    // AVX-512 F, BW, DQ, VL; x86-64 only
+
+// Those that this CPU runs, slowest first; never empty.
+std::span<const VectorKernels* const> supported_kernels();
+
+// The last of supported_kernels().
+const VectorKernels& best_kernels();
+
+}  // namespace gnnplan::kernels::cpu

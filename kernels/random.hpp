@@ -1,0 +1,29 @@
+// Counter-based random numbers (Philox4x32-10, Random123): every rank, layout and P sees the same network without
+// communication, because a number depends only on its key and its global (row, column).
+#pragma once
+
+#include "kernels/views.hpp"
+
+#include <cstdint>
+
+namespace gnnplan::kernels {
+
+// What one dropout draw depends on, besides the global position of the element.
+struct DropoutKey {
+    std::uint64_t seed = 0;
+    std::uint32_t epoch = 0;
+    std::uint32_t layer = 0;        // the layer whose input is dropped, from 1
+    float probability = 0;          // of dropping, 0 <= p < 1; survivors are scaled by 1 / (1 - p)
+    std::int64_t first_row = 0;     // global index of the block's row 0
+    std::int64_t first_column = 0;  // global index of the block's column 0
+};
+
+// Glorot uniform initial weights of layer `layer` (Glorot & Bengio 2010, eq. 16): U(-a, a), a = sqrt(6 / (rows +
+// columns)).
+void glorot_uniform(std::uint64_t seed, std::uint32_t layer, Matrix weights);
+
+// One 64-bit draw and one unit float draw of the stream (seed, stream) at (row, column): features, labels, splits.
+std::uint64_t random_bits(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint64_t column);
+float random_unit(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint64_t column);  // in [0, 1)
+
+}  // namespace gnnplan::kernels

@@ -1,0 +1,82 @@
+#include "kernels/reference/reference.hpp"
+
+namespace gnnplan::kernels {
+namespace {
+
+bool bit(const std::uint8_t* bits, std::int64_t at) { return (bits[at / 8] >> (at % 8) & 1) != 0; }
+
+void set_bit(std::uint8_t* bits, std::int64_t at, bool on) {
+    const int one = 1 << (at % 8);
+    bits[at / 8] = static_cast<std::uint8_t>(on ? bits[at / 8] | one : bits[at / 8] & ~one);
+}
+
+void positive_mask(ConstMatrix h, std::uint8_t* bits) {
+    for (std::int64_t byte = 0; byte < (h.rows * h.columns + 7) / 8; ++byte) bits[byte] = 0;
+    for (std::int64_t i = 0; i < h.rows; ++i) {
+        for (std::int64_t j = 0; j < h.columns; ++j) set_bit(bits, i * h.columns + j, h.row(i)[j] > 0);
+    }
+}
+
+void apply_mask(Matrix g, const std::uint8_t* bits, float scale) {
+    for (std::int64_t i = 0; i < g.rows; ++i) {
+        for (std::int64_t j = 0; j < g.columns; ++j) {
+            g.row(i)[j] = bit(bits, i * g.columns + j) ? g.row(i)[j] * scale : 0.0F;
+        }
+    }
+}
+
+void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]) {
+    for (std::int64_t i = 0; i < logits.rows; ++i) {
+        std::int64_t best = 0;
+        for (std::int64_t j = 1; j < logits.columns; ++j) best = logits.row(i)[j] > logits.row(i)[best] ? j : best;
+        if (subset[i] < 3 && logits.columns > 0 && label[i] == best) correct[subset[i]] += 1;
+    }
+}
+
+void column_sum(ConstMatrix g, float* out) {
+    for (std::int64_t j = 0; j < g.columns; ++j) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < g.rows; ++i) sum += g.row(i)[j];
+        out[j] = static_cast<float>(sum);
+    }
+}
+
+void copy(ConstMatrix in, Matrix out) {
+    for (std::int64_t i = 0; i < out.rows; ++i) {
+        for (std::int64_t j = 0; j < out.columns; ++j) out.row(i)[j] = in.row(i)[j];
+    }
+}
+
+void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
+               std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,
+               std::int64_t target_column, std::int64_t rows, std::int64_t columns) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+            set_bit(target, (target_row + i) * target_columns + target_column + j,
+                    bit(source, (source_row + i) * source_columns + source_column + j));
+        }
+    }
+}
+
+}  // namespace
+
+const Table& reference_table() {
+    static constexpr Table table = {
+        .name = "reference",
+        .spmm = reference::spmm<float>,
+        .gemm = reference::gemm<float>,
+        .activate = reference::activate<float>,
+        .dropout = reference::dropout<float>,
+        .positive_mask = positive_mask,
+        .apply_mask = apply_mask,
+        .softmax_cross_entropy = reference::softmax_cross_entropy<float>,
+        .count_correct = count_correct,
+        .column_sum = column_sum,
+        .adam = reference::adam<float>,
+        .copy = copy,
+        .copy_bits = copy_bits,
+    };
+    return table;
+}
+
+}  // namespace gnnplan::kernels

@@ -1,0 +1,116 @@
+// Plain loops, the oracle: each formula as the kernel table documents it, for any element type. The serial reference of
+// the tests uses them in double precision.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/stream.hpp"
+#include "kernels/table.hpp"
+#include "kernels/views.hpp"
+
+namespace gnnplan::kernels::reference {
+
+// The parameters that are not written to must not take part in the deduction of T, so that a Dense<T> converts.
+template <class T>
+using Input = Dense<const std::type_identity_t<T>>;
+
+template <class T>
+void spmm(const BasicCsr<T>& a, Input<T> b, Dense<std::type_identity_t<T>> c, bool accumulate) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+            T sum = accumulate ? c.row(i)[j] : T{0};
+            for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+                sum += a.value[k] * b.row(a.column[k])[j];
+            c.row(i)[j] = sum;
+        }
+    }
+}
+
+template <class T>
+void gemm(Transpose transpose_a, Transpose transpose_b, Input<T> a, Input<T> b, Dense<T> c) {
+    const bool ta = transpose_a == Transpose::yes;
+    const bool tb = transpose_b == Transpose::yes;
+    const std::int64_t inner = ta ? a.rows : a.columns;
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+            T sum{0};
+            for (std::int64_t k = 0; k < inner; ++k) {
+                sum += (ta ? a.row(k)[i] : a.row(i)[k]) * (tb ? b.row(j)[k] : b.row(k)[j]);
+            }
+            c.row(i)[j] = sum;
+        }
+    }
+}
+
+// Whether dropout keeps the element at a global position.
+inline bool survives(const DropoutKey& key, std::int64_t global_row, std::int64_t global_column) {
+    const StreamKey stream = stream_key(key.seed, StreamUse::dropout, key.epoch, key.layer);
+    const auto words = stream_words(stream, static_cast<std::uint64_t>(global_row),
+                                    static_cast<std::uint64_t>(global_column / dropout_group));
+    const auto lane = static_cast<std::uint32_t>(global_column % dropout_group);
+    const std::uint32_t draw = words[lane / 2] >> (16U * (lane % 2)) & 0xffffU;
+    return draw >= dropout_threshold(key.probability);
+}
+
+template <class T>
+void dropout(Input<T> in, Dense<T> out, const DropoutKey& key) {
+    const T scale = T{1} / (T{1} - static_cast<T>(key.probability));
+    for (std::int64_t i = 0; i < out.rows; ++i) {
+        for (std::int64_t j = 0; j < out.columns; ++j) {
+            const bool keep = key.probability == 0 || survives(key, key.first_row + i, key.first_column + j);
+            out.row(i)[j] = keep ? in.row(i)[j] * scale : T{0};
+        }
+    }
+}
+
+// ReLU lets NaN through, so that a diverged network shows in the loss.
+template <class T>
+void activate(Dense<T> z, const std::type_identity_t<T>* bias, bool relu, const DropoutKey& key) {
+    for (std::int64_t i = 0; i < z.rows; ++i) {
+        for (std::int64_t j = 0; j < z.columns; ++j) {
+            T& x = z.row(i)[j];
+            if (bias != nullptr) x += bias[j];
+            if (relu && x < 0) x = 0;
+        }
+    }
+    if (key.probability > 0) dropout<T>(z, z, key);
+}
+
+template <class T>
+double softmax_cross_entropy(Dense<T> logits, const LossInput& input) {
+    double loss = 0;
+    for (std::int64_t i = 0; i < logits.rows; ++i) {
+        T* z = logits.row(i);
+        const bool training = input.in_training[i] == 1;
+        T largest = logits.columns > 0 ? z[0] : T{0};
+        for (std::int64_t j = 0; j < logits.columns; ++j) largest = z[j] > largest ? z[j] : largest;
+        double sum = 0;
+        for (std::int64_t j = 0; j < logits.columns; ++j) sum += std::exp(static_cast<double>(z[j] - largest));
+        if (training) loss += std::log(sum) - static_cast<double>(z[input.label[i]] - largest);
+        for (std::int64_t j = 0; j < logits.columns; ++j) {
+            const double softmax = std::exp(static_cast<double>(z[j] - largest)) / sum;
+            const double gradient = (softmax - (j == input.label[i] ? 1 : 0)) * input.inverse_training_count;
+            z[j] = training ? static_cast<T>(gradient) : T{0};
+        }
+    }
+    return loss;
+}
+
+template <class T>
+void adam(T* w, const T* gradient, T* m1, T* m2, std::int64_t count, const AdamSettings& settings) {
+    const auto step = static_cast<double>(settings.step);
+    const auto correction1 = static_cast<T>(1 / (1 - std::pow(static_cast<double>(settings.beta1), step)));
+    const auto correction2 = static_cast<T>(1 / (1 - std::pow(static_cast<double>(settings.beta2), step)));
+    const T beta1 = settings.beta1;
+    const T beta2 = settings.beta2;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const T g = gradient[i] + settings.weight_decay * w[i];
+        m1[i] = beta1 * m1[i] + (1 - beta1) * g;
+        m2[i] = beta2 * m2[i] + (1 - beta2) * g * g;
+        w[i] -= settings.learning_rate * (m1[i] * correction1) / (std::sqrt(m2[i] * correction2) + settings.epsilon);
+    }
+}
+
+}  // namespace gnnplan::kernels::reference

@@ -1,0 +1,89 @@
+// The kernel table: every operation the executor runs, documented once. Each backend fills one table.
+// All functions compute on local blocks, never communicate, and throw nothing. Outputs do not alias inputs unless said.
+// Any dimension may be 0. Same input, thread count and machine: the same bits.
+#pragma once
+
+#include "kernels/random.hpp"
+#include "kernels/views.hpp"
+
+#include <cstdint>
+
+namespace gnnplan::kernels {
+
+enum class Transpose : bool { no, yes };
+
+// Softmax cross-entropy over the training vertices of a row block.
+struct LossInput {
+    const std::int32_t* label = nullptr;        // per local row; -1 where unlabelled
+    const std::uint8_t* in_training = nullptr;  // per local row; 1 where the vertex trains (its label is then >= 0)
+    double inverse_training_count = 0;          // 1 / |T| over the whole graph
+};
+
+struct AdamSettings {
+    float learning_rate = 0.01F;
+    float beta1 = 0.9F;
+    float beta2 = 0.999F;
+    float epsilon = 1e-8F;
+    float weight_decay = 0;  // L2: added to the gradient as weight_decay * w
+    std::int64_t step = 1;   // from 1, for bias correction
+};
+
+struct Table {
+    const char* name;
+
+    // c = a * b, or c += a * b. a is m x k, b is k x n, c is m x n.
+    void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate);
+
+    // c = op(a) * op(b).
+    void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c);
+
+    // In place: z = dropout(relu(z + bias)). `bias` (length columns) may be null; `relu` and the dropout are optional
+    // (probability 0 draws nothing).
+    void (*activate)(Matrix z, const float* bias, bool relu, const DropoutKey& dropout);
+
+    // out = dropout(in); same shape.
+    void (*dropout)(ConstMatrix in, Matrix out, const DropoutKey& key);
+
+    // Bit i * columns + j of `bits` = h(i, j) > 0, least significant bit first; trailing bits of the last byte are 0.
+    void (*positive_mask)(ConstMatrix h, std::uint8_t* bits);
+
+    // In place: g(i, j) = bit(i * columns + j) ? g(i, j) * scale : 0.
+    void (*apply_mask)(Matrix g, const std::uint8_t* bits, float scale);
+
+    // In place: replaces the logits by the gradient of the mean cross-entropy, (softmax - onehot) *
+    // inverse_training_count on training rows and 0 elsewhere. Returns the sum of the cross-entropies of the local
+    // training rows (not divided).
+    double (*softmax_cross_entropy)(Matrix logits, const LossInput& input);
+
+    // correct[s] += number of local rows of split s (subset[i] == s, 0 <= s < 3) whose arg max (first wins) is label[i]
+    // >= 0.
+    void (*count_correct)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]);
+
+    // out[j] = sum over rows of g(i, j).
+    void (*column_sum)(ConstMatrix g, float* out);
+
+    // One Adam step (Kingma & Ba 2015, algorithm 1), in place on w, m1, m2 of `count` elements.
+    void (*adam)(float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
+                 const AdamSettings& settings);
+
+    // out(i, j) = in(i, j): a strided 2-D copy (packing and unpacking of redistributions).
+    void (*copy)(ConstMatrix in, Matrix out);
+
+    // Bit-matrix block copy. The source is a packed rows x source_columns bit matrix, of which the block starting at
+    // (source_row, source_column) of rows x columns is written at (target_row, target_column) of a packed matrix with
+    // target_columns columns. Target bits outside the block keep their values.
+    void (*copy_bits)(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
+                      std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns,
+                      std::int64_t target_row, std::int64_t target_column, std::int64_t rows, std::int64_t columns);
+};
+
+const Table& reference_table();  // plain loops, the oracle
+const Table& cpu_table();        // OpenMP + OpenBLAS
+
+// Threads that each CPU kernel called from the calling thread may use, GEMM included; below 1 counts as 1, and without
+// OpenMP it is always 1. Call it once from each rank's thread: the number is the calling thread's own, so ranks that
+// share a process do not disturb each other. Ranks times threads should not exceed the cores. OpenBLAS's own count is
+// global to the process; cpu_table() keeps it at 1, and the CPU backend splits the products itself.
+void set_threads(int threads);
+
+}  // namespace gnnplan::kernels

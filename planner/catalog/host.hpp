@@ -1,0 +1,29 @@
+// What the operating system tells of the machine we are on.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace gnnplan::catalog {
+
+struct Host {
+    int cores = 1;                  // this process may run on
+    std::int64_t memory_bytes = 0;  // installed
+    std::string cpu_model;          // "" when the system does not say
+};
+
+// The total of a /proc/meminfo, in bytes. Throws Error{unavailable} without a usable MemTotal line.
+std::int64_t parse_memory_total(std::istream& meminfo);
+
+// The first "model name" of a /proc/cpuinfo, or "".
+std::string parse_cpu_model(std::istream& cpuinfo);
+
+Host read_host();
+
+// `host` with one rank per core, memory shared evenly, and the rates and links of one rank of `base`.
+Machine machine_of(const Machine& base, const Host& host);
+
+}  // namespace gnnplan::catalog

@@ -1,0 +1,168 @@
+// Published peaks become rates by three rules, the same for every preset and fitted to no paper's running times:
+// streaming and links attain `attained` of their peak, GEMM `gemm_attained`, SpMM is bound by reading a row of the
+// dense operand, a value and an index per nonzero from memory without reuse. Where a link was measured on like
+// hardware that figure is used. Latencies and step overheads are round figures of the order that NCCL and MPI show.
+#include "planner/catalog/machine_presets.hpp"
+
+#include <cstdint>
+
+namespace gnnplan::catalog {
+namespace {
+
+constexpr double attained = 0.8;
+constexpr double gemm_attained = 0.6;
+constexpr double giga = 1e9;
+constexpr double tera = 1e12;
+constexpr double micro = 1e-6;
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+constexpr std::int64_t gigabyte = 1'000'000'000;
+
+const std::string estimates =
+    " Estimated, not measured: 80% of peak for streaming and links unless a measured figure is named, 60% for GEMM; "
+    "SpMM rate from that memory bandwidth at 4w + 8 bytes per nonzero of a slice of width w, no reuse; latencies and "
+    "step overhead. Not fitted to any published running time.";
+
+Link link(double latency_us, double gigabytes_per_second) { return {latency_us * micro, gigabytes_per_second * giga}; }
+
+Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
+    Machine machine;
+    machine.name = name;
+    machine.ranks_per_node = ranks;
+    machine.memory_per_rank = memory_per_rank;
+    return machine;
+}
+
+// A nonzero reads a row of w floats, a 4-byte value and a 4-byte index, and does 2w operations.
+std::vector<SpmmRate> spmm_without_reuse(double memory_bytes_per_second) {
+    std::vector<SpmmRate> rates;
+    for (const std::int64_t width : {8, 16, 32, 64, 128, 256, 512}) {
+        const double w = static_cast<double>(width);
+        rates.push_back({width, 2 * w * memory_bytes_per_second / (4 * w + 8)});
+    }
+    return rates;
+}
+
+// Peaks of one rank: memory in GB/s, single precision in TF/s.
+void set_rates(Machine& machine, double peak_gigabytes_per_second, double peak_teraflops, double step_us) {
+    machine.memory_bytes_per_second = attained * peak_gigabytes_per_second * giga;
+    machine.gemm_flops_per_second = gemm_attained * peak_teraflops * tera;
+    machine.spmm = spmm_without_reuse(machine.memory_bytes_per_second);
+    machine.step_seconds = step_us * micro;
+}
+
+Machine a6000x8() {
+    Machine m = node("a6000x8", 8, 48 * gibibyte);
+    m.source =
+        "GNN-RDM section V-A: 8 RTX A6000, 48 GB each, two EPYC 7513. NVIDIA: 768 GB/s, 38.7 TF/s single precision, "
+        "PCIe 4.0 x16; the paper names no NVLink bridges, none assumed. Link inside the node: 20 GB/s, as NVIDIA's "
+        "nccl-tests issue 178 reports for a ring over PCIe 4.0 in a two-socket server. Between nodes: 100 Gb/s shared "
+        "by 8, assumed, the paper has one node." +
+        estimates;
+    m.intra_node = link(10, 20);
+    m.inter_node = link(20, attained * 12.5 / 8);
+    set_rates(m, 768, 38.7, 15);
+    return m;
+}
+
+// NVLink 50 GB/s inside a socket of 3 GPUs, 64 GB/s between sockets shared by them: of an even exchange among the 6,
+// 3/5 cross the sockets, at 64/3 per GPU. Those are the bottleneck: 64/3 / (3/5) = 35.6 GB/s.
+Machine summit() {
+    Machine m = node("summit", 6, 16 * gibibyte);
+    m.source =
+        "CAGNET section V-B: 6 V100 of 16 GB a node, NVLink 2.0 50 GB/s one way inside a socket of 3 GPUs, X-bus "
+        "64 GB/s between sockets, EDR InfiniBand 25 GB/s a node (12.5 a socket). NVIDIA: 900 GB/s, 15.7 TF/s single "
+        "precision. Link inside the node: an even exchange among 6 GPUs, bound by the X-bus, 35.6 GB/s; between "
+        "nodes: 25 GB/s shared by 6." +
+        estimates;
+    m.intra_node = link(10, attained * 64.0 / 3 / 0.6);
+    m.inter_node = link(15, attained * 25.0 / 6);
+    set_rates(m, 900, 15.7, 15);
+    return m;
+}
+
+Machine dgx_1_v100() {
+    Machine m = node("dgx-1-v100", 8, 32 * gibibyte);
+    m.source =
+        "MG-GCN section 6: 8 V100 of 32 GB and 900 GB/s, 6 NVLinks of 25 GB/s one way each, 150 GB/s together. "
+        "NVIDIA: 15.7 TF/s single precision, four EDR InfiniBand ports of 100 Gb/s. Not every pair of GPUs has a "
+        "link: rings use all six, an all-to-all less. Between nodes: 50 GB/s shared by 8." +
+        estimates;
+    m.intra_node = link(10, attained * 6 * 25);
+    m.inter_node = link(15, attained * 50.0 / 8);
+    set_rates(m, 900, 15.7, 15);
+    return m;
+}
+
+Machine dgx_a100() {
+    Machine m = node("dgx-a100", 8, 80 * gibibyte);
+    m.source =
+        "MG-GCN section 6: 8 A100 of 80 GB and 2 TB/s, 12 NVLinks each to a switch, 600 GB/s both ways. NVIDIA: "
+        "19.5 TF/s single precision, eight HDR InfiniBand ports of 200 Gb/s. Link inside the node: 200 GB/s, the bus "
+        "bandwidth that NVIDIA's nccl-tests issue 149 reports for 8 of them. Between nodes: 25 GB/s a GPU." +
+        estimates;
+    m.intra_node = link(10, 200);
+    m.inter_node = link(15, attained * 25);
+    set_rates(m, 2000, 19.5, 15);
+    return m;
+}
+
+// Single precision peak of a core: two AVX-512 units, 16 lanes, multiply and add.
+double avx512_teraflops(int cores, double gigahertz) { return cores * 2 * 16 * 2 * gigahertz * giga / tera; }
+
+Machine xeon_9242() {
+    Machine m = node("xeon-9242", 2, 192 * gigabyte);
+    m.source =
+        "DistGNN section 6.1: two Xeon 9242 of 48 cores at 2.3 GHz and 384 GB a node, Mellanox HDR, one rank a socket "
+        "with two cores left to communication. Intel: 12 channels of DDR4-2933 a socket, 281.6 GB/s, two AVX-512 units "
+        "a core. Link inside the node: 10 GB/s, a copy through shared memory, estimated; between nodes: HDR 25 GB/s "
+        "shared by 2." +
+        estimates;
+    m.intra_node = link(1, 10);
+    m.inter_node = link(2, attained * 25.0 / 2);
+    set_rates(m, 12 * 2.933 * 8, avx512_teraflops(46, 2.3), 20);
+    return m;
+}
+
+Machine r5_16xlarge() {
+    Machine m = node("r5-16xlarge", 1, 768 * gigabyte);
+    m.source =
+        "DEAL section 4.1: Xeon Platinum 8175, 768 GB memory, 25 Gb/s Ethernet. Amazon lists 64 vCPUs (32 cores), "
+        "512 GiB and 20 Gb/s for r5.16xlarge; the paper's figures are those of r5.24xlarge and are kept. Intel: two "
+        "sockets of 6 channels of DDR4-2666, 256 GB/s, 2.5 GHz, two AVX-512 units a core. Link inside the node: "
+        "10 GB/s, a copy through shared memory, estimated." +
+        estimates;
+    m.intra_node = link(1, 10);
+    m.inter_node = link(30, attained * 25.0 / 8);
+    set_rates(m, 2 * 6 * 2.666 * 8, avx512_teraflops(32, 2.5), 20);
+    return m;
+}
+
+// Two ranks of one thread: half of what two threads together attain. SpMM from milliseconds of a blocked kernel with
+// two threads: 16, 41 on 2.49M nonzeros (3.8, 16), 64, 128, 256, 602 on 23.2M (137, 310, 600, 2041).
+Machine cpu_node() {
+    Machine m = node("cpu-node", 2, 12 * gibibyte);
+    m.source =
+        "A two-core AMD EPYC (Zen 4) virtual machine with 24 GiB, measured once on another machine of the kind: read "
+        "bandwidth 37 GB/s, GEMM 136 GF/s (OpenBLAS, 200k x 128 x 128) and blocked SpMM on RMAT graphs with two "
+        "threads, halved per rank; Open MPI 4.1 between two ranks 1.4 us, all-to-all 5 GB/s. Estimated: 10 Gb/s "
+        "Ethernet shared by 2 between nodes, step overhead.";
+    m.intra_node = link(1.4, 5);
+    m.inter_node = link(30, attained * 1.25 / 2);
+    const auto rate = [](std::int64_t width, double nonzeros, double milliseconds) {
+        return SpmmRate{width, 2 * nonzeros * static_cast<double>(width) / (milliseconds * 1e-3) / 2};
+    };
+    m.spmm = {rate(16, 2.49e6, 3.8),  rate(41, 2.49e6, 16),   rate(64, 23.2e6, 137),
+              rate(128, 23.2e6, 310), rate(256, 23.2e6, 600), rate(602, 23.2e6, 2041)};
+    m.gemm_flops_per_second = 136 * giga / 2;
+    m.memory_bytes_per_second = 37 * giga / 2;
+    m.step_seconds = 5 * micro;
+    return m;
+}
+
+}  // namespace
+
+std::vector<Machine> make_machine_presets() {
+    return {cpu_node(), a6000x8(), summit(), dgx_1_v100(), dgx_a100(), xeon_9242(), r5_16xlarge()};
+}
+
+}  // namespace gnnplan::catalog

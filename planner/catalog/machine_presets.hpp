@@ -1,0 +1,12 @@
+// The figures behind machines(): published specifications, and estimates that say so.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <vector>
+
+namespace gnnplan::catalog {
+
+std::vector<Machine> make_machine_presets();
+
+}  // namespace gnnplan::catalog

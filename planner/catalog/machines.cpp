@@ -1,0 +1,32 @@
+#include "planner/catalog/machines.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include "planner/catalog/host.hpp"
+#include "planner/catalog/machine_presets.hpp"
+#include "planner/catalog/suggest.hpp"
+
+namespace gnnplan::catalog {
+
+std::span<const Machine> machines() {
+    static const std::vector<Machine> presets = make_machine_presets();
+    return presets;
+}
+
+std::vector<std::string> machine_names() {
+    std::vector<std::string> names;
+    for (const Machine& machine : machines()) names.push_back(machine.name);
+    return names;
+}
+
+const Machine& find_machine(std::string_view name) {
+    for (const Machine& machine : machines()) {
+        if (machine.name == name) return machine;
+    }
+    throw Error(ErrorCode::missing_input, "no such machine profile", std::string(name),
+                name_hint(name, machine_names()));
+}
+
+Machine detect_machine() { return machine_of(find_machine("cpu-node"), read_host()); }
+
+}  // namespace gnnplan::catalog

@@ -1,0 +1,27 @@
+// Machine profiles that can be planned for without having the machine, and the machine we are on.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnplan::catalog {
+
+// The built-in profiles: the papers' machines and `cpu-node`, which stands in for a machine nobody calibrated.
+// All rates are those of one rank while every rank of its node works. None is measured on the named machine:
+// `source` says which figures are published and which are estimated.
+std::span<const Machine> machines();
+
+std::vector<std::string> machine_names();
+
+// Throws Error{missing_input} that lists near names.
+const Machine& find_machine(std::string_view name);
+
+// This machine: its cores and memory, one rank per core, at cpu-node's rates per core. Not measured.
+// Throws Error{unavailable} where the system does not tell its memory.
+Machine detect_machine();
+
+}  // namespace gnnplan::catalog

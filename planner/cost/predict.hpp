@@ -1,0 +1,13 @@
+// The fold over a schedule: what an epoch costs.
+#pragma once
+
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/plan.hpp>
+
+namespace gnnplan::cost {
+
+// Time of every step, time and bytes of a steady-state epoch, peak memory.
+Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
+
+}  // namespace gnnplan::cost

@@ -1,0 +1,93 @@
+// Where the elements of a matrix live: a grid of ranks and, per dimension, the grid axes it is split over.
+//
+// Ranks form a grid (x, y, z) of x * y * z = P. Each dimension of a matrix is split over an ordered list of axes; over the
+// axes named in neither list a block is replicated, or holds a partial sum when `partial` says so.
+#pragma once
+
+#include <gnnplan/base/range.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gnnplan {
+
+enum class Axis : std::uint8_t { x, y, z };
+
+// An ordered list of distinct axes, written "xzy"; "" is the empty list.
+class Axes {
+public:
+    constexpr Axes() = default;
+    // Throws Error{data} on letters other than x, y, z and on repeats.
+    static Axes parse(std::string_view text);
+
+    int size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    Axis operator[](int i) const { return axes_[static_cast<std::size_t>(i)]; }
+    const Axis* begin() const { return axes_.data(); }
+    const Axis* end() const { return axes_.data() + size_; }
+    bool contains(Axis axis) const;
+    std::string text() const;
+    bool operator==(const Axes&) const = default;
+
+private:
+    std::array<Axis, 3> axes_{};
+    int size_ = 0;
+};
+
+// Ranks are numbered with y fastest, then z, then x: rank = (i_x * z + i_z) * y + i_y, so that the ranks of a y-group,
+// which exchange in every redistribution, are neighbours.
+struct Grid {
+    int x = 1;
+    int y = 1;
+    int z = 1;
+
+    int size() const { return x * y * z; }
+    int extent(Axis axis) const { return axis == Axis::x ? x : axis == Axis::y ? y : z; }
+    int coordinate(int rank, Axis axis) const;
+    int rank_at(int ix, int iy, int iz) const { return (ix * z + iz) * y + iy; }
+    std::string text() const;  // "2x4", or "2x4x3" when z > 1
+    bool operator==(const Grid&) const = default;
+};
+
+// The part of a matrix one rank holds, in global indices.
+struct Block {
+    Range rows;
+    Range columns;
+
+    std::int64_t count() const { return rows.size() * columns.size(); }
+    bool operator==(const Block&) const = default;
+};
+
+inline Block intersect(const Block& a, const Block& b) {
+    return {intersect(a.rows, b.rows), intersect(a.columns, b.columns)};
+}
+
+struct Layout {
+    Axes rows;
+    Axes columns;
+    Axes partial;  // axes over which blocks are summands of the matrix
+
+    bool operator==(const Layout&) const = default;
+};
+
+// Block of `n` items that `rank` holds when they are split over `axes` in order: first into balanced blocks over axes[0],
+// each of those over axes[1], and so on.
+Range split_block(std::int64_t n, Axes axes, const Grid& grid, int rank);
+
+// Block of a rows x columns matrix in `layout` on `rank`.
+Block block_of(std::int64_t rows, std::int64_t columns, const Layout& layout, const Grid& grid, int rank);
+
+// Whether two layouts put every element on the same ranks of `grid`: axes of extent 1 split nothing. On a grid with y = 1
+// layouts C and R are one (the 1D schemes).
+bool same_placement(const Layout& a, const Layout& b, const Grid& grid);
+
+// The two resting layouts of an N x f matrix (RDM section III-A): C, in which SpMM needs no communication when M is
+// replicated, and R, in which GEMM, the loss and weight gradients need none.
+Layout layout_c();           // rows over (x, z), columns over y
+Layout layout_r();           // rows over (x, z, y)
+Layout layout_replicated();  // everywhere
+Layout layout_partial();     // everywhere, a summand on every rank
+
+}  // namespace gnnplan

@@ -1,0 +1,68 @@
+// What a run measured, laid beside what was predicted: the content of a run report.
+#pragma once
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan {
+
+struct EpochRecord {
+    std::int64_t epoch = 0;  // from 1
+    double loss = 0;         // mean cross-entropy over the training vertices before the update, without weight decay
+    std::optional<double> train_accuracy, valid_accuracy, test_accuracy;  // after the update, 0..1
+    double seconds = 0;      // max over ranks, without evaluation
+};
+
+// One step, summed over ranks unless the name says otherwise; bytes are bytes sent.
+struct StepRecord {
+    std::string name;
+    std::string kind;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    int group = 1;  // ranks that take part in one exchange of the step
+    std::int64_t predicted_bytes = 0;
+    std::int64_t counted_bytes = 0;
+    std::vector<std::int64_t> predicted_bytes_by_rank;
+    std::vector<std::int64_t> counted_bytes_by_rank;
+    double predicted_seconds = 0;  // max over ranks
+    double measured_seconds = 0;   // median over epochs of the max over ranks
+};
+
+struct TriedCandidate {
+    int candidate = 0;  // index in the plan
+    std::int64_t epochs = 0;
+    double median_seconds = 0;
+};
+
+struct MeasuredTotals {
+    double epoch_seconds = 0;  // median
+    std::int64_t total_bytes = 0;
+    std::int64_t max_rank_bytes = 0;
+    std::int64_t peak_bytes_per_rank = 0;
+};
+
+struct RunReport {
+    std::string tool_version;
+    std::string command_line;
+    std::uint64_t seed = 0;
+    int ranks = 1;
+    int threads = 1;
+    std::string backend = "cpu";
+    std::string communicator;  // "mpi", "threads" or "self"
+    Configuration configuration;
+    std::vector<EpochRecord> epochs;
+    std::vector<StepRecord> steps;       // one steady-state training epoch
+    std::vector<StepRecord> setup;       // one-time work
+    std::vector<StepRecord> evaluation;  // one evaluation
+    Prediction predicted;
+    MeasuredTotals measured;
+    std::vector<TriedCandidate> tried;  // empty when not autotuned
+    int chosen = 0;                     // candidate that trained the last epoch
+    Fingerprints fingerprints;
+};
+
+}  // namespace gnnplan

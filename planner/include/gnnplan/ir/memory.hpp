@@ -1,0 +1,57 @@
+// Memory of a schedule: liveness of its tensors, offsets in one arena, exact peak on each rank.
+#pragma once
+
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gnnplan {
+
+// Every buffer starts at a multiple of this and takes a multiple of it.
+inline constexpr std::int64_t arena_alignment = 64;
+inline std::int64_t aligned(std::int64_t bytes) {
+    return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
+
+// Where one rank keeps everything. Offsets and sizes in bytes.
+struct MemoryPlan {
+    std::vector<std::int64_t> tensor_offset;   // per tensor; -1 for adjacency
+    std::vector<std::int64_t> staging_offset;  // per step; of its packing and panel buffers
+    std::vector<std::int64_t> staging_bytes;   // per step; 0 where nothing is staged
+    std::int64_t arena_bytes = 0;              // residents first, then transients packed by lifetime
+    std::int64_t adjacency_bytes = 0;          // sparse blocks: row starts, columns, values
+    std::int64_t load_bytes = 0;               // the whole graph's structure while blocks are cut from it
+    std::int64_t peak_bytes = 0;               // max(load + adjacency, adjacency + arena)
+};
+
+MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank);
+
+// The largest peak over all ranks.
+std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph);
+
+// Packing buffers of a step on `rank`: a redistribution stages what is not contiguous in the source or the target; a
+// panel broadcast stages the largest panel received from another rank.
+struct Staging {
+    std::int64_t send_bytes = 0;
+    std::int64_t receive_bytes = 0;
+};
+Staging staging_of(const Schedule& schedule, const Step& step, int rank);
+
+// Bytes of the local sparse block: per panel 8 * (rows + 1), and 8 per nonzero (4 index + 4 value).
+std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank);
+
+// Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 4-byte scales
+// per vertex.
+std::int64_t load_bytes(const GraphStats& graph);
+
+// The `count` tensors (names) that take most bytes on `rank`, largest first.
+struct TensorSize {
+    std::string name;
+    std::int64_t bytes = 0;
+};
+std::vector<TensorSize> largest_tensors(const Schedule& schedule, const GraphStats& graph, int rank, int count);
+
+}  // namespace gnnplan

@@ -1,0 +1,82 @@
+// A plan: the problem, the machine it was planned for, and candidate configurations with their schedules and predictions.
+#pragma once
+
+#include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gnnplan {
+
+enum class Normalisation : std::uint8_t { symmetric, row_mean, none };
+
+// The graph a plan was made for, and how it was prepared; the executor repeats the preparation.
+struct GraphRecord {
+    std::string name;    // card name, path as given, or "sizes"
+    std::string source;  // "card: GNN-RDM Table V", "file: OGB folder", "sizes"
+    std::int64_t vertices = 0;
+    std::int64_t nonzeros = 0;  // of the propagation matrix, self loops included
+    bool symmetric = true;
+    bool exact = false;         // counted on the real graph
+    bool symmetrised = false;   // the loader adds every reverse edge
+    bool self_loops = true;     // the loader puts one self loop on every vertex
+    Normalisation normalisation = Normalisation::symmetric;
+    std::string split;                    // split folder; "" when there is only one
+    std::int64_t generated_features = 0;  // > 0: features of this width are generated from `seed`
+    std::int64_t generated_classes = 0;
+    std::uint64_t seed = 0;
+};
+
+struct ModelRecord {
+    std::string name = "gcn";
+    std::vector<std::int64_t> widths;  // f_0 .. f_L
+    bool bias = false;
+};
+
+struct ProblemRecord {
+    GraphRecord graph;
+    ModelRecord model;
+    int ranks = 1;
+    std::string space = "paper";
+};
+
+struct Prediction {
+    double epoch_seconds = 0;
+    std::int64_t total_bytes = 0;     // per steady-state training epoch
+    std::int64_t max_rank_bytes = 0;  // busiest rank
+    std::int64_t peak_bytes_per_rank = 0;
+    bool estimate = false;                // graph-dependent figures are statistics, not counts
+    std::vector<double> step_seconds;     // per step of the schedule, all phases
+};
+
+struct Candidate {
+    Configuration configuration;
+    Schedule schedule;
+    Prediction predicted;
+};
+
+struct Fingerprints {
+    std::string graph;    // of the prepared structure; "" when planned without the graph
+    std::string machine;  // of the profile
+    std::string content;  // of everything else in the file; detects damage and edits
+};
+
+struct Plan {
+    std::string tool_version;
+    std::string command_line;
+    ProblemRecord problem;
+    Machine machine;
+    std::vector<Candidate> candidates;  // the chosen one first, at most 8
+    Fingerprints fingerprints;
+};
+
+inline constexpr int max_candidates = 8;
+
+// Checks what a stranger's plan may get wrong beyond each schedule: sizes that disagree, ranks and grid that disagree,
+// orders of the wrong length, a schedule that does not belong to its problem. Throws Error{data}.
+void validate(const Plan& plan);
+
+}  // namespace gnnplan

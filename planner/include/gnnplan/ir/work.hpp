@@ -1,0 +1,21 @@
+// What a step does on each rank, counted: operations, bytes touched. The fold that costs read.
+#pragma once
+
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan {
+
+struct RankWork {
+    double sparse_flops = 0;       // 2 * nonzeros * width
+    std::int64_t sparse_width = 0; // columns of the local slice
+    double dense_flops = 0;        // of matrix products
+    std::int64_t streamed_bytes = 0;  // elementwise work, packing, optimiser: bytes read and written
+};
+
+std::vector<RankWork> work_of(const Schedule& schedule, const Step& step, const GraphStats& graph);
+
+}  // namespace gnnplan

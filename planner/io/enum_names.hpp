@@ -1,0 +1,49 @@
+// How enumerations are spelled in files, in the order of their enumerators.
+#pragma once
+
+#include <gnnplan/base/dtype.hpp>
+#include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/plan.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace gnnplan::io {
+
+template <class E>
+struct EnumNames;
+
+template <>
+struct EnumNames<DType> {
+    static constexpr std::array<std::string_view, 5> names{"f32", "f64", "i32", "u8", "bits"};
+};
+template <>
+struct EnumNames<Role> {
+    static constexpr std::array<std::string_view, 8> names{"adjacency", "features", "labels", "subset",
+                                                           "weight",    "bias",     "moment", "transient"};
+};
+template <>
+struct EnumNames<Phase> {
+    static constexpr std::array<std::string_view, 3> names{"setup", "epoch", "evaluation"};
+};
+template <>
+struct EnumNames<MapOp> {
+    static constexpr std::array<std::string_view, 5> names{"activate", "dropout", "positive_mask", "apply_mask",
+                                                           "column_sum"};
+};
+template <>
+struct EnumNames<Exchange> {
+    static constexpr std::array<std::string_view, 2> names{"none", "panels"};
+};
+template <>
+struct EnumNames<Normalisation> {
+    static constexpr std::array<std::string_view, 3> names{"symmetric", "row_mean", "none"};
+};
+
+template <class E>
+std::string_view name_of(E value) {
+    return EnumNames<E>::names.at(static_cast<std::size_t>(value));
+}
+
+}  // namespace gnnplan::io

@@ -1,0 +1,122 @@
+#include "planner/io/files.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace gnnplan::io {
+namespace {
+
+constexpr off_t max_file_bytes = off_t{1} << 30;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// An open file descriptor.
+class File {
+public:
+    explicit File(int descriptor) : descriptor_(descriptor) {}
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    int get() const { return descriptor_; }
+    // Closes now; false when the system reports that earlier writes failed.
+    bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
+
+private:
+    int descriptor_;
+};
+
+void write_all(int descriptor, std::string_view text, const std::string& path) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+// A new file beside `path`; the process number and a counter keep writers apart.
+struct Temporary {
+    std::string path;
+    int descriptor;
+};
+
+Temporary create_beside(const std::string& path) {
+    constexpr int attempts = 1000;
+    for (int i = 0; i < attempts; ++i) {
+        const std::string name = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(i);
+        const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0) return {name, descriptor};
+        if (errno != EEXIST) throw Error(ErrorCode::cannot_create, "cannot create: " + reason(errno), path);
+    }
+    throw Error(ErrorCode::cannot_create, "cannot create: too many temporary files beside it", path);
+}
+
+void write_beside_and_rename(const std::string& path, std::string_view text) {
+    const Temporary temporary = create_beside(path);
+    try {
+        File file(temporary.descriptor);
+        write_all(file.get(), text, path);
+        if (::fsync(file.get()) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+        if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+        if (::rename(temporary.path.c_str(), path.c_str()) != 0) {
+            throw Error(ErrorCode::cannot_create, "cannot create: " + reason(errno), path);
+        }
+    } catch (...) {
+        ::unlink(temporary.path.c_str());
+        throw;
+    }
+}
+
+void write_directly(const std::string& path, std::string_view text) {
+    File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) throw Error(ErrorCode::cannot_create, "cannot open: " + reason(errno), path);
+    write_all(file.get(), text, path);
+    if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
+    if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::missing_input, "is a directory, not a file", path);
+    const Error too_large(ErrorCode::data, "larger than 1 GiB", path);
+    if (status.st_size > max_file_bytes) throw too_large;
+    std::string text;
+    std::string buffer(std::size_t{1} << 16U, '\0');
+    while (true) {  // a pipe has no size to go by
+        const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+        if (count == 0) return text;
+        if (count < 0) {
+            if (errno == EINTR) continue;
+            throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
+        }
+        text.append(buffer, 0, static_cast<std::size_t>(count));
+        if (text.size() > static_cast<std::size_t>(max_file_bytes)) throw too_large;
+    }
+}
+
+void write_file_atomically(const std::string& path, std::string_view text) {
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) throw Error(ErrorCode::cannot_create, "is a directory", path);
+    if (exists && !S_ISREG(status.st_mode)) return write_directly(path, text);
+    std::error_code ignored;
+    write_beside_and_rename(exists ? std::filesystem::canonical(path, ignored).string() : path, text);
+}
+
+}  // namespace gnnplan::io

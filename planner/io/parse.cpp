@@ -1,0 +1,126 @@
+#include "planner/io/parse.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace gnnplan::io {
+
+namespace {
+
+// Receives the events of nlohmann's parser (which keeps its own explicit stack, so that depth costs no recursion).
+class Builder {
+public:
+    Builder(const std::string& where, const ParseLimits& limits) : where_(where), limits_(limits) {}
+
+    Document take() { return std::move(root_); }
+
+    bool null() { return add({}); }
+    bool boolean(bool value) { return add(value); }
+    bool number_integer(std::int64_t value) { return add(value); }
+    bool number_unsigned(std::uint64_t value) { return add(value); }
+    bool number_float(double value, const std::string&) { return add(value); }
+    bool string(std::string& value) { return add(std::move(value)); }
+    bool binary(nlohmann::json::binary_t&) { return false; }
+    bool start_object(std::size_t) { return open(Document::object()); }
+    bool start_array(std::size_t) { return open(Document::array()); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+
+    bool key(std::string& key) {
+        Frame& frame = stack_.back();
+        const auto& members = *frame.container.get_if<Document::Object>();
+        if (members.size() >= limits_.members)
+            fail("more than " + std::to_string(limits_.members) + " keys in an object");
+        if (frame.container.find(key) != nullptr) fail("duplicate key " + in_quotes(key));
+        frame.key = std::move(key);
+        return true;
+    }
+
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
+        std::string message = error.what();
+        message.erase(0, message.find("] ") + 2);  // "[json.exception.parse_error.101] "
+        constexpr std::size_t longest = 200;
+        if (message.size() > longest) message = message.substr(0, longest) + "...";
+        throw Error(ErrorCode::data, "not valid JSON: " + message, where_);
+    }
+
+private:
+    struct Frame {
+        Document container;
+        std::string key;  // of the member being read
+    };
+
+    [[noreturn]] void fail(const std::string& what) const {
+        std::string path;
+        for (const Frame& frame : stack_) {
+            if (const auto* array = frame.container.get_if<Document::Array>()) {
+                path.append("[").append(std::to_string(array->size())).append("]");
+            } else if (!frame.key.empty()) {
+                path.append(path.empty() ? "" : ".").append(frame.key);
+            }
+        }
+        throw Error(ErrorCode::data, what, where_ + (path.empty() ? "" : ": " + path));
+    }
+
+    void count() {
+        if (++values_ > limits_.values) fail("more than " + std::to_string(limits_.values) + " values");
+    }
+
+    bool open(Document container) {
+        count();
+        if (stack_.size() >= static_cast<std::size_t>(limits_.depth)) {
+            fail("nested deeper than " + std::to_string(limits_.depth) + " levels");
+        }
+        stack_.push_back({std::move(container), {}});
+        return true;
+    }
+
+    bool close() {
+        Document container = std::move(stack_.back().container);
+        stack_.pop_back();
+        place(std::move(container));
+        return true;
+    }
+
+    bool add(Document value) {
+        count();
+        place(std::move(value));
+        return true;
+    }
+
+    void place(Document value) {
+        if (stack_.empty()) {
+            root_ = std::move(value);
+            return;
+        }
+        Frame& frame = stack_.back();
+        if (frame.container.get_if<Document::Array>() != nullptr) {
+            frame.container.push(std::move(value));
+        } else {
+            frame.container.set(frame.key, std::move(value));
+            frame.key.clear();
+        }
+    }
+
+    const std::string& where_;
+    const ParseLimits& limits_;
+    Document root_;
+    std::vector<Frame> stack_;
+    std::size_t values_ = 0;
+};
+
+}  // namespace
+
+Document parse(std::string_view text, const std::string& where, const ParseLimits& limits) {
+    Builder builder(where, limits);
+    nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+    return builder.take();
+}
+
+std::string in_quotes(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    return dump(Document(text.substr(0, longest))) + (text.size() > longest ? "..." : "");
+}
+
+}  // namespace gnnplan::io

@@ -1,0 +1,25 @@
+// JSON text to a Document, for files that may come from strangers.
+#pragma once
+
+#include "planner/io/document.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gnnplan::io {
+
+// What no file of ours comes near; a file beyond is refused before it costs memory.
+struct ParseLimits {
+    int depth = 32;                  // nested arrays and objects
+    std::size_t members = 256;       // of one object
+    std::size_t values = 1U << 22U;  // in the whole file
+};
+
+// Throws Error{data}: text that is not JSON (with line and column), a number beyond double, a key twice in one object,
+// or more than the limits allow. `where` names the text in messages.
+Document parse(std::string_view text, const std::string& where, const ParseLimits& limits = {});
+
+// `text` quoted and escaped for a message, cut if it is long.
+std::string in_quotes(std::string_view text);
+
+}  // namespace gnnplan::io

@@ -1,0 +1,120 @@
+#include "planner/io/plan.hpp"
+
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/parse.hpp"
+#include "planner/io/plan_keys.hpp"
+#include "planner/io/schedule_codec.hpp"
+
+namespace gnnplan::io {
+namespace {
+
+// What comes before the candidates.
+template <class Archive>
+void describe_head(Archive& archive, Subject<Archive, Plan>& plan) {
+    archive.field("tool_version", plan.tool_version);
+    archive.field("command_line", plan.command_line);
+    archive.field("problem", plan.problem);
+    archive.field("machine", plan.machine);
+}
+
+void encode_candidate(Document& object, const Candidate& candidate) {
+    ensure(candidate.schedule.grid == candidate.configuration.grid, "schedule and configuration differ in their grid");
+    object.set("configuration", encode(candidate.configuration));
+    object.set("schedule", encode_schedule(candidate.schedule));
+    object.set("predicted", encode(candidate.predicted));
+}
+
+Candidate decode_candidate(Reader& reader) {
+    Candidate candidate;
+    reader.field("configuration", candidate.configuration);
+    candidate.schedule = decode_schedule(reader.member("schedule"), candidate.configuration.grid);
+    reader.field("predicted", candidate.predicted);
+    return candidate;
+}
+
+std::vector<Candidate> decode_candidates(const Cursor& cursor) {
+    std::vector<Candidate> candidates;
+    for (const Cursor& element : cursor.elements(max_candidates)) {
+        Reader reader(element);
+        candidates.push_back(decode_candidate(reader));
+        reader.finish();
+    }
+    if (candidates.empty()) cursor.fail("a plan has at least one candidate");
+    return candidates;
+}
+
+// The chosen candidate stands first in "candidates" and again at the top level.
+void check_chosen(const Cursor& root) {
+    const Cursor first = root.member("candidates").elements(max_candidates).front();
+    for (const char* key : {"configuration", "schedule", "predicted"}) {
+        if (canonical(root.member(key).document()) != canonical(first.member(key).document())) {
+            root.member(key).fail("differs from candidates[0]." + std::string(key));
+        }
+    }
+}
+
+void check_fingerprints(const Plan& plan, const Cursor& root) {
+    const Cursor fingerprints = root.member("fingerprints");
+    if (plan.fingerprints.content != content_fingerprint(root.document())) {
+        fingerprints.member("content").fail("the content does not match its fingerprint",
+                                            "the file was altered; make the plan again with gnnplan plan");
+    }
+    if (plan.fingerprints.machine != machine_fingerprint(plan.machine)) {
+        fingerprints.member("machine").fail("not the fingerprint of this plan's machine");
+    }
+}
+
+void check_meaning(const Plan& plan, const std::string& where) {
+    try {
+        validate(plan);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::internal) throw;
+        throw Error(ErrorCode::data, error.what(), where);
+    }
+}
+
+}  // namespace
+
+std::string write_plan(const Plan& plan) {
+    ensure(!plan.candidates.empty(), "a plan without candidates");
+    Writer writer;
+    writer.field("schema", plan_schema);
+    describe_head(writer, plan);
+    Document root = writer.take();
+    encode_candidate(root, plan.candidates.front());
+    Document candidates = Document::array();
+    for (const Candidate& candidate : plan.candidates) {
+        Document object = Document::object();
+        encode_candidate(object, candidate);
+        candidates.push(std::move(object));
+    }
+    root.set("candidates", std::move(candidates));
+    root.set("fingerprints",
+             Document::object({{"graph", plan.fingerprints.graph}, {"machine", machine_fingerprint(plan.machine)}}));
+    root.find("fingerprints")->set("content", content_fingerprint(root));
+    return dump(root, 1) + "\n";
+}
+
+Plan read_plan(std::string_view text, const std::string& where) {
+    const Document document = parse(text, where);
+    const Cursor root(document, where);
+    expect_schema(root, plan_schema);
+    Reader reader(root);
+    reader.member("schema");
+    Plan plan;
+    describe_head(reader, plan);
+    decode_candidate(reader);
+    plan.candidates = decode_candidates(reader.member("candidates"));
+    reader.group("fingerprints", [&](auto& inner) {
+        inner.field("graph", plan.fingerprints.graph);
+        inner.field("machine", plan.fingerprints.machine);
+        inner.field("content", plan.fingerprints.content);
+    });
+    reader.finish();
+    check_chosen(root);
+    check_fingerprints(plan, root);
+    check_meaning(plan, where);
+    return plan;
+}
+
+}  // namespace gnnplan::io

@@ -1,0 +1,96 @@
+// The keys of everything in a plan but its schedules.
+#pragma once
+
+#include "planner/io/archive.hpp"
+
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/plan.hpp>
+
+namespace gnnplan::io {
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Link>& link) {
+    archive.field("latency_seconds", link.latency_seconds);
+    archive.field("bytes_per_second", link.bytes_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, SpmmRate>& rate) {
+    archive.positive("width", rate.width);
+    archive.field("flops_per_second", rate.flops_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Machine>& machine) {
+    archive.field("name", machine.name);
+    archive.field("source", machine.source);
+    archive.field("measured", machine.measured);
+    archive.positive("ranks_per_node", machine.ranks_per_node);
+    archive.positive("memory_per_rank_bytes", machine.memory_per_rank);
+    archive.field("intra_node", machine.intra_node);
+    archive.field("inter_node", machine.inter_node);
+    archive.field("spmm", machine.spmm);
+    archive.field("gemm_flops_per_second", machine.gemm_flops_per_second);
+    archive.field("memory_bytes_per_second", machine.memory_bytes_per_second);
+    archive.field("step_seconds", machine.step_seconds);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, GraphRecord>& graph) {
+    archive.field("name", graph.name);
+    archive.field("source", graph.source);
+    archive.extent("vertices", graph.vertices);
+    archive.extent("nonzeros", graph.nonzeros);
+    archive.field("symmetric", graph.symmetric);
+    archive.field("exact", graph.exact);
+    archive.field("symmetrised", graph.symmetrised);
+    archive.field("self_loops", graph.self_loops);
+    archive.field("normalisation", graph.normalisation);
+    archive.field("split", graph.split);
+    archive.extent("generated_features", graph.generated_features);
+    archive.extent("generated_classes", graph.generated_classes);
+    archive.field("seed", graph.seed);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
+    archive.field("name", model.name);
+    archive.field("widths", model.widths);
+    archive.field("bias", model.bias);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
+    archive.field("graph", problem.graph);
+    archive.field("model", problem.model);
+    archive.positive("ranks", problem.ranks);
+    archive.field("space", problem.space);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Configuration>& configuration) {
+    archive.field("id", configuration.id);
+    archive.field("scheme", configuration.scheme);
+    archive.field("grid", configuration.grid);
+    archive.positive("replication", configuration.replication);
+    archive.field("forward", configuration.forward);
+    archive.field("backward", configuration.backward);
+    archive.field("kept", configuration.kept);
+    archive.field("exchange", configuration.exchange);
+    archive.field("overlap", configuration.overlap);
+    archive.field("permutation", configuration.permutation);
+    archive.field("exact", configuration.exact);
+    archive.field("constant_input", configuration.constant_input);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
+    archive.field("epoch_seconds", predicted.epoch_seconds);
+    archive.field("total_bytes", predicted.total_bytes);
+    archive.field("max_rank_bytes", predicted.max_rank_bytes);
+    archive.field("peak_bytes_per_rank", predicted.peak_bytes_per_rank);
+    archive.field("estimate", predicted.estimate);
+    archive.field("step_seconds", predicted.step_seconds);
+}
+
+}  // namespace gnnplan::io

@@ -1,0 +1,96 @@
+#include "planner/io/report.hpp"
+
+#include "planner/io/parse.hpp"
+#include "planner/io/plan_keys.hpp"
+
+namespace gnnplan::io {
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, EpochRecord>& epoch) {
+    archive.field("epoch", epoch.epoch);
+    archive.finite_or_null("loss", epoch.loss);
+    archive.field("train_accuracy", epoch.train_accuracy);
+    archive.field("valid_accuracy", epoch.valid_accuracy);
+    archive.field("test_accuracy", epoch.test_accuracy);
+    archive.field("seconds", epoch.seconds);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, StepRecord>& step) {
+    archive.field("name", step.name);
+    archive.field("kind", step.kind);
+    archive.extent("rows", step.rows);
+    archive.extent("columns", step.columns);
+    archive.positive("group", step.group);
+    archive.field("predicted_bytes", step.predicted_bytes);
+    archive.field("counted_bytes", step.counted_bytes);
+    archive.field("predicted_bytes_by_rank", step.predicted_bytes_by_rank);
+    archive.field("counted_bytes_by_rank", step.counted_bytes_by_rank);
+    archive.field("predicted_seconds", step.predicted_seconds);
+    archive.field("measured_seconds", step.measured_seconds);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, TriedCandidate>& tried) {
+    archive.field("candidate", tried.candidate);
+    archive.field("epochs", tried.epochs);
+    archive.field("median_seconds", tried.median_seconds);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, MeasuredTotals>& measured) {
+    archive.field("epoch_seconds", measured.epoch_seconds);
+    archive.field("total_bytes", measured.total_bytes);
+    archive.field("max_rank_bytes", measured.max_rank_bytes);
+    archive.field("peak_bytes_per_rank", measured.peak_bytes_per_rank);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, RunReport>& report) {
+    archive.field("tool_version", report.tool_version);
+    archive.field("command_line", report.command_line);
+    archive.field("seed", report.seed);
+    archive.positive("ranks", report.ranks);
+    archive.positive("threads", report.threads);
+    archive.field("backend", report.backend);
+    archive.field("communicator", report.communicator);
+    archive.field("configuration", report.configuration);
+    archive.field("epochs", report.epochs);
+    archive.field("steps", report.steps);
+    archive.field("setup", report.setup);
+    archive.field("evaluation", report.evaluation);
+    archive.field("predicted", report.predicted);
+    archive.field("measured", report.measured);
+    archive.group("autotune", [&](auto& inner) {
+        inner.field("tried", report.tried);
+        inner.field("chosen", report.chosen);
+    });
+    archive.group("fingerprints", [&](auto& inner) {
+        inner.field("graph", report.fingerprints.graph);
+        inner.field("machine", report.fingerprints.machine);
+        inner.field("plan", report.fingerprints.content);
+    });
+}
+
+std::string write_report(const RunReport& report) {
+    Writer writer;
+    writer.field("schema", report_schema);
+    describe(writer, report);
+    return dump(writer.take(), 1) + "\n";
+}
+
+RunReport read_report(std::string_view text, const std::string& where) {
+    const Document document = parse(text, where);
+    const Cursor root(document, where);
+    expect_schema(root, report_schema);
+    Reader reader(root);
+    reader.member("schema");
+    RunReport report;
+    describe(reader, report);
+    reader.finish();
+    return report;
+}
+
+std::string metrics_line(const EpochRecord& epoch) { return dump(encode(epoch)) + "\n"; }
+
+}  // namespace gnnplan::io

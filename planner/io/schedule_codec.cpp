@@ -1,0 +1,196 @@
+#include "planner/io/schedule_codec.hpp"
+
+#include "planner/io/archive.hpp"
+#include "planner/io/parse.hpp"
+
+#include <unordered_map>
+
+namespace gnnplan::io {
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Layout>& layout) {
+    archive.field("rows", layout.rows);
+    archive.field("columns", layout.columns);
+    archive.field("partial", layout.partial);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Tensor>& tensor) {
+    archive.field("name", tensor.name);
+    archive.field("role", tensor.role);
+    archive.field("dtype", tensor.dtype);
+    archive.extent("rows", tensor.rows);
+    archive.extent("columns", tensor.columns);
+    archive.field("layout", tensor.layout);
+    archive.field("layer", tensor.layer);
+    archive.field("transposed", tensor.transposed);
+}
+
+namespace {
+
+constexpr std::size_t max_tensors = 1U << 16U;
+constexpr std::size_t max_steps = 1U << 16U;
+
+using TensorIds = std::unordered_map<std::string, TensorId>;
+
+// Archives that write a tensor as its name.
+class StepWriter : public Writer {
+public:
+    explicit StepWriter(const Schedule& schedule) : schedule_(schedule) {}
+
+    void tensor(const char* key, TensorId id) { field(key, tensor_of(schedule_, id).name); }
+    void tensor(const char* key, const std::optional<TensorId>& id) {
+        field(key, id ? std::optional(tensor_of(schedule_, *id).name) : std::nullopt);
+    }
+
+private:
+    const Schedule& schedule_;
+};
+
+class StepReader : public Reader {
+public:
+    StepReader(const Cursor& cursor, const TensorIds& ids) : Reader(cursor), ids_(ids) {}
+
+    void tensor(const char* key, TensorId& id) { id = find(member(key)); }
+    void tensor(const char* key, std::optional<TensorId>& id) {
+        const Cursor name = member(key);
+        if (!name.is_null()) id = find(name);
+    }
+
+private:
+    TensorId find(const Cursor& name) const {
+        const auto found = ids_.find(name.string());
+        if (found == ids_.end()) name.fail("there is no tensor " + in_quotes(name.string()));
+        return found->second;
+    }
+
+    const TensorIds& ids_;
+};
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, SpmmStep>& step) {
+    archive.tensor("matrix", step.matrix);
+    archive.tensor("in", step.in);
+    archive.tensor("out", step.out);
+    archive.field("exchange", step.exchange);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, GemmStep>& step) {
+    archive.tensor("in", step.in);
+    archive.tensor("weight", step.weight);
+    archive.tensor("out", step.out);
+    archive.field("transposed", step.transposed);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, RedistributeStep>& step) {
+    archive.tensor("in", step.in);
+    archive.tensor("out", step.out);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, WeightGradStep>& step) {
+    archive.tensor("left", step.left);
+    archive.tensor("right", step.right);
+    archive.tensor("gradient", step.gradient);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, AllReduceStep>& step) {
+    archive.tensor("tensor", step.tensor);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, MapStep>& step) {
+    archive.field("op", step.op);
+    archive.tensor("tensor", step.tensor);
+    archive.tensor("operand", step.operand);
+    archive.tensor("out", step.out);
+    archive.field("layer", step.layer);
+    archive.field("relu", step.relu);
+    archive.field("dropout", step.dropout);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, LossStep>& step) {
+    archive.tensor("logits", step.logits);
+    archive.tensor("labels", step.labels);
+    archive.tensor("subset", step.subset);
+    archive.tensor("loss", step.loss);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, ScoreStep>& step) {
+    archive.tensor("logits", step.logits);
+    archive.tensor("labels", step.labels);
+    archive.tensor("subset", step.subset);
+    archive.tensor("counts", step.counts);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, UpdateStep>& step) {
+    archive.tensor("weight", step.weight);
+    archive.tensor("gradient", step.gradient);
+    archive.tensor("moment1", step.moment1);
+    archive.tensor("moment2", step.moment2);
+}
+
+// The alternative of Operation called `kind`, its members zero.
+template <std::size_t I = 0>
+Operation operation_of(const std::string& kind, const Cursor& cursor) {
+    if constexpr (I == std::variant_size_v<Operation>) {
+        cursor.fail("there is no kind of step " + in_quotes(kind));
+    } else {
+        Operation operation(std::in_place_index<I>);
+        return kind_of(operation) == kind ? operation : operation_of<I + 1>(kind, cursor);
+    }
+}
+
+Document encode_step(const Schedule& schedule, const Step& step) {
+    StepWriter writer(schedule);
+    writer.field("name", step.name);
+    writer.field("kind", kind_of(step.operation));
+    writer.field("phase", step.phase);
+    std::visit([&](const auto& operation) { describe_operands(writer, operation); }, step.operation);
+    return writer.take();
+}
+
+Step decode_step(const Cursor& cursor, const TensorIds& ids) {
+    StepReader reader(cursor, ids);
+    Step step;
+    reader.field("name", step.name);
+    const Cursor kind = reader.member("kind");
+    step.operation = operation_of(kind.string(), kind);
+    reader.field("phase", step.phase);
+    std::visit([&](auto& operation) { describe_operands(reader, operation); }, step.operation);
+    reader.finish();
+    return step;
+}
+
+}  // namespace
+
+Document encode_schedule(const Schedule& schedule) {
+    Document steps = Document::array();
+    for (const Step& step : schedule.steps) steps.push(encode_step(schedule, step));
+    return Document::object({{"tensors", encode(schedule.tensors)}, {"steps", steps}});
+}
+
+Schedule decode_schedule(const Cursor& cursor, const Grid& grid) {
+    Reader reader(cursor);
+    Schedule schedule;
+    schedule.grid = grid;
+    TensorIds ids;
+    for (const Cursor& element : reader.member("tensors").elements(max_tensors)) {
+        schedule.tensors.push_back(decode<Tensor>(element));
+        const bool is_new = ids.emplace(schedule.tensors.back().name, static_cast<TensorId>(ids.size())).second;
+        if (!is_new) element.member("name").fail("another tensor has this name");
+    }
+    for (const Cursor& element : reader.member("steps").elements(max_steps)) {
+        schedule.steps.push_back(decode_step(element, ids));
+    }
+    reader.finish();
+    return schedule;
+}
+
+}  // namespace gnnplan::io

@@ -1,0 +1,94 @@
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/ir/plan.hpp>
+
+#include <algorithm>
+
+namespace gnnplan {
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw Error(ErrorCode::data, what, where); }
+
+void validate(const GraphRecord& graph) {
+    if (graph.vertices < 1 || graph.vertices > (std::int64_t{1} << 31) - 1) {
+        refuse("problem.graph.vertices", "must be 1..2^31-1");
+    }
+    if (graph.nonzeros < 0) refuse("problem.graph.nonzeros", "must not be negative");
+    checked_multiply(16, graph.nonzeros);
+    if (graph.generated_features < 0) refuse("problem.graph.generated_features", "must not be negative");
+    if (graph.generated_classes < 0) refuse("problem.graph.generated_classes", "must not be negative");
+}
+
+void validate(const Configuration& configuration, const ProblemRecord& problem, const std::string& where) {
+    const std::size_t layers = problem.model.widths.size() - 1;
+    if (configuration.forward.size() != layers || configuration.backward.size() != layers) {
+        refuse(where, "forward and backward need one letter per layer, " + std::to_string(layers));
+    }
+    const Grid& grid = configuration.grid;
+    if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
+    if (configuration.replication != grid.y || grid.z != 1) refuse(where, "replication does not fit the grid");
+}
+
+// The tensors a run fills from the data must have the problem's sizes, or the executor would read past them.
+void validate(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
+    const auto& widths = problem.model.widths;
+    for (const Tensor& tensor : schedule.tensors) {
+        const std::string tensor_where = where + ": tensor " + tensor.name;
+        const std::int64_t n = problem.graph.vertices;
+        const auto layer = static_cast<std::size_t>(std::max(tensor.layer, 0));
+        const bool has_layer = tensor.layer >= 1 && layer < widths.size();
+        switch (tensor.role) {
+            case Role::adjacency:
+                if (tensor.rows != n) refuse(tensor_where, "its size is not the graph's");
+                break;
+            case Role::features:
+                if (tensor.rows != n || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
+                    refuse(tensor_where, "its shape is not that of the features");
+                }
+                break;
+            case Role::labels:
+            case Role::subset:
+                if (tensor.rows != n || tensor.columns != 1) refuse(tensor_where, "it needs one entry per vertex");
+                break;
+            case Role::weight:
+                if (!has_layer || tensor.rows != widths[layer - 1] || tensor.columns != widths[layer]) {
+                    refuse(tensor_where, "its shape is not that of its layer's weight");
+                }
+                break;
+            case Role::bias:
+                if (!has_layer || tensor.rows != 1 || tensor.columns != widths[layer]) {
+                    refuse(tensor_where, "its shape is not that of its layer's bias");
+                }
+                break;
+            case Role::moment:
+            case Role::transient: break;
+        }
+    }
+}
+
+}  // namespace
+
+void validate(const Plan& plan) {
+    validate(plan.problem.graph);
+    validate(plan.machine);
+    const auto& widths = plan.problem.model.widths;
+    if (widths.size() < 2 || std::any_of(widths.begin(), widths.end(), [](auto w) { return w < 1; })) {
+        refuse("problem.model.widths", "needs at least two positive widths");
+    }
+    if (plan.problem.ranks < 1) refuse("problem.ranks", "must be at least 1");
+    if (plan.candidates.empty() || plan.candidates.size() > max_candidates) {
+        refuse("candidates", "a plan has 1.." + std::to_string(max_candidates) + " candidates");
+    }
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const Candidate& candidate = plan.candidates[i];
+        const std::string where = "candidates[" + std::to_string(i) + "]";
+        validate(candidate.configuration, plan.problem, where + ".configuration");
+        if (candidate.schedule.grid != candidate.configuration.grid) refuse(where, "schedule and configuration differ in grid");
+        validate(candidate.schedule);
+        validate(candidate.schedule, plan.problem, where + ".schedule");
+        if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {
+            refuse(where + ".predicted.step_seconds", "needs one entry per step");
+        }
+    }
+}
+
+}  // namespace gnnplan

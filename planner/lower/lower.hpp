@@ -1,0 +1,23 @@
+// Lowering: a configuration of a chain of layers -> the schedule that runs it.
+#pragma once
+
+#include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/op_graph.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::lower {
+
+struct GraphShape {
+    std::int64_t vertices = 0;
+    bool symmetric = true;  // A equals A^T in values: one copy serves both passes
+};
+
+// One training epoch and one evaluation of `layers` under `configuration`. Every redistribution and SpMM that the paper's
+// units count is a step, the unused input gradient included; what the paper leaves out (masks and operands in the wrong
+// layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not the number of layers.
+Schedule lower(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph);
+
+}  // namespace gnnplan::lower

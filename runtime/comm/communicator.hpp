@@ -1,0 +1,76 @@
+// What ranks say to each other. The data channel carries tensors and is counted; the control channel carries agreement
+// (errors, votes, clocks) and is not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gnnplan::comm {
+
+struct Send {
+    int peer = 0;
+    std::span<const std::byte> bytes;
+};
+
+struct Receive {
+    int peer = 0;
+    std::span<std::byte> bytes;
+};
+
+// All calls are collective over the communicator, in the same order on every rank, unless said otherwise.
+// Lengths agree between sender and receiver; empty messages and messages to oneself are allowed where a peer is named.
+class Communicator {
+public:
+    virtual ~Communicator() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    // Personalised exchange (all-to-all-v): at most one message for each ordered pair of ranks. A message of k bytes
+    // from r to s has a Receive of k bytes for r on s. Pairwise algorithm: each message travels once.
+    virtual void exchange(std::span<const Send> sends, std::span<const Receive> receives) = 0;
+
+    // Copies root's bytes to all. Flat convention: (g - 1) messages of `bytes`.
+    virtual void broadcast(int root, std::span<std::byte> bytes) = 0;
+
+    // In-place sum over all ranks; bitwise the same result on every rank, and for the same P in every run. Ring
+    // convention.
+    virtual void all_reduce(std::span<float> values) = 0;
+    virtual void all_reduce(std::span<double> values) = 0;
+
+    // Sub-communicators: ranks of equal colour (not negative), ordered by (key, rank).
+    virtual std::unique_ptr<Communicator> split(int colour, int key) = 0;
+
+    // --- control channel ---
+    virtual void barrier() = 0;
+    // Every rank's text, in rank order, on every rank. Small messages only.
+    virtual std::vector<std::string> control_all_gather(const std::string& text) = 0;
+};
+
+// The largest value over all ranks, on the control channel.
+double control_max(Communicator& comm, double value);
+
+// Collective: `failure` is this rank's exception, or null. Throws on every rank when it is set on any (see agree).
+void agree_on(Communicator& comm, const std::exception_ptr& failure);
+
+// Runs `work` on this rank and then agrees over the control channel: if it threw on any rank, every rank throws the
+// Error of the lowest such rank (same code, message, where and hint; an exception that is no Error becomes
+// ErrorCode::internal). Use it around work without communication inside (loading, validating).
+template <class Work>
+void agree(Communicator& comm, Work&& work) {
+    std::exception_ptr failure;
+    try {
+        std::forward<Work>(work)();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    agree_on(comm, failure);
+}
+
+}  // namespace gnnplan::comm

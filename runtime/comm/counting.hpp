@@ -1,0 +1,46 @@
+// Counts what a rank says on the data channel, from the arguments of the calls, whatever the library does underneath.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/comm/traffic.hpp"
+
+namespace gnnplan::comm {
+
+// What rank r of g sends and receives in a ring all-reduce of `elements` elements of `element_bytes` bytes each, cut
+// into g balanced blocks b_0 .. b_{g-1} (sizes in bytes, block indices mod g):
+//   sent     = (total - b_{r+1}) [reduce-scatter] + (total - b_{r+2}) [all-gather]
+//   received = (total - b_r)     [reduce-scatter] + (total - b_{r+1}) [all-gather]
+// Nothing for g = 1. Over all ranks: 2 (g - 1) total.
+Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_bytes, int rank, int ranks);
+
+// Passes every call on to another communicator and adds its bytes to `traffic`, which the caller owns, may reset
+// between calls, and keeps alive. Communicators from split() count into the same Traffic. The control channel is not
+// counted.
+//   exchange   - every message to and from another rank
+//   broadcast  - flat: (g - 1) messages sent by the root, one received by every other rank
+//   all_reduce - ring_all_reduce_traffic
+class CountingCommunicator : public Communicator {
+public:
+    CountingCommunicator(Communicator& inner, Traffic& traffic) : inner_(inner), traffic_(traffic) {}
+    CountingCommunicator(std::unique_ptr<Communicator> inner, Traffic& traffic)
+        : owned_(std::move(inner)), inner_(*owned_), traffic_(traffic) {}
+
+    int rank() const override { return inner_.rank(); }
+    int size() const override { return inner_.size(); }
+    void exchange(std::span<const Send> sends, std::span<const Receive> receives) override;
+    void broadcast(int root, std::span<std::byte> bytes) override;
+    void all_reduce(std::span<float> values) override;
+    void all_reduce(std::span<double> values) override;
+    std::unique_ptr<Communicator> split(int colour, int key) override;
+    void barrier() override { inner_.barrier(); }
+    std::vector<std::string> control_all_gather(const std::string& text) override {
+        return inner_.control_all_gather(text);
+    }
+
+private:
+    std::unique_ptr<Communicator> owned_;  // null when the caller keeps the inner communicator
+    Communicator& inner_;
+    Traffic& traffic_;
+};
+
+}  // namespace gnnplan::comm

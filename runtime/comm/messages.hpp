@@ -1,0 +1,23 @@
+// What every exchange does with its arguments, whatever carries the bytes.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+
+namespace gnnplan::comm {
+
+// Throws ErrorCode::internal unless 0 <= peer < ranks.
+void check_rank(int peer, int ranks);
+
+// Throws ErrorCode::internal if a colour of split() is negative, which MPI reserves.
+void check_colour(int colour);
+
+// Throws ErrorCode::internal if a peer is out of range or named twice on one side.
+void check_messages(std::span<const Send> sends, std::span<const Receive> receives, int ranks);
+
+// Copies the message `rank` sends to itself, if there is one. Throws ErrorCode::internal if the two lengths differ.
+void copy_to_self(std::span<const Send> sends, std::span<const Receive> receives, int rank);
+
+// Throws ErrorCode::internal: the sender's and the receiver's idea of a message differ.
+[[noreturn]] void throw_length_mismatch(int from, int to, std::size_t sent, std::size_t expected);
+
+}  // namespace gnnplan::comm

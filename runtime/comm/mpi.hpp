@@ -1,0 +1,34 @@
+// Ranks as MPI processes. No MPI header is needed to include this.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+
+namespace gnnplan::comm {
+
+// MPI from construction to destruction; one object per process, made and used by the main thread. Collective.
+//
+// Data and control travel on two duplicates of MPI_COMM_WORLD, named "gnnplan data" and "gnnplan control", as do those
+// of every split, so that tools can tell their traffic apart. Every MPI status is checked: a failure is an Error with
+// ErrorCode::unavailable. It leaves requests and peers in an unknown state, so the process should call abort().
+class MpiEnvironment {
+public:
+    // Messages above `largest_message_bytes` (at most 2^31 - 1, at least 8) are split.
+    explicit MpiEnvironment(std::int64_t largest_message_bytes = std::int64_t{1} << 30);
+    MpiEnvironment(const MpiEnvironment&) = delete;
+    MpiEnvironment& operator=(const MpiEnvironment&) = delete;
+    // Finalises MPI, which waits for the other ranks: communicators from split() must be gone.
+    ~MpiEnvironment();
+
+    Communicator& world() { return *world_; }
+
+    // Ends all ranks; the launcher reports `code`. The only safe way out when one rank fails and others may be waiting.
+    [[noreturn]] void abort(int code);
+
+    // What the MPI library calls itself, e.g. "Open MPI v4.1.4".
+    static std::string library_version();
+
+private:
+    std::unique_ptr<Communicator> world_;
+};
+
+}  // namespace gnnplan::comm

@@ -1,0 +1,119 @@
+#include "runtime/comm/thread_group.hpp"
+
+#include "runtime/comm/messages.hpp"
+
+#include <gnnplan/base/checked.hpp>
+
+#include <cstring>
+
+namespace gnnplan::comm {
+
+ThreadWorld::ThreadWorld(int ranks)
+    : signals_(static_cast<std::size_t>(ranks)), carried_(static_cast<std::size_t>(ranks)) {}
+
+void ThreadWorld::abort() {
+    const std::lock_guard lock(mutex_);
+    aborted_ = true;
+    for (std::condition_variable& signal : signals_) signal.notify_all();
+}
+
+Traffic ThreadWorld::carried(int world_rank) {
+    const std::lock_guard lock(mutex_);
+    return carried_[static_cast<std::size_t>(world_rank)];
+}
+
+// Shows a rank's messages to their receivers for as long as it lives. A receiver may be in the middle of a copy when
+// the sender gives up, so the destructor waits for that: the sender's memory is its own again afterwards.
+class ThreadGroup::Posting {
+public:
+    Posting(ThreadGroup& group, int rank, std::span<const Send> sends) : group_(group), rank_(rank), sends_(sends) {
+        const std::lock_guard lock(group_.world_->mutex_);
+        for (const Send& send : sends_) {
+            if (send.peer == rank_ || send.bytes.empty()) continue;
+            group_.mailbox(rank_, send.peer) = {State::posted, send.bytes};
+            group_.carried_by(rank_).sent(checked_cast<std::int64_t>(send.bytes.size()));
+            group_.signal(send.peer).notify_all();
+        }
+    }
+    Posting(const Posting&) = delete;
+    Posting& operator=(const Posting&) = delete;
+    ~Posting() {
+        std::unique_lock lock(group_.world_->mutex_);
+        for (const Send& send : sends_) {
+            Mailbox& mailbox = group_.mailbox(rank_, send.peer);
+            group_.signal(rank_).wait(lock, [&] { return mailbox.state != State::copying; });
+            mailbox = {};
+        }
+    }
+
+private:
+    ThreadGroup& group_;
+    int rank_;
+    std::span<const Send> sends_;
+};
+
+ThreadGroup::ThreadGroup(std::shared_ptr<ThreadWorld> world, std::vector<int> world_ranks)
+    : world_(std::move(world)),
+      world_ranks_(std::move(world_ranks)),
+      mailboxes_(world_ranks_.size() * world_ranks_.size()),
+      texts_(world_ranks_.size()) {}
+
+void ThreadGroup::transfer(int rank, std::span<const Send> sends, std::span<const Receive> receives) {
+    const Posting posting(*this, rank, sends);
+    for (const Receive& message : receives)
+        if (message.peer != rank && !message.bytes.empty()) receive(rank, message);
+    wait_until_copied(rank, sends);
+}
+
+void ThreadGroup::receive(int rank, const Receive& message) {
+    std::unique_lock lock(world_->mutex_);
+    Mailbox& from = mailbox(message.peer, rank);
+    world_->wait(lock, world_rank(rank), [&] { return from.state == State::posted; });
+    if (from.bytes.size() != message.bytes.size())
+        throw_length_mismatch(message.peer, rank, from.bytes.size(), message.bytes.size());
+    from.state = State::copying;
+    lock.unlock();
+    std::memcpy(message.bytes.data(), from.bytes.data(), from.bytes.size());
+    lock.lock();
+    from.state = State::copied;
+    carried_by(rank).received(checked_cast<std::int64_t>(message.bytes.size()));
+    signal(message.peer).notify_all();
+}
+
+void ThreadGroup::wait_until_copied(int rank, std::span<const Send> sends) {
+    std::unique_lock lock(world_->mutex_);
+    for (const Send& send : sends) {
+        if (send.peer == rank || send.bytes.empty()) continue;
+        const Mailbox& to = mailbox(rank, send.peer);
+        world_->wait(lock, world_rank(rank), [&] { return to.state == State::copied; });
+    }
+}
+
+std::vector<std::string> ThreadGroup::all_gather(int rank, const std::string& text) {
+    std::unique_lock lock(world_->mutex_);
+    texts_[static_cast<std::size_t>(rank)] = text;
+    if (++arrived_ < size()) {
+        world_->wait(lock, world_rank(rank), [this, round = rounds_] { return rounds_ != round; });
+        return gathered_;
+    }
+    gathered_ = texts_;
+    arrived_ = 0;
+    ++rounds_;
+    for (int peer = 0; peer < size(); ++peer) signal(peer).notify_all();
+    return gathered_;
+}
+
+std::shared_ptr<ThreadGroup> ThreadGroup::subgroup(std::int64_t split, int colour, std::span<const int> ranks) {
+    const std::lock_guard lock(world_->mutex_);
+    Subgroup& subgroup = subgroups_[{split, colour}];
+    if (!subgroup.group) {
+        std::vector<int> world_ranks;
+        for (const int rank : ranks) world_ranks.push_back(world_rank(rank));
+        subgroup.group = std::make_shared<ThreadGroup>(world_, std::move(world_ranks));
+    }
+    std::shared_ptr<ThreadGroup> group = subgroup.group;
+    if (++subgroup.collected == ranks.size()) subgroups_.erase({split, colour});
+    return group;
+}
+
+}  // namespace gnnplan::comm

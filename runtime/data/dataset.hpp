@@ -1,0 +1,85 @@
+// A data set: graph, labels, split, and features that are read when a rank asks for its block of them.
+#pragma once
+
+#include "runtime/data/csr.hpp"
+#include "runtime/data/features.hpp"
+#include "runtime/data/report.hpp"
+
+#include <gnnplan/base/range.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gnnplan::data {
+
+enum class FeatureNorm : std::uint8_t {
+    none,
+    row,  // each row divided by the sum of its absolute values, where that is not 0
+};
+
+// Values of Dataset::subset().
+enum Subset : std::uint8_t { train = 0, valid = 1, test = 2, unused = 255 };
+
+struct DatasetOptions {
+    Preparation preparation = {};
+    std::string split = {};              // the folder under split/; empty takes the only one there is
+    std::int64_t generate_features = 0;  // width to generate when the graph has no features
+    std::int64_t generate_classes = 0;   // classes to generate when the graph has no labels
+    std::uint64_t seed = 0;              // of generated features, labels and split
+    FeatureNorm feature_norm = FeatureNorm::none;
+    bool graph_only = false;  // read the graph, not features, labels and split
+};
+
+class Dataset {
+public:
+    const Graph& graph() const { return graph_; }
+    // Frees the graph once its blocks are built; vertices(), report() and fingerprint() stay.
+    void release_graph() { graph_ = {}; }
+
+    const LoadReport& report() const { return report_; }
+    // 64-bit xxHash of the prepared graph, 16 hexadecimal digits.
+    const std::string& fingerprint() const { return fingerprint_; }
+
+    std::int64_t vertices() const { return report_.vertices; }
+    std::int64_t nonzeros() const { return report_.nonzeros; }  // of the prepared matrix
+    std::int64_t features() const { return features_ ? features_->columns() : 0; }
+    std::int64_t classes() const { return classes_; }
+
+    const std::vector<std::int32_t>& labels() const { return labels_; }  // -1: unlabelled; empty: no labels
+    const std::vector<std::uint8_t>& subset() const { return subset_; }  // Subset; empty: no split
+    std::int64_t subset_size(Subset subset) const { return subset == unused ? 0 : subset_size_[subset]; }
+
+    // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. Streams
+    // them from the file, or generates them, unless cached. Safe to call from several threads.
+    void read_features(Range rows, Range columns, float* out, std::int64_t stride) const;
+    // Reads all features (vertices x features floats) once, so that ranks as threads copy their blocks from memory.
+    void cache_features();
+    void release_features();  // frees that memory
+
+private:
+    friend Dataset open_dataset(const std::filesystem::path&, const DatasetOptions&);
+
+    void stream_features(Range rows, Range columns, float* out, std::int64_t stride) const;
+
+    Graph graph_;
+    LoadReport report_;
+    std::string fingerprint_;
+    std::unique_ptr<FeatureSource> features_;
+    FeatureNorm feature_norm_ = FeatureNorm::none;
+    std::vector<float> cache_;  // vertices x features, normalised; empty unless cached
+    std::vector<std::int32_t> labels_;
+    std::int64_t classes_ = 0;
+    std::vector<std::uint8_t> subset_;
+    std::int64_t subset_size_[3] = {0, 0, 0};
+};
+
+// Opens an OGB raw folder, an .npz data set, a SciPy CSR .npz, Matrix Market, SNAP or CSV edge list, gzipped or not;
+// which one is found out from the path and the content. Not collective: each process opens its own. Throws
+// ErrorCode::missing_input when nothing is there, ErrorCode::data with file and line or array name when it is
+// malformed, ErrorCode::usage when an option does not fit the data.
+Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
+
+}  // namespace gnnplan::data

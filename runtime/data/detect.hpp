@@ -1,0 +1,19 @@
+// Which of the known forms a path holds.
+#pragma once
+
+#include "runtime/data/parsed_graph.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace gnnplan::data {
+
+enum class GraphForm : std::uint8_t { ogb_folder, npz, matrix_market, edge_list };
+
+// Looks at the path and the first bytes. Throws ErrorCode::missing_input when nothing is there and ErrorCode::data for
+// what is known not to be a graph (pickles, lone arrays, binary files).
+GraphForm detect_form(const std::filesystem::path& path);
+
+ParsedGraph read_graph(const std::filesystem::path& path, GraphForm form);
+
+}  // namespace gnnplan::data

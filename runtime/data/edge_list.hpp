@@ -1,0 +1,14 @@
+// SNAP and CSV edge lists.
+#pragma once
+
+#include "runtime/data/parsed_graph.hpp"
+#include "runtime/data/text_reader.hpp"
+
+namespace gnnplan::data {
+
+// One edge "from to" a line, ids from 0, separated by blanks, tabs, a comma or a semicolon; further numbers on the line
+// are ignored and counted. Lines that start with # or % are comments, and so is a first line of column names in a CSV
+// file. The vertices are 0 .. the largest id, or as many as a comment "# Nodes: n" declares when those are more.
+ParsedGraph read_edge_list(TextReader& reader);
+
+}  // namespace gnnplan::data

@@ -1,0 +1,66 @@
+// A list of directed edges that grows without copying and frees itself while it is read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace gnnplan::data {
+
+struct Edge {
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    bool operator==(const Edge&) const = default;
+};
+
+// Edges in blocks: growing never moves what is there, so that the list never takes more than its own 8 bytes an edge.
+class EdgeList {
+public:
+    void add(std::int32_t from, std::int32_t to) {
+        if (last_used_ == block_edges) {
+            blocks_.push_back(std::make_unique_for_overwrite<Edge[]>(block_edges));
+            last_used_ = 0;
+        }
+        blocks_.back()[last_used_++] = {from, to};
+    }
+
+    std::int64_t size() const {
+        return static_cast<std::int64_t>(blocks_.size() * block_edges + last_used_) - std::int64_t{block_edges};
+    }
+
+    std::int64_t blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
+    std::span<const Edge> block(std::int64_t i) const {
+        const auto b = static_cast<std::size_t>(i);
+        return {blocks_[b].get(), used(b)};
+    }
+
+    // visit(Edge) for all edges in the order they were added.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            for (std::size_t i = 0; i < used(b); ++i) visit(blocks_[b][i]);
+        }
+    }
+
+    // As for_each, but frees each block once it is visited; the list is empty afterwards.
+    template <class Visit>
+    void drain(Visit&& visit) {
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            for (std::size_t i = 0; i < used(b); ++i) visit(blocks_[b][i]);
+            blocks_[b].reset();
+        }
+        blocks_.clear();
+        last_used_ = block_edges;
+    }
+
+private:
+    static constexpr std::size_t block_edges = std::size_t{1} << 16;  // 512 KiB
+
+    std::size_t used(std::size_t block) const { return block + 1 == blocks_.size() ? last_used_ : block_edges; }
+
+    std::vector<std::unique_ptr<Edge[]>> blocks_;
+    std::size_t last_used_ = block_edges;  // of the last block; "full" when there is none
+};
+
+}  // namespace gnnplan::data

@@ -1,0 +1,22 @@
+// Where the feature matrix comes from: read in rows, never held as a whole.
+#pragma once
+
+#include <gnnplan/base/range.hpp>
+
+#include <cstdint>
+#include <functional>
+
+namespace gnnplan::data {
+
+class FeatureSource {
+public:
+    // visit(row, values): the wanted columns of one row; the pointer holds for the call only.
+    using Visit = std::function<void(std::int64_t row, const float* values)>;
+
+    virtual ~FeatureSource() = default;
+    virtual std::int64_t columns() const = 0;
+    // Calls visit for each row of `rows`, ascending. Values are finite. Safe to call from several threads.
+    virtual void visit_rows(Range rows, Range columns, const Visit& visit) const = 0;
+};
+
+}  // namespace gnnplan::data

@@ -1,0 +1,28 @@
+// What was found when a graph was loaded: always shown to the user.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gnnplan::data {
+
+struct LoadReport {
+    std::string path;
+    std::string format;             // "OGB raw folder", "Matrix Market", ...
+    int index_base = 0;             // of the vertex ids in the file
+    bool directed = false;          // as listed: some u -> v came without v -> u
+    bool symmetrised = false;       // the reverse of each edge was added
+    bool self_loops_added = false;  // one on every vertex
+    std::int64_t vertices = 0;
+    std::int64_t edges_read = 0;  // entries of the file
+    std::int64_t self_loops_dropped = 0;
+    std::int64_t duplicates_dropped = 0;
+    std::int64_t edge_values_ignored = 0;  // entries that carried a weight or other columns
+    std::int64_t nonzeros = 0;             // of the prepared matrix
+    std::vector<std::string> notes;        // generated features, labels, split; whole sentences
+
+    std::string describe() const;  // one paragraph
+};
+
+}  // namespace gnnplan::data

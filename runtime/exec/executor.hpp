@@ -1,0 +1,76 @@
+// Runs a schedule on one rank.
+//
+//     Executor executor(schedule, graph_statistics, communicator, kernels, tracker, clock);
+//     executor.build_blocks(graph, scales);     // the graph may be freed afterwards
+//     executor.allocate(state);
+//     executor.fill(dataset);                   // features, labels, subset
+//     executor.run(Phase::epoch, settings);     // as often as wanted
+#pragma once
+
+#include "kernels/table.hpp"
+#include "runtime/comm/counting.hpp"
+#include "runtime/data/dataset.hpp"
+#include "runtime/exec/pass.hpp"
+#include "runtime/exec/store.hpp"
+#include "runtime/measure/clock.hpp"
+#include "runtime/measure/step_log.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace gnnplan::exec {
+
+class Executor {
+public:
+    // Collective. Everything passed by reference outlives the executor. `graph` answers exactly. Throws
+    // ErrorCode::mismatch when the communicator's size is not the grid's.
+    Executor(const Schedule& schedule, const GraphStats& graph, comm::Communicator& comm, const kernels::Table& kernels,
+             MemoryTracker& tracker, measure::Clock& clock);
+
+    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
+        store_.build_blocks(graph, scales);
+    }
+    void allocate(const ModelState& state) { store_.allocate(state); }
+    // Reads this rank's blocks of features, labels and subset.
+    void fill(const data::Dataset& dataset);
+
+    // Called after each step, before its tensors may be overwritten.
+    using Observer = std::function<void(const Step& step, const Executor& executor)>;
+
+    // Collective. Runs the steps of `phase` in order. Returns a sample for each step of the schedule, 0 for those of
+    // other phases.
+    std::vector<measure::StepSample> run(Phase phase, const PassSettings& settings, const Observer& observer = {});
+
+    const Schedule& schedule() const { return store_.schedule(); }
+    const MemoryPlan& memory() const { return store_.plan(); }
+    int rank() const { return store_.rank(); }
+
+    // This rank's block of a float tensor, row-major. A transient holds its values from the step that writes it to the
+    // last step that reads it. Throws ErrorCode::usage when there is no such tensor.
+    std::span<const float> values(std::string_view tensor) const;
+    Block block(std::string_view tensor) const;
+
+    // Of the last pass: the sum of the cross-entropies of all training vertices, and the correctly classified vertices
+    // of train, valid and test.
+    double loss_sum() const { return loss_sum_; }
+    const std::array<double, 3>& correct() const { return correct_; }
+
+private:
+    TensorId find(std::string_view tensor) const;
+    void keep_results(const Operation& operation);
+
+    Store store_;
+    comm::Traffic traffic_;
+    comm::CountingCommunicator world_;
+    std::unique_ptr<comm::Communicator> x_group_;
+    const kernels::Table& kernels_;
+    measure::Clock& clock_;
+    double loss_sum_ = 0;
+    std::array<double, 3> correct_{};
+};
+
+}  // namespace gnnplan::exec

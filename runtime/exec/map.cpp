@@ -1,0 +1,66 @@
+#include "runtime/exec/handlers.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::exec {
+namespace {
+
+// The draws depend on global positions, so every layout drops the same elements.
+kernels::DropoutKey dropout_key(const MapStep& step, const StepContext& context, bool dropout) {
+    const Block block = context.store.block(step.tensor);
+    const float probability = dropout ? context.settings.drop_probability(step.layer) : 0.0F;
+    return {context.settings.seed, context.settings.epoch, static_cast<std::uint32_t>(step.layer),
+            probability,           block.rows.begin,       block.columns.begin};
+}
+
+void activate(const MapStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const float* bias = nullptr;
+    if (step.operand) {
+        bias = reinterpret_cast<const float*>(store.bytes(*step.operand)) + store.block(step.tensor).columns.begin;
+    }
+    context.kernels.activate(store.matrix(step.tensor), bias, step.relu, dropout_key(step, context, step.dropout));
+}
+
+void dropout(const MapStep& step, const StepContext& context) {
+    const kernels::DropoutKey key = dropout_key(step, context, true);
+    const bool drops = key.probability > 0;
+    context.store.alias(*step.out, drops ? std::nullopt : std::optional(step.tensor));
+    if (drops) context.kernels.dropout(context.store.matrix(step.tensor), context.store.matrix(*step.out), key);
+}
+
+std::uint8_t* bits_of(const StepContext& context, TensorId id) {
+    return reinterpret_cast<std::uint8_t*>(context.store.bytes(id));
+}
+
+// The mask is taken after dropout, so the elements it keeps are those that dropout scaled by 1 / (1 - p).
+void apply_mask(const MapStep& step, const StepContext& context) {
+    const float probability = step.dropout ? context.settings.drop_probability(step.layer) : 0.0F;
+    context.kernels.apply_mask(context.store.matrix(step.tensor), bits_of(context, *step.operand),
+                               1.0F / (1.0F - probability));
+}
+
+void column_sum(const MapStep& step, const StepContext& context) {
+    const auto out = context.store.values<float>(*step.out);
+    std::fill(out.begin(), out.end(), 0.0F);
+    context.kernels.column_sum(context.store.matrix(step.tensor),
+                               out.data() + context.store.block(step.tensor).columns.begin);
+}
+
+}  // namespace
+
+void run_step(const MapStep& step, const StepContext& context) {
+    switch (step.op) {
+        case MapOp::activate: return activate(step, context);
+        case MapOp::dropout: return dropout(step, context);
+        case MapOp::positive_mask:
+            return context.kernels.positive_mask(context.store.matrix(step.tensor), bits_of(context, *step.out));
+        case MapOp::apply_mask: return apply_mask(step, context);
+        case MapOp::column_sum: return column_sum(step, context);
+    }
+    ensure(false, "a map operation has no handler");
+}
+
+}  // namespace gnnplan::exec

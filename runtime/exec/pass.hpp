@@ -1,0 +1,24 @@
+// What one pass over a phase of a schedule runs with.
+#pragma once
+
+#include "kernels/table.hpp"
+
+#include <cstdint>
+
+namespace gnnplan::exec {
+
+struct PassSettings {
+    std::uint64_t seed = 1;   // of dropout
+    std::uint32_t epoch = 1;  // from 1
+    bool training = true;     // dropout takes part
+    float dropout = 0;        // on the inputs of layers 2 .. L
+    float input_dropout = 0;  // on the features
+    double inverse_training_count = 0;
+    kernels::AdamSettings adam;  // weight_decay is for layer 1's weight, and for others as decay_all says
+    bool decay_all = false;      // decay the weights of every layer; biases never decay
+
+    // Probability of dropping an element of the input of `layer`.
+    float drop_probability(int layer) const { return !training ? 0.0F : layer == 1 ? input_dropout : dropout; }
+};
+
+}  // namespace gnnplan::exec

@@ -1,0 +1,67 @@
+// Everything one rank holds for one schedule: sparse blocks, an arena for dense tensors and staging, and the model's
+// state, which it borrows. Offsets are those of the memory plan, so that what is allocated is what was predicted.
+#pragma once
+
+#include "kernels/views.hpp"
+#include "runtime/data/block.hpp"
+#include "runtime/exec/arena.hpp"
+#include "runtime/exec/model_state.hpp"
+
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace gnnplan::exec {
+
+class Store {
+public:
+    // `schedule` outlives the store. Allocates nothing yet.
+    Store(const Schedule& schedule, const GraphStats& graph, int rank, MemoryTracker& tracker);
+
+    // Cuts this rank's sparse blocks out of the graph, one per panel of the contraction side.
+    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales);
+    // Allocates the dense tensors. `state` outlives the store.
+    void allocate(const ModelState& state);
+
+    const Schedule& schedule() const { return schedule_; }
+    const MemoryPlan& plan() const { return plan_; }
+    int rank() const { return rank_; }
+
+    Block block(TensorId id) const { return block_of(schedule_, id, rank_); }
+    std::span<const data::LocalBlock> panels(TensorId matrix) const;
+
+    // A tensor's local block: row-major, rows without gaps.
+    std::byte* bytes(TensorId id) const {
+        const auto i = static_cast<std::size_t>(id);
+        return alias_[i] ? bytes(*alias_[i]) : data_[i];
+    }
+    template <class T>
+    std::span<T> values(TensorId id) const {
+        return {reinterpret_cast<T*>(bytes(id)), static_cast<std::size_t>(block(id).count())};
+    }
+    kernels::Matrix matrix(TensorId id) const;
+    // The send buffer of a step, followed by its receive buffer (staging_of).
+    std::byte* staging(std::size_t step) const { return staging_[step]; }
+
+    // From now on `id` is the same memory as `target`, or its own again.
+    void alias(TensorId id, std::optional<TensorId> target) { alias_[static_cast<std::size_t>(id)] = target; }
+
+private:
+    std::byte* placed(std::int64_t offset) const;
+
+    const Schedule& schedule_;
+    int rank_;
+    MemoryTracker& tracker_;
+    MemoryPlan plan_;
+    std::vector<std::byte*> data_;                       // per tensor; null for sparse ones
+    std::vector<std::byte*> staging_;                    // per step
+    std::vector<std::optional<TensorId>> alias_;         // per tensor
+    std::vector<std::vector<data::LocalBlock>> panels_;  // per tensor; empty for dense ones
+    std::vector<Charge> panel_charges_;
+    Arena arena_;
+};
+
+}  // namespace gnnplan::exec

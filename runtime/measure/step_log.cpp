@@ -1,0 +1,76 @@
+#include "runtime/measure/step_log.hpp"
+
+#include "runtime/measure/clock.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gnnplan::measure {
+namespace {
+
+constexpr std::size_t kept_passes = 100;
+
+bool same_bytes(const StepSample& a, const StepSample& b) {
+    return a.sent_bytes == b.sent_bytes && a.received_bytes == b.received_bytes;
+}
+
+template <class T>
+void append(std::string& text, const T& value) {
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class T>
+T take(const std::string& text, std::size_t& at) {
+    T value;
+    std::memcpy(&value, text.data() + at, sizeof value);
+    at += sizeof value;
+    return value;
+}
+
+}  // namespace
+
+void StepLog::add(const std::vector<StepSample>& pass) {
+    if (!surprised_) {
+        bytes_ = pass;
+        surprised_ =
+            !expected_.empty() && !std::equal(pass.begin(), pass.end(), expected_.begin(), expected_.end(), same_bytes);
+    }
+    if (seconds_.size() == kept_passes) seconds_.erase(seconds_.begin());
+    auto& times = seconds_.emplace_back();
+    for (const StepSample& sample : pass) times.push_back(sample.seconds);
+}
+
+std::string StepLog::pack() const {
+    std::string text;
+    append(text, bytes_.size());
+    for (const StepSample& sample : bytes_) append(text, sample);
+    append(text, seconds_.size());
+    for (const auto& pass : seconds_) {
+        for (const double seconds : pass) append(text, seconds);
+    }
+    return text;
+}
+
+StepLog StepLog::unpack(const std::string& packed) {
+    StepLog log;
+    std::size_t at = 0;
+    log.bytes_.resize(take<std::size_t>(packed, at));
+    for (StepSample& sample : log.bytes_) sample = take<StepSample>(packed, at);
+    log.seconds_.assign(take<std::size_t>(packed, at), std::vector<double>(log.bytes_.size()));
+    for (auto& pass : log.seconds_) {
+        for (double& seconds : pass) seconds = take<double>(packed, at);
+    }
+    return log;
+}
+
+double median_of_slowest(std::span<const StepLog> ranks, std::size_t step) {
+    std::vector<double> slowest(ranks.empty() ? 0 : ranks.front().passes(), 0.0);
+    for (const StepLog& log : ranks) {
+        for (std::size_t pass = 0; pass < slowest.size(); ++pass) {
+            slowest[pass] = std::max(slowest[pass], log.seconds()[pass][step]);
+        }
+    }
+    return median(std::move(slowest));
+}
+
+}  // namespace gnnplan::measure

@@ -1,0 +1,45 @@
+// What the steps of a schedule took, pass after pass, on one rank; and the same put together over all ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnplan::measure {
+
+struct StepSample {
+    double seconds = 0;
+    std::int64_t sent_bytes = 0;
+    std::int64_t received_bytes = 0;
+};
+
+// Samples are indexed by step of the schedule; steps of other phases stay 0.
+class StepLog {
+public:
+    // `expected`: the bytes predicted for this rank. A pass that counted others is the one whose bytes are kept.
+    explicit StepLog(std::vector<StepSample> expected = {}) : expected_(std::move(expected)) {}
+
+    void add(const std::vector<StepSample>& pass);
+    // Forgets the times of the passes so far, not their bytes.
+    void restart_times() { seconds_.clear(); }
+    std::size_t passes() const { return seconds_.size(); }
+
+    // This rank's log as text for the control channel, and back.
+    std::string pack() const;
+    static StepLog unpack(const std::string& packed);
+
+    const std::vector<StepSample>& bytes() const { return bytes_; }
+    const std::vector<std::vector<double>>& seconds() const { return seconds_; }  // per kept pass, per step
+
+private:
+    std::vector<StepSample> expected_;
+    std::vector<StepSample> bytes_;             // of the last pass, or of one that is not as expected
+    std::vector<std::vector<double>> seconds_;  // of the last passes, at most `kept_passes`
+    bool surprised_ = false;
+};
+
+// Median over passes of the largest time over ranks, for one step.
+double median_of_slowest(std::span<const StepLog> ranks, std::size_t step);
+
+}  // namespace gnnplan::measure

@@ -1,0 +1,21 @@
+#include "runtime/train/footprint.hpp"
+
+#include "runtime/exec/model_state.hpp"
+
+#include <algorithm>
+
+namespace gnnplan::train {
+
+std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const Circumstances& circumstances) {
+    const std::int64_t state = circumstances.state_lives ? exec::ModelState::bytes_of(schedule) : 0;
+    std::int64_t largest = 0;
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+        const MemoryPlan plan = plan_memory(schedule, graph, rank);
+        const std::int64_t loading = plan.load_bytes + state;
+        const std::int64_t running = plan.arena_bytes + (circumstances.graph_stays ? plan.load_bytes : 0);
+        largest = std::max(largest, plan.adjacency_bytes + std::max(loading, running));
+    }
+    return largest;
+}
+
+}  // namespace gnnplan::train

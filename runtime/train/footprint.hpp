@@ -1,0 +1,18 @@
+// Peak memory of a candidate in the circumstances it is built in.
+#pragma once
+
+#include <gnnplan/ir/memory.hpp>
+
+#include <cstdint>
+
+namespace gnnplan::train {
+
+struct Circumstances {
+    bool state_lives = false;  // the model's state of an earlier candidate is there while the graph is loaded
+    bool graph_stays = false;  // the graph is not freed: other candidates will be built from it
+};
+
+// Bytes of the rank that needs most. In no special circumstances that is peak_bytes_per_rank.
+std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const Circumstances& circumstances);
+
+}  // namespace gnnplan::train

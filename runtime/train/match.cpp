@@ -1,0 +1,109 @@
+#include "runtime/train/match.hpp"
+
+#include <gnnplan/ir/traffic.hpp>
+
+#include <string>
+
+namespace gnnplan::train {
+namespace {
+
+void require_equal(const char* what, std::int64_t planned, std::int64_t found, const std::string& hint) {
+    if (planned == found) return;
+    throw Error(ErrorCode::mismatch,
+                "the plan is for " + std::to_string(planned) + " " + what + ", the data has " + std::to_string(found),
+                "data", hint);
+}
+
+// A plan made from sizes counts nonzeros as its author did; twice as many or half as many is another graph.
+std::vector<std::string> match_nonzeros(std::int64_t planned, std::int64_t found) {
+    if (planned == found) return {};
+    const std::string text = "the plan was made for " + std::to_string(planned) + " nonzeros, the graph has " +
+                             std::to_string(found) + " (self loops included)";
+    if (found > 2 * planned || planned > 2 * found) {
+        throw Error(ErrorCode::mismatch, text, "data", "plan again with --graph and this path");
+    }
+    return {text + ": memory is counted again on this graph, times stay as predicted"};
+}
+
+void check_labels(const data::Dataset& dataset) {
+    if (dataset.subset_size(data::train) == 0)
+        throw Error(ErrorCode::data, "the split has no training vertices", "data");
+    for (std::size_t v = 0; v < dataset.subset().size(); ++v) {
+        if (dataset.subset()[v] == data::train && dataset.labels()[v] < 0) {
+            throw Error(ErrorCode::data, "vertex " + std::to_string(v) + " is in the training set but has no label",
+                        "data");
+        }
+    }
+}
+
+}  // namespace
+
+data::Normalisation normalisation_of(const Plan& plan) {
+    switch (plan.problem.graph.normalisation) {
+        case Normalisation::symmetric: return data::Normalisation::symmetric;
+        case Normalisation::row_mean: return data::Normalisation::row_mean;
+        case Normalisation::none: return data::Normalisation::none;
+    }
+    return data::Normalisation::none;
+}
+
+data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm) {
+    const GraphRecord& graph = plan.problem.graph;
+    data::DatasetOptions options;
+    options.preparation = {graph.symmetrised, graph.self_loops};
+    options.split = graph.split;
+    options.generate_features = graph.generated_features;
+    options.generate_classes = graph.generated_classes;
+    options.seed = graph.seed;
+    options.feature_norm = feature_norm;
+    return options;
+}
+
+std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset) {
+    const auto& widths = plan.problem.model.widths;
+    const std::string again = "plan again with --graph and this path";
+    require_equal("vertices", plan.problem.graph.vertices, dataset.vertices(), again);
+    require_equal("features", widths.front(), dataset.features(), again);
+    require_equal("classes", widths.back(), dataset.classes(), again);
+    const std::string& planned = plan.fingerprints.graph;
+    if (!planned.empty() && planned != dataset.fingerprint()) {
+        throw Error(ErrorCode::mismatch,
+                    "this is not the graph the plan was made for: its fingerprint is " + dataset.fingerprint() +
+                        ", the plan's " + planned,
+                    "data", again);
+    }
+    if (plan.problem.graph.symmetric && !dataset.graph().symmetric) {
+        throw Error(ErrorCode::mismatch, "the plan is for a symmetric graph, this one is directed", "data",
+                    "plan again with --symmetrise, or with --graph and this path");
+    }
+    check_labels(dataset);
+    return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
+}
+
+std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options) {
+    std::vector<int> usable;
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const bool needs_constant_input = plan.candidates[i].configuration.constant_input;
+        if (!needs_constant_input || options.features_dropout() == 0) usable.push_back(static_cast<int>(i));
+    }
+    if (usable.empty()) {
+        throw Error(ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
+                    "use --input-dropout 0, or plan again without --constant-input");
+    }
+    return usable;
+}
+
+void check_predictions(const Plan& plan) {
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const Candidate& candidate = plan.candidates[i];
+        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch);
+        if (total.total_bytes != candidate.predicted.total_bytes ||
+            total.max_rank_bytes != candidate.predicted.max_rank_bytes) {
+            throw Error(ErrorCode::data,
+                        "the predicted bytes do not follow from the schedule: it was changed after it was planned",
+                        "candidates[" + std::to_string(i) + "]", "plan again");
+        }
+    }
+}
+
+}  // namespace gnnplan::train

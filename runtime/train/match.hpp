@@ -1,0 +1,28 @@
+// Whether a plan, its data and the options fit together.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/train/options.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gnnplan::train {
+
+// How the data must be read to be what the plan was made for.
+data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm);
+data::Normalisation normalisation_of(const Plan& plan);
+
+// Checks that the data is what the plan was made for: by the graph's fingerprint when the plan has one, else by sizes.
+// Returns remarks for the user. Throws ErrorCode::mismatch, or ErrorCode::data when there is nothing to train on.
+std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset);
+
+// Candidates the options allow, in the plan's order. Throws ErrorCode::mismatch when there is none.
+std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options);
+
+// Checks that the bytes a plan predicts follow from its own schedules. Throws ErrorCode::data.
+void check_predictions(const Plan& plan);
+
+}  // namespace gnnplan::train

@@ -1,0 +1,45 @@
+// How a plan is trained.
+#pragma once
+
+#include "kernels/table.hpp"
+#include "runtime/exec/executor.hpp"
+
+#include <gnnplan/ir/measurement.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace gnnplan::train {
+
+struct TrainOptions {
+    std::int64_t epochs = 200;
+    std::uint64_t seed = 1;  // of weights and dropout
+    double learning_rate = 0.01;
+    double weight_decay = 5e-4;
+    bool decay_all = false;               // decay the weights of all layers, not only the first's
+    double dropout = 0;                   // on every layer's input
+    std::optional<double> input_dropout;  // on the features, instead of `dropout`
+    std::int64_t eval_every = 1;          // epochs; the last one is evaluated too; 0: never
+    // Epochs each candidate is tried for; 0: no tuning. Unset: chosen from the number of epochs, none below 20.
+    std::optional<std::int64_t> autotune;
+    int threads = 1;
+    const kernels::Table* kernels = &kernels::cpu_table();
+    double load_seconds = 0;  // what reading the data took, for the report
+
+    double features_dropout() const { return input_dropout.value_or(dropout); }
+};
+
+// Called on every rank, in the same order. Any may be empty.
+struct TrainHooks {
+    std::function<void(int candidate)> candidate;   // it is built next, and trains from then on
+    std::function<void(const EpochRecord&)> epoch;  // an epoch and its evaluation are done
+    std::function<void(std::int64_t epoch, const Step&, const exec::Executor&)>
+        step;                                      // a step of a training epoch is done
+    std::function<void()> release_graph;           // no rank reads the graph any more
+    std::function<void()> release_features;        // no rank reads features any more
+    std::function<void(const std::string&)> note;  // a sentence for the user
+};
+
+}  // namespace gnnplan::train

@@ -1,0 +1,298 @@
+// Reading guide: run() is the whole of training. build() makes an executor for a candidate: while candidates are still
+// tried the graph stays loaded for the next one; the candidate that trains the rest is built last, always anew, so that
+// its memory is what was predicted for it. The model's state outlives executors.
+#include "runtime/train/autotune.hpp"
+#include "runtime/train/footprint.hpp"
+#include "runtime/train/match.hpp"
+#include "runtime/train/report.hpp"
+#include "runtime/train/train.hpp"
+
+#include "runtime/exec/graph_counts.hpp"
+
+#include <gnnplan/ir/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+
+namespace gnnplan::train {
+namespace {
+
+// One-time work, summed over the executors that were built.
+struct SetupTimes {
+    double partition = 0;   // cutting sparse blocks
+    double initialise = 0;  // reading features, weights
+};
+
+std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
+    std::int64_t bytes = 0;
+    for (const data::Csr* csr : {&graph.out, &graph.in}) {
+        bytes += static_cast<std::int64_t>(csr->row_start.size() * sizeof(std::int64_t) +
+                                           csr->column.size() * sizeof(std::int32_t));
+    }
+    return bytes + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
+}
+
+// Two scales per vertex, whatever the normalisation, as the memory plan counts them.
+data::DegreeScales scales_of(const data::Graph& graph, data::Normalisation normalisation) {
+    if (normalisation != data::Normalisation::none) return data::compute_scales(graph, normalisation);
+    const std::vector<double> ones(static_cast<std::size_t>(graph.vertices()), 1.0);
+    return {ones, ones};
+}
+
+class Trainer {
+public:
+    Trainer(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
+            const TrainHooks& hooks, measure::Clock& clock)
+        : comm_(comm), plan_(plan), dataset_(dataset), options_(options), hooks_(hooks), clock_(clock) {}
+
+    RunReport run();
+
+private:
+    const Candidate& candidate(int index) const { return plan_.candidates[static_cast<std::size_t>(index)]; }
+    Autotuner make_tuner(const GraphStats& graph) const;
+    void build(int index, bool last);
+    void load_model(const Candidate& candidate);
+    EpochRecord train_epoch(std::int64_t epoch);
+    void evaluate(std::int64_t epoch, EpochRecord& record);
+    exec::PassSettings settings(std::int64_t epoch, bool training) const;
+    void report_steps();
+    std::vector<StepRecord> setup_records() const;
+    void note(const std::string& text) const {
+        if (hooks_.note) hooks_.note(text);
+    }
+
+    comm::Communicator& comm_;
+    const Plan& plan_;
+    const data::Dataset& dataset_;
+    const TrainOptions& options_;
+    const TrainHooks& hooks_;
+    measure::Clock& clock_;
+
+    exec::MemoryTracker tracker_;
+    data::DegreeScales scales_;
+    exec::Charge loaded_;  // the graph and its scales, while they live
+    std::unique_ptr<exec::ModelState> state_;
+    std::unique_ptr<exec::Executor> executor_;
+    measure::StepLog epoch_log_;
+    measure::StepLog evaluation_log_;
+    std::vector<double> steady_seconds_;  // of the epochs since the last build
+    std::int64_t epochs_since_build_ = 0;
+    SetupTimes setup_;
+    RunReport report_;
+};
+
+// Candidates are tried beside the loaded graph, so only those that fit there are.
+Autotuner Trainer::make_tuner(const GraphStats& graph) const {
+    std::vector<int> usable = usable_candidates(plan_, options_);
+    const std::int64_t each =
+        tuning_epochs(options_.autotune, options_.epochs, static_cast<std::int64_t>(usable.size()));
+    if (each == 0) return {{usable.front()}, 0};
+    std::vector<int> tried;
+    for (const int index : usable) {
+        const std::int64_t bytes =
+            footprint(candidate(index).schedule, graph, {.state_lives = true, .graph_stays = true});
+        if (bytes <= plan_.machine.memory_per_rank) tried.push_back(index);
+    }
+    // One epoch at least is left for the winner.
+    const auto fit = static_cast<std::size_t>((options_.epochs - 1) / each);
+    if (tried.size() > fit) tried.resize(fit);
+    if (tried.size() < 2) {
+        note("not tuning: fewer than two candidates can be tried in " + std::to_string(options_.epochs) +
+             " epochs and the machine's memory");
+        return {{usable.front()}, 0};
+    }
+    return {std::move(tried), each};
+}
+
+void Trainer::build(int index, bool last) {
+    if (hooks_.candidate) hooks_.candidate(index);
+    const Candidate& next = candidate(index);
+    executor_.reset();
+    if (last && state_) {
+        note("candidate " + std::to_string(index + 1) + " trains from here on; while tuning, a rank held up to " +
+             std::to_string(tracker_.peak()) + " bytes");
+    }
+    if (last) tracker_.restart();
+
+    const double start = clock_.now();
+    const exec::GraphCounts counts(dataset_.graph());
+    const Circumstances circumstances{.state_lives = state_ != nullptr, .graph_stays = !last};
+    report_.predicted = next.predicted;
+    report_.predicted.peak_bytes_per_rank = footprint(next.schedule, counts, circumstances);
+    executor_ = std::make_unique<exec::Executor>(next.schedule, counts, comm_, *options_.kernels, tracker_, clock_);
+    comm::agree(comm_, [&] { executor_->build_blocks(dataset_.graph(), scales_); });
+    const double cut = clock_.now();
+    if (last) {
+        scales_ = {};
+        loaded_.reset();
+        comm_.barrier();
+        if (hooks_.release_graph) hooks_.release_graph();
+    }
+    load_model(next);
+    if (last) {
+        comm_.barrier();
+        if (hooks_.release_features) hooks_.release_features();
+    }
+    executor_->run(Phase::setup, settings(0, true));
+    setup_.partition += cut - start;
+    setup_.initialise += clock_.now() - cut;
+    epoch_log_ = measure::StepLog(expected_bytes(next.schedule, comm_.rank()));
+    evaluation_log_ = epoch_log_;
+    steady_seconds_.clear();
+    epochs_since_build_ = 0;
+}
+
+void Trainer::load_model(const Candidate& next) {
+    comm::agree(comm_, [&] {
+        try {
+            if (!state_) state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, tracker_);
+            executor_->allocate(*state_);
+        } catch (const std::bad_alloc&) {
+            throw Error(ErrorCode::infeasible,
+                        "cannot allocate " + std::to_string(executor_->memory().arena_bytes) + " bytes", "memory",
+                        "plan with --memory and what this machine has");
+        }
+        executor_->fill(dataset_);
+    });
+}
+
+exec::PassSettings Trainer::settings(std::int64_t epoch, bool training) const {
+    exec::PassSettings settings;
+    settings.seed = options_.seed;
+    settings.epoch = static_cast<std::uint32_t>(epoch);
+    settings.training = training;
+    settings.dropout = static_cast<float>(options_.dropout);
+    settings.input_dropout = static_cast<float>(options_.features_dropout());
+    settings.inverse_training_count = 1.0 / static_cast<double>(dataset_.subset_size(data::train));
+    settings.adam.learning_rate = static_cast<float>(options_.learning_rate);
+    settings.adam.weight_decay = static_cast<float>(options_.weight_decay);
+    settings.adam.step = epoch;
+    settings.decay_all = options_.decay_all;
+    return settings;
+}
+
+EpochRecord Trainer::train_epoch(std::int64_t epoch) {
+    exec::Executor::Observer observer;
+    if (hooks_.step) observer = [&](const Step& step, const exec::Executor& e) { hooks_.step(epoch, step, e); };
+    const double start = clock_.now();
+    const auto samples = executor_->run(Phase::epoch, settings(epoch, true), observer);
+    EpochRecord record;
+    record.epoch = epoch;
+    record.seconds = comm::control_max(comm_, clock_.now() - start);
+    record.loss = executor_->loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
+    if (!std::isfinite(record.loss)) {
+        throw Error(ErrorCode::data, "the loss is no longer finite", "epoch " + std::to_string(epoch),
+                    "lower --lr, or use --feature-norm row");
+    }
+    // The first epoch after a build warms up caches.
+    if (++epochs_since_build_ == 2) {
+        steady_seconds_.clear();
+        epoch_log_.restart_times();
+    }
+    epoch_log_.add(samples);
+    steady_seconds_.push_back(record.seconds);
+    return record;
+}
+
+void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
+    const bool due = options_.eval_every > 0 && (epoch % options_.eval_every == 0 || epoch == options_.epochs);
+    if (!due) return;
+    evaluation_log_.add(executor_->run(Phase::evaluation, settings(epoch, false)));
+    const auto share = [&](data::Subset subset) -> std::optional<double> {
+        const std::int64_t size = dataset_.subset_size(subset);
+        if (size == 0) return std::nullopt;
+        return executor_->correct()[subset] / static_cast<double>(size);
+    };
+    record.train_accuracy = share(data::train);
+    record.valid_accuracy = share(data::valid);
+    record.test_accuracy = share(data::test);
+}
+
+std::vector<StepRecord> Trainer::setup_records() const {
+    std::vector<StepRecord> records;
+    const auto add = [&](const char* name, double seconds) {
+        StepRecord& record = records.emplace_back();
+        record.name = std::string("setup.") + name;
+        record.kind = name;
+        record.rows = plan_.problem.graph.vertices;
+        record.columns = plan_.problem.model.widths.front();
+        record.predicted_bytes_by_rank.assign(static_cast<std::size_t>(comm_.size()), 0);
+        record.counted_bytes_by_rank = record.predicted_bytes_by_rank;
+        record.measured_seconds = comm::control_max(comm_, seconds);
+    };
+    add("load", options_.load_seconds);
+    add("partition", setup_.partition);
+    add("initialise", setup_.initialise);
+    return records;
+}
+
+void Trainer::report_steps() {
+    const Candidate& chosen = candidate(report_.chosen);
+    const TrafficTotal predicted = total_traffic(chosen.schedule, Phase::epoch);
+    report_.configuration = chosen.configuration;
+    report_.predicted.total_bytes = predicted.total_bytes;
+    report_.predicted.max_rank_bytes = predicted.max_rank_bytes;
+    report_.predicted.estimate = false;
+
+    const auto logs = gather_logs(comm_, epoch_log_);
+    report_.steps = step_records(chosen, Phase::epoch, logs);
+    if (evaluation_log_.passes() > 0) {
+        report_.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm_, evaluation_log_));
+    }
+    report_.setup = setup_records();
+    const CountedTotal counted = counted_total(logs);
+    report_.measured.total_bytes = counted.total_bytes;
+    report_.measured.max_rank_bytes = counted.max_rank_bytes;
+    report_.measured.epoch_seconds = measure::median(steady_seconds_);
+    report_.measured.peak_bytes_per_rank =
+        static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tracker_.peak())));
+}
+
+RunReport Trainer::run() {
+    kernels::set_threads(options_.threads);
+    comm::agree(comm_, [&] {
+        for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
+        scales_ = scales_of(dataset_.graph(), normalisation_of(plan_));
+    });
+    loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
+    Autotuner tuner = make_tuner(exec::GraphCounts(dataset_.graph()));
+    int built = -1;
+    bool finished_tuning = false;
+    for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
+        const bool last = !tuner.tuning(epoch);
+        if (tuner.candidate(epoch) != built || last != finished_tuning) {
+            built = tuner.candidate(epoch);
+            finished_tuning = last;
+            build(built, last);
+        }
+        EpochRecord record = train_epoch(epoch);
+        tuner.record(epoch, record.seconds);
+        evaluate(epoch, record);
+        report_.epochs.push_back(record);
+        if (hooks_.epoch) hooks_.epoch(record);
+    }
+    report_.seed = options_.seed;
+    report_.ranks = comm_.size();
+    report_.threads = options_.threads;
+    report_.tried = tuner.tried();
+    report_.chosen = built;
+    report_.fingerprints = plan_.fingerprints;
+    report_.fingerprints.graph = dataset_.fingerprint();
+    report_steps();
+    return std::move(report_);
+}
+
+}  // namespace
+
+RunReport train(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
+                const TrainHooks& hooks, measure::Clock& clock) {
+    if (comm.size() != plan.problem.ranks) {
+        throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan.problem.ranks) +
+                                             " ranks, this run has " + std::to_string(comm.size()));
+    }
+    return Trainer(comm, plan, dataset, options, hooks, clock).run();
+}
+
+}  // namespace gnnplan::train

@@ -1,0 +1,74 @@
+// What a user of the library writes: sizes and a machine in, a plan or just the orders out.
+#include <gnnplan/models.hpp>
+#include <gnnplan/select.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <vector>
+
+namespace {
+
+gnnplan::Machine some_machine() {
+    gnnplan::Machine machine;
+    machine.name = "example";
+    machine.source = "round numbers";
+    machine.ranks_per_node = 8;
+    machine.memory_per_rank = std::int64_t{8} << 30;
+    machine.intra_node = {.latency_seconds = 1e-5, .bytes_per_second = 1e10};
+    machine.inter_node = {.latency_seconds = 2e-5, .bytes_per_second = 1e9};
+    machine.spmm = {{.width = 16, .flops_per_second = 1e9}, {.width = 128, .flops_per_second = 4e9}};
+    machine.gemm_flops_per_second = 1e11;
+    machine.memory_bytes_per_second = 2e10;
+    machine.step_seconds = 1e-6;
+    return machine;
+}
+
+void expect(bool condition, const char* what) {
+    if (condition) return;
+    std::cerr << "consumer: expected " << what << '\n';
+    std::exit(1);
+}
+
+}  // namespace
+
+int main() {
+    constexpr std::int64_t vertices = 2708;
+    constexpr std::int64_t nonzeros = 13264;
+    constexpr int ranks = 4;
+    const std::vector<std::int64_t> widths{1433, 16, 7};
+    const gnnplan::Machine machine = some_machine();
+    const gnnplan::UniformStats graph(vertices, nonzeros, true);
+
+    gnnplan::Problem problem;
+    problem.record.graph.name = problem.record.graph.source = "sizes";
+    problem.record.graph.vertices = vertices;
+    problem.record.graph.nonzeros = nonzeros;
+    problem.record.model.widths = widths;
+    problem.record.ranks = ranks;
+    problem.ops = gnnplan::models::gcn(widths, false);
+    problem.graph = &graph;
+
+    const gnnplan::SelectResult result = gnnplan::select(problem, machine);
+    if (!result) std::cerr << result.message << '\n';
+    expect(static_cast<bool>(result), "a plan");
+    const gnnplan::Candidate& best = result.selection->plan.candidates.front();
+    expect(best.configuration.forward.size() == 2 && best.configuration.backward.size() == 2,
+           "an order per layer and pass");
+    expect(ranks % best.configuration.replication == 0, "a replication factor that divides the ranks");
+    expect(best.predicted.epoch_seconds > 0 && best.predicted.peak_bytes_per_rank > 0, "predictions");
+    std::cout << "plan: forward " << gnnplan::text(best.configuration.forward) << ", backward "
+              << gnnplan::text(best.configuration.backward) << ", R_A " << best.configuration.replication << '\n';
+
+    gnnplan::SelectOptions one_byte;
+    one_byte.memory_per_rank = 1;
+    const gnnplan::SelectResult cramped = gnnplan::select(problem, machine, one_byte);
+    expect(!cramped && cramped.code == gnnplan::ErrorCode::infeasible, "one byte per rank to be infeasible");
+    expect(!cramped.message.empty(), "a message that says why");
+
+    const gnnplan::OrderAdvice advice = gnnplan::select_orders(widths, vertices, nonzeros, ranks, machine);
+    expect(advice.forward.size() == 2 && advice.backward.size() == 2, "advice for two layers");
+    std::cout << "orders: forward " << gnnplan::text(advice.forward) << ", backward " << gnnplan::text(advice.backward)
+              << '\n';
+    return 0;
+}

@@ -1,0 +1,38 @@
+// The fuzz target on its stored inputs. The valid ones also show that files of this version can still be read.
+#include "planner/io/files.hpp"
+#include "planner/io/machine.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace gnnplan::io {
+namespace {
+
+const std::filesystem::path corpus = GNNPLAN_JSON_CORPUS;
+
+TEST(JsonCorpus, EveryInputIsReadOrRefused) {
+    int inputs = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
+        SCOPED_TRACE(entry.path().string());
+        const std::string text = read_file(entry.path().string());
+        EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), 0);
+        ++inputs;
+    }
+    EXPECT_GE(inputs, 8);
+}
+
+TEST(JsonCorpus, StoredFilesOfThisVersionAreReadAndRewritten) {
+    const auto stored = [](const char* name) { return read_file((corpus / name).string()); };
+    EXPECT_EQ(write_plan(read_plan(stored("plan.json"), "plan.json")), stored("plan.json"));
+    EXPECT_EQ(write_plan(read_plan(stored("small_plan.json"), "small_plan.json")), stored("small_plan.json"));
+    EXPECT_EQ(write_report(read_report(stored("run.json"), "run.json")), stored("run.json"));
+    EXPECT_EQ(write_machine(read_machine(stored("machine.json"), "machine.json")), stored("machine.json"));
+}
+
+}  // namespace
+}  // namespace gnnplan::io

@@ -1,0 +1,99 @@
+// The checks of the other tests can fail: a schedule altered after it was predicted, and values that are slightly off.
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include "runtime/exec/graph_counts.hpp"
+#include "runtime/train/match.hpp"
+#include "tests/integration/expectations.hpp"
+#include "tests/integration/train_plan.hpp"
+
+namespace gnnplan::testing {
+namespace {
+
+class AlteredSchedule : public ::testing::Test {
+protected:
+    const TestProblem problem{random_directed(23, 4, 7, 5, 1), {{6}, true, 0, 0}};
+    const TestProblem wider{random_directed(23, 4, 7, 5, 1), {{7}, true, 0, 0}};  // the hidden width is one more
+    const exec::GraphCounts counts{problem.dataset().graph()};
+    const Candidate predicted = configurations(problem, counts, 4, 2)[10];
+    const Candidate altered = configurations(wider, counts, 4, 2)[10];
+};
+
+TEST_F(AlteredSchedule, OneOtherWidthFailsTheByteTest) {
+    const auto others = run_schedule(wider, altered.schedule, 1);
+    EXPECT_TRUE(bytes_as_predicted(altered.schedule, others));
+    const auto result = bytes_as_predicted(predicted.schedule, others);
+    EXPECT_FALSE(result);
+    EXPECT_NE(std::string(result.message()).find("predicted to send"), std::string::npos) << result.message();
+}
+
+TEST_F(AlteredSchedule, OneOtherWidthFailsTheMemoryTest) {
+    auto others = run_schedule(wider, altered.schedule, 1);
+    EXPECT_TRUE(peaks_as_predicted(others));
+    for (std::size_t rank = 0; rank < others.size(); ++rank) {
+        others[rank].predicted_peak = plan_memory(predicted.schedule, counts, static_cast<int>(rank)).peak_bytes;
+    }
+    EXPECT_FALSE(peaks_as_predicted(others));
+}
+
+TEST_F(AlteredSchedule, APlanWhosePredictionIsNotItsSchedulesIsRefused) {
+    const Problem asked = problem.planner_problem(counts, 4);
+    EXPECT_NO_THROW(train::check_predictions(make_plan(asked, test_machine(), {predicted})));
+    Candidate mixed = predicted;
+    mixed.schedule = altered.schedule;
+    EXPECT_THROW(train::check_predictions(make_plan(asked, test_machine(), {mixed})), Error);
+}
+
+TEST_F(AlteredSchedule, ATensorThatNoLongerFitsItsStepsIsInvalid) {
+    Schedule schedule = predicted.schedule;
+    EXPECT_NO_THROW(validate(schedule));
+    for (const Step& step : predicted.schedule.steps) {
+        const auto* move = std::get_if<RedistributeStep>(&step.operation);
+        if (move == nullptr) continue;
+        schedule = predicted.schedule;
+        schedule.tensors[static_cast<std::size_t>(move->out)].columns += 1;
+        EXPECT_THROW(validate(schedule), Error) << step.name;
+    }
+}
+
+class AlteredValues : public AlteredSchedule {
+protected:
+    // check_values must say that these are wrong.
+    void expect_refused(const std::vector<RankRun>& wrong) {
+        ::testing::TestPartResultArray failures;
+        {
+            const ::testing::ScopedFakeTestPartResultReporter reporter(
+                ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+            check_values(problem, wrong, expected);
+        }
+        EXPECT_GT(failures.size(), 0);
+    }
+
+    const Expected expected = expect_of(problem, 2);
+    std::vector<RankRun> runs = run_schedule(problem, predicted.schedule, 2);
+};
+
+TEST_F(AlteredValues, AreSeen) {
+    check_values(problem, runs, expected);  // as run, they pass
+    auto wrong = runs;
+    wrong[3].epochs[1].loss *= 1.001;
+    expect_refused(wrong);
+    wrong = runs;
+    wrong[2].epochs[0].weight_gradient[0][5] += 1e-3F;
+    expect_refused(wrong);
+    wrong = runs;
+    wrong[1].epochs[1].bias_gradient[1][0] += 1e-3F;
+    expect_refused(wrong);
+    wrong = runs;
+    wrong[0].epochs[0].weight[1][0] += 1e-3F;
+    expect_refused(wrong);
+    wrong = runs;
+    wrong[0].epochs[1].bias[0][2] += 1e-3F;
+    expect_refused(wrong);
+    wrong = runs;
+    wrong[0].correct[2] += 1;
+    expect_refused(wrong);
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

@@ -1,0 +1,151 @@
+#include "tests/integration/expectations.hpp"
+
+#include <gnnplan/ir/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tests/support/compare.hpp"
+
+namespace gnnplan::testing {
+namespace {
+
+constexpr double unit_roundoff = 0x1p-24;
+
+double largest(const std::vector<double>& values) {
+    double result = 0;
+    for (const double value : values) result = std::max(result, std::abs(value));
+    return result;
+}
+
+// Correctly classified vertices of train, valid and test, without dropout.
+std::array<double, 3> count_correct(const TestProblem& problem, const Parameters& parameters) {
+    const LossAndGradient evaluated = loss_and_gradient(problem.serial(), SerialSettings{}, parameters, 1);
+    const auto classes = problem.widths().back();
+    std::array<double, 3> correct{};
+    for (std::int64_t v = 0; v < problem.dataset().vertices(); ++v) {
+        const auto row = evaluated.logits.begin() + v * classes;
+        const std::uint8_t subset = problem.dataset().subset()[static_cast<std::size_t>(v)];
+        const std::int32_t label = problem.dataset().labels()[static_cast<std::size_t>(v)];
+        if (subset < 3 && std::max_element(row, row + classes) - row == label) correct[subset] += 1;
+    }
+    return correct;
+}
+
+// Tolerances of weights after epoch `last`, added up over the updates so far.
+class UpdateTolerance {
+public:
+    UpdateTolerance(const SerialSettings& settings, double relative) : settings_(settings), relative_(relative) {}
+
+    std::vector<double> after(const std::vector<SerialEpoch>& epochs, std::size_t last,
+                              std::vector<std::vector<double>> Parameters::*group, std::size_t layer) const {
+        const auto& weights = (epochs[last].after.*group)[layer];
+        std::vector<double> tolerance;
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            double sum = 8 * unit_roundoff * (std::abs(weights[i]) + settings_.learning_rate);
+            for (std::size_t e = 0; e <= last; ++e) {
+                const double change = relative_ * largest((epochs[e].before.gradient.*group)[layer]);
+                const double root = std::sqrt((epochs[e].second_moment.*group)[layer][i]) + settings_.epsilon;
+                sum += settings_.learning_rate * std::min(2.5, 3 * change / root);
+            }
+            tolerance.push_back(sum);
+        }
+        return tolerance;
+    }
+
+private:
+    const SerialSettings& settings_;
+    double relative_;
+};
+
+void check_epoch(const TestProblem& problem, const RankEpoch& actual, const Expected& expected, std::size_t e) {
+    const SerialSettings settings = problem.serial_settings(run_weight_decay);
+    const UpdateTolerance tolerance(settings, expected.relative);
+    const SerialEpoch& serial = expected.epochs[e];
+    EXPECT_TRUE(close(actual.loss, serial.before.loss, expected.relative)) << "loss";
+    for (std::size_t l = 0; l < actual.weight.size(); ++l) {
+        const std::string layer = fmt::format("layer {}", l + 1);
+        EXPECT_TRUE(close(actual.weight_gradient[l], serial.before.gradient.weight[l], expected.relative)) << layer;
+        EXPECT_TRUE(within(actual.weight[l], serial.after.weight[l],
+                           tolerance.after(expected.epochs, e, &Parameters::weight, l)))
+            << "updated weight of " << layer;
+        if (!problem.network().bias) continue;
+        EXPECT_TRUE(close(actual.bias_gradient[l], serial.before.gradient.bias[l], expected.relative)) << layer;
+        EXPECT_TRUE(
+            within(actual.bias[l], serial.after.bias[l], tolerance.after(expected.epochs, e, &Parameters::bias, l)))
+            << "updated bias of " << layer;
+    }
+}
+
+::testing::AssertionResult pass_as_predicted(const Schedule& schedule, Phase phase, int rank,
+                                             const std::vector<measure::StepSample>& samples) {
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        if (schedule.steps[i].phase != phase) continue;
+        const RankTraffic predicted = traffic_of(schedule, schedule.steps[i])[static_cast<std::size_t>(rank)];
+        if (predicted != RankTraffic{samples[i].sent_bytes, samples[i].received_bytes}) {
+            return ::testing::AssertionFailure()
+                   << schedule.steps[i].name << ", rank " << rank << ": predicted to send " << predicted.sent_bytes
+                   << " and receive " << predicted.received_bytes << " bytes, counted " << samples[i].sent_bytes
+                   << " and " << samples[i].received_bytes;
+        }
+    }
+    return ::testing::AssertionSuccess();
+}
+
+}  // namespace
+
+Expected expect_of(const TestProblem& problem, int epochs) {
+    SerialSettings settings = problem.serial_settings(run_weight_decay);
+    settings.seed = run_seed;
+    Expected expected;
+    expected.relative = 4e-5 * problem.serial().layers();
+    const Parameters initial = initial_parameters(problem.serial(), run_seed);
+    expected.epochs = train(problem.serial(), settings, initial, epochs);
+    expected.correct = count_correct(problem, expected.epochs.back().after);
+    for (const SerialEpoch& epoch : expected.epochs) EXPECT_GT(epoch.before.kink_distance, 1e-5) << problem.name();
+    return expected;
+}
+
+void check_rank(const TestProblem& problem, const RankRun& run, const Expected& expected) {
+    ASSERT_EQ(run.epochs.size(), expected.epochs.size());
+    for (std::size_t e = 0; e < expected.epochs.size(); ++e) {
+        SCOPED_TRACE(fmt::format("epoch {}", e + 1));
+        check_epoch(problem, run.epochs[e], expected, e);
+    }
+    EXPECT_EQ(run.correct, expected.correct);
+}
+
+void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, const Expected& expected) {
+    for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+        SCOPED_TRACE(fmt::format("rank {}", rank));
+        check_rank(problem, runs[rank], expected);
+    }
+}
+
+::testing::AssertionResult bytes_as_predicted(const Schedule& schedule, int rank, const RankRun& run) {
+    for (const RankEpoch& epoch : run.epochs) {
+        if (auto result = pass_as_predicted(schedule, Phase::epoch, rank, epoch.steps); !result) return result;
+    }
+    return pass_as_predicted(schedule, Phase::evaluation, rank, run.evaluation);
+}
+
+::testing::AssertionResult bytes_as_predicted(const Schedule& schedule, const std::vector<RankRun>& runs) {
+    for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+        if (auto result = bytes_as_predicted(schedule, static_cast<int>(rank), runs[rank]); !result) return result;
+    }
+    return ::testing::AssertionSuccess();
+}
+
+::testing::AssertionResult peaks_as_predicted(const std::vector<RankRun>& runs) {
+    for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+        if (runs[rank].allocated_peak != runs[rank].predicted_peak) {
+            return ::testing::AssertionFailure() << "rank " << rank << " allocated " << runs[rank].allocated_peak
+                                                 << " bytes, predicted " << runs[rank].predicted_peak;
+        }
+    }
+    return ::testing::AssertionSuccess();
+}
+
+}  // namespace gnnplan::testing

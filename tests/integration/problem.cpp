@@ -1,0 +1,104 @@
+#include "tests/integration/problem.hpp"
+
+#include <gnnplan/models.hpp>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "planner/search/candidates.hpp"
+
+namespace gnnplan::testing {
+namespace {
+
+std::vector<std::int64_t> all_widths(const TinyGraph& graph, const Network& network) {
+    std::vector<std::int64_t> widths = {graph.features};
+    widths.insert(widths.end(), network.hidden.begin(), network.hidden.end());
+    widths.push_back(graph.classes);
+    return widths;
+}
+
+data::Dataset load(const TinyGraph& graph, const std::filesystem::path& folder) {
+    write_ogb(graph, folder);
+    return data::open_dataset(folder);
+}
+
+}  // namespace
+
+TestProblem::TestProblem(const TinyGraph& graph, Network network)
+    : name_(graph.name),
+      network_(std::move(network)),
+      serial_(serial_problem(graph, all_widths(graph, network_), network_.bias)),
+      dataset_(load(graph, folder_.path() / "graph")) {}
+
+std::string TestProblem::name() const {
+    return fmt::format("{} N={} widths={}{} dropout={} input={}", name_, serial_.vertices(), fmt::join(widths(), ","),
+                       network_.bias ? " bias" : "", network_.dropout, network_.input_dropout);
+}
+
+SerialSettings TestProblem::serial_settings(double weight_decay) const {
+    SerialSettings settings;
+    settings.dropout = network_.dropout;
+    settings.input_dropout = network_.input_dropout;
+    settings.weight_decay = weight_decay;
+    return settings;
+}
+
+Problem TestProblem::planner_problem(const GraphStats& graph, int ranks) const {
+    Problem problem;
+    problem.ops = models::gcn(widths(), network_.bias);
+    problem.graph = &graph;
+    problem.record.ranks = ranks;
+    problem.record.model = {"gcn", widths(), network_.bias};
+    GraphRecord& record = problem.record.graph;
+    record.name = name_;
+    record.source = "file: OGB folder";
+    record.vertices = dataset_.vertices();
+    record.nonzeros = dataset_.nonzeros();
+    record.symmetric = dataset_.graph().symmetric;
+    record.exact = true;
+    return problem;
+}
+
+Machine test_machine() {
+    Machine machine;
+    machine.name = "test";
+    machine.source = "made up";
+    machine.ranks_per_node = 4;
+    machine.memory_per_rank = std::int64_t{1} << 30;
+    machine.intra_node = {1e-6, 1e10};
+    machine.inter_node = {1e-5, 1e9};
+    machine.spmm = {{1, 1e9}, {64, 1e10}};
+    machine.gemm_flops_per_second = 5e10;
+    machine.memory_bytes_per_second = 1e10;
+    machine.step_seconds = 1e-6;
+    return machine;
+}
+
+std::vector<Candidate> configurations(const TestProblem& problem, const GraphStats& graph, int ranks, int replication) {
+    SelectOptions options;
+    options.replication = replication;
+    const Problem asked = problem.planner_problem(graph, ranks);
+    const search::Space space = search::make_space(asked, test_machine(), options);
+    std::vector<Candidate> candidates;
+    for (const search::Listed& listed : search::list_configurations(space, replication)) {
+        candidates.push_back(search::cost_configuration(space, listed.configuration, test_machine()));
+    }
+    return candidates;
+}
+
+std::vector<int> replications(int ranks) {
+    std::vector<int> divisors;
+    for (int r = 1; r <= ranks; ++r) {
+        if (ranks % r == 0) divisors.push_back(r);
+    }
+    return divisors;
+}
+
+bool sampled(int index) {
+    const char* text = std::getenv("GNNPLAN_TEST_SAMPLE");
+    const int sample = text == nullptr ? 1 : std::max(1, std::stoi(text));
+    return (index + index / 16) % sample == 0;  // the shift keeps the sample from being the same orders every time
+}
+
+}  // namespace gnnplan::testing

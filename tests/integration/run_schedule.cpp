@@ -1,0 +1,95 @@
+#include "tests/integration/run_schedule.hpp"
+
+#include "runtime/comm/threads.hpp"
+#include "runtime/exec/executor.hpp"
+#include "runtime/exec/graph_counts.hpp"
+
+namespace gnnplan::testing {
+namespace {
+
+exec::PassSettings pass_settings(const TestProblem& problem, std::uint32_t epoch, bool training) {
+    exec::PassSettings settings;
+    settings.seed = run_seed;
+    settings.epoch = epoch;
+    settings.training = training;
+    settings.dropout = problem.network().dropout;
+    settings.input_dropout = problem.network().input_dropout;
+    settings.inverse_training_count = 1.0 / static_cast<double>(problem.dataset().subset_size(data::train));
+    settings.adam.weight_decay = static_cast<float>(run_weight_decay);
+    settings.adam.step = epoch;
+    return settings;
+}
+
+// Copies what an update step used and made.
+void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& epoch) {
+    const auto* update = std::get_if<UpdateStep>(&step.operation);
+    if (update == nullptr) return;
+    const Schedule& schedule = executor.schedule();
+    const Tensor& weight = tensor_of(schedule, update->weight);
+    const auto layer = static_cast<std::size_t>(weight.layer - 1);
+    const auto gradient = executor.values(tensor_of(schedule, update->gradient).name);
+    const auto updated = executor.values(weight.name);
+    const bool bias = weight.role == Role::bias;
+    (bias ? epoch.bias_gradient : epoch.weight_gradient)[layer].assign(gradient.begin(), gradient.end());
+    (bias ? epoch.bias : epoch.weight)[layer].assign(updated.begin(), updated.end());
+}
+
+RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::uint32_t epoch) {
+    RankEpoch kept;
+    const auto layers = static_cast<std::size_t>(problem.serial().layers());
+    for (auto* values : {&kept.weight_gradient, &kept.bias_gradient, &kept.weight, &kept.bias}) values->resize(layers);
+    const exec::PassSettings settings = pass_settings(problem, epoch, true);
+    kept.steps = executor.run(Phase::epoch, settings,
+                              [&](const Step& step, const exec::Executor& e) { keep_update(step, e, kept); });
+    kept.loss = executor.loss_sum() * settings.inverse_training_count;
+    return kept;
+}
+
+// Bytes the loaded graph and its scales take while blocks are cut.
+std::int64_t loaded_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
+    std::size_t bytes = (scales.source.size() + scales.target.size()) * sizeof(scales.source[0]);
+    for (const data::Csr* csr : {&graph.out, &graph.in}) {
+        bytes += csr->row_start.size() * sizeof(csr->row_start[0]) + csr->column.size() * sizeof(csr->column[0]);
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace
+
+RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
+                 comm::Communicator& comm) {
+    kernels::set_threads(1);
+    const data::Graph& graph = problem.dataset().graph();
+    const exec::GraphCounts counts(graph);
+    exec::MemoryTracker tracker;
+    measure::SteadyClock clock;
+    RankRun run;
+    exec::Executor executor(schedule, counts, comm, kernels, tracker, clock);
+    {
+        const data::DegreeScales scales = data::compute_scales(graph, data::Normalisation::symmetric);
+        const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
+        executor.build_blocks(graph, scales);
+    }
+    const exec::ModelState state(schedule, run_seed, tracker);
+    executor.allocate(state);
+    executor.fill(problem.dataset());
+    for (int epoch = 1; epoch <= epochs; ++epoch) {
+        run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch)));
+    }
+    run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
+    run.correct = executor.correct();
+    run.predicted_peak = plan_memory(schedule, counts, comm.rank()).peak_bytes;
+    run.allocated_peak = tracker.peak();
+    return run;
+}
+
+std::vector<RankRun> run_schedule(const TestProblem& problem, const Schedule& schedule, int epochs,
+                                  const kernels::Table& kernels) {
+    std::vector<RankRun> runs(static_cast<std::size_t>(schedule.grid.size()));
+    comm::run_ranks(schedule.grid.size(), [&](comm::Communicator& comm) {
+        runs[static_cast<std::size_t>(comm.rank())] = run_rank(problem, schedule, epochs, kernels, comm);
+    });
+    return runs;
+}
+
+}  // namespace gnnplan::testing

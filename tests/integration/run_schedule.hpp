@@ -1,0 +1,44 @@
+// Runs a schedule on ranks as threads and keeps everything a test may want to compare.
+#pragma once
+
+#include "kernels/table.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "runtime/measure/step_log.hpp"
+#include "tests/integration/problem.hpp"
+
+#include <gnnplan/ir/memory.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::testing {
+
+// Gradients and updated values of one epoch on one rank; entry l - 1 belongs to layer l.
+struct RankEpoch {
+    double loss = 0;
+    std::vector<std::vector<float>> weight_gradient, bias_gradient;
+    std::vector<std::vector<float>> weight, bias;
+    std::vector<measure::StepSample> steps;
+};
+
+struct RankRun {
+    std::vector<RankEpoch> epochs;
+    std::array<double, 3> correct{};  // of the evaluation after the last epoch
+    std::vector<measure::StepSample> evaluation;
+    std::int64_t predicted_peak = 0;
+    std::int64_t allocated_peak = 0;
+};
+
+inline constexpr std::uint64_t run_seed = 1;
+inline constexpr double run_weight_decay = 5e-3;
+
+// Trains `epochs` epochs and evaluates once, as one rank of `comm`. Collective.
+RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
+                 comm::Communicator& comm);
+
+// The same on ranks as threads; the result is by rank.
+std::vector<RankRun> run_schedule(const TestProblem& problem, const Schedule& schedule, int epochs,
+                                  const kernels::Table& kernels = kernels::cpu_table());
+
+}  // namespace gnnplan::testing

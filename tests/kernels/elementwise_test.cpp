@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/vector.hpp"
+#include "tests/kernels/support.hpp"
+
+namespace gnnplan::kernels::testing {
+namespace {
+
+DropoutKey dropout_key(float probability) {
+    DropoutKey key;
+    key.seed = 42;
+    key.epoch = 7;
+    key.layer = 2;
+    key.probability = probability;
+    return key;
+}
+
+// The same single operations in the same order: equal bits, dropout decisions included.
+TEST(Activate, CpuEqualsReference) {
+    std::mt19937 random(1);
+    for (const std::int64_t rows : {0, 1, 29}) {
+        for (const std::int64_t columns : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 41, 64, 100, 511, 512, 513, 602}) {
+            const Owned bias = Owned(1, columns).fill(random, 3);
+            for (const bool with_bias : {false, true}) {
+                for (const bool relu : {false, true}) {
+                    for (const float p : {0.0F, 0.3F}) {
+                        Owned got = Owned(rows, columns, 5).fill(random, 9);
+                        Owned want = got;
+                        DropoutKey key = dropout_key(p);
+                        key.first_row = 1000;
+                        key.first_column = 3;
+                        const float* addend = with_bias ? bias.view().data : nullptr;
+                        cpu_table().activate(got.view(), addend, relu, key);
+                        reference_table().activate(want.view(), addend, relu, key);
+                        ASSERT_EQ(difference(got, want), "") << rows << " x " << columns << ", p " << p;
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Activate, LetsNanThrough) {
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        float z = std::numeric_limits<float>::quiet_NaN();
+        table->activate({&z, 1, 1, 1}, nullptr, true, {});
+        EXPECT_TRUE(std::isnan(z)) << table->name;
+    }
+}
+
+// Every cut of the matrix into blocks sees the decisions of the whole.
+TEST(Dropout, DoesNotDependOnTheBlock) {
+    constexpr std::int64_t rows = 23;
+    constexpr std::int64_t columns = 83;
+    std::mt19937 random(2);
+    Owned whole(rows, columns);
+    const Owned in = Owned(rows, columns).fill(random, 9);
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        table->dropout(in.view(), whole.view(), dropout_key(0.5F));
+        for (const std::int64_t width : {1, 3, 7, 8, 9, 41}) {
+            for (const std::int64_t height : {1, 5, 23}) {
+                Owned blocks(rows, columns);
+                for (std::int64_t i = 0; i < rows; i += height) {
+                    for (std::int64_t j = 0; j < columns; j += width) {
+                        DropoutKey key = dropout_key(0.5F);
+                        key.first_row = i;
+                        key.first_column = j;
+                        const std::int64_t h = std::min(height, rows - i);
+                        const std::int64_t w = std::min(width, columns - j);
+                        table->dropout({in.view().row(i) + j, h, w, columns}, {blocks.view().row(i) + j, h, w, columns},
+                                       key);
+                    }
+                }
+                ASSERT_EQ(difference(blocks, whole), "") << table->name << ", blocks " << height << " x " << width;
+            }
+        }
+    }
+}
+
+TEST(Dropout, DependsOnSeedEpochAndLayer) {
+    Owned ones(10, 64);
+    for (std::int64_t i = 0; i < 10; ++i) std::fill_n(ones.view().row(i), 64, 1.0F);
+    const auto dropped = [&](const DropoutKey& key) {
+        Owned out(10, 64);
+        cpu_table().dropout(ones.view(), out.view(), key);
+        return out;
+    };
+    const DropoutKey key = dropout_key(0.5F);
+    DropoutKey other = key;
+    other.seed = 43;
+    EXPECT_NE(difference(dropped(other), dropped(key)), "");
+    other = key;
+    other.epoch = 8;
+    EXPECT_NE(difference(dropped(other), dropped(key)), "");
+    other = key;
+    other.layer = 3;
+    EXPECT_NE(difference(dropped(other), dropped(key)), "");
+    EXPECT_EQ(difference(dropped(key), dropped(key)), "");
+}
+
+TEST(Dropout, ProbabilityZeroCopies) {
+    std::mt19937 random(3);
+    const Owned in = Owned(4, 9, 2).fill(random, 9);
+    Owned out(4, 9, 1);
+    cpu_table().dropout(in.view(), out.view(), dropout_key(0));
+    EXPECT_EQ(difference(out, in), "");
+}
+
+// Both take the same float operations, but FMA may leave out roundings: a few units of 2^-24 of the largest term, which
+// is at most 4 here.
+TEST(Adam, CpuEqualsReference) {
+    std::mt19937 random(4);
+    for (const std::int64_t count : {0, 1, 7, 8, 63, 1000}) {
+        Owned w = Owned(1, count).fill(random, 3);
+        const Owned gradient = Owned(1, count).fill(random, 3);
+        Owned m1 = Owned(1, count).fill(random, 1);
+        Owned m2(1, count);
+        std::fill_n(m2.view().data, count, 0.5F);
+        Owned w_want = w;
+        Owned m1_want = m1;
+        Owned m2_want = m2;
+        AdamSettings settings;
+        settings.weight_decay = 0.01F;
+        for (settings.step = 1; settings.step <= 3; ++settings.step) {
+            cpu_table().adam(w.view().data, gradient.view().data, m1.view().data, m2.view().data, count, settings);
+            reference_table().adam(w_want.view().data, gradient.view().data, m1_want.view().data, m2_want.view().data,
+                                   count, settings);
+        }
+        EXPECT_EQ(difference(w, w_want, 2e-6), "") << count;
+        EXPECT_EQ(difference(m1, m1_want, 2e-6), "") << count;
+        EXPECT_EQ(difference(m2, m2_want, 2e-6), "") << count;
+    }
+}
+
+TEST(Copy, CpuEqualsReference) {
+    std::mt19937 random(5);
+    for (const std::int64_t rows : {0, 1, 30}) {
+        for (const std::int64_t columns : {0, 1, 5, 129}) {
+            for (const std::int64_t padding : {0, 2}) {
+                const Owned in = Owned(rows, columns, padding).fill(random, 99);
+                Owned out(rows, columns, 2 - padding);
+                cpu_table().copy(in.view(), out.view());
+                ASSERT_EQ(difference(out, in), "") << rows << " x " << columns;
+            }
+        }
+    }
+}
+
+TEST(ColumnSum, CpuEqualsReference) {
+    std::mt19937 random(6);
+    for (const std::int64_t rows : {0, 1, 3, 64, 200}) {
+        for (const std::int64_t columns : {0, 1, 5, 63, 64, 65, 602}) {
+            const Owned g = Owned(rows, columns, 3).fill(random, 9);
+            Owned got(1, columns);
+            Owned want(1, columns);
+            cpu_table().column_sum(g.view(), got.view().data);
+            reference_table().column_sum(g.view(), want.view().data);
+            ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::kernels::testing

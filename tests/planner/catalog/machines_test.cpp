@@ -1,0 +1,130 @@
+#include "planner/catalog/machines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gnnplan/base/error.hpp>
+
+#include <sstream>
+
+#include "planner/catalog/host.hpp"
+
+namespace gnnplan::catalog {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+TEST(Machines, EveryMachineOfThePapersIsThere) {
+    EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100", "xeon-9242",
+                                                      "r5-16xlarge", "cpu-node"));
+}
+
+TEST(Machines, AreUsableAndClaimNoMeasurement) {
+    for (const Machine& machine : machines()) {
+        SCOPED_TRACE(machine.name);
+        EXPECT_NO_THROW(validate(machine));
+        EXPECT_FALSE(machine.measured);
+        EXPECT_THAT(machine.source, AnyOf(HasSubstr("not measured"), HasSubstr("another machine")));
+        EXPECT_THAT(machine.source, HasSubstr("stimated"));
+    }
+}
+
+struct Described {
+    const char* name;
+    int ranks_per_node;
+    std::int64_t memory_per_rank;
+};
+
+TEST(Machines, RanksAndMemoryAreThePublications) {
+    const Described described[] = {
+        {"a6000x8", 8, 48 * gib},             // GNN-RDM: 8 RTX A6000, "each GPU has 48 GB GDDR6 memory"
+        {"summit", 6, 16 * gib},              // CAGNET: "6 NVIDIA V100 GPUs. Each GPU has 16GB of HBM2 memory"
+        {"dgx-1-v100", 8, 32 * gib},          // MG-GCN: "8 Nvidia V100 GPUs, each equipped with 32GB memory"
+        {"dgx-a100", 8, 80 * gib},            // MG-GCN: "8 NVIDIA A100 GPUs, each equipped with 80GB memory"
+        {"xeon-9242", 2, 192'000'000'000},    // DistGNN: dual-socket, 384 GB memory a node, one rank a socket
+        {"r5-16xlarge", 1, 768'000'000'000},  // DEAL: 768 GB memory
+        {"cpu-node", 2, 12 * gib},
+    };
+    for (const Described& row : described) {
+        EXPECT_EQ(find_machine(row.name).ranks_per_node, row.ranks_per_node) << row.name;
+        EXPECT_EQ(find_machine(row.name).memory_per_rank, row.memory_per_rank) << row.name;
+    }
+}
+
+TEST(Machines, RatesStayBelowPublishedPeaks) {
+    // MG-GCN: V100 900 GB/s, A100 2 TB/s; 150 and 300 GB/s of NVLink one way. CAGNET: 50 GB/s NVLink, 25 GB/s a node.
+    EXPECT_DOUBLE_EQ(find_machine("dgx-1-v100").memory_bytes_per_second, 0.8 * 900e9);
+    EXPECT_DOUBLE_EQ(find_machine("dgx-a100").memory_bytes_per_second, 0.8 * 2e12);
+    EXPECT_LT(find_machine("dgx-1-v100").intra_node.bytes_per_second, 150e9);
+    EXPECT_LT(find_machine("dgx-a100").intra_node.bytes_per_second, 300e9);
+    EXPECT_LT(find_machine("summit").intra_node.bytes_per_second, 50e9);
+    EXPECT_LT(6 * find_machine("summit").inter_node.bytes_per_second, 25e9);
+    EXPECT_LT(find_machine("r5-16xlarge").inter_node.bytes_per_second, 25e9 / 8);  // DEAL: 25 Gbps Ethernet
+    // Without reuse, 4w + 8 bytes per nonzero: at w = 128 on an A6000, 2 * 128 / 520 flops a byte of 614.4 GB/s.
+    EXPECT_DOUBLE_EQ(spmm_flops_per_second(find_machine("a6000x8"), 128), 256.0 / 520 * 0.8 * 768e9);
+}
+
+TEST(Machines, CpuNodeHalvesWhatTwoThreadsAttain) {
+    const Machine& node = find_machine("cpu-node");
+    EXPECT_DOUBLE_EQ(node.memory_bytes_per_second, 18.5e9);
+    EXPECT_DOUBLE_EQ(node.gemm_flops_per_second, 68e9);
+    // 2 * 23.2M * 128 operations in 310 ms with two threads.
+    EXPECT_NEAR(spmm_flops_per_second(node, 128), 2 * 23.2e6 * 128 / 0.310 / 2, 1);
+    EXPECT_DOUBLE_EQ(node.intra_node.latency_seconds, 1.4e-6);
+}
+
+TEST(FindMachine, SuggestsNearNames) {
+    try {
+        find_machine("a600x8");
+        FAIL() << "found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::missing_input);
+        EXPECT_THAT(error.what(), HasSubstr("did you mean a6000x8?"));
+    }
+    EXPECT_THROW(find_machine("DGX-A100"), Error);  // names are exact
+}
+
+TEST(Host, ReadsProcFiles) {
+    std::istringstream meminfo("MemFree: 5 kB\nMemTotal:       24000000 kB\nBuffers: 7 kB\n");
+    EXPECT_EQ(parse_memory_total(meminfo), 24'576'000'000);
+    std::istringstream cpuinfo("processor\t: 0\nmodel name\t: AMD EPYC 9R14\nmodel name\t: other\n");
+    EXPECT_EQ(parse_cpu_model(cpuinfo), "AMD EPYC 9R14");
+}
+
+TEST(Host, CopesWithForeignProcFiles) {
+    for (const char* text : {"", "MemTotal:\n", "MemTotal: many kB\n", "MemTotal: 0 kB\n", "MemTotal: -3 kB\n"}) {
+        std::istringstream meminfo(text);
+        EXPECT_THROW(parse_memory_total(meminfo), Error) << text;
+    }
+    std::istringstream huge("MemTotal: 9223372036854775807 kB\n");
+    EXPECT_THROW(parse_memory_total(huge), Error);
+    std::istringstream other_architecture("CPU implementer : 0x41\n");
+    EXPECT_EQ(parse_cpu_model(other_architecture), "");
+    std::istringstream blank("model name\t:\n");
+    EXPECT_EQ(parse_cpu_model(blank), "");
+}
+
+TEST(Host, MachineHasOneRankPerCoreAtTheBaseRates) {
+    const Machine& base = find_machine("cpu-node");
+    const Machine machine = machine_of(base, {.cores = 5, .memory_bytes = 64 * gib, .cpu_model = "Some CPU"});
+    EXPECT_NO_THROW(validate(machine));
+    EXPECT_EQ(machine.ranks_per_node, 5);
+    EXPECT_EQ(machine.memory_per_rank, 64 * gib / 5);
+    EXPECT_EQ(machine.gemm_flops_per_second, base.gemm_flops_per_second);
+    EXPECT_FALSE(machine.measured);
+    EXPECT_THAT(machine.source, HasSubstr("Some CPU, 5 cores"));
+    EXPECT_THAT(machine.source, HasSubstr("not measured here"));
+}
+
+TEST(DetectMachine, IsUsable) {
+    const Machine machine = detect_machine();
+    EXPECT_NO_THROW(validate(machine));
+    EXPECT_FALSE(machine.measured);
+    EXPECT_EQ(machine.name, "detected");
+}
+
+}  // namespace
+}  // namespace gnnplan::catalog

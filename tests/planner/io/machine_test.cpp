@@ -1,0 +1,83 @@
+#include "planner/io/machine.hpp"
+
+#include "planner/io/enumeration.hpp"
+#include "planner/io/fingerprint.hpp"
+#include "tests/planner/io/expect_error.hpp"
+#include "tests/planner/io/samples.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gnnplan::io {
+namespace {
+
+using nlohmann::json;
+using test::expect_error;
+using test::sample_machine;
+
+TEST(Machine, RoundTrip) {
+    const std::string text = write_machine(sample_machine());
+    const Machine machine = read_machine(text, "m.json");
+    EXPECT_EQ(write_machine(machine), text);
+    EXPECT_EQ(machine.spmm.at(1).flops_per_second, 2.25e10);
+    EXPECT_EQ(machine.intra_node.latency_seconds, 2e-6);
+    EXPECT_EQ(json::parse(text)["memory_per_rank_bytes"], 51539607552);
+}
+
+TEST(Machine, MistakesAreNamed) {
+    const auto refused = [](const char* op, const char* path, const json& value, const char* message) {
+        const json document = json::parse(write_machine(sample_machine()));
+        const std::string text = document.patch({{{"op", op}, {"path", path}, {"value", value}}}).dump();
+        expect_error([&] { read_machine(text, "m.json"); }, ErrorCode::data, message);
+    };
+    refused("add", "/colour", 1, "m.json: unknown key \"colour\"");
+    refused("remove", "/source", 1, "missing key \"source\"");
+    refused("replace", "/schema", "gnnplan.machine/2", "unknown version \"gnnplan.machine/2\"");
+    refused("replace", "/inter_node/latency_seconds", -1, "inter_node.latency_seconds: expected a number from 0");
+    refused("replace", "/spmm", json::array(), "m.json: machine two-sockets: spmm needs at least one measured width");
+    refused("replace", "/gemm_flops_per_second", 0, "gemm_flops_per_second must be positive");
+    refused("replace", "/spmm/1/width", 16, "spmm[1].width must be positive and increasing");
+}
+
+TEST(Fingerprint, IsXxh64) {
+    EXPECT_EQ(fingerprint(""), "xxh64:ef46db3751d8e999");  // the published value of the empty input
+    EXPECT_EQ(fingerprint("abc"), "xxh64:44bc2cf5ad770999");
+}
+
+TEST(Fingerprint, OfAMachineFollowsItsFieldsOnly) {
+    const Machine machine = sample_machine();
+    json sorted = json::parse(write_machine(machine));
+    EXPECT_EQ(machine_fingerprint(read_machine(sorted.dump(), "m.json")), machine_fingerprint(machine));
+    Machine other = machine;
+    other.step_seconds *= 2;
+    EXPECT_NE(machine_fingerprint(other), machine_fingerprint(machine));
+}
+
+TEST(Enumeration, HasTheKeysScriptsRelyOn) {
+    EnumerationDocument enumeration;
+    enumeration.vertices = 100;
+    enumeration.nonzeros = 1000;
+    enumeration.ranks = 3;
+    enumeration.widths = {602, 128, 41};
+    enumeration.configurations = {{10, "DS", "DS", 512, 512, 512 * 100.0 * 2 / 3, 512000, true, {}},
+                                  {11, "DS", "SD", 4.5, 0, 0, 0, false, std::vector<std::string>{"T1"}}};
+    const std::string text = write_enumeration(enumeration);
+    EXPECT_THAT(text, testing::HasSubstr("\"redistribution_units\": 512,"));
+    const json document = json::parse(text);
+    EXPECT_EQ(document["schema"], "gnnplan.enumeration/1");
+    EXPECT_EQ(document["truncated"], false);
+    EXPECT_EQ(document["widths"], json::parse("[602, 128, 41]"));
+    const json& first = document["configurations"][0];
+    EXPECT_EQ(first["id"], 10);
+    EXPECT_EQ(first["forward"], "DS");
+    EXPECT_EQ(first["backward"], "DS");
+    EXPECT_TRUE(first["sparse_units"].is_number_integer());
+    EXPECT_EQ(first["communication_elements"], 512 * 100.0 * 2 / 3);
+    EXPECT_EQ(first["spmm_ops"], 512000);
+    EXPECT_EQ(first["pareto"], true);
+    EXPECT_FALSE(first.contains("kept"));
+    EXPECT_EQ(document["configurations"][1]["kept"], json::parse(R"(["T1"])"));
+    EXPECT_EQ(document["configurations"][1]["redistribution_units"], 4.5);
+}
+
+}  // namespace
+}  // namespace gnnplan::io

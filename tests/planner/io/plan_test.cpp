@@ -1,0 +1,289 @@
+#include "planner/io/plan.hpp"
+
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/parse.hpp"
+#include "tests/planner/io/expect_error.hpp"
+#include "tests/planner/io/samples.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace gnnplan::io {
+namespace {
+
+using nlohmann::json;
+using test::expect_error;
+using test::sample_plan;
+using test::small_plan;
+
+json sample_json() { return json::parse(write_plan(sample_plan())); }
+
+// The document as a program that knows the fingerprint rule would have written it.
+std::string resealed(json document) {
+    const Document content = parse(document.dump(), "resealed");
+    document["fingerprints"]["content"] = content_fingerprint(content);
+    return document.dump();
+}
+
+// Applies one change to the chosen candidate in both of its places, so that only the change itself can be refused.
+json with_chosen(const json& patch) {
+    json document = sample_json();
+    document["candidates"][0] = document["candidates"][0].patch(patch);
+    for (const char* key : {"configuration", "schedule", "predicted"}) document[key] = document["candidates"][0][key];
+    return document;
+}
+
+void expect_refused(const std::string& text, const std::string& message) {
+    expect_error([&] { read_plan(text, "plan.json"); }, ErrorCode::data, message);
+}
+
+TEST(Plan, SampleIsValidAndHasEveryKindOfStep) {
+    EXPECT_NO_THROW(validate(sample_plan()));
+    std::set<std::size_t> kinds;
+    const Plan plan = sample_plan();
+    for (const Step& step : plan.candidates[0].schedule.steps) kinds.insert(step.operation.index());
+    EXPECT_EQ(kinds.size(), std::variant_size_v<Operation>);
+}
+
+TEST(Plan, RoundTrip) {
+    const std::string text = write_plan(sample_plan());
+    const Plan plan = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(plan), text);
+    EXPECT_EQ(plan.command_line, sample_plan().command_line);
+    EXPECT_EQ(plan.problem.graph.seed, 42U);
+    EXPECT_EQ(plan.problem.graph.normalisation, Normalisation::row_mean);
+    EXPECT_EQ(plan.candidates[0].predicted.step_seconds, sample_plan().candidates[0].predicted.step_seconds);
+    EXPECT_EQ(plan.fingerprints.machine, machine_fingerprint(plan.machine));
+}
+
+TEST(Plan, StepsReadBackWithTheirOperands) {
+    const Schedule expected = sample_plan().candidates[0].schedule;
+    const Schedule read = read_plan(write_plan(sample_plan()), "plan.json").candidates[0].schedule;
+    ASSERT_EQ(read.steps.size(), expected.steps.size());
+    EXPECT_EQ(read.grid, expected.grid);
+    for (std::size_t i = 0; i < expected.steps.size(); ++i) {
+        EXPECT_EQ(read.steps[i].operation.index(), expected.steps[i].operation.index());
+        EXPECT_EQ(operands_of(read.steps[i].operation).reads, operands_of(expected.steps[i].operation).reads);
+        EXPECT_EQ(operands_of(read.steps[i].operation).writes, operands_of(expected.steps[i].operation).writes);
+        EXPECT_EQ(read.steps[i].phase, expected.steps[i].phase);
+    }
+    for (std::size_t i = 0; i < expected.tensors.size(); ++i) {
+        EXPECT_EQ(read.tensors[i].name, expected.tensors[i].name);
+        EXPECT_EQ(read.tensors[i].layout, expected.tensors[i].layout);
+        EXPECT_EQ(read.tensors[i].role, expected.tensors[i].role);
+        EXPECT_EQ(read.tensors[i].dtype, expected.tensors[i].dtype);
+    }
+}
+
+TEST(Plan, HasTheKeysScriptsRelyOn) {
+    const json plan = sample_json();
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/1");
+    EXPECT_EQ(plan["configuration"], json::parse(R"({"id": 0, "scheme": "rdm", "grid": [2, 2, 1], "replication": 2,
+        "forward": "S", "backward": "S", "kept": ["T1"], "exchange": "panels", "overlap": false, "permutation": false,
+        "exact": true, "constant_input": false})"));
+    EXPECT_EQ(plan["candidates"][1]["configuration"]["id"], nullptr);
+    EXPECT_EQ(plan["schedule"]["tensors"][10], json::parse(R"({"name": "T.c", "role": "transient", "dtype": "f32",
+        "rows": 7, "columns": 3, "layout": {"rows": "xz", "columns": "y", "partial": ""}, "layer": 0, "transposed": false})"));
+    EXPECT_EQ(plan["schedule"]["steps"][5], json::parse(R"({"name": "forward.activate", "kind": "map", "phase": "epoch",
+        "op": "activate", "tensor": "Z", "operand": "b1", "out": null, "layer": 2, "relu": true, "dropout": true})"));
+    EXPECT_EQ(plan["predicted"]["epoch_seconds"], 0.0375);
+    EXPECT_EQ(plan["predicted"]["total_bytes"], 4096);
+    EXPECT_EQ(plan["predicted"]["max_rank_bytes"], 1024);
+    EXPECT_EQ(plan["predicted"]["peak_bytes_per_rank"], 65536);
+    for (const char* key : {"configuration", "schedule", "predicted"}) EXPECT_EQ(plan[key], plan["candidates"][0][key]);
+}
+
+TEST(Plan, OtherSpacingAndOrderAreTheSamePlan) {
+    const std::string compact = sample_json().dump();  // sorted keys, no blanks
+    EXPECT_NE(compact, write_plan(sample_plan()));
+    EXPECT_EQ(write_plan(read_plan(compact, "plan.json")), write_plan(sample_plan()));
+}
+
+TEST(Plan, CommandLineThatIsNotUtf8) {
+    Plan plan = sample_plan();
+    plan.command_line = "gnnplan plan --graph caf\xe9";
+    EXPECT_EQ(read_plan(write_plan(plan), "p").command_line, "gnnplan plan --graph caf\xef\xbf\xbd");
+}
+
+TEST(Plan, EditsAreDetected) {
+    json document = sample_json();
+    document["machine"]["gemm_flops_per_second"] = 2e12;
+    expect_refused(document.dump(),
+                   "plan.json: fingerprints.content: the content does not match its fingerprint (the file was "
+                   "altered; make the plan again with gnnplan plan)");
+    expect_refused(resealed(document), "fingerprints.machine: not the fingerprint");
+    document = sample_json();
+    document["candidates"][1]["predicted"]["total_bytes"] = 1;
+    expect_refused(document.dump(), "the file was altered");
+    EXPECT_NO_THROW(read_plan(resealed(document), "plan.json"));
+}
+
+TEST(Plan, TopLevelIsTheFirstCandidate) {
+    for (const char* change : {R"([{"op": "replace", "path": "/configuration/exact", "value": false}])",
+                               R"([{"op": "replace", "path": "/predicted/estimate", "value": false}])",
+                               R"([{"op": "replace", "path": "/schedule/steps/0/name", "value": "other"}])"}) {
+        expect_refused(resealed(sample_json().patch(json::parse(change))), "differs from candidates[0].");
+    }
+}
+
+TEST(Plan, SchemaIsNamed) {
+    expect_refused(R"({"schema": "gnnplan.plan/2"})",
+                   "schema: unknown version \"gnnplan.plan/2\" (this program reads gnnplan.plan/1)");
+    expect_refused(R"({"schema": "gnnplan.run/1"})", "schema: unknown schema \"gnnplan.run/1\"");
+    expect_refused(R"({"schema": 1})", "schema: expected a string");
+    expect_refused(R"({})", "missing key \"schema\"");
+    expect_refused(R"([])", "plan.json: expected an object");
+    expect_refused("graph 7 21", "not valid JSON");
+}
+
+struct Refusal {
+    const char* op;  // of a JSON patch to the sample
+    const char* path;
+    const char* value;
+    const char* message;
+};
+
+class PlanRefuses : public testing::TestWithParam<Refusal> {};
+
+TEST_P(PlanRefuses, NamingTheKey) {
+    const Refusal& refusal = GetParam();
+    const json patch{{{"op", refusal.op}, {"path", refusal.path}, {"value", json::parse(refusal.value)}}};
+    expect_refused(resealed(sample_json().patch(patch)), refusal.message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, PlanRefuses,
+    testing::Values(Refusal{"add", "/colour", "1", "plan.json: unknown key \"colour\""},
+                    Refusal{"add", "/problem/graph/colour", "1", "plan.json: problem.graph: unknown key \"colour\""},
+                    Refusal{"add", "/machine/intra_node/mtu", "1", "machine.intra_node: unknown key \"mtu\""},
+                    Refusal{"add", "/schedule/tensors/2/colour", "1", "schedule.tensors[2]: unknown key \"colour\""},
+                    Refusal{"add", "/schedule/steps/3/colour", "1", "schedule.steps[3]: unknown key \"colour\""},
+                    Refusal{"add", "/candidates/1/colour", "1", "candidates[1]: unknown key \"colour\""},
+                    Refusal{"add", "/candidates/1/schedule/tensors/0/layout/t", "1",
+                            "candidates[1].schedule.tensors[0].layout: unknown key \"t\""},
+                    Refusal{"add", "/fingerprints/colour", "1", "fingerprints: unknown key \"colour\""},
+                    Refusal{"remove", "/problem", "0", "plan.json: missing key \"problem\""},
+                    Refusal{"remove", "/predicted/total_bytes", "0", "predicted: missing key \"total_bytes\""},
+                    Refusal{"remove", "/schedule/steps/2/in", "0", "schedule.steps[2]: missing key \"in\""},
+                    Refusal{"remove", "/candidates", "0", "missing key \"candidates\""},
+                    Refusal{"remove", "/machine/spmm/0/width", "0", "machine.spmm[0]: missing key \"width\""}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, PlanRefuses,
+    testing::Values(
+        Refusal{"replace", "/tool_version", "1", "tool_version: expected a string"},
+        Refusal{"replace", "/problem", "[]", "problem: expected an object"},
+        Refusal{"replace", "/problem/ranks", "\"4\"", "problem.ranks: expected an integer from 1 to 1048576"},
+        Refusal{"replace", "/problem/ranks", "4.5", "problem.ranks: expected an integer"},
+        Refusal{"replace", "/problem/ranks", "true", "problem.ranks: expected an integer"},
+        Refusal{"replace", "/problem/model/bias", "0", "problem.model.bias: expected true or false"},
+        Refusal{"replace", "/problem/model/widths", "3", "problem.model.widths: expected an array"},
+        Refusal{"replace", "/problem/graph/normalisation", "\"L2\"",
+                "normalisation: expected one of symmetric, row_mean, none"},
+        Refusal{"replace", "/configuration/forward", "\"SX\"",
+                "configuration.forward: expected a string of the letters S and D"},
+        Refusal{"replace", "/configuration/exchange", "\"rows\"",
+                "configuration.exchange: expected one of none, panels"},
+        Refusal{"replace", "/configuration/grid", "[2, 2]", "configuration.grid: expected the three extents [x, y, z]"},
+        Refusal{"replace", "/configuration/kept", "[1]", "configuration.kept[0]: expected a string"},
+        Refusal{"replace", "/schedule/tensors/2/layout/rows", "\"xw\"",
+                "schedule.tensors[2].layout.rows: unknown grid axis 'w'"},
+        Refusal{"replace", "/schedule/tensors/2/layout/rows", "\"xx\"",
+                "schedule.tensors[2].layout.rows: grid axis 'x' named twice"},
+        Refusal{"replace", "/schedule/tensors/2/dtype", "\"f16\"", "schedule.tensors[2].dtype: expected one of f32"},
+        Refusal{"replace", "/schedule/tensors/2/name", "\"A\"",
+                "schedule.tensors[2].name: another tensor has this name"},
+        Refusal{"replace", "/schedule/steps/2/kind", "\"fft\"",
+                "schedule.steps[2].kind: there is no kind of step \"fft\""},
+        Refusal{"replace", "/schedule/steps/2/phase", "\"x\"",
+                "schedule.steps[2].phase: expected one of setup, epoch, evaluation"},
+        Refusal{"replace", "/schedule/steps/2/in", "\"Q\"", "schedule.steps[2].in: there is no tensor \"Q\""},
+        Refusal{"replace", "/schedule/steps/2/in", "null", "schedule.steps[2].in: expected a string"},
+        Refusal{"replace", "/schedule/steps/1/out", "3", "schedule.steps[1].out: expected a string"},
+        Refusal{"replace", "/predicted/step_seconds/1", "null", "predicted.step_seconds[1]: expected a number"},
+        Refusal{"replace", "/fingerprints/graph", "7", "fingerprints.graph: expected a string"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranges, PlanRefuses,
+    testing::Values(
+        Refusal{"replace", "/problem/ranks", "0", "problem.ranks: expected an integer from 1"},
+        Refusal{"replace", "/problem/ranks", "-4", "problem.ranks: expected an integer from 1"},
+        Refusal{"replace", "/problem/ranks", "1048577", "problem.ranks: expected an integer from 1 to 1048576"},
+        Refusal{"replace", "/problem/graph/vertices", "9223372036854775808",
+                "problem.graph.vertices: expected an integer from 0"},
+        Refusal{"replace", "/problem/graph/vertices", "1e30", "problem.graph.vertices: expected an integer from 0"},
+        Refusal{"replace", "/problem/graph/nonzeros", "-1", "problem.graph.nonzeros: expected an integer from 0"},
+        Refusal{"replace", "/problem/graph/seed", "-1",
+                "problem.graph.seed: expected an integer from 0 to 18446744073709551615"},
+        Refusal{"replace", "/schedule/tensors/2/rows", "9223372036854775807",
+                "schedule.tensors[2].rows: expected an integer from 0"},
+        Refusal{"replace", "/schedule/steps/5/layer", "-2", "schedule.steps[5].layer: expected an integer from 0"},
+        Refusal{"replace", "/configuration/grid", "[1048576, 1048576, 1048576]",
+                "configuration.grid: a grid of more than 1048576 ranks"},
+        Refusal{"replace", "/configuration/grid/2", "0", "configuration.grid[2]: expected an integer from 1"},
+        Refusal{"replace", "/predicted/epoch_seconds", "-1", "predicted.epoch_seconds: expected a number from 0"},
+        Refusal{"replace", "/predicted/total_bytes", "9223372036854775807",
+                "predicted.total_bytes: expected an integer from 0"},
+        Refusal{"replace", "/candidates", "[]", "candidates: a plan has at least one candidate"},
+        Refusal{"replace", "/candidates", "[0,0,0,0,0,0,0,0,0]",
+                "candidates: expected an array of at most 8 elements"}));
+
+TEST(Plan, MeaningIsValidated) {
+    const auto refused = [](const char* path, const json& value, const char* message) {
+        const json patch{{{"op", "replace"}, {"path", path}, {"value", value}}};
+        expect_refused(resealed(with_chosen(patch)), message);
+    };
+    refused("/configuration/grid", {4, 1, 1}, "plan.json: candidates[0]");
+    refused("/configuration/forward", "SS", "plan.json: candidates[0].configuration");
+    refused("/schedule/tensors/12/columns", 5, "plan.json: step forward.gemm: operand shapes do not fit");
+    refused("/predicted/step_seconds", {1, 2}, "plan.json: candidates[0].predicted.step_seconds");
+    json document = sample_json();
+    document["problem"]["ranks"] = 5;
+    expect_refused(resealed(document), "does not hold the plan's ranks");
+}
+
+TEST(Plan, NotANumberAndDuplicateKeysInAPlan) {
+    std::string text = write_plan(sample_plan());
+    const std::string key = "\"epoch_seconds\": 0.0375";
+    const auto with = [&](const std::string& replacement) {
+        return std::string(text).replace(text.find(key), key.size(), replacement);
+    };
+    expect_refused(with("\"epoch_seconds\": NaN"), "not valid JSON");
+    expect_refused(with("\"epoch_seconds\": 1e400"), "1e400");
+    expect_refused(with(key + ", " + key), "predicted: duplicate key \"epoch_seconds\"");
+}
+
+TEST(Plan, SmallSampleIsValid) { EXPECT_NO_THROW(read_plan(write_plan(small_plan()), "plan.json")); }
+
+TEST(Plan, CutAnywhereIsRefused) {
+    const std::string text = write_plan(small_plan());
+    for (std::size_t length = 0; length + 1 < text.size(); ++length) {  // the last byte is the newline
+        try {
+            read_plan(std::string_view(text).substr(0, length), "plan.json");
+            FAIL() << "read the first " << length << " bytes of " << text.size();
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::data) << error.what();
+        }
+    }
+}
+
+TEST(Plan, FlippedBitsAreRefusedOrChangeNothing) {
+    const std::string text = write_plan(small_plan());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        std::string damaged = text;
+        damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+        try {
+            ASSERT_EQ(write_plan(read_plan(damaged, "plan.json")), text) << "byte " << i;
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::data) << error.what();
+        }
+    }
+}
+
+TEST(Plan, WithoutCandidatesCannotBeWritten) {
+    expect_error([] { write_plan(Plan{}); }, ErrorCode::internal, "without candidates");
+}
+
+}  // namespace
+}  // namespace gnnplan::io

@@ -1,0 +1,83 @@
+#include "planner/io/report.hpp"
+
+#include "tests/planner/io/expect_error.hpp"
+#include "tests/planner/io/samples.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace gnnplan::io {
+namespace {
+
+using nlohmann::json;
+using test::expect_error;
+using test::sample_report;
+
+void expect_keys(const json& object, const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) EXPECT_TRUE(object.contains(key)) << key;
+}
+
+TEST(Report, RoundTrip) {
+    const std::string text = write_report(sample_report());
+    const RunReport report = read_report(text, "run.json");
+    EXPECT_EQ(write_report(report), text);
+    EXPECT_EQ(report.seed, ~std::uint64_t{0});
+    EXPECT_EQ(report.epochs[0].valid_accuracy, std::nullopt);
+    EXPECT_EQ(report.epochs[1].valid_accuracy, 1.0);
+    EXPECT_EQ(report.fingerprints.content, "xxh64:3");
+}
+
+TEST(Report, HasTheKeysScriptsRelyOn) {
+    const json report = json::parse(write_report(sample_report()));
+    EXPECT_EQ(report["schema"], "gnnplan.run/1");
+    expect_keys(report,
+                {"ranks", "backend", "configuration", "epochs", "steps", "setup", "evaluation", "predicted", "measured",
+                 "autotune", "tool_version", "command_line", "seed", "threads", "communicator", "fingerprints"});
+    expect_keys(report["epochs"][0], {"epoch", "loss", "train_accuracy", "valid_accuracy", "test_accuracy", "seconds"});
+    EXPECT_TRUE(report["epochs"][0]["train_accuracy"].is_null());
+    for (const char* part : {"steps", "setup", "evaluation"}) {
+        expect_keys(report[part][0],
+                    {"name", "kind", "rows", "columns", "group", "predicted_bytes", "counted_bytes",
+                     "predicted_bytes_by_rank", "counted_bytes_by_rank", "predicted_seconds", "measured_seconds"});
+    }
+    EXPECT_EQ(report["measured"], json::parse(R"({"epoch_seconds": 0.1875, "total_bytes": 4096, "max_rank_bytes": 1024,
+                                                  "peak_bytes_per_rank": 65536})"));
+    EXPECT_EQ(report["autotune"], json::parse(R"({"tried": [{"candidate": 0, "epochs": 3, "median_seconds": 0.5},
+                                                  {"candidate": 1, "epochs": 3, "median_seconds": 0.25}], "chosen": 1})"));
+    EXPECT_EQ(report["fingerprints"], json::parse(R"({"graph": "xxh64:1", "machine": "xxh64:2", "plan": "xxh64:3"})"));
+}
+
+TEST(Report, DivergedLossIsNull) {
+    RunReport report = sample_report();
+    report.epochs[0].loss = std::numeric_limits<double>::infinity();
+    const std::string text = write_report(report);
+    EXPECT_TRUE(json::parse(text)["epochs"][0]["loss"].is_null());
+    EXPECT_TRUE(std::isnan(read_report(text, "run.json").epochs[0].loss));
+}
+
+TEST(Report, MistakesAreNamed) {
+    const auto refused = [](const char* op, const char* path, const json& value, const char* message) {
+        const json document = json::parse(write_report(sample_report()));
+        const std::string text = document.patch({{{"op", op}, {"path", path}, {"value", value}}}).dump();
+        expect_error([&] { read_report(text, "run.json"); }, ErrorCode::data, message);
+    };
+    refused("add", "/steps/0/colour", 1, "run.json: steps[0]: unknown key \"colour\"");
+    refused("add", "/autotune/colour", 1, "autotune: unknown key \"colour\"");
+    refused("remove", "/measured/total_bytes", 1, "measured: missing key \"total_bytes\"");
+    refused("replace", "/epochs/1/test_accuracy", "x", "epochs[1].test_accuracy: expected a number");
+    refused("replace", "/epochs/1/seconds", -1, "epochs[1].seconds: expected a number from 0");
+    refused("replace", "/steps/0/group", 0, "steps[0].group: expected an integer from 1");
+    refused("replace", "/schema", "gnnplan.run/9", "schema: unknown version \"gnnplan.run/9\"");
+}
+
+TEST(Report, MetricsAreOneLineAnEpoch) {
+    EXPECT_EQ(
+        metrics_line(sample_report().epochs[1]),
+        R"({"epoch": 2, "loss": 0.1, "train_accuracy": 0.5, "valid_accuracy": 1, "test_accuracy": 0, "seconds": 0.125})"
+        "\n");
+}
+
+}  // namespace
+}  // namespace gnnplan::io

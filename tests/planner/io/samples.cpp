@@ -1,0 +1,165 @@
+#include "tests/planner/io/samples.hpp"
+
+namespace gnnplan::test {
+namespace {
+
+// A schedule under construction: tensors are added by name, steps name them.
+class Builder {
+public:
+    Builder() { schedule_.grid = {2, 2, 1}; }
+
+    TensorId tensor(const std::string& name, Role role, DType dtype, std::int64_t rows, std::int64_t columns,
+                    Layout layout, int layer = 0) {
+        schedule_.tensors.push_back({name, role, dtype, rows, columns, layout, layer, name == "AT"});
+        return static_cast<TensorId>(schedule_.tensors.size() - 1);
+    }
+    TensorId dense(const std::string& name, std::int64_t columns, Layout layout) {
+        return tensor(name, Role::transient, DType::f32, 7, columns, layout);
+    }
+    void step(const std::string& name, Phase phase, Operation operation) {
+        schedule_.steps.push_back({name, phase, operation});
+    }
+    Schedule take() { return std::move(schedule_); }
+
+private:
+    Schedule schedule_;
+};
+
+Schedule sample_schedule() {
+    Builder b;
+    const Layout adjacency{Axes::parse("x"), Axes::parse("z"), {}};
+    const TensorId at = b.tensor("AT", Role::adjacency, DType::f32, 7, 7, adjacency);
+    const TensorId a = b.tensor("A", Role::adjacency, DType::f32, 7, 7, adjacency);
+    const TensorId h0 = b.tensor("H0", Role::features, DType::f32, 7, 3, layout_c());
+    const TensorId labels = b.tensor("labels", Role::labels, DType::i32, 7, 1, layout_r());
+    const TensorId subset = b.tensor("subset", Role::subset, DType::u8, 7, 1, layout_r());
+    const TensorId w = b.tensor("W1", Role::weight, DType::f32, 3, 2, layout_replicated(), 1);
+    const TensorId bias = b.tensor("b1", Role::bias, DType::f32, 1, 2, layout_replicated(), 1);
+    const TensorId m1 = b.tensor("W1.m1", Role::moment, DType::f32, 3, 2, layout_replicated(), 1);
+    const TensorId m2 = b.tensor("W1.m2", Role::moment, DType::f32, 3, 2, layout_replicated(), 1);
+    const TensorId x = b.dense("X", 3, layout_c());
+    const TensorId t_c = b.dense("T.c", 3, layout_c());
+    const TensorId t_r = b.dense("T.r", 3, layout_r());
+    const TensorId z = b.dense("Z", 2, layout_r());
+    const TensorId u = b.dense("U", 3, layout_r());
+    const TensorId u_c = b.dense("U.c", 3, layout_c());
+    const TensorId g = b.dense("G", 3, layout_c());
+    const TensorId mask = b.tensor("mask", Role::transient, DType::bits, 7, 2, layout_r());
+    const TensorId loss = b.tensor("loss", Role::transient, DType::f64, 1, 1, layout_partial());
+    const TensorId counts = b.tensor("counts", Role::transient, DType::f64, 1, 3, layout_partial());
+    const TensorId dw = b.tensor("dW1", Role::transient, DType::f32, 3, 2, layout_partial());
+    const TensorId db = b.tensor("db1", Role::transient, DType::f32, 1, 2, layout_partial());
+
+    b.step("setup.spmm", Phase::setup, SpmmStep{at, h0, t_c, Exchange::panels});
+    b.step("forward.dropout", Phase::epoch, MapStep{MapOp::dropout, h0, {}, x, 1, false, false});
+    b.step("forward.spmm", Phase::epoch, SpmmStep{at, x, t_c, Exchange::panels});
+    b.step("forward.redistribute", Phase::epoch, RedistributeStep{t_c, t_r});
+    b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
+    b.step("forward.activate", Phase::epoch, MapStep{MapOp::activate, z, bias, {}, 2, true, true});
+    b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, false, false});
+    b.step("loss", Phase::epoch, LossStep{z, labels, subset, loss});
+    b.step("loss.sum", Phase::epoch, AllReduceStep{loss});
+    b.step("backward.mask", Phase::epoch, MapStep{MapOp::apply_mask, z, mask, {}, 2, false, true});
+    b.step("backward.bias", Phase::epoch, MapStep{MapOp::column_sum, z, {}, db, 0, false, false});
+    b.step("backward.weight", Phase::epoch, WeightGradStep{t_r, z, dw});
+    b.step("backward.weight.sum", Phase::epoch, AllReduceStep{dw});
+    b.step("backward.gemm", Phase::epoch, GemmStep{z, w, u, true});
+    b.step("backward.redistribute", Phase::epoch, RedistributeStep{u, u_c});
+    b.step("backward.spmm", Phase::epoch, SpmmStep{a, u_c, g, Exchange::panels});
+    b.step("update", Phase::epoch, UpdateStep{w, dw, m1, m2});
+    b.step("evaluation.spmm", Phase::evaluation, SpmmStep{at, h0, t_c, Exchange::panels});
+    b.step("evaluation.redistribute", Phase::evaluation, RedistributeStep{t_c, t_r});
+    b.step("evaluation.gemm", Phase::evaluation, GemmStep{t_r, w, z, false});
+    b.step("evaluation.score", Phase::evaluation, ScoreStep{z, labels, subset, counts});
+    b.step("evaluation.sum", Phase::evaluation, AllReduceStep{counts});
+    return b.take();
+}
+
+Configuration sample_configuration() {
+    Configuration configuration;
+    configuration.id = 0;
+    configuration.grid = {2, 2, 1};
+    configuration.replication = 2;
+    configuration.forward = parse_orders("S");
+    configuration.backward = parse_orders("S");
+    configuration.kept = {"T1"};
+    configuration.exchange = Exchange::panels;
+    return configuration;
+}
+
+Candidate sample_candidate() {
+    Candidate candidate{sample_configuration(), sample_schedule(), {}};
+    candidate.predicted = {0.0375, 4096, 1024, 65536, true, {}};
+    for (std::size_t i = 0; i < candidate.schedule.steps.size(); ++i) {
+        candidate.predicted.step_seconds.push_back(1e-6 * static_cast<double>(i) / 3);
+    }
+    return candidate;
+}
+
+}  // namespace
+
+Machine sample_machine() {
+    Machine machine;
+    machine.name = "two-sockets";
+    machine.source = "a test, section 1";
+    machine.ranks_per_node = 8;
+    machine.memory_per_rank = std::int64_t{48} << 30;
+    machine.intra_node = {2e-6, 12.5e9};
+    machine.inter_node = {5e-6, 1.25e9};
+    machine.spmm = {{16, 1.5e9}, {128, 2.25e10}};
+    machine.gemm_flops_per_second = 1e12;
+    machine.memory_bytes_per_second = 7.5e10;
+    machine.step_seconds = 1.5e-6;
+    return machine;
+}
+
+Plan sample_plan() {
+    Plan plan;
+    plan.tool_version = "0.1.0";
+    plan.command_line = "gnnplan plan --graph \"a b\" -o plan.json";
+    plan.problem.graph = {"ring", "file: OGB folder",      7,      21, false, true, true,
+                          true,   Normalisation::row_mean, "time", 3,  2,     42};
+    plan.problem.model = {"gcn", {3, 2}, true};
+    plan.problem.ranks = 4;
+    plan.machine = sample_machine();
+    plan.candidates = {sample_candidate(), sample_candidate()};
+    plan.candidates[1].configuration.id.reset();
+    plan.candidates[1].configuration.constant_input = true;
+    plan.fingerprints.graph = "xxh64:0123456789abcdef";
+    return plan;
+}
+
+Plan small_plan() {
+    Plan plan = sample_plan();
+    plan.candidates.resize(1);
+    Candidate& candidate = plan.candidates.front();
+    constexpr std::size_t tensors = 11;  // all that the first steps name
+    constexpr std::size_t steps = 3;
+    candidate.schedule.tensors.resize(tensors);
+    candidate.schedule.steps.resize(steps);
+    candidate.predicted.step_seconds.resize(steps);
+    return plan;
+}
+
+RunReport sample_report() {
+    RunReport report;
+    report.tool_version = "0.1.0";
+    report.command_line = "gnnrun plan.json";
+    report.seed = ~std::uint64_t{0};
+    report.ranks = 4;
+    report.threads = 2;
+    report.communicator = "threads";
+    report.configuration = sample_configuration();
+    report.epochs = {{1, 1.75, {}, {}, {}, 0.25}, {2, 0.1, 0.5, 1.0, 0.0, 0.125}};
+    report.steps = {{"forward.spmm", "spmm", 7, 3, 2, 64, 64, {16, 16, 16, 16}, {16, 16, 16, 16}, 1e-5, 2e-5}};
+    report.setup = {{"setup.spmm", "spmm", 7, 3, 2, 0, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}};
+    report.evaluation = report.setup;
+    report.predicted = sample_candidate().predicted;
+    report.measured = {0.1875, 4096, 1024, 65536};
+    report.tried = {{0, 3, 0.5}, {1, 3, 0.25}};
+    report.chosen = 1;
+    report.fingerprints = {"xxh64:1", "xxh64:2", "xxh64:3"};
+    return report;
+}
+
+}  // namespace gnnplan::test

@@ -1,0 +1,123 @@
+#include "tests/planner/lower/configurations.hpp"
+
+#include <gnnplan/ir/memory.hpp>
+#include <gtest/gtest.h>
+
+namespace gnnplan {
+namespace {
+
+const UniformStats graph(101, 700, true);
+const std::vector<std::int64_t> widths = {13, 7, 5, 3};
+
+struct Span {
+    std::int64_t begin, end;
+    std::size_t first, last;
+};
+
+// Lifetimes recomputed from scratch: position of first and last use in time order.
+std::vector<Span> live_spans(const Schedule& s, const MemoryPlan& plan, int rank) {
+    std::vector<const Step*> order;
+    for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation}) {
+        for (const Step& step : s.steps) {
+            if (step.phase == phase) order.push_back(&step);
+        }
+    }
+    std::vector<Span> spans;
+    for (std::size_t id = 0; id < s.tensors.size(); ++id) {
+        if (s.tensors[id].role == Role::adjacency) continue;
+        Span span{plan.tensor_offset[id], plan.tensor_offset[id] + block_bytes(s, static_cast<TensorId>(id), rank),
+                  order.size(), 0};
+        for (std::size_t p = 0; p < order.size(); ++p) {
+            const Operands operands = operands_of(order[p]->operation);
+            for (const auto* ids : {&operands.reads, &operands.writes}) {
+                if (std::find(ids->begin(), ids->end(), static_cast<TensorId>(id)) == ids->end()) continue;
+                span.first = std::min(span.first, p);
+                span.last = std::max(span.last, p);
+            }
+        }
+        if (is_resident(s.tensors[id].role)) span.first = 0, span.last = order.size();
+        spans.push_back(span);
+    }
+    for (std::size_t p = 0; p < order.size(); ++p) {
+        const auto step = static_cast<std::size_t>(order[p] - s.steps.data());
+        spans.push_back({plan.staging_offset[step], plan.staging_offset[step] + plan.staging_bytes[step], p, p});
+    }
+    return spans;
+}
+
+TEST(Memory, BuffersThatLiveTogetherNeverOverlap) {
+    for (const int id : {0, 2, 10, 13, 15, 36, 44, 63}) {
+        const auto orders = enumerate::all_orders(3)[static_cast<std::size_t>(id)];
+        for (const int replication : {1, 2, 3, 6}) {
+            const Schedule s = lower::lowered(orders, widths, 6, replication, 101, true);
+            for (int rank = 0; rank < 6; ++rank) {
+                const MemoryPlan plan = plan_memory(s, graph, rank);
+                const auto spans = live_spans(s, plan, rank);
+                for (std::size_t a = 0; a < spans.size(); ++a) {
+                    EXPECT_EQ(spans[a].begin % arena_alignment, 0);
+                    EXPECT_LE(spans[a].end, plan.arena_bytes);
+                    for (std::size_t b = 0; b < a; ++b) {
+                        const bool together = spans[a].first <= spans[b].last && spans[b].first <= spans[a].last;
+                        const bool overlap = spans[a].begin < spans[b].end && spans[b].begin < spans[a].end;
+                        EXPECT_FALSE(together && overlap) << "id " << id << " buffers " << a << " and " << b;
+                    }
+                }
+            }
+        }
+    }
+}
+
+// The peak cannot be below the largest sum of what lives at once, and sharing must save something.
+TEST(Memory, SharingSavesMemory) {
+    const Schedule s = lower::lowered(enumerate::all_orders(3)[0], {64, 64, 64, 64}, 4, 4, 1000);
+    const UniformStats g(1000, 5000, true);
+    const MemoryPlan plan = plan_memory(s, g, 0);
+    std::int64_t everything = 0;
+    for (std::size_t id = 0; id < s.tensors.size(); ++id) {
+        if (s.tensors[id].role != Role::adjacency) everything += aligned(block_bytes(s, static_cast<TensorId>(id), 0));
+    }
+    EXPECT_LT(plan.arena_bytes, everything * 2 / 3);
+    EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + std::max(plan.load_bytes, plan.arena_bytes));
+}
+
+TEST(Memory, AdjacencyByHand) {
+    // 2 x 1 grid, 101 rows: rank 0 holds 51 rows in two panels, 8 * (51 + 1) row starts each, 8 bytes per nonzero.
+    const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 1, 101);
+    EXPECT_EQ(adjacency_block_bytes(s, tensor_of(s, 0).role == Role::adjacency ? s.tensors[0] : s.tensors[2], graph, 0),
+              2 * 8 * 52 + 8 * (700 * 51 / 101));
+    EXPECT_EQ(load_bytes(graph), 8 * 102 + 4 * 700 + 8 * 101);
+    EXPECT_EQ(load_bytes(UniformStats(101, 700, false)), 2 * (8 * 102 + 4 * 700) + 8 * 101);
+}
+
+TEST(Memory, StagingHoldsWhatIsNotContiguous) {
+    // C -> R on 1 x 2: rows are sent as they lie; only the received columns are interleaved.
+    Schedule s{{1, 2, 1}, {{"a", Role::transient, DType::f32, 10, 4, layout_c()}, {"b", Role::transient, DType::f32, 10, 4, layout_r()}},
+               {{"to_r", Phase::epoch, RedistributeStep{0, 1}}, {"to_c", Phase::epoch, RedistributeStep{1, 0}}}};
+    EXPECT_EQ(staging_of(s, s.steps[0], 0).send_bytes, 0);
+    EXPECT_EQ(staging_of(s, s.steps[0], 0).receive_bytes, 5 * 2 * 4);
+    EXPECT_EQ(staging_of(s, s.steps[1], 0).send_bytes, 5 * 2 * 4);
+    EXPECT_EQ(staging_of(s, s.steps[1], 0).receive_bytes, 0);
+}
+
+TEST(Memory, LargestTensorsComeLargestFirst) {
+    const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {602, 128, 41}, 4, 4, 1000);
+    const auto largest = largest_tensors(s, UniformStats(1000, 500, true), 0, 3);
+    ASSERT_EQ(largest.size(), 3U);
+    EXPECT_GE(largest[0].bytes, largest[1].bytes);
+    EXPECT_GE(largest[1].bytes, largest[2].bytes);
+    EXPECT_EQ(largest[0].bytes, 1000 * 151 * 4);  // 602 columns over 4 ranks: the first two hold 151
+}
+
+TEST(UniformStats, BlocksAddUpToTheTotal) {
+    const UniformStats stats(7, 100, true);
+    for (int k = 1; k <= 9; ++k) {
+        std::int64_t sum = 0;
+        for (int i = 0; i < k; ++i) sum += stats.row_nonzeros(true, balanced_block({0, 7}, i, k));
+        EXPECT_EQ(sum, 100);
+    }
+    const std::int64_t huge = std::int64_t{1} << 40;  // vertices * nonzeros exceeds 2^63
+    EXPECT_EQ(UniformStats(huge, huge, true).row_nonzeros(true, {0, huge}), huge);
+}
+
+}  // namespace
+}  // namespace gnnplan

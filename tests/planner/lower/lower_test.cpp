@@ -1,0 +1,77 @@
+#include "tests/planner/lower/configurations.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/traffic.hpp>
+#include <gtest/gtest.h>
+
+namespace gnnplan::lower {
+namespace {
+
+const std::vector<std::int64_t> widths = {13, 7, 5, 3};
+
+TEST(Lower, EverySchedulePassesValidation) {
+    for (const int layers : {1, 2, 3}) {
+        const std::vector<std::int64_t> f(widths.begin(), widths.begin() + layers + 1);
+        for (const auto& orders : enumerate::all_orders(layers)) {
+            for (const int ranks : {1, 2, 6}) {
+                for (const int replication : {1, 2, 3, 6}) {
+                    if (ranks % replication != 0) continue;
+                    for (const bool bias : {false, true}) {
+                        EXPECT_NO_THROW(validate(lowered(orders, f, ranks, replication, 11, bias)))
+                            << text(orders.forward) << " " << text(orders.backward) << " P=" << ranks << " R=" << replication;
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Lower, OnOneCopyOfTheAdjacencyNothingIsRedistributed) {
+    for (const auto& orders : enumerate::all_orders(2)) {
+        for (const Step& step : lowered(orders, {13, 7, 5}, 4, 1).steps) {
+            EXPECT_NE(kind_of(step.operation), "redistribute") << step.name;
+        }
+    }
+}
+
+// For even sizes the traffic is N * f times the executed units: the closed form of RDM section IV, plus the reductions.
+TEST(Lower, EvenSizesMoveWhatTheFormulaSays) {
+    const std::vector<std::int64_t> even = {64, 32, 16};
+    constexpr std::int64_t N = 96;
+    for (const auto& orders : enumerate::all_orders(2)) {
+        const std::int64_t id = paper_id(orders.forward, orders.backward);
+        if (id == 6 || id == 9) continue;  // a mask moves as well
+        for (const auto& [P, R] : {std::pair{4, 4}, std::pair{4, 2}, std::pair{4, 1}, std::pair{8, 2}}) {
+            const Schedule schedule = lowered(orders, even, P, R, N);
+            std::int64_t bytes = total_traffic(schedule, Phase::epoch).total_bytes;
+            bytes -= 2 * (P - 1) * 4 * (64 * 32 + 32 * 16) + 2 * (P - 1) * 8;  // weight gradients and the loss
+            EXPECT_EQ(static_cast<double>(bytes),
+                      4 * communication_elements(enumerate::paper_units(orders, even), N, P, R))
+                << "id " << id << " P=" << P << " R_A=" << R;
+        }
+    }
+}
+
+TEST(Lower, DirectedGraphsKeepBothMatrices) {
+    const auto orders = enumerate::all_orders(2)[10];
+    const auto layers = product_chain(models::gcn({13, 7, 5}, false));
+    const auto adjacencies = [&](bool symmetric) {
+        int count = 0;
+        for (const Tensor& t : lower(layers, configuration(orders, {13, 7, 5}, 2, 2), {100, symmetric}).tensors) {
+            count += t.role == Role::adjacency ? 1 : 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(adjacencies(true), 1);
+    EXPECT_EQ(adjacencies(false), 2);
+}
+
+TEST(Lower, RefusesOrdersOfTheWrongLength) {
+    Configuration c = configuration(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 2);
+    c.forward.pop_back();
+    EXPECT_THROW(lower(product_chain(models::gcn({13, 7, 5}, false)), c, {100, true}), Error);
+}
+
+}  // namespace
+}  // namespace gnnplan::lower

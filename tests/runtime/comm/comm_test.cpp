@@ -1,0 +1,135 @@
+// Runs the contract on one rank alone and on threads, and tests what only threads have: the release after a failure.
+#include "contract.hpp"
+#include "runtime/comm/launch.hpp"
+#include "runtime/comm/self.hpp"
+#include "runtime/comm/threads.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <atomic>
+#include <cstdlib>
+
+namespace gnnplan::comm {
+namespace {
+
+std::vector<Ranks> all_ranks() {
+    std::vector<Ranks> kinds{{"Self", [](const Body& body) {
+                                  SelfCommunicator self;
+                                  body(self);
+                              }}};
+    for (const int ranks : {1, 2, 3, 4, 6, 7, 8})
+        kinds.push_back({"Threads" + std::to_string(ranks), [ranks](const Body& body) { run_ranks(ranks, body); }});
+    return kinds;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Contract, testing::ValuesIn(all_ranks()), name_of);
+
+std::string message_of_failure(int ranks, const Body& body) {
+    try {
+        run_ranks(ranks, body);
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+TEST(RunRanks, EveryRankRunsOnceAndKnowsItsPlace) {
+    for (const int ranks : {1, 2, 7}) {
+        std::vector<int> sizes(static_cast<std::size_t>(ranks));
+        run_ranks(ranks, [&](Communicator& comm) { sizes[static_cast<std::size_t>(comm.rank())] += comm.size(); });
+        EXPECT_EQ(sizes, std::vector<int>(static_cast<std::size_t>(ranks), ranks));
+    }
+    EXPECT_THROW(run_ranks(0, [](Communicator&) {}), Error);
+}
+
+TEST(RunRanks, RethrowsTheCauseWhateverTheOthersWaitFor) {
+    const std::vector<Body> waits{
+        [](Communicator& comm) { comm.barrier(); },
+        [](Communicator& comm) { comm.control_all_gather("x"); },
+        [](Communicator& comm) {
+            std::vector<float> values(100);
+            comm.all_reduce(std::span(values));
+        },
+        [](Communicator& comm) {
+            std::vector<std::byte> bytes(1000);
+            comm.broadcast(comm.size() - 1, bytes);  // nobody is left to receive, or to send
+            comm.barrier();
+        },
+        [](Communicator& comm) {
+            std::vector<std::byte> bytes(1000);
+            const Send send{comm.size() - 1, bytes};
+            comm.exchange({&send, 1}, {});
+            comm.barrier();
+        },
+        [](Communicator& comm) { comm.split(0, 0)->barrier(); },
+    };
+    for (const int ranks : {2, 3, 8})
+        for (const Body& wait : waits)
+            EXPECT_EQ(message_of_failure(ranks,
+                                         [&](Communicator& comm) {
+                                             if (comm.rank() == comm.size() - 1) throw std::runtime_error("the cause");
+                                             wait(comm);
+                                         }),
+                      "the cause");
+}
+
+TEST(RunRanks, RanksInOtherGroupsAreReleasedToo) {
+    std::atomic<int> released = 0;
+    const std::string message = message_of_failure(6, [&](Communicator& comm) {
+        const auto pair = comm.split(comm.rank() / 2, 0);
+        if (comm.rank() == 5) throw std::runtime_error("the cause");
+        try {
+            for (;;) pair->barrier();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::interrupted);
+            ++released;
+            throw;
+        }
+    });
+    EXPECT_EQ(message, "the cause");
+    EXPECT_EQ(released, 5);
+}
+
+TEST(RunRanks, OfSeveralCausesTheLowestRankCounts) {
+    EXPECT_EQ(message_of_failure(6,
+                                 [](Communicator& comm) {
+                                     if (comm.rank() >= 2)
+                                         throw std::runtime_error("rank " + std::to_string(comm.rank()));
+                                     comm.barrier();
+                                 }),
+              "rank 2");
+}
+
+TEST(RunRanks, ASenderMayGoWhileAPeerFailsMidway) {
+    // Buffers die with the failing rank while others still hold their addresses: sanitizers watch this one.
+    for (int round = 0; round < 50; ++round)
+        EXPECT_EQ(message_of_failure(4,
+                                     [&](Communicator& comm) {
+                                         for (int step = 0;; ++step) {
+                                             if (comm.rank() == 3 && step == round) throw std::runtime_error("midway");
+                                             std::vector<float> values(5000);
+                                             comm.all_reduce(std::span(values));
+                                         }
+                                     }),
+                  "midway");
+}
+
+TEST(RunRanks, LengthsThatDisagreeAreAnError) {
+    const std::string message = message_of_failure(2, [](Communicator& comm) {
+        std::vector<std::byte> bytes(comm.rank() == 0 ? 10 : 11);
+        comm.broadcast(0, bytes);
+    });
+    EXPECT_EQ(message, "internal error: rank 0 sends rank 1 10 bytes, but 11 are expected");
+}
+
+TEST(Launch, TheEnvironmentTells) {
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+    for (const char* name : {"PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE"}) unsetenv(name);
+    EXPECT_FALSE(launched_by_mpi());
+    setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+    EXPECT_TRUE(launched_by_mpi());
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+}
+
+}  // namespace
+}  // namespace gnnplan::comm

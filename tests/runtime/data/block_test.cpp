@@ -1,0 +1,137 @@
+#include "runtime/data/block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace gnnplan::data {
+namespace {
+
+using Dense = std::vector<std::vector<double>>;
+
+// Five vertices; 4 has neither in- nor out-edges before self loops.
+const std::vector<Edge> directed_edges = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {2, 0}, {3, 2}};
+
+Graph directed_graph(bool self_loops) {
+    EdgeList list;
+    for (const Edge e : directed_edges) list.add(e.from, e.to);
+    PreparationCounts counts;
+    return build_graph(std::move(list), 5, {false, self_loops}, counts);
+}
+
+// A, dense, as defined: entry (u, v) for u -> v.
+Dense dense_adjacency(bool self_loops) {
+    Dense a(5, std::vector<double>(5, 0));
+    for (const Edge e : directed_edges) a[static_cast<std::size_t>(e.from)][static_cast<std::size_t>(e.to)] = 1;
+    for (std::size_t i = 0; self_loops && i < 5; ++i) a[i][i] = 1;
+    return a;
+}
+
+Dense normalised(const Dense& a, Normalisation how) {
+    std::vector<double> out(5, 0), in(5, 0);
+    for (std::size_t u = 0; u < 5; ++u) {
+        for (std::size_t v = 0; v < 5; ++v) {
+            out[u] += a[u][v];
+            in[v] += a[u][v];
+        }
+    }
+    Dense result = a;
+    for (std::size_t u = 0; u < 5; ++u) {
+        for (std::size_t v = 0; v < 5; ++v) {
+            if (a[u][v] == 0) continue;
+            if (how == Normalisation::symmetric) result[u][v] = 1 / std::sqrt(out[u] * in[v]);
+            if (how == Normalisation::row_mean) result[u][v] = 1 / in[v];
+        }
+    }
+    return result;
+}
+
+Dense dense_of(const LocalBlock& block) {
+    Dense result(static_cast<std::size_t>(block.rows), std::vector<double>(static_cast<std::size_t>(block.columns), 0));
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        for (auto k = static_cast<std::size_t>(block.row_start[i]);
+             k < static_cast<std::size_t>(block.row_start[i + 1]); ++k) {
+            result[i].at(static_cast<std::size_t>(block.column[k])) = static_cast<double>(block.value[k]);
+        }
+    }
+    return result;
+}
+
+class Blocks : public testing::TestWithParam<std::tuple<Normalisation, bool>> {};
+
+TEST_P(Blocks, EqualTheDenseComputation) {
+    const auto [how, self_loops] = GetParam();
+    const Graph graph = directed_graph(self_loops);
+    const DegreeScales scales = compute_scales(graph, how);
+    const Dense expected = normalised(dense_adjacency(self_loops), how);
+    const Dense backward = dense_of(build_block(graph, false, {0, 5}, {0, 5}, scales));
+    const Dense forward = dense_of(build_block(graph, true, {0, 5}, {0, 5}, scales));
+    for (std::size_t u = 0; u < 5; ++u) {
+        for (std::size_t v = 0; v < 5; ++v) {
+            EXPECT_EQ(backward[u][v], forward[v][u]) << "exact transposes";
+            // One rounding to float of a product of two correctly rounded doubles.
+            EXPECT_NEAR(backward[u][v], expected[u][v], 0x1p-24) << u << " -> " << v;
+        }
+    }
+}
+
+TEST_P(Blocks, TileTheMatrix) {
+    const auto [how, self_loops] = GetParam();
+    const Graph graph = directed_graph(self_loops);
+    const DegreeScales scales = compute_scales(graph, how);
+    for (const bool transposed : {false, true}) {
+        const Dense whole = dense_of(build_block(graph, transposed, {0, 5}, {0, 5}, scales));
+        for (const std::int64_t p : {1, 2, 3, 5, 7}) {
+            for (const std::int64_t q : {1, 2, 4, 6}) {
+                Dense tiled(5, std::vector<double>(5, -1));
+                for (std::int64_t i = 0; i < p * q; ++i) {
+                    const Range rows = balanced_block({0, 5}, i / q, p);
+                    const Range columns = balanced_block({0, 5}, i % q, q);
+                    const LocalBlock block = build_block(graph, transposed, rows, columns, scales);
+                    EXPECT_EQ(block.nonzeros(), block_nonzeros(graph, transposed, rows, columns));
+                    EXPECT_EQ(block.bytes(), 8 * (rows.size() + 1) + 8 * block.nonzeros());
+                    EXPECT_EQ(block.view().nonzeros(), block.nonzeros());
+                    const Dense part = dense_of(block);
+                    for (std::int64_t r = 0; r < rows.size(); ++r) {
+                        for (std::int64_t c = 0; c < columns.size(); ++c) {
+                            tiled[static_cast<std::size_t>(rows.begin + r)]
+                                 [static_cast<std::size_t>(columns.begin + c)] =
+                                     part[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
+                        }
+                    }
+                }
+                EXPECT_EQ(tiled, whole);
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Blocks,
+                         testing::Combine(testing::Values(Normalisation::none, Normalisation::symmetric,
+                                                          Normalisation::row_mean),
+                                          testing::Bool()));
+
+TEST(Blocks, RowsOfTheMeanSumToOne) {
+    const Graph graph = directed_graph(true);
+    const LocalBlock block = build_block(graph, true, {0, 5}, {0, 5}, compute_scales(graph, Normalisation::row_mean));
+    for (const std::vector<double>& row : dense_of(block)) {
+        double sum = 0;
+        for (const double value : row) sum += value;
+        EXPECT_NEAR(sum, 1, 4 * 0x1p-24);
+    }
+}
+
+TEST(Blocks, SymmetricGraphServesBothPasses) {
+    EdgeList list;
+    for (const Edge e : directed_edges) list.add(e.from, e.to);
+    PreparationCounts counts;
+    const Graph graph = build_graph(std::move(list), 5, {true, true}, counts);
+    const DegreeScales scales = compute_scales(graph, Normalisation::symmetric);
+    const LocalBlock forward = build_block(graph, true, {0, 5}, {0, 5}, scales);
+    const LocalBlock backward = build_block(graph, false, {0, 5}, {0, 5}, scales);
+    EXPECT_EQ(forward.column, backward.column);
+    EXPECT_EQ(forward.value, backward.value);
+}
+
+}  // namespace
+}  // namespace gnnplan::data

@@ -1,0 +1,76 @@
+// Published graphs. The folder is that of the environment variable GNNPLAN_DATA; without it the tests skip and say so.
+#include "runtime/data/dataset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace gnnplan::data {
+namespace {
+
+class RealData : public testing::Test {
+protected:
+    void SetUp() override {
+        const char* set = std::getenv("GNNPLAN_DATA");
+        folder = set != nullptr ? set : GNNPLAN_DEFAULT_DATA;
+        if (!std::filesystem::exists(folder / "cora.npz")) {
+            GTEST_SKIP() << "no real graphs at " << folder << ": set GNNPLAN_DATA to the folder that holds cora.npz";
+        }
+    }
+
+    std::filesystem::path folder;
+};
+
+TEST_F(RealData, CoraIsTheSameInBothForms) {
+    Dataset csv = open_dataset(folder / "cora");
+    Dataset npz = open_dataset(folder / "cora.npz");
+    EXPECT_EQ(csv.vertices(), 2708);
+    EXPECT_EQ(csv.report().edges_read, 10556);
+    EXPECT_EQ(csv.report().duplicates_dropped + csv.report().self_loops_dropped, 0);
+    EXPECT_FALSE(csv.report().directed);
+    EXPECT_EQ(csv.nonzeros(), 10556 + 2708);
+    EXPECT_EQ(csv.features(), 1433);
+    EXPECT_EQ(csv.classes(), 7);
+    EXPECT_EQ(csv.subset_size(train), 140);
+    EXPECT_EQ(csv.subset_size(valid), 500);
+    EXPECT_EQ(csv.subset_size(test), 1000);
+    EXPECT_EQ(csv.fingerprint(), npz.fingerprint());
+    EXPECT_EQ(csv.graph().out, npz.graph().out);
+    EXPECT_EQ(csv.labels(), npz.labels());
+    EXPECT_EQ(csv.subset(), npz.subset());
+    std::vector<float> a(2708 * 1433);
+    std::vector<float> b(a.size());
+    csv.read_features({0, 2708}, {0, 1433}, a.data(), 1433);
+    npz.read_features({0, 2708}, {0, 1433}, b.data(), 1433);
+    EXPECT_EQ(a, b);
+}
+
+struct Listed {
+    const char* path;
+    const char* format;
+    std::int64_t vertices;
+    std::int64_t edges;
+};
+
+TEST_F(RealData, CountsOfTheEdgeLists) {
+    const Listed graphs[] = {{"snap/email-enron.txt.gz", "SNAP edge list", 36692, 183831},
+                             {"snap/soc-slashdot0902.txt.gz", "SNAP edge list", 82168, 582533},
+                             {"snap/ego-twitter.txt.gz", "SNAP edge list", 81306, 1342310},
+                             {"mtx/facebook-combined.mtx.gz", "Matrix Market, symmetric", 4039, 88234}};
+    for (const Listed& listed : graphs) {
+        const Dataset d =
+            open_dataset(folder / listed.path, {.preparation = {.symmetrise = true, .add_self_loops = false}});
+        const LoadReport& report = d.report();
+        EXPECT_EQ(report.format, listed.format);
+        EXPECT_EQ(report.vertices, listed.vertices) << listed.path;
+        EXPECT_EQ(report.edges_read, listed.edges) << listed.path;
+        // Each undirected edge is listed once, so nothing but self loops and repeats is missing from the two
+        // directions.
+        EXPECT_EQ(report.nonzeros, 2 * (listed.edges - report.self_loops_dropped - report.duplicates_dropped))
+            << listed.path;
+        EXPECT_TRUE(d.graph().symmetric);
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::data

@@ -1,0 +1,126 @@
+// Plans over tiny graphs, and clocks that say what a test wants.
+#pragma once
+
+#include "planner/cost/predict.hpp"
+#include "planner/enumerate/memoization.hpp"
+#include "planner/enumerate/orders.hpp"
+#include "planner/lower/lower.hpp"
+#include "runtime/comm/threads.hpp"
+#include "runtime/exec/graph_counts.hpp"
+#include "runtime/train/train.hpp"
+#include "tests/support/tiny_graphs.hpp"
+
+#include <gnnplan/models.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::train::testing {
+
+// A candidate by its R_A and its id in the paper space.
+struct Choice {
+    int replication = 1;
+    int id = 0;
+};
+
+inline Machine some_machine() {
+    Machine machine;
+    machine.name = "test";
+    machine.memory_per_rank = std::int64_t{1} << 30;
+    machine.intra_node = machine.inter_node = {1e-6, 1e10};
+    machine.spmm = {{1, 1e9}, {64, 4e9}};
+    machine.gemm_flops_per_second = 1e10;
+    machine.memory_bytes_per_second = 1e10;
+    machine.step_seconds = 1e-6;
+    return machine;
+}
+
+inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bias, int ranks,
+                      const std::vector<Choice>& choices) {
+    const std::vector<std::int64_t> widths = {dataset.features(), hidden, dataset.classes()};
+    const exec::GraphCounts counts(dataset.graph());
+    Plan plan;
+    plan.machine = some_machine();
+    plan.problem.ranks = ranks;
+    plan.problem.model.widths = widths;
+    plan.problem.model.bias = bias;
+    plan.problem.graph.vertices = dataset.vertices();
+    plan.problem.graph.nonzeros = dataset.nonzeros();
+    plan.problem.graph.symmetric = dataset.graph().symmetric;
+    plan.fingerprints.graph = dataset.fingerprint();
+    const auto layers = product_chain(models::gcn(widths, bias));
+    const auto orders = enumerate::all_orders(2);
+    for (const Choice& choice : choices) {
+        const auto& pair = orders[static_cast<std::size_t>(choice.id)];
+        Candidate& candidate = plan.candidates.emplace_back();
+        Configuration& configuration = candidate.configuration;
+        configuration.id = choice.id;
+        configuration.grid = {ranks / choice.replication, choice.replication, 1};
+        configuration.replication = choice.replication;
+        configuration.forward = pair.forward;
+        configuration.backward = pair.backward;
+        configuration.kept = enumerate::kept_products(pair.forward, pair.backward, widths);
+        configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
+        candidate.schedule = lower::lower(layers, configuration, {dataset.vertices(), dataset.graph().symmetric});
+        candidate.predicted = cost::predict(candidate.schedule, counts, plan.machine);
+    }
+    validate(plan);
+    return plan;
+}
+
+inline data::Dataset open(const gnnplan::testing::TinyGraph& graph) {
+    const gnnplan::testing::TemporaryFolder folder;
+    write_ogb(graph, folder.path() / "graph");
+    data::Dataset dataset = data::open_dataset(folder.path() / "graph");
+    dataset.cache_features();
+    return dataset;
+}
+
+// Each look moves time on by `tick` seconds.
+class FakeClock final : public measure::Clock {
+public:
+    double now() override { return time_ += tick; }
+    double tick = 1;
+
+private:
+    double time_ = 0;
+};
+
+// What a training left on one rank.
+struct Trained {
+    RunReport report;
+    std::vector<int> candidates;                 // in the order they were built
+    std::vector<std::vector<float>> parameters;  // of the last epoch, after each update, in the order of updates
+    std::int64_t releases = 0;
+};
+
+// `tick(rank, candidate)`: seconds between two looks at that rank's clock while that candidate trains.
+template <class Tick>
+std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
+                                 Tick&& tick) {
+    std::vector<Trained> ranks(static_cast<std::size_t>(plan.problem.ranks));
+    comm::run_ranks(plan.problem.ranks, [&](comm::Communicator& comm) {
+        Trained& mine = ranks[static_cast<std::size_t>(comm.rank())];
+        FakeClock clock;
+        TrainHooks hooks;
+        hooks.candidate = [&](int candidate) {
+            mine.candidates.push_back(candidate);
+            clock.tick = tick(comm.rank(), candidate);
+        };
+        hooks.step = [&](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
+            const auto* update = std::get_if<UpdateStep>(&step.operation);
+            if (update == nullptr || epoch != options.epochs) return;
+            const auto values = executor.values(tensor_of(executor.schedule(), update->weight).name);
+            mine.parameters.emplace_back(values.begin(), values.end());
+        };
+        hooks.release_graph = [&] { ++mine.releases; };
+        mine.report = train(comm, plan, dataset, options, hooks, clock);
+    });
+    return ranks;
+}
+
+inline double steady_tick(int, int) { return 1; }
+
+}  // namespace gnnplan::train::testing

@@ -1,0 +1,221 @@
+// The program itself: exit codes, messages and files.
+#include "planner/io/files.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/report.hpp"
+#include "runtime/train/report.hpp"
+#include "tests/runtime/train/fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace gnnplan::train {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+    int code = -1;
+    std::string output;  // stdout, then stderr
+};
+
+class Gnnrun : public ::testing::Test {
+protected:
+    static constexpr const char* program = GNNRUN;
+
+    Gnnrun() {
+        write_ogb(gnnplan::testing::random_symmetric(31, 3, 6, 3, 2), path("graph"));
+        dataset_ = data::open_dataset(path("graph"));
+        save(testing::make_plan(dataset_, 4, true, 1, {{1, 10}}), "plan1.json");
+        save(testing::make_plan(dataset_, 4, true, 4, {{4, 10}, {2, 6}}), "plan4.json");
+    }
+
+    std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+    void save(const Plan& plan, const std::string& name) const {
+        io::write_file_atomically(path(name), io::write_plan(plan));
+    }
+
+    // Runs a command in which "@name" stands for the path of a file in the folder.
+    Outcome run(std::string command) const {
+        for (std::size_t at = command.find('@'); at != std::string::npos; at = command.find('@', at)) {
+            command.replace(at, 1, folder_.path().string() + "/");
+        }
+        command += " >" + path("stdout") + " 2>" + path("stderr");
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                io::read_file(path("stdout")) + io::read_file(path("stderr"))};
+    }
+    Outcome gnnrun(const std::string& arguments) const {
+        return run(std::string(program) + " --threads 1 " + arguments);
+    }
+
+    RunReport report(const std::string& name) const { return io::read_report(io::read_file(path(name)), name); }
+
+    // Files of the folder that the test did not ask for.
+    std::vector<std::string> leftovers() const {
+        const std::vector<std::string> known = {"graph", "plan1.json", "plan4.json", "stdout", "stderr"};
+        std::vector<std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+            const std::string name = entry.path().filename();
+            if (std::find(known.begin(), known.end(), name) == known.end()) found.push_back(name);
+        }
+        return found;
+    }
+
+    gnnplan::testing::TemporaryFolder folder_;
+    data::Dataset dataset_;
+};
+
+TEST_F(Gnnrun, TrainsReportsAndWritesMetrics) {
+    const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 5 --report @run.json --metrics @m.jsonl");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("worst step"));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("NOT EQUAL")));
+    const RunReport run = report("run.json");
+    EXPECT_EQ(run.epochs.size(), 5U);
+    EXPECT_EQ(run.communicator, "self");
+    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    const std::string metrics = io::read_file(path("m.jsonl"));
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 5);
+    EXPECT_EQ(leftovers().size(), 2U);
+}
+
+TEST_F(Gnnrun, RanksAsThreadsNeedNoLauncher) {
+    const Outcome outcome = gnnrun("@plan4.json --data @graph --epochs 4 --in-process --json -q");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    const RunReport run = io::read_report(outcome.output, "stdout");
+    EXPECT_EQ(run.ranks, 4);
+    EXPECT_EQ(run.communicator, "threads");
+    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank);
+}
+
+TEST_F(Gnnrun, RefusesALaunchThePlanIsNotFor) {
+    const Outcome outcome = gnnrun("@plan4.json --data @graph");
+    EXPECT_EQ(outcome.code, 78);
+    EXPECT_THAT(outcome.output, HasSubstr("mpirun -n 4"));
+    EXPECT_THAT(outcome.output, HasSubstr("--in-process"));
+}
+
+TEST_F(Gnnrun, RefusesAnotherGraph) {
+    write_ogb(gnnplan::testing::random_symmetric(31, 3, 6, 3, 9), path("other"));
+    EXPECT_EQ(gnnrun("@plan1.json --data @other").code, 78);
+    write_ogb(gnnplan::testing::random_symmetric(31, 3, 7, 3, 2), path("wider"));
+    EXPECT_EQ(gnnrun("@plan1.json --data @wider").code, 78);
+}
+
+TEST_F(Gnnrun, RefusesDropoutThatNoCandidateAllows) {
+    Plan plan = testing::make_plan(dataset_, 4, false, 1, {{1, 10}});
+    plan.candidates[0].configuration.constant_input = true;
+    save(plan, "constant.json");
+    const Outcome outcome = gnnrun("@constant.json --data @graph --dropout 0.5");
+    EXPECT_EQ(outcome.code, 78);
+    EXPECT_THAT(outcome.output, HasSubstr("--input-dropout 0"));
+    EXPECT_EQ(gnnrun("@constant.json --data @graph --dropout 0.5 --input-dropout 0 --epochs 2").code, 0);
+}
+
+TEST_F(Gnnrun, TellsMissingAndMalformedInputApart) {
+    EXPECT_EQ(gnnrun("@none.json --data @graph").code, 66);
+    EXPECT_EQ(gnnrun("@plan1.json --data @nowhere").code, 66);
+    const std::string plan = io::read_file(path("plan1.json"));
+    io::write_file_atomically(path("cut.json"), plan.substr(0, plan.size() / 2));
+    EXPECT_EQ(gnnrun("@cut.json --data @graph").code, 65);
+}
+
+TEST_F(Gnnrun, FindsOutBeforeTrainingThatOutputCannotBeWritten) {
+    for (const std::string flag : {"--report", "--metrics"}) {
+        const Outcome outcome = gnnrun("@plan1.json --data @nowhere " + flag + " @missing/run.json");
+        EXPECT_EQ(outcome.code, 73) << flag;  // not 66: the data was not looked for yet
+        EXPECT_EQ(gnnrun("@plan1.json --data @graph " + flag + " @graph").code, 73) << flag;
+    }
+    EXPECT_TRUE(leftovers().empty());
+}
+
+TEST_F(Gnnrun, LeavesNoFilesWhenTrainingFails) {
+    const Outcome outcome = gnnrun("@plan1.json --data @graph --lr 1e38 --report @run.json --metrics @m.jsonl");
+    EXPECT_EQ(outcome.code, 65);
+    EXPECT_THAT(outcome.output, HasSubstr("finite"));
+    EXPECT_TRUE(leftovers().empty());
+}
+
+TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
+    for (const std::string flags :
+         {"--epochs 0", "--epochs x", "--dropout 1", "--dropout -0.1", "--input-dropout nan", "--lr 0", "--lr inf",
+          "--weight-decay -1", "--seed -1", "--autotune -1", "--threads 0", "--backend cuda", "--feature-norm column",
+          "--checkpoint-every 3", "extra", "-q -v"}) {
+        const Outcome outcome = run(std::string(program) + " @plan1.json --data @graph " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.output, HasSubstr("error: ")) << flags;
+    }
+    EXPECT_EQ(gnnrun("@plan1.json").code, 64);
+    EXPECT_EQ(gnnrun("--help").code, 0);
+    EXPECT_EQ(gnnrun("--version").code, 0);
+}
+
+TEST_F(Gnnrun, DryRunChecksAndTrainsNothing) {
+    const Outcome outcome = gnnrun("@plan4.json --data @graph --in-process --dry-run --report @run.json");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("peak"));
+    EXPECT_THAT(outcome.output, HasSubstr("forward.1.gemm"));
+    EXPECT_THAT(gnnrun("@plan4.json --data @graph --in-process --dry-run --json -q").output,
+                HasSubstr("gnnplan.dry-run/1"));
+    EXPECT_TRUE(leftovers().empty());
+    EXPECT_EQ(gnnrun("@plan4.json --data @nowhere --in-process --dry-run").code, 66);
+}
+
+#ifdef MPIRUN
+
+class UnderMpi : public Gnnrun {
+protected:
+    Outcome mpirun(int ranks, const std::string& arguments) const {
+        return run(std::string(MPIRUN) + " " + std::to_string(ranks) + " " + program + " --threads 1 " + arguments);
+    }
+    static std::size_t errors_in(const std::string& output) {
+        std::size_t count = 0;
+        for (std::size_t at = output.find("error: "); at != std::string::npos; at = output.find("error: ", at + 1))
+            ++count;
+        return count;
+    }
+};
+
+TEST_F(UnderMpi, TrainsLikeTheRanksOfOneProcess) {
+    const Outcome outcome = mpirun(4, "@plan4.json --data @graph --epochs 6 --dropout 0.3 --report @mpi.json");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    ASSERT_EQ(gnnrun("@plan4.json --data @graph --epochs 6 --dropout 0.3 --in-process --report @threads.json").code, 0);
+    const RunReport mpi = report("mpi.json");
+    const RunReport threads = report("threads.json");
+    EXPECT_EQ(mpi.communicator, "mpi");
+    EXPECT_EQ(byte_mismatch(mpi), std::nullopt);
+    EXPECT_EQ(mpi.measured.peak_bytes_per_rank, threads.measured.peak_bytes_per_rank);
+    EXPECT_EQ(mpi.measured.total_bytes, threads.measured.total_bytes);
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(mpi.epochs[i].loss, threads.epochs[i].loss, 1e-5);
+}
+
+TEST_F(UnderMpi, RankZeroAloneSpeaksOfWhatAllRefuse) {
+    for (const auto& [ranks, arguments, code] :
+         {std::tuple{2, "@plan4.json --data @graph", 78}, std::tuple{4, "@plan4.json --data @graph --in-process", 64},
+          std::tuple{4, "@plan4.json --data @nowhere", 66},
+          std::tuple{4, "@plan4.json --data @graph --report @no/r", 73}, std::tuple{2, "--no-such-flag", 64}}) {
+        const Outcome outcome = mpirun(ranks, arguments);
+        EXPECT_EQ(outcome.code, code) << arguments << outcome.output;
+        EXPECT_EQ(errors_in(outcome.output), 1U) << arguments << outcome.output;
+    }
+    EXPECT_TRUE(leftovers().empty());
+}
+
+TEST_F(UnderMpi, AllRanksStopWhenTheLossIsNoLongerFinite) {
+    const Outcome outcome = mpirun(4, "@plan4.json --data @graph --lr 1e38 --report @run.json");
+    EXPECT_EQ(outcome.code, 65);
+    EXPECT_EQ(errors_in(outcome.output), 1U) << outcome.output;
+    EXPECT_TRUE(leftovers().empty());
+}
+
+#endif
+
+}  // namespace
+}  // namespace gnnplan::train

@@ -1,0 +1,83 @@
+// Training of a GCN in double precision by one thread and plain loops: what every distributed configuration must equal.
+//
+// Layer l of a network of widths f_0 .. f_L: Z^l = A^T dropout(H^{l-1}) W^l + b^l, H^l = relu(Z^l) for l < L. The loss
+// is the mean cross-entropy of softmax(Z^L) over the training vertices. Shares no loop with the product; only the
+// decisions of dropout are asked from its generator, so that both see the same network.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::testing {
+
+// Square sparse matrix: row i holds entries row_start[i] .. row_start[i + 1] of column and value.
+struct SparseMatrix {
+    std::int64_t size = 0;
+    std::vector<std::int64_t> row_start;
+    std::vector<std::int64_t> column;
+    std::vector<double> value;
+};
+
+// Rows become columns.
+SparseMatrix transposed(const SparseMatrix& matrix);
+
+struct SerialProblem {
+    SparseMatrix forward;                // A^T: row v holds the sources of the edges into v, normalised
+    std::vector<double> features;        // N x f_0, row-major
+    std::vector<std::int32_t> labels;    // per vertex; -1 where unlabelled
+    std::vector<std::uint8_t> training;  // per vertex; 1 where the vertex trains
+    std::vector<std::int64_t> widths;    // f_0 .. f_L
+    bool bias = false;
+
+    std::int64_t vertices() const { return forward.size; }
+    int layers() const { return static_cast<int>(widths.size()) - 1; }
+};
+
+struct SerialSettings {
+    std::uint64_t seed = 1;   // of dropout
+    float dropout = 0;        // on the inputs of layers 2 .. L
+    float input_dropout = 0;  // on the features
+    double learning_rate = 0.01;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;
+    double weight_decay = 0;        // L2, added to the gradients of weights before Adam's moments
+    bool decay_all_layers = false;  // else layer 1's weights only
+};
+
+// One value per weight and bias of each layer; also their gradients and moments. weight[l - 1] is f_{l-1} x f_l,
+// row-major.
+struct Parameters {
+    std::vector<std::vector<double>> weight;
+    std::vector<std::vector<double>> bias;  // empty vectors without bias
+};
+
+Parameters zeros_like(const Parameters& parameters);
+
+// Glorot uniform weights of the product's generator and zero biases.
+Parameters initial_parameters(const SerialProblem& problem, std::uint64_t seed);
+
+struct LossAndGradient {
+    double loss = 0;             // without weight decay
+    Parameters gradient;         // without weight decay
+    std::vector<double> logits;  // N x f_L
+    // Smallest non-zero |Z^l| that meets a relu: gradients of a rounded computation agree only while its rounding
+    // errors stay below this (infinity where no relu is met).
+    double kink_distance = 0;
+};
+
+// Loss and gradients at `parameters`, with the dropout decisions of `epoch` (from 1).
+LossAndGradient loss_and_gradient(const SerialProblem& problem, const SerialSettings& settings,
+                                  const Parameters& parameters, std::uint32_t epoch);
+
+struct SerialEpoch {
+    LossAndGradient before;    // at the parameters before the update
+    Parameters after;          // the update's result
+    Parameters second_moment;  // of Adam after the update, bias-corrected
+};
+
+// Trains `epochs` epochs from `initial`.
+std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSettings& settings, const Parameters& initial,
+                               int epochs);
+
+}  // namespace gnnplan::testing

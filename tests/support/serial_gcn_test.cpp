@@ -1,0 +1,161 @@
+// The serial reference against central finite differences and against PyTorch (golden/gcn_torch.txt).
+#include "tests/support/serial_gcn.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "tests/support/compare.hpp"
+#include "tests/support/tiny_graphs.hpp"
+
+namespace gnnplan::testing {
+namespace {
+
+// Central differences of step h are off by O(h^2) and by rounding / h, both far below 1e-6 of gradients of size
+// 0.01..1, as long as no Z crosses 0 within the step.
+constexpr double difference_step = 1e-6;
+
+struct Case {
+    const char* name;
+    TinyGraph graph;
+    std::vector<std::int64_t> hidden;
+    bool bias;
+    float dropout, input_dropout;
+};
+
+std::vector<Case> cases() {
+    return {{"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
+            {"Symmetric", random_symmetric(24, 5, 8, 4, 2), {6, 5}, true, 0, 0},
+            {"Dropout", random_directed(23, 4, 7, 5, 1), {6, 5}, false, 0.5F, 0.25F},
+            {"Isolated", isolated_vertices(17, 6, 3, 5), {4}, false, 0, 0.5F},
+            {"NoEdges", no_edges(9, 5, 3, 6), {4}, true, 0, 0}};
+}
+
+class FiniteDifferences : public ::testing::TestWithParam<Case> {};
+
+TEST_P(FiniteDifferences, MatchGradients) {
+    std::vector<std::int64_t> widths = {GetParam().graph.features};
+    widths.insert(widths.end(), GetParam().hidden.begin(), GetParam().hidden.end());
+    widths.push_back(GetParam().graph.classes);
+    const SerialProblem problem = serial_problem(GetParam().graph, widths, GetParam().bias);
+    SerialSettings settings;
+    settings.dropout = GetParam().dropout;
+    settings.input_dropout = GetParam().input_dropout;
+    Parameters parameters = initial_parameters(problem, 3);
+    for (auto& bias : parameters.bias) {
+        for (std::size_t j = 0; j < bias.size(); ++j) bias[j] = 0.1 * std::sin(static_cast<double>(j + 1));
+    }
+    const LossAndGradient exact = loss_and_gradient(problem, settings, parameters, 1);
+    ASSERT_GT(exact.kink_distance, 100 * difference_step);
+    const auto check = [&](std::vector<double>& values, const std::vector<double>& gradient) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double kept = values[i];
+            values[i] = kept + difference_step;
+            const double above = loss_and_gradient(problem, settings, parameters, 1).loss;
+            values[i] = kept - difference_step;
+            const double below = loss_and_gradient(problem, settings, parameters, 1).loss;
+            values[i] = kept;
+            EXPECT_NEAR((above - below) / (2 * difference_step), gradient[i], 1e-8) << "element " << i;
+        }
+    };
+    for (std::size_t l = 0; l < parameters.weight.size(); ++l) {
+        SCOPED_TRACE("layer " + std::to_string(l + 1));
+        check(parameters.weight[l], exact.gradient.weight[l]);
+        check(parameters.bias[l], exact.gradient.bias[l]);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, FiniteDifferences, ::testing::ValuesIn(cases()),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(SerialGcn, DropoutDependsOnTheEpoch) {
+    const TinyGraph graph = random_directed(23, 4, 7, 5, 1);
+    const SerialProblem problem = serial_problem(graph, {7, 6, 5}, false);
+    SerialSettings settings;
+    settings.dropout = 0.5F;
+    const Parameters parameters = initial_parameters(problem, 3);
+    EXPECT_NE(loss_and_gradient(problem, settings, parameters, 1).loss,
+              loss_and_gradient(problem, settings, parameters, 2).loss);
+    settings.dropout = 0;
+    EXPECT_EQ(loss_and_gradient(problem, settings, parameters, 1).loss,
+              loss_and_gradient(problem, settings, parameters, 2).loss);
+}
+
+using Golden = std::map<std::string, std::vector<double>>;
+
+Golden read_golden(const std::string& path) {
+    Golden golden;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) continue;
+        std::istringstream fields(line);
+        std::string name;
+        std::size_t count = 0;
+        fields >> name >> count;
+        std::vector<double>& values = golden[name];
+        for (double value = 0; fields >> value;) values.push_back(value);
+        if (values.size() != count) throw std::runtime_error(fmt::format("{}: {} is cut", path, name));
+    }
+    return golden;
+}
+
+SerialProblem golden_problem(Golden& golden) {
+    SerialProblem problem;
+    problem.widths.assign(golden["widths"].begin(), golden["widths"].end());
+    problem.bias = true;
+    problem.features = golden["features"];
+    problem.labels.assign(golden["labels"].begin(), golden["labels"].end());
+    problem.training.assign(problem.labels.size(), 0);
+    for (const double v : golden["training"]) problem.training[static_cast<std::size_t>(v)] = 1;
+    SparseMatrix& matrix = problem.forward;
+    matrix.size = static_cast<std::int64_t>(problem.labels.size());
+    matrix.row_start.assign(problem.labels.size() + 1, 0);
+    for (const double row : golden["matrix_rows"]) ++matrix.row_start[static_cast<std::size_t>(row) + 1];
+    for (std::size_t i = 1; i < matrix.row_start.size(); ++i) matrix.row_start[i] += matrix.row_start[i - 1];
+    matrix.column.assign(golden["matrix_columns"].begin(), golden["matrix_columns"].end());
+    matrix.value = golden["matrix_values"];
+    return problem;
+}
+
+Parameters golden_parameters(Golden& golden, int step, const std::string& suffix) {
+    Parameters parameters;
+    for (int l = 1; l <= 3; ++l) {
+        parameters.weight.push_back(golden[fmt::format("step{}.weight{}{}", step, suffix, l)]);
+        parameters.bias.push_back(golden[fmt::format("step{}.bias{}{}", step, suffix, l)]);
+    }
+    return parameters;
+}
+
+void expect_close(const Parameters& actual, const Parameters& expected) {
+    for (std::size_t l = 0; l < 3; ++l) {
+        ASSERT_FALSE(expected.weight[l].empty());
+        ASSERT_FALSE(expected.bias[l].empty());
+        EXPECT_TRUE(close(actual.weight[l], expected.weight[l], 1e-9)) << "layer " << l + 1;
+        EXPECT_TRUE(close(actual.bias[l], expected.bias[l], 1e-9)) << "layer " << l + 1;
+    }
+}
+
+// Both compute in double precision, so they agree far better than the 1e-5 that single precision would allow.
+TEST(SerialGcn, EqualsPyTorch) {
+    Golden golden = read_golden(GNNPLAN_GOLDEN_DIR "/gcn_torch.txt");
+    ASSERT_EQ(golden["features"].size(), 55U);
+    SerialSettings settings;
+    settings.learning_rate = golden["learning_rate"].at(0);
+    settings.weight_decay = golden["weight_decay"].at(0);
+    const auto epochs = train(golden_problem(golden), settings, golden_parameters(golden, 0, ""), 3);
+    for (int step = 0; step < 3; ++step) {
+        SCOPED_TRACE("step " + std::to_string(step));
+        const SerialEpoch& epoch = epochs[static_cast<std::size_t>(step)];
+        EXPECT_TRUE(close(epoch.before.loss, golden[fmt::format("step{}.loss", step)].at(0), 1e-9));
+        expect_close(epoch.before.gradient, golden_parameters(golden, step, "_gradient"));
+        expect_close(epoch.after, golden_parameters(golden, step + 1, ""));
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

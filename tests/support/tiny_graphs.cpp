@@ -1,0 +1,153 @@
+#include "tests/support/tiny_graphs.hpp"
+
+#include "kernels/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace gnnplan::testing {
+namespace {
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+enum Stream : std::uint32_t { edges = 101, features = 102, labels = 103, subsets = 104 };
+
+float unit(std::uint64_t seed, Stream stream, std::int64_t row, std::int64_t column = 0) {
+    return kernels::random_unit(seed, stream, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column));
+}
+
+// A graph with features in [-1, 1), random labels, and half of the vertices training; vertex 0 trains. A few vertices
+// have no label and belong to no subset.
+TinyGraph without_edges(std::string name, std::int64_t n, std::int64_t width, std::int64_t classes,
+                        std::uint64_t seed) {
+    TinyGraph graph{std::move(name), n, {}, width, classes, {}, {}, {}};
+    for (std::int64_t v = 0; v < n; ++v) {
+        for (std::int64_t j = 0; j < width; ++j) graph.feature.push_back(2 * unit(seed, features, v, j) - 1);
+        const float draw = unit(seed, subsets, v);
+        const bool labelled = v == 0 || draw < 0.9F;
+        // The last classes are met for sure, so that the loader counts them all.
+        const auto label = static_cast<std::int32_t>(
+            v < classes ? classes - 1 - v : std::int64_t(unit(seed, labels, v) * float(classes)));
+        graph.labels.push_back(labelled ? label : -1);
+        graph.subset.push_back(v == 0 || draw < 0.5F ? 0 : draw < 0.7F ? 1 : draw < 0.9F ? 2 : 255);
+    }
+    return graph;
+}
+
+void add_random_edges(TinyGraph& graph, double degree, std::uint64_t seed) {
+    const auto n = static_cast<std::int32_t>(graph.vertices);
+    const auto chance = static_cast<float>(degree / std::max(1.0, static_cast<double>(n - 1)));
+    for (std::int32_t u = 0; u < n; ++u) {
+        for (std::int32_t v = 0; v < n; ++v) {
+            if (u != v && unit(seed, edges, u, v) < chance) graph.edges.emplace_back(u, v);
+        }
+    }
+}
+
+void add_reverse_edges(TinyGraph& graph) {
+    std::set<std::pair<std::int32_t, std::int32_t>> all(graph.edges.begin(), graph.edges.end());
+    for (const auto& [u, v] : graph.edges) all.emplace(v, u);
+    graph.edges.assign(all.begin(), all.end());
+}
+
+}  // namespace
+
+TinyGraph random_directed(std::int64_t vertices, double degree, std::int64_t width, std::int64_t classes,
+                          std::uint64_t seed) {
+    TinyGraph graph = without_edges("random_directed", vertices, width, classes, seed);
+    add_random_edges(graph, degree, seed);
+    return graph;
+}
+
+TinyGraph random_symmetric(std::int64_t vertices, double degree, std::int64_t width, std::int64_t classes,
+                           std::uint64_t seed) {
+    TinyGraph graph = without_edges("random_symmetric", vertices, width, classes, seed);
+    add_random_edges(graph, degree / 2, seed);
+    add_reverse_edges(graph);
+    return graph;
+}
+
+TinyGraph directed_path(std::int64_t vertices, std::int64_t width, std::int64_t classes, std::uint64_t seed) {
+    TinyGraph graph = without_edges("directed_path", vertices, width, classes, seed);
+    for (std::int32_t v = 1; v < vertices; ++v) graph.edges.emplace_back(v - 1, v);
+    return graph;
+}
+
+TinyGraph star(std::int64_t vertices, std::int64_t width, std::int64_t classes, std::uint64_t seed) {
+    TinyGraph graph = without_edges("star", vertices, width, classes, seed);
+    const auto centre = static_cast<std::int32_t>(vertices / 2);
+    for (std::int32_t v = 0; v < vertices; ++v) {
+        if (v != centre) graph.edges.emplace_back(centre, v);
+    }
+    add_reverse_edges(graph);
+    return graph;
+}
+
+TinyGraph no_edges(std::int64_t vertices, std::int64_t width, std::int64_t classes, std::uint64_t seed) {
+    return without_edges("no_edges", vertices, width, classes, seed);
+}
+
+TinyGraph isolated_vertices(std::int64_t vertices, std::int64_t width, std::int64_t classes, std::uint64_t seed) {
+    TinyGraph graph = random_directed(vertices, 3, width, classes, seed);
+    graph.name = "isolated_vertices";
+    const auto isolated = [&](std::int32_t v) { return v == 0 || v == vertices / 2 || v == vertices - 1; };
+    std::erase_if(graph.edges, [&](const auto& edge) { return isolated(edge.first) || isolated(edge.second); });
+    return graph;
+}
+
+TinyGraph planted(std::int64_t vertices, double degree, std::int64_t width, std::int64_t classes, std::uint64_t seed) {
+    TinyGraph graph = without_edges("planted", vertices, width, classes, seed);
+    for (std::int64_t v = 0; v < vertices; ++v) {
+        const auto own = static_cast<std::int32_t>(v % classes);
+        graph.labels[index(v)] = graph.labels[index(v)] < 0 ? -1 : own;
+        graph.feature[index(v * width + own % width)] += 0.5F;
+    }
+    add_random_edges(graph, degree, seed);
+    std::erase_if(graph.edges, [&](const auto& edge) {
+        return edge.first % classes != edge.second % classes && (edge.first + edge.second) % 4 != 0;
+    });
+    add_reverse_edges(graph);
+    return graph;
+}
+
+std::vector<TinyGraph> tiny_graphs() {
+    return {random_directed(23, 4, 7, 5, 1),   // nothing divides anything
+            random_symmetric(24, 5, 8, 4, 2),  // everything divides
+            directed_path(5, 3, 2, 3),         // more ranks than rows, widths below the number of ranks
+            star(13, 9, 3, 4),                 // one heavy row
+            isolated_vertices(17, 6, 3, 5),
+            no_edges(9, 5, 3, 6),
+            random_directed(11, 3, 4, 1, 7),  // one class
+            no_edges(1, 3, 1, 8)};            // one vertex
+}
+
+SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias) {
+    std::vector<std::vector<std::int32_t>> sources(index(graph.vertices));  // of the edges into v, itself included
+    std::vector<double> out_degree(index(graph.vertices), 1.0);
+    for (std::int32_t v = 0; v < graph.vertices; ++v) sources[index(v)].push_back(v);
+    for (const auto& [u, v] : graph.edges) {
+        sources[index(v)].push_back(u);
+        out_degree[index(u)] += 1;
+    }
+    SerialProblem problem;
+    problem.forward.size = graph.vertices;
+    problem.forward.row_start.push_back(0);
+    for (auto& row : sources) {
+        std::sort(row.begin(), row.end());
+        for (const std::int32_t u : row) {
+            problem.forward.column.push_back(u);
+            problem.forward.value.push_back(1 / std::sqrt(out_degree[index(u)] * static_cast<double>(row.size())));
+        }
+        problem.forward.row_start.push_back(static_cast<std::int64_t>(problem.forward.column.size()));
+    }
+    problem.features.assign(graph.feature.begin(), graph.feature.end());
+    problem.labels = graph.labels;
+    for (const std::uint8_t subset : graph.subset) problem.training.push_back(subset == 0 ? 1 : 0);
+    problem.widths = widths;
+    problem.bias = bias;
+    return problem;
+}
+
+}  // namespace gnnplan::testing

@@ -1,0 +1,86 @@
+// Sizes in, numbers out.
+#include "tools/common/format.hpp"
+
+#include "tools/common/main.hpp"
+#include "tools/common/options.hpp"
+#include "tools/common/table.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace gnnplan::tools {
+namespace {
+
+TEST(Format, SizesAreRead) {
+    EXPECT_EQ(parse_size("16GiB"), std::int64_t{16} << 30);
+    EXPECT_EQ(parse_size("900MB"), 900'000'000);
+    EXPECT_EQ(parse_size("1.5kB"), 1500);
+    EXPECT_EQ(parse_size("2 mib"), 2 << 20);
+    EXPECT_EQ(parse_size("1TiB"), std::int64_t{1} << 40);
+    EXPECT_EQ(parse_size("123456"), 123456);
+    EXPECT_EQ(parse_size("7B"), 7);
+}
+
+TEST(Format, OtherSizesAreRefused) {
+    for (const char* text :
+         {"", "0", "GB", "-1GB", "1XB", "1G", "nan", "inf", "1e30", "1 GB x", "0.5", "4611686018427387905000"}) {
+        EXPECT_THROW(parse_size(text), Error) << text;
+    }
+}
+
+TEST(Format, Numbers) {
+    EXPECT_EQ(format_count(0), "0");
+    EXPECT_EQ(format_count(999), "999");
+    EXPECT_EQ(format_count(1'234'567), "1,234,567");
+    EXPECT_EQ(format_count(-1234), "-1,234");
+    EXPECT_EQ(format_number(512), "512");
+    EXPECT_EQ(format_number(2.5), "2.5");
+    EXPECT_EQ(format_number(1.5e12), "1.5e+12");
+}
+
+TEST(Format, BytesAndSeconds) {
+    EXPECT_EQ(format_bytes(0), "0 B");
+    EXPECT_EQ(format_bytes(999), "999 B");
+    EXPECT_EQ(format_bytes(12'345'678), "12.3 MB");
+    EXPECT_EQ(format_bytes(999'999), "1 MB");
+    EXPECT_EQ(format_memory(std::int64_t{48} << 30), "48 GiB");
+    EXPECT_EQ(format_memory((std::int64_t{21} << 30) / 10), "2.1 GiB");
+    EXPECT_EQ(format_seconds(0.038), "38 ms");
+    EXPECT_EQ(format_seconds(1.5e-6), "1.5 us");
+    EXPECT_EQ(format_seconds(2.25), "2.25 s");
+    EXPECT_EQ(format_seconds(100), "100 s");
+    EXPECT_EQ(format_seconds(0), "0 ns");
+}
+
+TEST(Format, ColumnsAlignByCodePoints) {
+    Table table({{"kept"}, {"n", Align::right}});
+    table.add({"ÂH0", "1"});
+    table.add({"-", "1000"}, true);
+    EXPECT_EQ(table.text(false), "kept     n\nÂH0      1\n-     1000\n");
+    EXPECT_EQ(table.text(true), "kept     n\nÂH0      1\n\033[1m-     1000\033[0m\n");
+}
+
+TEST(Options, CountsAreDecimalDigitsWithinBounds) {
+    EXPECT_EQ(parse_count("42", {1, 50}), 42);
+    for (const char* text : {"", "0", "51", "-1", "4x", "0x4", "4.0", " 4", "+4", "99999999999999999999"}) {
+        EXPECT_THROW(parse_count(text, {1, 50}), Error) << text;
+    }
+    EXPECT_EQ(parse_counts("2x3", 'x', {}), (std::vector<std::int64_t>{2, 3}));
+    EXPECT_THROW(parse_counts("2x", 'x', {}), Error);
+}
+
+TEST(Main, CommandLineIsOneThatAShellReadsBack) {
+    const char* argv[] = {"gnnplan", "plan", "--graph", "my graph", "it's", ""};
+    EXPECT_EQ(command_line(6, argv), "gnnplan plan --graph 'my graph' 'it'\\''s' ''");
+}
+
+TEST(Main, ErrorsBecomeExitCodes) {
+    EXPECT_EQ(run_guarded([] { return 3; }), 3);
+    EXPECT_EQ(run_guarded([]() -> int { throw Error(ErrorCode::mismatch, "x"); }), 78);
+    EXPECT_EQ(run_guarded([]() -> int { throw std::runtime_error("x"); }), 70);
+    EXPECT_EQ(run_guarded([]() -> int { throw std::bad_alloc(); }), 70);
+}
+
+}  // namespace
+}  // namespace gnnplan::tools

@@ -1,0 +1,144 @@
+// gnnplan graph, datasets and machines.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(GraphInfo, CountsAnEdgeList) {
+    const Folder folder;
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "# a comment\n0 1\n1 0\n0 1\n2 2\n3 0\n");
+    const auto json = gnnplan("graph info --json " + edges).json();
+    EXPECT_EQ(json["vertices"], 4);
+    EXPECT_EQ(json["edges"], 3);
+    EXPECT_EQ(json["nonzeros"], 7);
+    EXPECT_EQ(json["edges_read"], 5);
+    EXPECT_EQ(json["directed"], true);
+    EXPECT_EQ(json["symmetric"], false);
+    EXPECT_EQ(json["self_loops_dropped"], 1);
+    EXPECT_EQ(json["duplicates_dropped"], 1);
+    EXPECT_EQ(json["degree_min"], 0);
+    EXPECT_EQ(json["degree_max"], 1);
+    EXPECT_EQ(json["degree_mean"], 0.75);
+    EXPECT_TRUE(json["features"].is_null());
+    EXPECT_TRUE(json["split"].is_null());
+    EXPECT_EQ(json["fingerprint"].get<std::string>().size(), 16U);
+
+    const auto symmetrised = gnnplan("graph info --symmetrise --json " + edges).json();
+    EXPECT_EQ(symmetrised["edges"], 4);
+    EXPECT_EQ(symmetrised["symmetric"], true);
+    EXPECT_EQ(symmetrised["symmetrised"], true);
+    EXPECT_NE(symmetrised["fingerprint"], json["fingerprint"]);
+
+    const std::string text = gnnplan("graph info " + edges).out;
+    EXPECT_THAT(text, HasSubstr("vertices     4\n"));
+    EXPECT_THAT(text, HasSubstr("dropped 1 self loops and 1 duplicates"));
+}
+
+TEST(GraphInfo, BadInput) {
+    const Folder folder;
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "0 1\n1 x\n");
+    const Outcome outcome = gnnplan("graph info " + edges);
+    EXPECT_EQ(outcome.code, 65);
+    EXPECT_THAT(outcome.err, HasSubstr(edges + ":2"));
+    EXPECT_EQ(gnnplan("graph info /nonexistent/graph").code, 66);
+}
+
+TEST(GraphGenerate, PlantedPartitionAsOgbFolder) {
+    const Folder folder;
+    const std::string graph = folder / "graph";
+    const Outcome made =
+        gnnplan("graph generate planted --vertices 500 --nonzeros 4000 --features 6 --classes 3 --seed 2 -o " + graph);
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("symmetrised, randomly relabelled, duplicates and self loops dropped"));
+    const auto json = gnnplan("graph info --json " + graph).json();
+    EXPECT_EQ(json["vertices"], 500);
+    EXPECT_EQ(json["features"], 6);
+    EXPECT_EQ(json["classes"], 3);
+    EXPECT_EQ(json["symmetric"], true);
+    EXPECT_EQ(json["split"]["train"].get<int>() + json["split"]["valid"].get<int>() + json["split"]["test"].get<int>(),
+              500);
+    // A folder is not replaced.
+    EXPECT_EQ(gnnplan("graph generate planted --vertices 5 --nonzeros 4 --features 6 --classes 3 -o " + graph).code,
+              73);
+}
+
+TEST(GraphGenerate, RmatIsTheSameForTheSameSeed) {
+    const Folder folder;
+    const auto fingerprint = [&](const std::string& flags) {
+        const std::string file = folder / "graph.npz";
+        const Outcome made = gnnplan("graph generate rmat --vertices 256 --nonzeros 2000 -o " + file + " " + flags);
+        EXPECT_EQ(made.code, 0) << made.err;
+        return gnnplan("graph info --json " + file).json()["fingerprint"].get<std::string>();
+    };
+    const std::string first = fingerprint("--seed 5");
+    EXPECT_EQ(fingerprint("--seed 5 --abcd 0.57,0.19,0.19,0.05"), first);
+    EXPECT_NE(fingerprint("--seed 6"), first);
+    EXPECT_NE(fingerprint("--seed 5 --abcd 0.25,0.25,0.25,0.25"), first);
+    EXPECT_NE(fingerprint("--seed 5 --no-relabel"), first);
+    EXPECT_NE(fingerprint("--seed 5 --directed"), first);
+}
+
+TEST(GraphGenerate, RmatWithFeatures) {
+    const Folder folder;
+    const std::string file = folder / "graph.npz";
+    ASSERT_EQ(gnnplan("graph generate rmat --vertices 64 --nonzeros 300 --features 5 --classes 2 -o " + file).code, 0);
+    const auto json = gnnplan("graph info --json " + file).json();
+    EXPECT_EQ(json["features"], 5);
+    EXPECT_EQ(json["classes"], 2);
+}
+
+TEST(GraphGenerate, WrongUsage) {
+    const Folder folder;
+    const std::string out = " -o " + (folder / "graph");
+    for (const std::string flags :
+         {"rmat --vertices 10", "rmat --nonzeros 10", "rmat --vertices 0 --nonzeros 1",
+          "rmat --vertices 10 --nonzeros -1", "rmat --vertices 10 --nonzeros 10 --features 3",
+          "rmat --vertices 10 --nonzeros 10 --abcd 0.5,0.5", "planted --vertices 10 --nonzeros 10",
+          "rmat --vertices 10 --nonzeros 10 --abcd 0.9,0.9,0.1,0.1",
+          "rmat --vertices 10 --nonzeros 10 --abcd nan,0,0,1", "ring --vertices 10 --nonzeros 10", ""}) {
+        EXPECT_EQ(gnnplan("graph generate " + flags + out).code, 64) << flags;
+    }
+    EXPECT_EQ(gnnplan("graph generate rmat --vertices 10 --nonzeros 10 -o /nonexistent/graph").code, 73);
+}
+
+TEST(Catalog, DatasetsOfThePapers) {
+    const auto list = gnnplan("datasets list --json").json()["datasets"];
+    std::vector<std::string> names;
+    for (const auto& card : list) names.push_back(card["name"]);
+    for (const char* name :
+         {"cora", "ogbn-arxiv", "ogbn-mag", "ogbn-products", "reddit", "web-google", "com-orkut", "cami-airways",
+          "cami-oral", "amazon", "protein", "ogbn-papers100m", "am", "social-spammer"}) {
+        EXPECT_THAT(names, ::testing::Contains(name));
+        EXPECT_THAT(gnnplan("datasets list").out, HasSubstr(name));
+    }
+    const auto reddit = gnnplan("datasets show reddit --json").json();
+    EXPECT_EQ(reddit["vertices"], 232965);
+    EXPECT_EQ(reddit["nonzeros"], 114848857);
+    EXPECT_THAT(gnnplan("datasets show reddit").out, HasSubstr("GNN-RDM Table V"));
+    const Outcome unknown = gnnplan("datasets show redit");
+    EXPECT_EQ(unknown.code, 66);
+    EXPECT_THAT(unknown.err, HasSubstr("reddit"));
+}
+
+TEST(Catalog, MachinesOfThePapers) {
+    const std::string list = gnnplan("machines list").out;
+    for (const char* name : {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "xeon-9242", "r5-16xlarge"}) {
+        EXPECT_THAT(list, HasSubstr(name));
+        EXPECT_EQ(gnnplan(std::string("machines show ") + name).code, 0);
+    }
+    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 7U);
+    const auto detected = gnnplan("machines detect --json").json();
+    EXPECT_EQ(detected["schema"], "gnnplan.machine/1");
+    EXPECT_EQ(detected["measured"], false);
+    EXPECT_EQ(gnnplan("machines show laptop").code, 66);
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

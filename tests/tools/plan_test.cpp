@@ -1,0 +1,179 @@
+// gnnplan plan: what it writes, prints, and refuses for lack of memory.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Plan, CardPlanHoldsTheContractsKeys) {
+    const Folder folder;
+    const std::string file = folder / "plan.json";
+    const Outcome outcome =
+        gnnplan("plan --graph reddit --hidden 128 --layers 2 --ranks 8 --machine a6000x8 -o " + file);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("reddit (card: GNN-RDM Table V)"));
+    EXPECT_THAT(outcome.out, HasSubstr("N=232,965  nnz=114,848,857 (self loops included)  602 features, 41 classes"));
+    EXPECT_THAT(outcome.out, HasSubstr("(preset, not measured here: expect larger error)   48 GiB per rank"));
+    EXPECT_THAT(outcome.out, HasSubstr("64 configurations: 64 feasible, 0 over memory"));
+    EXPECT_THAT(outcome.out, HasSubstr("mpirun -n 8 gnnrun " + file + " --data DIR"));
+
+    const auto plan = nlohmann::json::parse(read_text(file));
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/1");
+    EXPECT_EQ(plan["problem"]["model"]["widths"], (std::vector<int>{602, 128, 41}));
+    EXPECT_EQ(plan["problem"]["ranks"], 8);
+    EXPECT_EQ(plan["machine"]["name"], "a6000x8");
+    EXPECT_EQ(plan["fingerprints"]["graph"], "");
+    EXPECT_EQ(plan["predicted"]["estimate"], true);
+    for (const char* key : {"epoch_seconds", "total_bytes", "max_rank_bytes", "peak_bytes_per_rank"}) {
+        EXPECT_GT(plan["predicted"][key].get<double>(), 0) << key;
+    }
+    for (const char* key : {"id", "scheme", "grid", "replication", "forward", "backward", "kept", "exchange", "overlap",
+                            "permutation", "exact"}) {
+        EXPECT_TRUE(plan["configuration"].contains(key)) << key;
+    }
+    EXPECT_FALSE(plan["schedule"]["steps"].empty());
+    EXPECT_FALSE(plan["schedule"]["tensors"].empty());
+    ASSERT_FALSE(plan["candidates"].empty());
+    EXPECT_LE(plan["candidates"].size(), 8U);
+    for (const char* key : {"configuration", "schedule", "predicted"}) EXPECT_EQ(plan["candidates"][0][key], plan[key]);
+    EXPECT_THAT(plan["command_line"].get<std::string>(), HasSubstr("--machine a6000x8"));
+}
+
+TEST(Plan, JsonIsThePlanItself) {
+    const Folder folder;
+    const std::string file = folder / "plan.json";
+    const Outcome outcome = gnnplan("plan --graph cora --ranks 2 --json -o " + file);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, read_text(file));
+}
+
+TEST(Plan, PinsAreKept) {
+    const auto pinned = [](const std::string& pins) {
+        return gnnplan("plan --graph cora --ranks 6 --json " + pins).json()["configuration"];
+    };
+    EXPECT_EQ(pinned("--replication 3")["grid"], (std::vector<int>{2, 3, 1}));
+    EXPECT_EQ(pinned("--grid 2x3")["replication"], 3);
+    EXPECT_EQ(pinned("--grid 6x1")["exchange"], "panels");
+    EXPECT_EQ(pinned("--grid 1x6")["exchange"], "none");
+    const auto orders = pinned("--forward SD --backward DS --scheme rdm");
+    EXPECT_EQ(orders["forward"], "SD");
+    EXPECT_EQ(orders["backward"], "DS");
+    EXPECT_EQ(orders["id"], 9);
+    EXPECT_EQ(pinned("--constant-input")["constant_input"], true);
+}
+
+TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
+    for (const char* pins : {"--replication 4", "--grid 4x2", "--grid 2x2", "--grid 6", "--grid 2x3x1", "--grid 0x6",
+                             "--grid x", "--grid 2x3 --replication 2", "--forward SDS", "--backward S", "--forward SX",
+                             "--forward ''", "--scheme 2d", "--space full", "--model gat", "--exchange rows"}) {
+        const Outcome outcome = gnnplan(std::string("plan --graph cora --ranks 6 ") + pins);
+        EXPECT_EQ(outcome.code, 64) << pins << "\n" << outcome.err;
+        EXPECT_THAT(outcome.err, ::testing::StartsWith("error: ")) << pins;
+        EXPECT_EQ(outcome.out, "") << pins;
+    }
+}
+
+TEST(Plan, TopLimitsTheRowsOnly) {
+    const std::string out = gnnplan("plan --graph cora --ranks 2 --top 3").out;
+    EXPECT_THAT(out, HasSubstr("\n   3  "));
+    EXPECT_THAT(out, ::testing::Not(HasSubstr("\n   4  ")));
+    EXPECT_THAT(out, HasSubstr("32 configurations"));
+}
+
+TEST(Plan, WidthsStandInForFeaturesHiddenLayersAndClasses) {
+    const auto problem = [](const std::string& flags) {
+        return gnnplan("plan --vertices 1000 --nonzeros 9000 --json " + flags).json()["problem"];
+    };
+    const auto with_widths = problem("--widths 20,128,5");
+    EXPECT_EQ(with_widths, problem("--features 20 --classes 5"));
+    EXPECT_EQ(with_widths["graph"]["name"], "sizes");
+    EXPECT_EQ(with_widths["graph"]["symmetric"], false);
+    EXPECT_EQ(problem("--widths 20,5 --symmetric")["graph"]["symmetric"], true);
+    EXPECT_EQ(problem("--features 20 --classes 5 --layers 3 --hidden 7")["model"]["widths"],
+              (std::vector<int>{20, 7, 7, 5}));
+    EXPECT_EQ(problem("--features 20 --classes 5 --layers 1")["model"]["widths"], (std::vector<int>{20, 5}));
+    EXPECT_EQ(problem("--widths 20,5 --bias")["model"]["bias"], true);
+    EXPECT_EQ(gnnplan("plan --vertices 10 --nonzeros 20 --widths 20,5 --features 20").code, 64);
+}
+
+TEST(Plan, NothingFitsSaysWhatWould) {
+    const Outcome outcome = gnnplan("plan --graph reddit --ranks 2 --memory 900MB");
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("A^T"));
+    EXPECT_THAT(outcome.err, HasSubstr("per rank"));
+    const auto json = gnnplan("plan --graph reddit --ranks 2 --memory 900MB --json").json();
+    EXPECT_EQ(json["available_bytes_per_rank"], 900000000);
+    EXPECT_GT(json["needed_bytes_per_rank"], 900000000);
+    EXPECT_EQ(json["largest_tensors"].size(), 3U);
+}
+
+TEST(Plan, MemoryIsTheLimitThatIsObeyed) {
+    const auto plan = gnnplan("plan --graph reddit --ranks 8 --json").json();
+    const auto peak = plan["predicted"]["peak_bytes_per_rank"].get<std::int64_t>();
+    const std::string same = "plan --graph reddit --ranks 8 --json --memory ";
+    EXPECT_EQ(gnnplan(same + std::to_string(peak)).json()["configuration"], plan["configuration"]);
+    EXPECT_NE(gnnplan(same + std::to_string(peak - 1)).json()["configuration"], plan["configuration"]);
+}
+
+TEST(Plan, MachineFromAFile) {
+    const Folder folder;
+    const std::string file = folder / "machine.json";
+    ASSERT_EQ(gnnplan("machines show summit --json > " + file).code, 0);
+    const auto from_file = gnnplan("plan --graph cora --ranks 2 --json --machine " + file).json();
+    const auto preset = gnnplan("plan --graph cora --ranks 2 --json --machine summit").json();
+    EXPECT_EQ(from_file["predicted"], preset["predicted"]);
+    EXPECT_EQ(from_file["fingerprints"]["machine"], preset["fingerprints"]["machine"]);
+    write_text(file, "{\"schema\": \"gnnplan.machine/2\"}");
+    EXPECT_EQ(gnnplan("plan --graph cora --machine " + file).code, 65);
+}
+
+TEST(Plan, GraphIsReadAndRecorded) {
+    const Folder folder;
+    const std::string graph = folder / "graph";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --vertices 300 --nonzeros 2000 --features 8 --classes 3 -o " + graph).code, 0);
+    const Outcome outcome = gnnplan("plan --graph " + graph + " --ranks 3 --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto plan = outcome.json();
+    const auto info = gnnplan("graph info --json " + graph).json();
+    EXPECT_EQ(plan["fingerprints"]["graph"], info["fingerprint"]);
+    EXPECT_EQ(plan["problem"]["graph"]["nonzeros"], info["nonzeros"]);
+    EXPECT_EQ(plan["problem"]["graph"]["exact"], true);
+    EXPECT_EQ(plan["problem"]["graph"]["generated_features"], 0);
+    EXPECT_EQ(plan["predicted"]["estimate"], false);
+    EXPECT_EQ(plan["problem"]["model"]["widths"], (std::vector<int>{8, 128, 3}));
+    EXPECT_THAT(outcome.err, HasSubstr("OGB raw folder"));
+    // The data has 8 features.
+    EXPECT_EQ(gnnplan("plan --graph " + graph + " --features 9").code, 64);
+    EXPECT_EQ(gnnplan("plan --graph " + graph + " --vertices 300").code, 64);
+}
+
+TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
+    const Folder folder;
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "0 1\n1 2\n2 3\n3 0\n1 3\n");
+    EXPECT_EQ(gnnplan("plan --graph " + edges).code, 64);
+    const auto plan = gnnplan("plan --json --features 4 --classes 2 --seed 9 --graph " + edges).json();
+    const auto& graph = plan["problem"]["graph"];
+    EXPECT_EQ(graph["generated_features"], 4);
+    EXPECT_EQ(graph["generated_classes"], 2);
+    EXPECT_EQ(graph["seed"], 9);
+    EXPECT_EQ(graph["symmetric"], false);
+    EXPECT_EQ(graph["nonzeros"], 9);
+    const auto symmetrised = gnnplan("plan --json --features 4 --classes 2 --symmetrise --graph " + edges).json();
+    EXPECT_EQ(symmetrised["problem"]["graph"]["symmetric"], true);
+    EXPECT_EQ(symmetrised["problem"]["graph"]["symmetrised"], true);
+    EXPECT_EQ(symmetrised["problem"]["graph"]["nonzeros"], 14);
+    // Row means weigh the two directions of an edge differently.
+    const auto means =
+        gnnplan("plan --json --features 4 --classes 2 --symmetrise --normalisation row_mean --graph " + edges).json();
+    EXPECT_EQ(means["problem"]["graph"]["symmetric"], false);
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

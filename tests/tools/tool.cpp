@@ -1,0 +1,49 @@
+#include "tests/tools/tool.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace gnnplan::testing {
+
+Outcome gnnplan(const std::string& arguments) {
+    const Folder folder;
+    const std::string errors = folder / "stderr";
+    const std::string command = std::string("NO_COLOR=1 '") + GNNPLAN_TOOL + "' " + arguments + " 2>'" + errors + "'";
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+    Outcome outcome;
+    std::array<char, 65536> buffer{};
+    for (std::size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+        outcome.out.append(buffer.data(), n);
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.err = read_text(errors);
+    return outcome;
+}
+
+Folder::Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "gnnplan-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
+    path_ = name;
+}
+
+Folder::~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+}  // namespace gnnplan::testing

@@ -1,0 +1,38 @@
+// Runs the gnnplan binary as a user would.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace gnnplan::testing {
+
+struct Outcome {
+    int code = -1;  // exit code; 128 + signal when killed
+    std::string out;
+    std::string err;
+
+    nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(out); }
+};
+
+// `gnnplan ARGUMENTS`, the arguments as a shell takes them.
+Outcome gnnplan(const std::string& arguments);
+
+// An empty folder that is removed at the end of the test.
+class Folder {
+public:
+    Folder();
+    ~Folder();
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+std::string read_text(const std::string& path);
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace gnnplan::testing

@@ -1,0 +1,162 @@
+// What every subcommand owes its user: help, exit codes, one line per error.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Usage, BareToolPrintsTheShortHelp) {
+    const Outcome outcome = gnnplan("");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.out, StartsWith("Examples:\n  gnnplan "));
+    EXPECT_THAT(outcome.out, HasSubstr("enumerate"));
+}
+
+TEST(Usage, EveryHelpOpensWithTwoExamples) {
+    for (const std::string command :
+         {"enumerate", "plan", "explain", "validate", "graph", "graph info", "graph generate", "graph generate rmat",
+          "graph generate planted", "datasets", "datasets list", "datasets show", "machines", "machines list",
+          "machines show", "machines detect", "completion"}) {
+        const Outcome outcome = gnnplan(command + " --help");
+        EXPECT_EQ(outcome.code, 0) << command;
+        EXPECT_THAT(outcome.out, ::testing::MatchesRegex("Examples:\n  gnnplan [^\n]*\n  gnnplan [^\n]*\n\n(.|\n)*"))
+            << command;
+        EXPECT_EQ(outcome.err, "") << command;
+    }
+}
+
+TEST(Usage, VersionNamesWhatItWasBuiltWith) {
+    const Outcome outcome = gnnplan("--version");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.out, StartsWith("gnnplan 0."));
+    for (const char* part : {"compiler", "MPI", "BLAS"}) EXPECT_THAT(outcome.out, HasSubstr(part));
+}
+
+TEST(Usage, WrongUsageIs64AndOneLine) {
+    const std::string sizes = "enumerate --vertices 100 --nonzeros 500 --ranks 4 --widths ";
+    const std::string widths = "enumerate --widths 4,3,2 ";
+    const std::string plan = "plan --graph cora ";
+    for (const std::string& arguments :
+         {sizes + "4,0,2",
+          sizes + "4,-3,2",
+          sizes + "4,9223372036854775808,2",
+          sizes + "4,NaN,2",
+          sizes + "4,,2",
+          sizes + "4,3,",
+          sizes + "4",
+          sizes + "''",
+          sizes + "4.5,3",
+          sizes + "4,3e1,2",
+          sizes + "0x10,3",
+          sizes + "' 4,3'",
+          sizes + "4,3,2 --space full",
+          sizes + "4,3,2 --scheme 1d",
+          sizes + "4,3,2 --replication 3",
+          sizes + "4,3,2 --replication 0",
+          sizes + "4,3,2 --replication 8",
+          sizes + "4,3,2 --frobnicate",
+          sizes + "4,3,2 --features 4",
+          sizes + "4,3,2 extra",
+          widths,
+          widths + "--vertices 100 --ranks 4",
+          widths + "--vertices 0 --nonzeros 5 --ranks 4",
+          widths + "--vertices 5 --nonzeros 26 --ranks 4",
+          widths + "--vertices 5 --nonzeros 18446744073709551616",
+          widths + "--graph reddit --vertices 5",
+          widths + "--graph reddit --ranks 0",
+          widths + "--graph reddit --ranks inf",
+          plan + "--ranks -1",
+          plan + "--memory 0",
+          plan + "--memory 5XB",
+          plan + "--memory nan",
+          plan + "--memory -1GB",
+          plan + "--memory 1e30",
+          plan + "--memory ''",
+          plan + "--top 0",
+          plan + "--layers 0",
+          plan + "--hidden 0",
+          plan + "--layers 7",
+          plan + "--overlap on",
+          plan + "--color sometimes",
+          plan + "--normalisation left",
+          plan + "--seed -1",
+          std::string("plan"),
+          std::string("plan --graph am:distgnn --widths 3"),
+          std::string("plan --vertices 5 --nonzeros 9 --features 3"),
+          std::string("plan --graph social-spammer"),
+          std::string("sweep"),
+          std::string("explain"),
+          std::string("validate"),
+          std::string("graph"),
+          std::string("graph convert"),
+          std::string("datasets"),
+          std::string("machines sell"),
+          std::string("completion tcsh"),
+          std::string("--frobnicate"),
+          std::string("plan --vertices 2147483647 --nonzeros 9 --ranks 1024 --widths 16777216,16777216")}) {
+        const Outcome outcome = gnnplan(arguments);
+        EXPECT_EQ(outcome.code, 64) << arguments << "\n" << outcome.out << outcome.err;
+        EXPECT_THAT(outcome.err, StartsWith("error: ")) << arguments;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << arguments << "\n" << outcome.err;
+        EXPECT_EQ(outcome.out, "") << arguments;
+    }
+}
+
+TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
+    EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err, HasSubstr("'--rank', did you mean --ranks?"));
+    EXPECT_THAT(gnnplan("enumarate").err, HasSubstr("'enumarate', did you mean enumerate?"));
+}
+
+TEST(Usage, MissingInputIs66) {
+    for (const char* arguments :
+         {"plan --graph redit", "plan --graph reddit:nobody", "plan --graph ./reddit",
+          "plan --graph cora --machine a6000x9", "enumerate --graph ./nowhere --ranks 2", "explain nowhere.json"}) {
+        const Outcome outcome = gnnplan(arguments);
+        EXPECT_EQ(outcome.code, 66) << arguments << "\n" << outcome.err;
+        EXPECT_THAT(outcome.err, StartsWith("error: ")) << arguments;
+    }
+    EXPECT_THAT(gnnplan("plan --graph redit").err, HasSubstr("reddit"));
+}
+
+TEST(Usage, OutputThatCannotBeWritten) {
+    EXPECT_EQ(gnnplan("plan --graph cora -o /nonexistent/plan.json").code, 73);
+    EXPECT_EQ(gnnplan("plan --graph cora -o /").code, 73);
+    EXPECT_EQ(gnnplan("plan --graph cora -o ''").code, 73);
+    // Found out before the graph is read.
+    EXPECT_EQ(gnnplan("plan --graph /nonexistent/graph -o /nonexistent/plan.json").code, 73);
+    EXPECT_EQ(gnnplan("datasets list > /dev/full").code, 74);
+}
+
+TEST(Usage, ColourOnlyWhereAsked) {
+    EXPECT_THAT(gnnplan("plan --graph cora --color always").out, HasSubstr("\033[1m"));
+    EXPECT_THAT(gnnplan("--color always plan --graph cora").out, HasSubstr("\033[1m"));
+    EXPECT_THAT(gnnplan("plan --graph cora --color never").out, ::testing::Not(HasSubstr("\033")));
+    EXPECT_THAT(gnnplan("plan --graph cora").out, ::testing::Not(HasSubstr("\033")));
+}
+
+TEST(Usage, CompletionKnowsTheCommandTree) {
+    const Folder folder;
+    const std::string script = folder / "completion.bash";
+    ASSERT_EQ(gnnplan("completion bash > " + script).code, 0);
+    const std::string offered = folder / "offered";
+    const std::string ask =
+        "bash -c 'source " + script +
+        "; COMP_WORDS=(gnnplan graph generate rmat --ver); COMP_CWORD=4; _gnnplan; echo \"${COMPREPLY[*]}\"; "
+        "COMP_WORDS=(gnnplan mach); COMP_CWORD=1; _gnnplan; echo \"${COMPREPLY[*]}\"' > " +
+        offered;
+    ASSERT_EQ(std::system(ask.c_str()), 0);
+    EXPECT_EQ(read_text(offered), "--vertices\nmachines\n");
+    EXPECT_THAT(gnnplan("completion zsh").out, StartsWith("#compdef gnnplan"));
+    EXPECT_THAT(gnnplan("completion fish").out, HasSubstr("-l replication"));
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

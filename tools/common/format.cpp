@@ -1,0 +1,105 @@
+#include "tools/common/format.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace gnnplan::tools {
+namespace {
+
+struct Unit {
+    std::string_view name;
+    double bytes;
+};
+
+constexpr double kilo = 1e3;
+constexpr double kibi = 1024;
+constexpr std::array<Unit, 10> units{{{"", 1},
+                                      {"b", 1},
+                                      {"kb", kilo},
+                                      {"mb", kilo* kilo},
+                                      {"gb", kilo* kilo* kilo},
+                                      {"tb", kilo* kilo* kilo* kilo},
+                                      {"kib", kibi},
+                                      {"mib", kibi* kibi},
+                                      {"gib", kibi* kibi* kibi},
+                                      {"tib", kibi* kibi* kibi* kibi}}};
+
+[[noreturn]] void refuse_size(std::string_view text) {
+    throw Error(ErrorCode::usage, fmt::format("'{}' is no size", text), {},
+                "write for example 16GiB, 900MB or 1000000");
+}
+
+// Three significant digits, or all of a whole number below 1000.
+std::string three_digits(double value) {
+    const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (text.find('.') == std::string::npos) return text;
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+template <std::size_t n>
+std::string scaled(double value, double step, const std::array<const char*, n>& names) {
+    std::size_t i = 0;
+    // 999.6 would be printed as 1000 of the smaller unit.
+    while (i + 1 < n && value >= step - 0.5) {
+        value /= step;
+        ++i;
+    }
+    return three_digits(value) + " " + names[i];
+}
+
+}  // namespace
+
+std::int64_t parse_size(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) refuse_size(text);
+    std::string suffix(end, text.data() + text.size());
+    suffix.erase(0, suffix.find_first_not_of(' '));
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto* unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == suffix; });
+    if (unit == units.end()) refuse_size(text);
+    const double bytes = std::floor(value * unit->bytes);
+    if (bytes < 1 || bytes > 0x1p62) refuse_size(text);
+    return static_cast<std::int64_t>(bytes);
+}
+
+std::string format_count(std::int64_t value) {
+    std::string text = std::to_string(value);
+    const std::size_t first_digit = value < 0 ? 1 : 0;
+    for (std::size_t i = text.size(); i > first_digit + 3; i -= 3) text.insert(i - 3, 1, ',');
+    return text;
+}
+
+std::string format_number(double value) {
+    if (std::abs(value) >= 1e7) return fmt::format("{:.4g}", value);
+    std::string text = fmt::format("{:.2f}", value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+std::string format_bytes(std::int64_t bytes) {
+    return scaled(static_cast<double>(bytes), kilo, std::array{"B", "kB", "MB", "GB", "TB", "PB"});
+}
+
+std::string format_memory(std::int64_t bytes) {
+    return scaled(static_cast<double>(bytes), kibi, std::array{"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+std::string format_seconds(double seconds) {
+    if (seconds >= 1) return three_digits(seconds) + " s";
+    return scaled(seconds * 1e9, kilo, std::array{"ns", "us", "ms", "s"});
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,20 @@
+// Numbers as people read and write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gnnplan::tools {
+
+// "16GiB", "900MB", "1.5 GB" or plain bytes; kB, MB, GB, TB are powers of 10, KiB, MiB, GiB, TiB of 2; case does not
+// matter. Throws Error{usage} on anything else, and on sizes that are not positive or exceed 2^62 bytes.
+std::int64_t parse_size(std::string_view text);
+
+std::string format_count(std::int64_t value);   // 1,234,567
+std::string format_number(double value);        // 82, 128.5; from ten million on 1.235e+12
+std::string format_bytes(std::int64_t bytes);   // 12.3 MB: volumes, powers of 10
+std::string format_memory(std::int64_t bytes);  // 2.1 GiB: memory, powers of 2
+std::string format_seconds(double seconds);     // 38 ms
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,157 @@
+#include "tools/common/main.hpp"
+
+#include "planner/catalog/suggest.hpp"
+#include "tools/common/version.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <new>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr int ok = 0;
+constexpr std::size_t option_column = 32;
+
+int code_of(ErrorCode code) { return static_cast<int>(code); }
+
+void say_error(const std::string& message) { fmt::print(stderr, "error: {}\n", message); }
+
+// Keeps the examples in CLI11's footer, and prints them first.
+class ExamplesFirst : public CLI::Formatter {
+public:
+    std::string make_description(const CLI::App* app) const override {
+        const std::string examples = app->get_footer();
+        std::string text = examples.empty() ? "" : "Examples:\n";
+        for (std::size_t begin = 0; begin < examples.size();) {
+            const std::size_t end = std::min(examples.find('\n', begin), examples.size());
+            text += "  " + examples.substr(begin, end - begin) + "\n";
+            begin = end + 1;
+        }
+        return text + "\n" + CLI::Formatter::make_description(app);
+    }
+    std::string make_footer(const CLI::App*) const override { return ""; }
+    // Type and default; CLI11 would add every check and exclusion.
+    std::string make_option_opts(const CLI::Option* option) const override {
+        const std::string type = option->get_type_name();
+        std::string text = option->get_expected_min() == 0 || type.empty() ? "" : " " + type.substr(0, type.find(':'));
+        if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
+        return text;
+    }
+};
+
+// The command that was being parsed: the deepest subcommand given.
+const CLI::App& active(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : active(*chosen.back());
+}
+
+// The first argument that no option or subcommand took, and what it may have meant.
+std::string unexpected(const CLI::App& app) {
+    const std::vector<std::string> rest = app.remaining(true);
+    const auto flag =
+        std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.starts_with("-"); });
+    const std::string given = flag != rest.end() ? *flag : rest.empty() ? "" : rest.back();
+    std::vector<std::string> known;
+    for (const CLI::App* command = &active(app); command != nullptr; command = command->get_parent()) {
+        for (const CLI::Option* option : command->get_options()) {
+            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+        }
+    }
+    for (const CLI::App* child : active(app).get_subcommands([](const CLI::App*) { return true; })) {
+        known.push_back(child->get_name());
+    }
+    const std::vector<std::string> near = catalog::near_names(given, known);
+    return fmt::format("unknown argument '{}'{}", given,
+                       near.empty() ? "" : fmt::format(", did you mean {}?", fmt::join(near, ", ")));
+}
+
+std::string full_name(const CLI::App& app) {
+    return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+std::string shell_quoted(const std::string& word) {
+    const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace
+
+void set_up(CLI::App& app, const std::string& tool, const std::string& examples, std::string& color) {
+    const auto formatter = std::make_shared<ExamplesFirst>();
+    formatter->column_width(option_column);
+    app.name(tool);
+    app.formatter(formatter);
+    app.footer(examples);
+    app.fallthrough();
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.set_version_flag("--version", version_text(tool));
+    app.add_option("--color", color, "Emphasis: auto (only on a terminal, not with NO_COLOR), always, never")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->type_name("WHEN")
+        ->capture_default_str();
+}
+
+CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& examples) {
+    CLI::App& command = *parent.add_subcommand(name, description);
+    command.footer(examples);
+    return command;
+}
+
+std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv) {
+    try {
+        app.parse(argc, argv);
+        return std::nullopt;
+    } catch (const CLI::Success& request) {  // help, version
+        app.exit(request);
+        return ok;
+    } catch (const CLI::ExtrasError&) {
+        say_error(fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app))));
+    } catch (const CLI::ParseError& error) {
+        say_error(fmt::format("{} (see {} --help)", error.what(), full_name(active(app))));
+    }
+    return code_of(ErrorCode::usage);
+}
+
+int run_guarded(const std::function<int()>& work) {
+    int code = code_of(ErrorCode::internal);
+    try {
+        code = work();
+    } catch (const Error& error) {
+        say_error(error.what());
+        code = code_of(error.code());
+    } catch (const std::bad_alloc&) {
+        say_error("out of memory");
+    } catch (const std::exception& error) {
+        say_error(fmt::format("internal error: {}", error.what()));
+    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        say_error("cannot write to standard output");
+        return code == ok ? code_of(ErrorCode::io) : code;
+    }
+    return code;
+}
+
+int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work) {
+    const std::optional<int> early = parse_arguments(app, argc, argv);
+    return early ? *early : run_guarded(work);
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+std::string command_line(int argc, const char* const* argv) {
+    std::string line;
+    for (int i = 0; i < argc; ++i) line += (i == 0 ? "" : " ") + shell_quoted(argv[i]);
+    return line;
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,38 @@
+// What every tool does around its work: arguments in, exit code out, errors said once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+// Sets up `app`: --version, --help that opens with the examples of `examples` (also of its subcommands, see
+// add_command), and --color auto|always|never into `color`. To be called before subcommands are added, which inherit
+// from `app`.
+void set_up(CLI::App& app, const std::string& tool, const std::string& examples, std::string& color);
+
+// A subcommand whose --help opens with `examples`, one per line.
+CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& examples);
+
+// Parses; nothing when the work can start, else the exit code: 0 after --help and --version, 64 after an error, which
+// is on stderr.
+std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv);
+
+// Runs `work`. An Error is printed to stderr as "error: ..." and its code returned; any other exception is 70. stdout
+// is flushed; when that fails the code is 74.
+int run_guarded(const std::function<int()>& work);
+
+// parse_arguments, then run_guarded.
+int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work);
+
+// Prints to stdout.
+void print(const std::string& text);
+
+// The arguments as one line that a shell reads back.
+std::string command_line(int argc, const char* const* argv);
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,77 @@
+#include "tools/common/options.hpp"
+
+#include "tools/common/format.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+
+namespace gnnplan::tools {
+namespace {
+
+// An option of text that `take` reads; its Error{usage} gets the option's name.
+CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& description, const char* type,
+                      std::function<void(const std::string&)> take) {
+    const auto read = [name, take = std::move(take)](const std::string& text) {
+        try {
+            take(text);
+        } catch (const Error& error) {
+            throw CLI::ValidationError(name, error.what());
+        }
+    };
+    return app.add_option_function<std::string>(name, read, description)->type_name(type);
+}
+
+}  // namespace
+
+std::int64_t parse_count(const std::string& text, const Bounds& bounds) {
+    std::int64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || value < bounds.min || value > bounds.max) {
+        const std::string upper =
+            bounds.max == std::numeric_limits<std::int64_t>::max() ? "2^63 - 1" : format_count(bounds.max);
+        throw Error(ErrorCode::usage,
+                    fmt::format("'{}' is not a whole number from {} to {}", text, format_count(bounds.min), upper));
+    }
+    return value;
+}
+
+std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds) {
+    std::vector<std::int64_t> values;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
+        values.push_back(parse_count(text.substr(begin, end - begin), bounds));
+        begin = end + 1;
+    }
+    return values;
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& description,
+                       const Bounds& bounds) {
+    const auto take = [&value, bounds](const std::string& text) { value = parse_count(text, bounds); };
+    return add_text(app, name, description, "N", take)->default_str(std::to_string(value));
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
+                       const std::string& description, const Bounds& bounds) {
+    return add_text(app, name, description, "N",
+                    [&value, bounds](const std::string& text) { value = parse_count(text, bounds); });
+}
+
+CLI::Option* add_counts(CLI::App& app, const std::string& name, std::vector<std::int64_t>& values,
+                        const std::string& description, const Bounds& bounds, std::size_t min_size) {
+    return add_text(app, name, description, "N,N,...", [&values, bounds, min_size](const std::string& text) {
+        values = parse_counts(text, ',', bounds);
+        if (values.size() < min_size) throw Error(ErrorCode::usage, fmt::format("at least {} are needed", min_size));
+    });
+}
+
+CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description) {
+    return add_text(app, name, description, "SIZE", [&bytes](const std::string& text) { bytes = parse_size(text); });
+}
+
+}  // namespace gnnplan::tools

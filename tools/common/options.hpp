@@ -1,0 +1,34 @@
+// Options whose values are checked while they are parsed, with messages that say what is possible.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+struct Bounds {
+    std::int64_t min = 1;
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();
+};
+
+// A whole number written with decimal digits and nothing else. Throws Error{usage} outside the bounds.
+std::int64_t parse_count(const std::string& text, const Bounds& bounds);
+// Numbers separated by `separator`.
+std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds);
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& description,
+                       const Bounds& bounds = {});
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
+                       const std::string& description, const Bounds& bounds = {});
+// "602,128,41": at least `min_size` of them.
+CLI::Option* add_counts(CLI::App& app, const std::string& name, std::vector<std::int64_t>& values,
+                        const std::string& description, const Bounds& bounds, std::size_t min_size);
+// "16GiB"
+CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description);
+
+}  // namespace gnnplan::tools

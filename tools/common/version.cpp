@@ -1,0 +1,23 @@
+#include "tools/common/version.hpp"
+
+#include <fmt/format.h>
+
+namespace gnnplan::tools {
+namespace {
+
+#if defined(__clang__)
+constexpr const char* compiler = "Clang " __clang_version__;
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
+}  // namespace
+
+std::string version() { return GNNPLAN_VERSION; }
+
+std::string version_text(const std::string& tool) {
+    return fmt::format("{} {}\ncompiler  {}\nMPI       {}\nBLAS      {}", tool, version(), compiler, GNNPLAN_MPI_TEXT,
+                       GNNPLAN_BLAS_TEXT);
+}
+
+}  // namespace gnnplan::tools

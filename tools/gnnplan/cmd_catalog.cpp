@@ -1,0 +1,188 @@
+// gnnplan datasets and gnnplan machines: cards and profiles to plan with.
+#include "planner/catalog/cards.hpp"
+#include "planner/catalog/machines.hpp"
+#include "planner/io/machine.hpp"
+#include "planner/io/parse.hpp"
+#include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/output.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <span>
+
+namespace gnnplan::tools {
+namespace {
+
+struct ListOptions {
+    std::string name;  // of show
+    bool json = false;
+};
+
+CLI::App& add_json(CLI::App& command, const std::shared_ptr<ListOptions>& options) {
+    command.add_flag("--json", options->json, "Print one JSON object");
+    return command;
+}
+
+io::Document known(std::int64_t value) { return value > 0 ? io::Document(value) : io::Document(); }
+
+io::Document encode(const catalog::Card& card) {
+    return io::Document::object({{"name", card.name},
+                                 {"variant", card.variant},
+                                 {"selector", catalog::selector_of(card)},
+                                 {"vertices", card.vertices},
+                                 {"edges", card.edges},
+                                 {"nonzeros", card.nonzeros},
+                                 {"symmetric", card.symmetric},
+                                 {"rounded", card.rounded},
+                                 {"features", known(card.features)},
+                                 {"classes", known(card.classes)},
+                                 {"training_vertices", known(card.training_vertices.value_or(0))},
+                                 {"source", card.source},
+                                 {"note", card.note}});
+}
+
+std::string cell(std::int64_t value) { return value > 0 ? format_count(value) : "-"; }
+
+int show_cards(const Context& context, std::span<const catalog::Card> cards, bool json) {
+    if (json) {
+        io::Document list = io::Document::array();
+        for (const catalog::Card& card : cards) list.push(encode(card));
+        print_json(io::Document::object({{"schema", "gnnplan.datasets/1"}, {"datasets", std::move(list)}}));
+        return 0;
+    }
+    Table table({{"card"},
+                 {"vertices", Align::right},
+                 {"nonzeros", Align::right},
+                 {"features", Align::right},
+                 {"classes", Align::right},
+                 {"symmetric"},
+                 {"source"}});
+    for (const catalog::Card& card : cards) {
+        table.add({catalog::selector_of(card), format_count(card.vertices) + (card.rounded ? " ~" : ""),
+                   format_count(card.nonzeros), cell(card.features), cell(card.classes), card.symmetric ? "yes" : "no",
+                   card.source});
+    }
+    print(table.text(use_color(context.color)));
+    return 0;
+}
+
+int list_datasets(const Context& context, const ListOptions& options) {
+    return show_cards(context, catalog::cards(), options.json);
+}
+
+// One variant in full, or, for a name alone, its default and a line for each other.
+int show_dataset(const Context&, const ListOptions& options) {
+    const catalog::Card& card = catalog::find_card(options.name);
+    if (options.json) {
+        io::Document document = io::Document::object({{"schema", "gnnplan.dataset/1"}});
+        const io::Document encoded = encode(card);
+        for (const auto& [key, value] : *encoded.get_if<io::Document::Object>()) document.set(key, value);
+        print_json(document);
+        return 0;
+    }
+    std::string out = fmt::format(
+        "card       {} (variant {})\nvertices   {}{}\nedges      {} as printed\nnonzeros   {} (self loops "
+        "included)\nsymmetric  "
+        "{}\nfeatures   {}\nclasses    {}\ntraining   {}\nsource     {}\n",
+        catalog::selector_of(card), card.variant, format_count(card.vertices), card.rounded ? " (rounded)" : "",
+        format_count(card.edges), format_count(card.nonzeros), card.symmetric ? "yes" : "no", cell(card.features),
+        cell(card.classes), cell(card.training_vertices.value_or(0)), card.source);
+    if (!card.note.empty()) out += "note       " + card.note + "\n";
+    for (const catalog::Card& other : catalog::variants_of(card.name)) {
+        if (other.variant == card.variant) continue;
+        out += fmt::format("see also   {}: N={} nnz={}\n", catalog::selector_of(other), format_count(other.vertices),
+                           format_count(other.nonzeros));
+    }
+    print(out);
+    return 0;
+}
+
+std::string rate(double per_second, const char* unit) { return fmt::format("{:.4g} {}", per_second / 1e9, unit); }
+
+std::string machine_text(const Machine& machine) {
+    std::string out = fmt::format(
+        "machine     {}\nsource      {}\nmeasured    {}\nnode        {} ranks, {} each\nin a node   {}, {}\nbetween    "
+        " {}, "
+        "{} per rank\nGEMM        {}\nstreaming   {}\nstep        {} of overhead\n",
+        machine.name, machine.source, machine.measured ? "here" : "no", machine.ranks_per_node,
+        format_memory(machine.memory_per_rank), format_seconds(machine.intra_node.latency_seconds),
+        rate(machine.intra_node.bytes_per_second, "GB/s"), format_seconds(machine.inter_node.latency_seconds),
+        rate(machine.inter_node.bytes_per_second, "GB/s"), rate(machine.gemm_flops_per_second, "GFLOP/s"),
+        rate(machine.memory_bytes_per_second, "GB/s"), format_seconds(machine.step_seconds));
+    for (const SpmmRate& spmm : machine.spmm) {
+        out += fmt::format("SpMM        width {}: {}\n", spmm.width, rate(spmm.flops_per_second, "GFLOP/s"));
+    }
+    return out;
+}
+
+int show_profile(const Machine& machine, bool json) {
+    print(json ? io::write_machine(machine) : machine_text(machine));
+    return 0;
+}
+
+int list_machines(const Context& context, const ListOptions& options) {
+    if (options.json) {
+        io::Document list = io::Document::array();
+        for (const Machine& machine : catalog::machines()) {
+            list.push(io::parse(io::write_machine(machine), machine.name));
+        }
+        print_json(io::Document::object({{"schema", "gnnplan.machines/1"}, {"machines", std::move(list)}}));
+        return 0;
+    }
+    Table table({{"machine"},
+                 {"ranks/node", Align::right},
+                 {"memory/rank", Align::right},
+                 {"in a node", Align::right},
+                 {"between", Align::right},
+                 {"source"}});
+    for (const Machine& machine : catalog::machines()) {
+        table.add({machine.name, std::to_string(machine.ranks_per_node), format_memory(machine.memory_per_rank),
+                   rate(machine.intra_node.bytes_per_second, "GB/s"), rate(machine.inter_node.bytes_per_second, "GB/s"),
+                   machine.source.substr(0, machine.source.find_first_of(":,"))});
+    }
+    print(table.text(use_color(context.color)));
+    return 0;
+}
+
+}  // namespace
+
+void add_datasets(CLI::App& root, Context& context) {
+    CLI::App& datasets = add_command(root, "datasets", "Data set cards: sizes to plan with, without the data",
+                                     "gnnplan datasets list\ngnnplan datasets show reddit");
+    datasets.require_subcommand(1);
+    const auto options = std::make_shared<ListOptions>();
+    CLI::App& list = add_command(datasets, "list", "All cards", "gnnplan datasets list\ngnnplan datasets list --json");
+    on_command(add_json(list, options), context, options, list_datasets);
+    CLI::App& show = add_command(datasets, "show", "One card",
+                                 "gnnplan datasets show reddit\ngnnplan datasets show reddit:distgnn --json");
+    show.add_option("name", options->name, "The card, or one variant of it: NAME:VARIANT")
+        ->required()
+        ->type_name("NAME");
+    on_command(add_json(show, options), context, options, show_dataset);
+}
+
+void add_machines(CLI::App& root, Context& context) {
+    CLI::App& machines = add_command(root, "machines", "Machine profiles to plan with, without the machine",
+                                     "gnnplan machines list\ngnnplan machines show a6000x8");
+    machines.require_subcommand(1);
+    const auto options = std::make_shared<ListOptions>();
+    CLI::App& list =
+        add_command(machines, "list", "All presets", "gnnplan machines list\ngnnplan machines list --json");
+    on_command(add_json(list, options), context, options, list_machines);
+    CLI::App& show = add_command(machines, "show", "One preset; with --json a profile to edit and give to --machine",
+                                 "gnnplan machines show a6000x8\ngnnplan machines show a6000x8 --json > mine.json");
+    show.add_option("name", options->name, "The preset")->required()->type_name("NAME");
+    on_command(add_json(show, options), context, options, [](const Context&, const ListOptions& given) {
+        return show_profile(catalog::find_machine(given.name), given.json);
+    });
+    CLI::App& detect = add_command(machines, "detect", "This machine: its cores and memory at the rates of cpu-node",
+                                   "gnnplan machines detect\ngnnplan machines detect --json > mine.json");
+    on_command(add_json(detect, options), context, options, [](const Context&, const ListOptions& given) {
+        return show_profile(catalog::detect_machine(), given.json);
+    });
+}
+
+}  // namespace gnnplan::tools

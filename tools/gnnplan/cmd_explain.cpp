@@ -1,0 +1,177 @@
+// gnnplan explain: the schedule of a plan as a tree, with its costs.
+#include "planner/io/files.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/plan_keys.hpp"
+#include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/explanation.hpp"
+#include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/plan_table.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace gnnplan::tools {
+namespace {
+
+struct ExplainOptions {
+    std::string plan;
+    bool json = false;
+};
+
+io::Document encode(const Units& units) {
+    return io::Document::object({{"redistribution", units.redistribution}, {"sparse", units.sparse}});
+}
+
+io::Document encode(const StepCost& step) {
+    return io::Document::object({{"name", step.name},
+                                 {"phase", io::name_of(step.phase)},
+                                 {"section", step.section},
+                                 {"kind", step.kind},
+                                 {"rows", step.rows},
+                                 {"columns", step.columns},
+                                 {"layout", step.layout},
+                                 {"total_bytes", step.total_bytes},
+                                 {"max_rank_bytes", step.max_rank_bytes},
+                                 {"predicted_seconds", step.seconds}});
+}
+
+io::Document encode(const RunnerUp& runner_up) {
+    const auto& bytes = runner_up.total_bytes_ratio;
+    return io::Document::object({{"configuration", io::encode(runner_up.configuration)},
+                                 {"epoch_seconds_ratio", runner_up.epoch_seconds_ratio},
+                                 {"total_bytes_ratio", bytes ? io::Document(*bytes) : io::Document()},
+                                 {"peak_bytes_ratio", runner_up.peak_bytes_ratio}});
+}
+
+io::Document encode(const Plan& plan, const Explanation& explanation) {
+    io::Document steps = io::Document::array();
+    for (const StepCost& step : explanation.steps) steps.push(encode(step));
+    io::Document remarks = io::Document::array();
+    for (const UnitRemark& remark : explanation.remarks) {
+        remarks.push(
+            io::Document::object({{"step", remark.step}, {"redistribution", remark.units}, {"reason", remark.reason}}));
+    }
+    io::Document largest = io::Document::array();
+    for (const TensorSize& tensor : explanation.largest) {
+        largest.push(io::Document::object({{"name", tensor.name}, {"bytes", tensor.bytes}}));
+    }
+    const Candidate& chosen = plan.candidates.front();
+    io::Document units =
+        io::Document::object({{"paper", encode(explanation.paper)}, {"executed", encode(explanation.executed)}});
+    units.set("differences", std::move(remarks));
+    io::Document memory = io::Document::object({{"peak_bytes_per_rank", chosen.predicted.peak_bytes_per_rank}});
+    memory.set("largest_tensors", std::move(largest));
+    io::Document document = io::Document::object({{"schema", "gnnplan.explanation/1"},
+                                                  {"configuration", io::encode(chosen.configuration)},
+                                                  {"predicted", io::encode(chosen.predicted)}});
+    document.set("units", std::move(units)).set("steps", std::move(steps)).set("memory", std::move(memory));
+    return document.set("runner_up", explanation.runner_up ? encode(*explanation.runner_up) : io::Document());
+}
+
+std::string phase_title(Phase phase) {
+    switch (phase) {
+        case Phase::setup: return "setup, once";
+        case Phase::epoch: return "epoch";
+        case Phase::evaluation: return "evaluation, when asked";
+    }
+    return "";
+}
+
+// Phases, then layers, then steps.
+std::string tree(const Explanation& explanation, bool color) {
+    Table table({{"step"},
+                 {"kind"},
+                 {"shape", Align::right},
+                 {"layout"},
+                 {"total", Align::right},
+                 {"busiest rank", Align::right},
+                 {"predicted", Align::right}});
+    const StepCost* previous = nullptr;
+    for (const StepCost& step : explanation.steps) {
+        const bool new_phase = previous == nullptr || previous->phase != step.phase;
+        if (new_phase) table.add({phase_title(step.phase), "", "", "", "", "", ""}, true);
+        if (new_phase || previous->section != step.section) table.add({"  " + step.section, "", "", "", "", "", ""});
+        const bool moves = step.total_bytes > 0;
+        table.add({"    " + step.name, step.kind, fmt::format("{}x{}", step.rows, step.columns), step.layout,
+                   moves ? format_bytes(step.total_bytes) : "-", moves ? format_bytes(step.max_rank_bytes) : "-",
+                   format_seconds(step.seconds)});
+        previous = &step;
+    }
+    return table.text(color);
+}
+
+std::string units_text(const Explanation& explanation) {
+    std::string out =
+        fmt::format("units    redistribution {} (paper {}), sparse {} (paper {})\n",
+                    format_number(explanation.executed.redistribution), format_number(explanation.paper.redistribution),
+                    format_number(explanation.executed.sparse), format_number(explanation.paper.sparse));
+    for (const UnitRemark& remark : explanation.remarks) {
+        const std::string units = remark.units > 0 ? fmt::format("+{} ", format_number(remark.units)) : "";
+        out += "         " + units + (remark.step.empty() ? "" : remark.step + ": ") + remark.reason + "\n";
+    }
+    return out;
+}
+
+std::string memory_text(const Plan& plan, const Explanation& explanation) {
+    const Prediction& predicted = plan.candidates.front().predicted;
+    std::string out =
+        fmt::format("memory   peak {} on the fullest rank{}; largest on rank 0:\n",
+                    format_memory(predicted.peak_bytes_per_rank), predicted.estimate ? " (estimate)" : "");
+    for (const TensorSize& tensor : explanation.largest) {
+        out += fmt::format("         {:>10}  {}\n", format_memory(tensor.bytes), tensor.name);
+    }
+    return out;
+}
+
+std::string runner_up_text(const Explanation& explanation) {
+    if (!explanation.runner_up) return "runner-up  the plan has no other candidate\n";
+    const RunnerUp& second = *explanation.runner_up;
+    const Configuration& configuration = second.configuration;
+    const std::string bytes =
+        second.total_bytes_ratio ? fmt::format(", {:.3g}x the bytes", *second.total_bytes_ratio) : "";
+    return fmt::format("runner-up  {} {} on {} takes {:.3g}x the time{}, {:.3g}x the peak memory\n",
+                       text(configuration.forward), text(configuration.backward), configuration.grid.text(),
+                       second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio);
+}
+
+std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {
+    const Candidate& chosen = plan.candidates.front();
+    const Configuration& configuration = chosen.configuration;
+    const std::string head = fmt::format(
+        "graph    {}\nmachine  {}\nchosen   forward {} backward {} kept {} grid {}: {} per epoch, {} in total, {} of "
+        "the busiest "
+        "rank{}\n\n",
+        graph_line(plan.problem), machine_line(plan.machine), text(configuration.forward), text(configuration.backward),
+        kept_text(configuration), configuration.grid.text(), format_seconds(chosen.predicted.epoch_seconds),
+        format_bytes(chosen.predicted.total_bytes), format_bytes(chosen.predicted.max_rank_bytes),
+        chosen.predicted.estimate ? " (estimate)" : "");
+    return head + tree(explanation, color) + "\n" + units_text(explanation) + memory_text(plan, explanation) +
+           runner_up_text(explanation);
+}
+
+int run_explain(const Context& context, const ExplainOptions& options) {
+    const Plan plan = io::read_plan(io::read_file(options.plan), options.plan);
+    const Explanation explanation = explain(plan);
+    if (options.json) {
+        print_json(encode(plan, explanation));
+    } else {
+        print(human_text(plan, explanation, use_color(context.color)));
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& root, Context& context) {
+    const auto options = std::make_shared<ExplainOptions>();
+    CLI::App& command = add_command(root, "explain", "Show a plan's schedule as a tree, and what its steps cost",
+                                    "gnnplan explain plan.json\ngnnplan explain plan.json --json");
+    command.add_option("plan", options->plan, "The plan")->required()->type_name("PLAN");
+    command.add_flag("--json", options->json, "Print one JSON object (gnnplan.explanation/1)");
+    on_command(command, context, options, run_explain);
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,141 @@
+// gnnplan validate: is a file what it says it is, and does a plan fit a machine.
+#include "planner/io/cursor.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/machine.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/report.hpp"
+#include "tools/common/format.hpp"
+#include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/problem.hpp"
+
+#include <gnnplan/ir/traffic.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+namespace gnnplan::tools {
+namespace {
+
+struct ValidateOptions {
+    std::vector<std::string> files;
+    std::string machine;
+    bool json = false;
+};
+
+struct Verdict {
+    std::string file;
+    std::string schema;  // "" when it has none
+    std::string error;   // "" when it is valid
+    ErrorCode code = ErrorCode::answer_no;
+};
+
+void check_traffic(const Plan& plan, const std::string& file) {
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const Candidate& candidate = plan.candidates[i];
+        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch);
+        if (total.total_bytes == candidate.predicted.total_bytes &&
+            total.max_rank_bytes == candidate.predicted.max_rank_bytes) {
+            continue;
+        }
+        throw Error(ErrorCode::data, "the predicted bytes do not follow from the schedule",
+                    fmt::format("{}: candidates[{}].predicted", file, i));
+    }
+}
+
+void check_memory(const Plan& plan, const Machine& machine, const std::string& file) {
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const std::int64_t peak = plan.candidates[i].predicted.peak_bytes_per_rank;
+        if (peak <= machine.memory_per_rank) continue;
+        throw Error(ErrorCode::answer_no,
+                    fmt::format("needs {} per rank, {} has {}", format_memory(peak), machine.name,
+                                format_memory(machine.memory_per_rank)),
+                    fmt::format("{}: candidates[{}]", file, i));
+    }
+}
+
+void check(const std::string& schema, const std::string& text, const std::string& file,
+           const std::optional<Machine>& machine) {
+    if (schema.starts_with("gnnplan.plan/")) {
+        const Plan plan = io::read_plan(text, file);
+        check_traffic(plan, file);
+        if (machine) check_memory(plan, *machine, file);
+    } else if (schema.starts_with("gnnplan.run/")) {
+        io::read_report(text, file);
+    } else if (schema.starts_with("gnnplan.machine/")) {
+        io::read_machine(text, file);
+    } else {
+        throw Error(ErrorCode::data, "unknown schema " + schema, file,
+                    "known: gnnplan.plan, gnnplan.run, gnnplan.machine");
+    }
+}
+
+Verdict judge(const std::string& file, const std::optional<Machine>& machine) {
+    Verdict verdict;
+    verdict.file = file;
+    try {
+        const std::string text = io::read_file(file);
+        verdict.schema = io::schema_of(text, file);
+        check(verdict.schema, text, file, machine);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::internal) throw;
+        verdict.error = error.what();
+        verdict.code = error.code() == ErrorCode::data ? ErrorCode::answer_no : error.code();
+    }
+    return verdict;
+}
+
+void show(const std::vector<Verdict>& verdicts, bool json) {
+    if (!json) {
+        for (const Verdict& verdict : verdicts) {
+            if (verdict.error.empty()) print(fmt::format("{}: ok ({})\n", verdict.file, verdict.schema));
+            if (!verdict.error.empty() && verdict.code == ErrorCode::answer_no)
+                print(fmt::format("invalid: {}\n", verdict.error));
+        }
+        return;
+    }
+    io::Document files = io::Document::array();
+    for (const Verdict& verdict : verdicts) {
+        const auto text_or_null = [](const std::string& text) {
+            return text.empty() ? io::Document() : io::Document(text);
+        };
+        io::Document file = io::Document::object({{"file", verdict.file}, {"valid", verdict.error.empty()}});
+        files.push(file.set("file_schema", text_or_null(verdict.schema)).set("error", text_or_null(verdict.error)));
+    }
+    print_json(io::Document::object({{"schema", "gnnplan.validation/1"}, {"files", std::move(files)}}));
+}
+
+int run_validate(const Context&, const ValidateOptions& options) {
+    std::optional<Machine> machine;
+    if (!options.machine.empty()) machine = load_machine(options.machine);
+    std::vector<Verdict> verdicts;
+    for (const std::string& file : options.files) verdicts.push_back(judge(file, machine));
+    show(verdicts, options.json);
+    // What could not be read weighs more than what was invalid.
+    int code = 0;
+    for (const Verdict& verdict : verdicts) {
+        if (verdict.error.empty()) continue;
+        if (verdict.code != ErrorCode::answer_no) fmt::print(stderr, "error: {}\n", verdict.error);
+        code = std::max(code, static_cast<int>(verdict.code));
+    }
+    return code;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& root, Context& context) {
+    const auto options = std::make_shared<ValidateOptions>();
+    CLI::App& command =
+        add_command(root, "validate", "Check plans, run reports and machine profiles",
+                    "gnnplan validate plan.json run.json\ngnnplan validate plan.json --machine a6000x8");
+    command.add_option("files", options->files, "The files")->required()->type_name("FILE...");
+    command
+        .add_option("--machine", options->machine, "Whether plans fit its memory: a preset or the file of a profile")
+        ->type_name("NAME|FILE");
+    command.add_flag("--json", options->json, "Print one JSON object (gnnplan.validation/1)");
+    on_command(command, context, options, run_validate);
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,236 @@
+#include "tools/gnnplan/problem.hpp"
+
+#include "planner/catalog/cards.hpp"
+#include "planner/catalog/machines.hpp"
+#include "planner/catalog/suggest.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/machine.hpp"
+#include "runtime/exec/graph_counts.hpp"
+#include "tools/common/format.hpp"
+#include "tools/common/options.hpp"
+
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/models.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t max_layers = 1000;
+
+Normalisation parse_normalisation(const std::string& name) {
+    if (name == "row_mean") return Normalisation::row_mean;
+    return name == "none" ? Normalisation::none : Normalisation::symmetric;
+}
+
+// Row means weigh u -> v and v -> u differently, so that A and A^T differ in values even where their patterns agree.
+bool symmetric_values(bool symmetric_pattern, Normalisation normalisation) {
+    return symmetric_pattern && normalisation != Normalisation::row_mean;
+}
+
+// The counts of a graph whose values are not those of its transpose.
+class DirectedCounts final : public GraphStats {
+public:
+    explicit DirectedCounts(const data::Graph& graph) : counts_(graph) {}
+    std::int64_t vertices() const override { return counts_.vertices(); }
+    std::int64_t nonzeros() const override { return counts_.nonzeros(); }
+    bool symmetric() const override { return false; }
+    bool exact() const override { return true; }
+    std::int64_t row_nonzeros(bool transposed, Range rows) const override {
+        return counts_.row_nonzeros(transposed, rows);
+    }
+
+private:
+    exec::GraphCounts counts_;
+};
+
+std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation) {
+    if (!std::filesystem::exists(shape.graph)) {
+        throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
+                    catalog::name_hint(shape.graph, catalog::card_names()));
+    }
+    data::DatasetOptions options;
+    options.preparation.symmetrise = preparation.symmetrise;
+    options.split = preparation.split;
+    options.seed = static_cast<std::uint64_t>(preparation.seed);
+    options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
+    options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
+    auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
+    fmt::print(stderr, "{}: {}\n", shape.graph, dataset->report().describe());
+    return dataset;
+}
+
+// Whether the load report remarks that something was not in the data, and was generated.
+bool noted(const data::Dataset& dataset, std::string_view beginning) {
+    const auto& notes = dataset.report().notes;
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const std::string& note) { return note.starts_with(beginning); });
+}
+
+void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+    if (shape.vertices || shape.nonzeros) {
+        throw Error(ErrorCode::usage, "--vertices and --nonzeros are counted when --graph is a path");
+    }
+    loaded.dataset = read_dataset(shape, preparation);
+    const data::Dataset& dataset = *loaded.dataset;
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = shape.graph;
+    record.source = "file: " + dataset.report().format;
+    record.vertices = dataset.vertices();
+    record.nonzeros = dataset.nonzeros();
+    record.exact = true;
+    record.normalisation = parse_normalisation(preparation.normalisation);
+    record.symmetric = symmetric_values(dataset.graph().symmetric, record.normalisation);
+    record.symmetrised = preparation.symmetrise;
+    record.split = preparation.split;
+    record.generated_features = noted(dataset, "No features") ? dataset.features() : 0;
+    record.generated_classes = noted(dataset, "No labels") ? dataset.classes() : 0;
+    record.seed = static_cast<std::uint64_t>(preparation.seed);
+    loaded.fingerprint = dataset.fingerprint();
+    if (record.symmetric == dataset.graph().symmetric) {
+        loaded.graph = std::make_unique<exec::GraphCounts>(dataset.graph());
+    } else {
+        loaded.graph = std::make_unique<DirectedCounts>(dataset.graph());
+    }
+    loaded.problem.record.model.widths = widths_of(shape, dataset.features(), dataset.classes());
+}
+
+void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+    const GraphSizes sizes = graph_sizes(shape);
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = sizes.name;
+    record.source = sizes.source;
+    record.vertices = sizes.vertices;
+    record.nonzeros = sizes.nonzeros;
+    record.normalisation = parse_normalisation(preparation.normalisation);
+    record.symmetric = symmetric_values(sizes.symmetric || preparation.symmetrise, record.normalisation);
+    record.symmetrised = preparation.symmetrise;
+    record.split = preparation.split;
+    record.seed = static_cast<std::uint64_t>(preparation.seed);
+    loaded.graph = std::make_unique<UniformStats>(record.vertices, record.nonzeros, record.symmetric);
+    loaded.problem.record.model.widths = widths_of(shape, sizes.features, sizes.classes);
+}
+
+// Totals over ranks and steps are formed in 64 bits; no step moves or touches more than every rank's copy of its
+// matrix.
+void check_total_size(const ProblemRecord& record) {
+    constexpr std::int64_t steps_per_layer = 16;
+    constexpr std::int64_t element_bytes = 4;
+    std::int64_t width = 0;
+    for (const std::int64_t f : record.model.widths) width += f;
+    try {
+        const std::int64_t elements = checked_multiply(record.graph.vertices, width);
+        checked_multiply(checked_multiply(elements, element_bytes * steps_per_layer), record.ranks);
+    } catch (const Error&) {
+        throw Error(ErrorCode::usage, "sizes too large: vertices x widths x ranks does not fit 64-bit byte counts");
+    }
+}
+
+}  // namespace
+
+void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks) {
+    CLI::Option* graph = command.add_option("--graph", flags.graph, "Which graph; cards: see gnnplan datasets list")
+                             ->type_name(graph_type);
+    add_count(command, "--vertices", flags.vertices, "Vertices, in place of --graph", {1, max_vertices})
+        ->excludes(graph);
+    add_count(command, "--nonzeros", flags.nonzeros, "Stored entries of the adjacency matrix, self loops included",
+              {1, max_nonzeros})
+        ->excludes(graph);
+    command
+        .add_flag("--symmetric", flags.symmetric,
+                  "Every edge is there in both directions; else two matrices are planned for")
+        ->excludes(graph);
+    CLI::Option* features = add_count(command, "--features", flags.features, "Width of the input", {1, max_width});
+    CLI::Option* classes = add_count(command, "--classes", flags.classes, "Width of the output", {1, max_width});
+    CLI::Option* layers = add_count(command, "--layers", flags.layers, "Layers", {1, max_layers});
+    CLI::Option* hidden = add_count(command, "--hidden", flags.hidden, "Width of hidden layers", {1, max_width});
+    add_counts(command, "--widths", flags.widths, "All widths, in place of features, hidden, layers and classes",
+               {1, max_width}, 2)
+        ->excludes(features)
+        ->excludes(classes)
+        ->excludes(layers)
+        ->excludes(hidden);
+    add_count(command, "--ranks", flags.ranks, "Ranks P", {1, max_ranks});
+}
+
+void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
+    command.add_flag("--symmetrise", flags.symmetrise, "Add the reverse of every edge");
+    command.add_option("--split", flags.split, "Which of the splits the data has")->type_name("NAME");
+    command.add_option("--normalisation", flags.normalisation, "Values of the matrix: symmetric, row_mean, none")
+        ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
+        ->type_name("KIND")
+        ->capture_default_str();
+    add_count(command, "--seed", flags.seed, "Of features and classes that are generated because the data has none",
+              {0});
+}
+
+bool is_card(const std::string& selector) {
+    return !catalog::variants_of(std::string_view(selector).substr(0, selector.find(':'))).empty();
+}
+
+GraphSizes graph_sizes(const ShapeFlags& flags) {
+    GraphSizes sizes{"sizes", "sizes", flags.vertices.value_or(0), flags.nonzeros.value_or(0), flags.symmetric, 0, 0};
+    if (!flags.graph.empty()) {
+        const catalog::Card& card = catalog::find_card(flags.graph);
+        sizes = {catalog::selector_of(card),
+                 "card: " + card.source,
+                 card.vertices,
+                 card.nonzeros,
+                 card.symmetric,
+                 card.features,
+                 card.classes};
+    } else if (!flags.vertices || !flags.nonzeros) {
+        throw Error(ErrorCode::usage, "no graph given", {}, "use --graph, or --vertices and --nonzeros");
+    }
+    if (sizes.nonzeros / sizes.vertices > sizes.vertices ||
+        (sizes.nonzeros / sizes.vertices == sizes.vertices && sizes.nonzeros % sizes.vertices > 0)) {
+        throw Error(ErrorCode::usage, fmt::format("{} nonzeros do not fit a matrix of {} rows",
+                                                  format_count(sizes.nonzeros), format_count(sizes.vertices)));
+    }
+    return sizes;
+}
+
+std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes) {
+    if (!flags.widths.empty()) return flags.widths;
+    const std::int64_t first = flags.features.value_or(features);
+    const std::int64_t last = flags.classes.value_or(classes);
+    if (first == 0)
+        throw Error(ErrorCode::usage, "the number of features is not known", {}, "give --features or --widths");
+    if (last == 0)
+        throw Error(ErrorCode::usage, "the number of classes is not known", {}, "give --classes or --widths");
+    std::vector<std::int64_t> widths(static_cast<std::size_t>(flags.layers + 1), flags.hidden);
+    widths.front() = first;
+    widths.back() = last;
+    return widths;
+}
+
+LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const std::string& model,
+                           bool bias) {
+    LoadedProblem loaded;
+    ProblemRecord& record = loaded.problem.record;
+    if (shape.graph.empty() || is_card(shape.graph)) {
+        load_from_sizes(loaded, shape, preparation);
+    } else {
+        load_from_path(loaded, shape, preparation);
+    }
+    record.model.name = model;
+    record.model.bias = bias;
+    record.ranks = static_cast<int>(shape.ranks);
+    check_total_size(record);
+    loaded.problem.ops = models::build(model, record.model.widths, bias);
+    loaded.problem.graph = loaded.graph.get();
+    return loaded;
+}
+
+Machine load_machine(const std::string& name_or_file) {
+    if (!std::filesystem::is_regular_file(name_or_file)) return catalog::find_machine(name_or_file);
+    return io::read_machine(io::read_file(name_or_file), name_or_file);
+}
+
+}  // namespace gnnplan::tools

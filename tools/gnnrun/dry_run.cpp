@@ -1,0 +1,105 @@
+#include "tools/gnnrun/dry_run.hpp"
+
+#include "planner/io/document.hpp"
+#include "runtime/exec/graph_counts.hpp"
+#include "runtime/train/match.hpp"
+#include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
+
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/traffic.hpp>
+
+#include <fmt/format.h>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr int tensors_shown = 5;
+
+// The rank that needs most memory.
+int busiest_rank(const Schedule& schedule, const GraphStats& graph) {
+    int busiest = 0;
+    std::int64_t most = 0;
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+        const std::int64_t peak = plan_memory(schedule, graph, rank).peak_bytes;
+        if (peak <= most) continue;
+        most = peak;
+        busiest = rank;
+    }
+    return busiest;
+}
+
+std::int64_t sent_bytes(const Schedule& schedule, const Step& step) {
+    std::int64_t bytes = 0;
+    for (const RankTraffic& traffic : traffic_of(schedule, step)) bytes += traffic.sent_bytes;
+    return bytes;
+}
+
+const char* name_of(Phase phase) {
+    return phase == Phase::setup ? "setup" : phase == Phase::epoch ? "epoch" : "evaluation";
+}
+
+}  // namespace
+
+std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
+                         bool color) {
+    const int index = train::usable_candidates(plan, options).front();
+    const Candidate& candidate = plan.candidates[static_cast<std::size_t>(index)];
+    const Schedule& schedule = candidate.schedule;
+    const exec::GraphCounts counts(dataset.graph());
+    const int rank = busiest_rank(schedule, counts);
+    const MemoryPlan memory = plan_memory(schedule, counts, rank);
+
+    std::string text = fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", index + 1,
+                                   gnnplan::text(candidate.configuration.forward),
+                                   gnnplan::text(candidate.configuration.backward), schedule.grid.text());
+    text += fmt::format(
+        "memory of rank {}, which needs most\n  while loading   {}\n  sparse blocks   {}\n  arena           {}\n"
+        "  peak            {}\n  largest        ",
+        rank, format_memory(memory.load_bytes), format_memory(memory.adjacency_bytes),
+        format_memory(memory.arena_bytes), format_memory(memory.peak_bytes));
+    for (const TensorSize& tensor : largest_tensors(schedule, counts, rank, tensors_shown)) {
+        text += fmt::format(" {} {},", tensor.name, format_memory(tensor.bytes));
+    }
+    text.back() = '\n';
+
+    Table table({{"phase"}, {"step"}, {"kind"}, {"shape"}, {"bytes", Align::right}, {"time predicted", Align::right}});
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
+        const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
+        table.add({name_of(step.phase), step.name, std::string(kind_of(step.operation)),
+                   fmt::format("{} x {}", subject.rows, subject.columns), format_bytes(sent_bytes(schedule, step)),
+                   format_seconds(candidate.predicted.step_seconds[i])});
+    }
+    return text + "\n" + table.text(color);
+}
+
+std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) {
+    const int index = train::usable_candidates(plan, options).front();
+    const Candidate& candidate = plan.candidates[static_cast<std::size_t>(index)];
+    const Schedule& schedule = candidate.schedule;
+    const exec::GraphCounts counts(dataset.graph());
+    const int rank = busiest_rank(schedule, counts);
+    const MemoryPlan memory = plan_memory(schedule, counts, rank);
+    io::Document steps = io::Document::array();
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
+        steps.push(io::Document::object({{"name", step.name},
+                                         {"phase", name_of(step.phase)},
+                                         {"kind", kind_of(step.operation)},
+                                         {"predicted_bytes", sent_bytes(schedule, step)},
+                                         {"predicted_seconds", candidate.predicted.step_seconds[i]}}));
+    }
+    const io::Document document = io::Document::object({{"schema", "gnnplan.dry-run/1"},
+                                                        {"ranks", plan.problem.ranks},
+                                                        {"candidate", index},
+                                                        {"rank", rank},
+                                                        {"load_bytes", memory.load_bytes},
+                                                        {"adjacency_bytes", memory.adjacency_bytes},
+                                                        {"arena_bytes", memory.arena_bytes},
+                                                        {"peak_bytes_per_rank", memory.peak_bytes},
+                                                        {"steps", std::move(steps)}});
+    return io::dump(document, 1) + "\n";
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,20 @@
+// What a run would do and need, without training.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/train/options.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <string>
+
+namespace gnnplan::tools {
+
+// Memory on this graph and steps of the first candidate the options allow, for people.
+std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
+                         bool color);
+
+// The same as gnnplan.dry-run/1.
+std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options);
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,113 @@
+#include "tools/gnnrun/flags.hpp"
+
+#include "runtime/train/match.hpp"
+#include "tools/common/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace gnnplan::tools {
+namespace {
+
+// A finite number for which `allowed` holds; `what` names those.
+CLI::Option* add_number(CLI::App& app, const std::string& name, std::function<void(double)> take,
+                        const std::function<bool(double)>& allowed, const std::string& what,
+                        const std::string& description) {
+    const auto read = [name, what, allowed, take = std::move(take)](const double& value) {
+        if (!std::isfinite(value) || !allowed(value)) throw CLI::ValidationError(name, "must be " + what);
+        take(value);
+    };
+    return app.add_option_function<double>(name, read, description)->type_name("X");
+}
+
+void add_training(CLI::App& app, RunFlags& flags) {
+    const auto positive = [](double x) { return x > 0; };
+    const auto not_negative = [](double x) { return x >= 0; };
+    const auto probability = [](double x) { return x >= 0 && x < 1; };
+    const std::string probabilities = "at least 0 and below 1";
+    add_count(app, "--epochs", flags.epochs, "Epochs to train", {1, std::int64_t{1} << 31});
+    add_count(app, "--seed", flags.seed, "Of initial weights and dropout", {0});
+    add_number(
+        app, "--lr", [&](double x) { flags.learning_rate = x; }, positive, "above 0", "Adam's learning rate")
+        ->default_str("0.01");
+    add_number(
+        app, "--weight-decay", [&](double x) { flags.weight_decay = x; }, not_negative, "at least 0",
+        "L2 weight decay, on the first layer's weights")
+        ->default_str("5e-4");
+    app.add_flag("--decay-all", flags.decay_all, "Weight decay on the weights of all layers");
+    add_number(
+        app, "--dropout", [&](double x) { flags.dropout = x; }, probability, probabilities,
+        "Probability of dropping an element of any layer's input, the features included")
+        ->default_str("0");
+    add_number(
+        app, "--input-dropout", [&](double x) { flags.input_dropout = x; }, probability, probabilities,
+        "The same for the features only, in place of --dropout");
+    add_count(app, "--eval-every", flags.eval_every,
+              "Epochs between evaluations; the last epoch is evaluated too; 0: never", {0});
+    add_count(app, "--autotune", flags.autotune,
+              "Epochs each candidate is tried for; 0: off; default: chosen, off below 20 epochs", {0});
+}
+
+void add_output(CLI::App& app, RunFlags& flags) {
+    app.add_option("--report", flags.report, "Write the run report (gnnplan.run/1)")->type_name("FILE");
+    app.add_option("--metrics", flags.metrics, "Write one line of JSON per epoch")->type_name("FILE");
+    app.add_flag("--dry-run", flags.dry_run, "Check plan, launch and data, show memory and steps, train nothing");
+    app.add_flag("--json", flags.json, "Print the report instead of the summary");
+    CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Errors and the result only");
+    app.add_flag("-v,--verbose", flags.verbose, "Say more, e.g. which candidate is tried")->excludes(quiet);
+}
+
+}  // namespace
+
+void add_flags(CLI::App& app, RunFlags& flags) {
+    app.add_option("PLAN", flags.plan, "Plan made by gnnplan plan -o")->required()->type_name("FILE");
+    app.add_option("--data", flags.data, "The graph, with features, labels and split")->required()->type_name("PATH");
+    app.add_option("--split", flags.split, "Which of the splits the data has")->type_name("NAME");
+    app.add_option("--feature-norm", flags.feature_norm,
+                   "Divide each vertex's features by the sum of their magnitudes: none, row")
+        ->check(CLI::IsMember({"none", "row"}))
+        ->type_name("KIND")
+        ->capture_default_str();
+    add_training(app, flags);
+    add_count(app, "--threads", flags.threads, "Threads per rank; default: the cores, shared out", {1, 4096});
+    app.add_option("--backend", flags.backend, "Kernels: cpu, or reference (slow, plain loops)")
+        ->check(CLI::IsMember({"cpu", "reference"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_flag("--in-process", flags.in_process, "Ranks are threads of this process; no mpirun needed");
+    add_output(app, flags);
+}
+
+train::TrainOptions train_options(const RunFlags& flags, int ranks) {
+    train::TrainOptions options;
+    options.epochs = flags.epochs;
+    options.seed = static_cast<std::uint64_t>(flags.seed);
+    options.learning_rate = flags.learning_rate;
+    options.weight_decay = flags.weight_decay;
+    options.decay_all = flags.decay_all;
+    options.dropout = flags.dropout;
+    options.input_dropout = flags.input_dropout;
+    options.eval_every = flags.eval_every;
+    options.autotune = flags.autotune;
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / ranks)));
+    options.kernels = flags.backend == "reference" ? &kernels::reference_table() : &kernels::cpu_table();
+    return options;
+}
+
+data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan) {
+    data::DatasetOptions options =
+        train::dataset_options(plan, flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none);
+    if (!flags.split.empty()) {
+        if (!options.split.empty() && options.split != flags.split) {
+            throw Error(ErrorCode::mismatch, "the plan was made for split " + options.split, "--split " + flags.split);
+        }
+        options.split = flags.split;
+    }
+    return options;
+}
+
+}  // namespace gnnplan::tools

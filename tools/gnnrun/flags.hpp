@@ -1,0 +1,53 @@
+// The command line of gnnrun.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/train/options.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+struct RunFlags {
+    std::string plan;
+    std::string data;
+    std::string split;
+    std::int64_t epochs = 200;
+    std::int64_t seed = 1;
+    double learning_rate = 0.01;
+    double weight_decay = 5e-4;
+    bool decay_all = false;
+    double dropout = 0;
+    std::optional<double> input_dropout;
+    std::string feature_norm = "none";
+    std::int64_t eval_every = 1;
+    std::optional<std::int64_t> autotune;
+    std::optional<std::int64_t> threads;
+    std::string backend = "cpu";
+    bool in_process = false;
+    std::optional<std::string> report;
+    std::optional<std::string> metrics;
+    bool dry_run = false;
+    bool quiet = false;
+    bool verbose = false;
+    bool json = false;
+    std::string color = "auto";
+    std::string command_line;
+};
+
+void add_flags(CLI::App& app, RunFlags& flags);
+
+// The options of a run of `ranks` ranks. Cores are shared out evenly when --threads does not say how many each rank
+// has.
+train::TrainOptions train_options(const RunFlags& flags, int ranks);
+
+// How the data is read for this plan. Throws Error{mismatch} when --split is not the plan's split.
+data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan);
+
+}  // namespace gnnplan::tools

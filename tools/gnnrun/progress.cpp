@@ -1,0 +1,56 @@
+#include "tools/gnnrun/progress.hpp"
+
+#include "tools/common/format.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr double live_interval = 0.1;  // seconds
+constexpr double plain_interval = 10;
+constexpr double percent = 100;
+
+}  // namespace
+
+std::string describe(const EpochRecord& epoch) {
+    std::string text = fmt::format("loss {:.4f}", epoch.loss);
+    const auto add = [&](const char* name, const std::optional<double>& accuracy) {
+        if (accuracy) text += fmt::format("  {} {:.1f} %", name, percent * *accuracy);
+    };
+    add("train", epoch.train_accuracy);
+    add("valid", epoch.valid_accuracy);
+    add("test", epoch.test_accuracy);
+    return text;
+}
+
+Progress::Progress(std::int64_t epochs, bool quiet, measure::Clock& clock)
+    : epochs_(epochs), quiet_(quiet), clock_(clock), live_(isatty(STDERR_FILENO) == 1), last_shown_(clock.now()) {}
+
+void Progress::show(const EpochRecord& epoch) {
+    const double now = clock_.now();
+    const bool last = epoch.epoch == epochs_;
+    if (quiet_ || (now - last_shown_ < (live_ ? live_interval : plain_interval) && !(live_ && last))) return;
+    last_shown_ = now;
+    fmt::print(stderr, "{}epoch {}/{}  {}  {}/epoch{}", live_ ? "\r" : "", epoch.epoch, epochs_, describe(epoch),
+               format_seconds(epoch.seconds), live_ ? "\033[K" : "\n");
+    std::fflush(stderr);
+    line_open_ = live_;
+}
+
+void Progress::say(const std::string& text) {
+    if (quiet_) return;
+    end_line();
+    fmt::print(stderr, "{}\n", text);
+}
+
+void Progress::end_line() {
+    if (line_open_) fmt::print(stderr, "\n");
+    line_open_ = false;
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,39 @@
+// How far a run is: one live line on a terminal, else a line every ten seconds.
+#pragma once
+
+#include "runtime/measure/clock.hpp"
+
+#include <gnnplan/ir/measurement.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace gnnplan::tools {
+
+// "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; accuracies that were not taken are left out.
+std::string describe(const EpochRecord& epoch);
+
+class Progress {
+public:
+    // Writes to stderr, unless `quiet`.
+    Progress(std::int64_t epochs, bool quiet, measure::Clock& clock);
+    ~Progress() { end_line(); }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void show(const EpochRecord& epoch);
+    // A line of its own.
+    void say(const std::string& text);
+
+private:
+    void end_line();
+
+    std::int64_t epochs_;
+    bool quiet_;
+    measure::Clock& clock_;
+    bool live_;
+    bool line_open_ = false;
+    double last_shown_;
+};
+
+}  // namespace gnnplan::tools

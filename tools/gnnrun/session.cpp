@@ -1,0 +1,83 @@
+#include "tools/gnnrun/session.hpp"
+
+#include "planner/io/files.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/report.hpp"
+#include "runtime/train/match.hpp"
+#include "runtime/train/report.hpp"
+#include "runtime/train/train.hpp"
+#include "tools/common/main.hpp"
+#include "tools/common/table.hpp"
+#include "tools/common/version.hpp"
+#include "tools/gnnrun/artifacts.hpp"
+#include "tools/gnnrun/dry_run.hpp"
+#include "tools/gnnrun/progress.hpp"
+#include "tools/gnnrun/summary.hpp"
+
+#include <fmt/format.h>
+
+namespace gnnplan::tools {
+
+Plan load_plan(const RunFlags& flags) {
+    Plan plan = io::read_plan(io::read_file(flags.plan), flags.plan);
+    train::check_predictions(plan);
+    return plan;
+}
+
+Session::Session(const RunFlags& flags, Plan plan, bool speaks)
+    : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_.problem.ranks)) {}
+
+void Session::open_data() {
+    train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out
+    measure::SteadyClock clock;
+    const double start = clock.now();
+    dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
+    if (speaks_ && !flags_.quiet) fmt::print(stderr, "{}: {}\n", flags_.data, dataset_->report().describe());
+    train::match_data(plan_, *dataset_);
+    options_.load_seconds = clock.now() - start;
+}
+
+void Session::show_dry_run() const {
+    if (!speaks_) return;
+    print(flags_.json ? dry_run_json(plan_, *dataset_, options_)
+                      : dry_run_text(plan_, *dataset_, options_, use_color(flags_.color)));
+}
+
+void Session::train(comm::Communicator& comm, bool shared) {
+    measure::SteadyClock clock;
+    const bool first = comm.rank() == 0;
+    Progress progress(options_.epochs, flags_.quiet || !first, clock);
+    train::TrainHooks hooks;
+    hooks.note = [&](const std::string& text) { progress.say(text); };
+    hooks.epoch = [&](const EpochRecord& epoch) { progress.show(epoch); };
+    if (flags_.verbose) {
+        hooks.candidate = [&](int candidate) { progress.say(fmt::format("building candidate {}", candidate + 1)); };
+    }
+    if (first || !shared) {
+        hooks.release_graph = [&] { dataset_->release_graph(); };
+        hooks.release_features = [&] { dataset_->release_features(); };
+    }
+    if (shared) {
+        // Threads would each read the whole file for their block of it.
+        if (first) dataset_->cache_features();
+        comm.barrier();
+    }
+    RunReport report = train::train(comm, plan_, *dataset_, options_, hooks, clock);
+    if (first) report_ = std::move(report);
+}
+
+int Session::finish(const std::string& communicator) {
+    if (!speaks_) return 0;
+    report_->tool_version = version();
+    report_->command_line = flags_.command_line;
+    report_->backend = flags_.backend;
+    report_->communicator = communicator;
+    write_artifacts(flags_, *report_);
+    print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
+    if (const auto mismatch = train::byte_mismatch(*report_)) {
+        throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
+    }
+    return 0;
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,45 @@
+// One process's part in a run: the plan and the data, shared by the ranks that are its threads.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+#include "tools/gnnrun/flags.hpp"
+
+#include <gnnplan/ir/measurement.hpp>
+#include <gnnplan/ir/plan.hpp>
+
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+// Reads the plan and checks it. Throws what io::read_file, io::read_plan and train::check_predictions throw.
+Plan load_plan(const RunFlags& flags);
+
+class Session {
+public:
+    // `speaks`: this process holds rank 0, which is the one to talk.
+    Session(const RunFlags& flags, Plan plan, bool speaks);
+
+    // Reads the data and checks that it is the plan's. Not collective.
+    void open_data();
+    // Prints what a run would do, when this process speaks.
+    void show_dry_run() const;
+
+    // Trains on one rank. Collective over `comm`; with `shared`, its ranks are threads that share this object. The
+    // report is kept when this rank is 0.
+    void train(comm::Communicator& comm, bool shared);
+
+    // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code. Throws
+    // Error{internal} when the bytes counted are not those predicted.
+    int finish(const std::string& communicator);
+
+private:
+    const RunFlags& flags_;
+    Plan plan_;
+    bool speaks_;
+    train::TrainOptions options_;
+    std::optional<data::Dataset> dataset_;
+    std::optional<RunReport> report_;
+};
+
+}  // namespace gnnplan::tools
