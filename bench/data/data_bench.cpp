@@ -39,7 +39,7 @@ void set_bytes(benchmark::State& state, std::size_t bytes) {
 
 void parse_edge_list(benchmark::State& state) {
     const std::string text = edge_text('\t', 0);
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         TextReader reader(memory_input("text", text));
         benchmark::DoNotOptimize(read_edge_list(reader).vertices);
     }
@@ -51,7 +51,7 @@ void parse_matrix_market(benchmark::State& state) {
     const std::string n = std::to_string(rmat().vertices);
     const std::string text = "%%MatrixMarket matrix coordinate pattern general\n" + n + " " + n + " " +
                              std::to_string(rmat().edges.size()) + "\n" + edge_text(' ', 1);
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         TextReader reader(memory_input("text", text));
         benchmark::DoNotOptimize(read_matrix_market(reader).vertices);
     }
@@ -66,7 +66,7 @@ void parse_gzip_edge_list(benchmark::State& state) {
     gzFile file = gzopen(path.c_str(), "wb6");
     gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
     gzclose(file);
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         TextReader reader(open_input(path));
         benchmark::DoNotOptimize(read_edge_list(reader).vertices);
     }
@@ -89,7 +89,7 @@ void parse_features(benchmark::State& state) {
     gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
     gzclose(file);
     const auto features = open_ogb_features(folder, rows);
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         float sum = 0;
         features->visit_rows({0, rows}, {0, columns}, [&](std::int64_t, const float* row) { sum += row[0]; });
         benchmark::DoNotOptimize(sum);
@@ -106,7 +106,7 @@ EdgeList copy_of(const EdgeList& edges) {
 }
 
 void build(benchmark::State& state) {
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         PreparationCounts counts;
         benchmark::DoNotOptimize(build_graph(copy_of(rmat().edges), rmat().vertices, {}, counts).nonzeros());
     }
@@ -118,7 +118,7 @@ void normalised_block(benchmark::State& state) {
     PreparationCounts counts;
     const Graph graph = build_graph(copy_of(rmat().edges), rmat().vertices, {}, counts);
     const gnnplan::Range all = {0, graph.vertices()};
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         const DegreeScales scales = compute_scales(graph, Normalisation::symmetric);
         benchmark::DoNotOptimize(
             build_block(graph, true, all, gnnplan::balanced_block(all, 0, state.range(0)), scales).nonzeros());
@@ -130,13 +130,13 @@ BENCHMARK(normalised_block)->Arg(1)->Arg(4)->Unit(benchmark::kMillisecond);
 void fingerprint_of_graph(benchmark::State& state) {
     PreparationCounts counts;
     const Graph graph = build_graph(copy_of(rmat().edges), rmat().vertices, {}, counts);
-    for (auto _ : state) benchmark::DoNotOptimize(fingerprint(graph));
+    for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(fingerprint(graph));
     set_bytes(state, graph.out.column.size() * 4 + graph.out.row_start.size() * 8);
 }
 BENCHMARK(fingerprint_of_graph)->Unit(benchmark::kMillisecond);
 
 void draw_rmat(benchmark::State& state) {
-    for (auto _ : state)
+    for ([[maybe_unused]] auto _ : state)
         benchmark::DoNotOptimize(generate_rmat({.vertices = 1 << 18, .nonzeros = 1 << 20}).edges.size());
     state.SetItemsProcessed(state.iterations() << 20);
 }

@@ -86,6 +86,22 @@ void write_directly(const std::string& path, std::string_view text) {
     if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
 }
 
+// Where a file is really written: links are followed; `direct` says it is no regular file.
+struct Target {
+    std::string path;
+    bool direct;
+};
+
+Target target_of(const std::string& path) {
+    if (path.empty()) throw Error(ErrorCode::cannot_create, "the name of the output is empty");
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) throw Error(ErrorCode::cannot_create, "is a directory", path);
+    if (exists && !S_ISREG(status.st_mode)) return {path, true};
+    std::error_code ignored;
+    return {exists ? std::filesystem::canonical(path, ignored).string() : path, false};
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -110,13 +126,18 @@ std::string read_file(const std::string& path) {
     }
 }
 
+void check_can_create(const std::string& path) {
+    const Target target = target_of(path);
+    if (target.direct) return;
+    const Temporary probe = create_beside(target.path);  // permissions alone do not tell
+    ::close(probe.descriptor);
+    ::unlink(probe.path.c_str());
+}
+
 void write_file_atomically(const std::string& path, std::string_view text) {
-    struct stat status {};
-    const bool exists = ::stat(path.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) throw Error(ErrorCode::cannot_create, "is a directory", path);
-    if (exists && !S_ISREG(status.st_mode)) return write_directly(path, text);
-    std::error_code ignored;
-    write_beside_and_rename(exists ? std::filesystem::canonical(path, ignored).string() : path, text);
+    const Target target = target_of(path);
+    if (target.direct) return write_directly(path, text);
+    write_beside_and_rename(target.path, text);
 }
 
 }  // namespace gnnplan::io

@@ -10,6 +10,9 @@ namespace gnnplan::io {
 // when reading fails half-way, Error{data} when it is larger.
 std::string read_file(const std::string& path);
 
+// Finds out before long work that `path` cannot be written. Throws Error{cannot_create}; leaves nothing behind.
+void check_can_create(const std::string& path);
+
 // Writes a temporary file beside `path`, flushes it to disk and renames it over `path`; a link is followed. What is no
 // regular file, such as /dev/stdout, is written to directly. Throws Error{cannot_create} when the file cannot be
 // created, Error{io} when writing fails; `path` is then as it was and nothing is left beside it.

@@ -132,7 +132,7 @@ std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matri
 
 std::int64_t load_bytes(const GraphStats& graph) {
     const std::int64_t directions = graph.symmetric() ? 1 : 2;
-    return directions * (8 * (graph.vertices() + 1) + 4 * graph.nonzeros()) + 8 * graph.vertices();
+    return directions * (8 * (graph.vertices() + 1) + 4 * graph.nonzeros()) + 16 * graph.vertices();
 }
 
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank) {

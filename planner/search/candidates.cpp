@@ -109,6 +109,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     for (const ProductLayer& layer : space.layers) space.widths.push_back(layer.out_width);
     ensure(problem.graph != nullptr, "select needs graph statistics");
     space.graph = problem.graph;
+    space.one_copy = one_copy_serves(problem.graph->symmetric(), problem.record.graph.normalisation);
     space.ranks = problem.record.ranks;
     space.options = options;
     if (options.replication) enumerate::check_replication(*options.replication, space.ranks);
@@ -135,7 +136,7 @@ Candidate cost_configuration(const Space& space, const Configuration& configurat
     Candidate candidate;
     candidate.configuration = configuration;
     candidate.schedule =
-        lower::lower(space.layers, configuration, {space.graph->vertices(), space.graph->symmetric()});
+        lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
     candidate.predicted = cost::predict(candidate.schedule, *space.graph, machine);
     return candidate;
 }

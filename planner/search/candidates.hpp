@@ -12,6 +12,7 @@ struct Space {
     std::vector<ProductLayer> layers;
     std::vector<std::int64_t> widths;  // f_0 .. f_L
     const GraphStats* graph = nullptr;
+    bool one_copy = true;  // of the adjacency serves both passes
     int ranks = 1;
     SelectOptions options;
     std::int64_t memory_per_rank = 0;

@@ -18,7 +18,7 @@ std::optional<int> smallest_ranks(const Space& space, const Configuration& thrif
         configuration.replication = 1;
         configuration.exchange = Exchange::panels;
         const Schedule schedule =
-            lower::lower(space.layers, configuration, {space.graph->vertices(), space.graph->symmetric()});
+            lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
         if (plan_memory(schedule, *space.graph, 0).peak_bytes > space.memory_per_rank) continue;
         if (peak_bytes_per_rank(schedule, *space.graph) <= space.memory_per_rank) return ranks;
     }

@@ -166,11 +166,18 @@ TEST_P(Monitored, BytesAreThoseOpenMpiSaw) {
     EXPECT_GT(exchanged, 0);
 }
 
+std::string plan_name(const ::testing::TestParamInfo<std::tuple<int, const char*>>& instance) {
+    std::string name = fmt::format("RA{}{}", std::get<0>(instance.param), std::get<1>(instance.param));
+    std::erase_if(name, [](char c) { return c == '-' || c == ' '; });
+    return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Plans, Monitored,
                          ::testing::Combine(::testing::Values(1, 2, 4),
                                             ::testing::Values("--forward DS --backward SD",
                                                               "--forward SD --backward DS",
-                                                              "--forward DD --backward DD")));
+                                                              "--forward DD --backward DD")),
+                         plan_name);
 
 }  // namespace
 }  // namespace gnnplan::testing

@@ -94,14 +94,22 @@ TEST(GraphGenerate, RmatWithFeatures) {
     EXPECT_EQ(json["classes"], 2);
 }
 
+TEST(GraphGenerate, PlantedPartitionHasFeaturesUnlessToldOtherwise) {
+    const Folder folder;
+    const std::string graph = folder / "graph";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 100 --nonzeros 600 -o " + graph).code, 0);
+    const auto json = gnnplan("graph info --json " + graph).json();
+    EXPECT_GT(json["features"], 0);
+    EXPECT_GT(json["classes"], 1);
+}
+
 TEST(GraphGenerate, WrongUsage) {
     const Folder folder;
     const std::string out = " -o " + (folder / "graph");
     for (const std::string flags :
          {"rmat --vertices 10", "rmat --nonzeros 10", "rmat --vertices 0 --nonzeros 1",
           "rmat --vertices 10 --nonzeros -1", "rmat --vertices 10 --nonzeros 10 --features 3",
-          "rmat --vertices 10 --nonzeros 10 --abcd 0.5,0.5", "planted --vertices 10 --nonzeros 10",
-          "rmat --vertices 10 --nonzeros 10 --abcd 0.9,0.9,0.1,0.1",
+          "rmat --vertices 10 --nonzeros 10 --abcd 0.5,0.5", "rmat --vertices 10 --nonzeros 10 --abcd 0.9,0.9,0.1,0.1",
           "rmat --vertices 10 --nonzeros 10 --abcd nan,0,0,1", "ring --vertices 10 --nonzeros 10", ""}) {
         EXPECT_EQ(gnnplan("graph generate " + flags + out).code, 64) << flags;
     }

@@ -4,10 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace gnnplan::testing {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::ptrdiff_t adjacencies(const nlohmann::ordered_json& plan) {
+    const auto& tensors = plan["schedule"]["tensors"];
+    return std::count_if(tensors.begin(), tensors.end(),
+                         [](const auto& tensor) { return tensor["role"] == "adjacency"; });
+}
 
 TEST(Plan, CardPlanHoldsTheContractsKeys) {
     const Folder folder;
@@ -169,10 +178,12 @@ TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     EXPECT_EQ(symmetrised["problem"]["graph"]["symmetric"], true);
     EXPECT_EQ(symmetrised["problem"]["graph"]["symmetrised"], true);
     EXPECT_EQ(symmetrised["problem"]["graph"]["nonzeros"], 14);
-    // Row means weigh the two directions of an edge differently.
+    // Row means weigh the two directions of an edge differently: A and A^T are both stored.
     const auto means =
         gnnplan("plan --json --features 4 --classes 2 --symmetrise --normalisation row_mean --graph " + edges).json();
-    EXPECT_EQ(means["problem"]["graph"]["symmetric"], false);
+    EXPECT_EQ(means["problem"]["graph"]["symmetric"], true);
+    EXPECT_EQ(adjacencies(symmetrised), 1);
+    EXPECT_EQ(adjacencies(means), 2);
 }
 
 }  // namespace

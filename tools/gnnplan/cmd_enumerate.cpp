@@ -55,6 +55,7 @@ io::EnumerationDocument enumerate_paper_space(const EnumerateOptions& options) {
 
     const auto configurations = enumerate::all_orders(static_cast<int>(document.widths.size()) - 1);
     std::vector<Units> units;
+    units.reserve(configurations.size());
     for (const auto& orders : configurations) units.push_back(enumerate::paper_units(orders, document.widths));
     const std::vector<bool> pareto = enumerate::pareto_front(units);
     for (std::size_t i = 0; i < configurations.size(); ++i) {

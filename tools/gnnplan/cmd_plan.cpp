@@ -85,7 +85,7 @@ std::string run_hint(const PlanOptions& options) {
 }
 
 int run_plan(const Context& context, const PlanOptions& options) {
-    if (options.output) check_can_create(*options.output);
+    if (options.output) io::check_can_create(*options.output);
     const SelectOptions pins = select_options(options);
     const Machine machine = load_machine(options.machine);
     const LoadedProblem loaded = load_problem(options.shape, options.preparation, options.model, options.bias);

@@ -34,12 +34,12 @@ std::string section_of(const std::string& step, const std::string& previous) {
     for (const std::string prefix : {"evaluation.", "setup."}) {
         if (name.starts_with(prefix)) name.erase(0, prefix.size());
     }
-    for (const std::string pass : {"forward", "backward"}) {
-        if (!name.starts_with(pass + ".")) continue;
-        const std::string rest = name.substr(pass.size() + 1);
+    for (const std::string pass : {"forward.", "backward."}) {
+        if (!name.starts_with(pass)) continue;
+        const std::string rest = name.substr(pass.size());
         const std::string layer = rest.substr(0, rest.find('.'));
         const bool numbered = !layer.empty() && layer.find_first_not_of("0123456789") == std::string::npos;
-        return numbered ? pass + ", layer " + layer : previous;
+        return numbered ? name.substr(0, pass.size() - 1).append(", layer ").append(layer) : previous;
     }
     if (name.starts_with("loss") || name.starts_with("score")) return name.substr(0, name.find('.'));
     return previous.empty() ? "input" : previous;

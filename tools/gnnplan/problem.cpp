@@ -29,27 +29,6 @@ Normalisation parse_normalisation(const std::string& name) {
     return name == "none" ? Normalisation::none : Normalisation::symmetric;
 }
 
-// Row means weigh u -> v and v -> u differently, so that A and A^T differ in values even where their patterns agree.
-bool symmetric_values(bool symmetric_pattern, Normalisation normalisation) {
-    return symmetric_pattern && normalisation != Normalisation::row_mean;
-}
-
-// The counts of a graph whose values are not those of its transpose.
-class DirectedCounts final : public GraphStats {
-public:
-    explicit DirectedCounts(const data::Graph& graph) : counts_(graph) {}
-    std::int64_t vertices() const override { return counts_.vertices(); }
-    std::int64_t nonzeros() const override { return counts_.nonzeros(); }
-    bool symmetric() const override { return false; }
-    bool exact() const override { return true; }
-    std::int64_t row_nonzeros(bool transposed, Range rows) const override {
-        return counts_.row_nonzeros(transposed, rows);
-    }
-
-private:
-    exec::GraphCounts counts_;
-};
-
 std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation) {
     if (!std::filesystem::exists(shape.graph)) {
         throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
@@ -86,18 +65,14 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.nonzeros = dataset.nonzeros();
     record.exact = true;
     record.normalisation = parse_normalisation(preparation.normalisation);
-    record.symmetric = symmetric_values(dataset.graph().symmetric, record.normalisation);
+    record.symmetric = dataset.graph().symmetric;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
     record.generated_features = noted(dataset, "No features") ? dataset.features() : 0;
     record.generated_classes = noted(dataset, "No labels") ? dataset.classes() : 0;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     loaded.fingerprint = dataset.fingerprint();
-    if (record.symmetric == dataset.graph().symmetric) {
-        loaded.graph = std::make_unique<exec::GraphCounts>(dataset.graph());
-    } else {
-        loaded.graph = std::make_unique<DirectedCounts>(dataset.graph());
-    }
+    loaded.graph = std::make_unique<exec::GraphCounts>(dataset.graph());
     loaded.problem.record.model.widths = widths_of(shape, dataset.features(), dataset.classes());
 }
 
@@ -109,7 +84,7 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     record.vertices = sizes.vertices;
     record.nonzeros = sizes.nonzeros;
     record.normalisation = parse_normalisation(preparation.normalisation);
-    record.symmetric = symmetric_values(sizes.symmetric || preparation.symmetrise, record.normalisation);
+    record.symmetric = sizes.symmetric || preparation.symmetrise;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
     record.seed = static_cast<std::uint64_t>(preparation.seed);

@@ -85,8 +85,8 @@ TEST(Memory, AdjacencyByHand) {
     const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 1, 101);
     EXPECT_EQ(adjacency_block_bytes(s, tensor_of(s, 0).role == Role::adjacency ? s.tensors[0] : s.tensors[2], graph, 0),
               2 * 8 * 52 + 8 * (700 * 51 / 101));
-    EXPECT_EQ(load_bytes(graph), 8 * 102 + 4 * 700 + 8 * 101);
-    EXPECT_EQ(load_bytes(UniformStats(101, 700, false)), 2 * (8 * 102 + 4 * 700) + 8 * 101);
+    EXPECT_EQ(load_bytes(graph), 8 * 102 + 4 * 700 + 16 * 101);
+    EXPECT_EQ(load_bytes(UniformStats(101, 700, false)), 2 * (8 * 102 + 4 * 700) + 16 * 101);
 }
 
 TEST(Memory, StagingHoldsWhatIsNotContiguous) {

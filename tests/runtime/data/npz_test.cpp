@@ -176,7 +176,7 @@ TEST(ScipyCsr, IsAGraph) {
 }
 
 TEST(ScipyCsr, BadMatrices) {
-    const auto replaced = [](Array array) {
+    const auto replaced = [](const Array& array) {
         std::vector<Array> all = scipy("csr");
         for (Array& a : all) {
             if (a.name == array.name) a = array;

@@ -38,7 +38,7 @@ TEST_F(RealData, CoraIsTheSameInBothForms) {
     EXPECT_EQ(csv.graph().out, npz.graph().out);
     EXPECT_EQ(csv.labels(), npz.labels());
     EXPECT_EQ(csv.subset(), npz.subset());
-    std::vector<float> a(2708 * 1433);
+    std::vector<float> a(std::size_t{2708} * 1433);
     std::vector<float> b(a.size());
     csv.read_features({0, 2708}, {0, 1433}, a.data(), 1433);
     npz.read_features({0, 2708}, {0, 1433}, b.data(), 1433);

@@ -23,7 +23,7 @@ TempFolder::~TempFolder() {
 }
 
 fs::path TempFolder::write(const std::string& name, const std::string& content) const {
-    const fs::path file = path_ / name;
+    fs::path file = path_ / name;
     fs::create_directories(file.parent_path());
     if (!name.ends_with(".gz")) {
         write_bytes(file, content);
@@ -57,10 +57,11 @@ std::string npy_bytes(const Array& array) {
 }
 
 fs::path write_npz(const TempFolder& folder, const std::vector<Array>& arrays) {
-    const fs::path path = folder.path() / "graph.npz";
+    fs::path path = folder.path() / "graph.npz";
     zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
     if (archive == nullptr) throw std::runtime_error("zip_open failed");
     std::vector<std::string> files;  // libzip reads them when it closes
+    files.reserve(arrays.size());
     for (const Array& array : arrays) files.push_back(npy_bytes(array));
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         zip_source_t* source = zip_source_buffer(archive, files[i].data(), files[i].size(), 0);

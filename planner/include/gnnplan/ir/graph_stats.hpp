@@ -13,7 +13,7 @@ public:
 
     virtual std::int64_t vertices() const = 0;
     virtual std::int64_t nonzeros() const = 0;  // of the propagation matrix, self loops included
-    virtual bool symmetric() const = 0;         // A equals its transpose: one copy serves both passes
+    virtual bool symmetric() const = 0;         // every edge has its reverse: the pattern of A is that of its transpose
     virtual bool exact() const = 0;             // block answers are counts of a real graph, not estimates
 
     // Nonzeros in `rows` of A^T (transposed, the forward matrix) or A.

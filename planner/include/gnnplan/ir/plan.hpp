@@ -13,13 +13,19 @@ namespace gnnplan {
 
 enum class Normalisation : std::uint8_t { symmetric, row_mean, none };
 
+// Whether A equals its transpose in values, so that one stored copy serves both passes. Row means weigh u -> v and v -> u
+// differently even where the pattern is symmetric.
+inline bool one_copy_serves(bool symmetric_pattern, Normalisation normalisation) {
+    return symmetric_pattern && normalisation != Normalisation::row_mean;
+}
+
 // The graph a plan was made for, and how it was prepared; the executor repeats the preparation.
 struct GraphRecord {
     std::string name;    // card name, path as given, or "sizes"
     std::string source;  // "card: GNN-RDM Table V", "file: OGB folder", "sizes"
     std::int64_t vertices = 0;
     std::int64_t nonzeros = 0;  // of the propagation matrix, self loops included
-    bool symmetric = true;
+    bool symmetric = true;      // every edge has its reverse
     bool exact = false;         // counted on the real graph
     bool symmetrised = false;   // the loader adds every reverse edge
     bool self_loops = true;     // the loader puts one self loop on every vertex
