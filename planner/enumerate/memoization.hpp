@@ -9,10 +9,10 @@
 
 namespace gnnplan::enumerate {
 
-// Y^l = (T^l)^T G^l needs T^l, which a forward S leaves in layout R, and G^l in R; Y^l = (H^(l-1))^T (A G^l) needs A G^l, which
-// a backward S leaves in R, and H^(l-1) in R. T^l is kept where forward l is S and G^l is in R anyway, and where neither
-// pair is in R and moving G^l (f_l) costs less than moving H^(l-1) (f_(l-1), less the mask it brings along).
-// Returns names "T1", "T2", ...
+// Y^l = (T^l)^T G^l needs T^l, which a forward S leaves in layout R, and G^l in R; Y^l = (H^(l-1))^T (A G^l) needs A
+// G^l, which a backward S leaves in R, and H^(l-1) in R. T^l is kept where forward l is S and G^l is in R anyway, and
+// where neither pair is in R and moving G^l (f_l) costs less than moving H^(l-1) (f_(l-1), less the mask it brings
+// along). Returns names "T1", "T2", ...
 std::vector<std::string> kept_products(const Orders& forward, const Orders& backward,
                                        const std::vector<std::int64_t>& widths);
 

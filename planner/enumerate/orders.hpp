@@ -1,4 +1,5 @@
-// Rule: operation orders. Every layer and pass multiplies by the sparse matrix or by the weights first (RDM section IV-B).
+// Rule: operation orders. Every layer and pass multiplies by the sparse matrix or by the weights first (RDM section
+// IV-B).
 #pragma once
 
 #include <gnnplan/ir/config.hpp>

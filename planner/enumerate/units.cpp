@@ -72,12 +72,13 @@ Units paper_units(const OrderPair& orders, const std::vector<std::int64_t>& widt
 }
 
 std::vector<bool> pareto_front(std::span<const Units> units) {
-    // Sweep by increasing redistribution: an entry is on the front when its sparse units are below those of every entry with
-    // fewer redistribution units, and the least among those with as many.
+    // Sweep by increasing redistribution: an entry is on the front when its sparse units are below those of every entry
+    // with fewer redistribution units, and the least among those with as many.
     std::vector<std::size_t> order(units.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair(units[a].redistribution, units[a].sparse) < std::pair(units[b].redistribution, units[b].sparse);
+        return std::pair(units[a].redistribution, units[a].sparse) <
+               std::pair(units[b].redistribution, units[b].sparse);
     });
     std::vector<bool> front(units.size(), false);
     double best = std::numeric_limits<double>::infinity();

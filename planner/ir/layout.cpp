@@ -9,7 +9,8 @@ Axes Axes::parse(std::string_view text) {
     Axes axes;
     for (const char letter : text) {
         if (letter < 'x' || letter > 'z') {
-            throw Error(ErrorCode::data, "unknown grid axis '" + std::string(1, letter) + "'", "", "axes are x, y and z");
+            throw Error(ErrorCode::data, "unknown grid axis '" + std::string(1, letter) + "'", "",
+                        "axes are x, y and z");
         }
         const auto axis = static_cast<Axis>(letter - 'x');
         if (axes.contains(axis)) {

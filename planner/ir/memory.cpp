@@ -1,6 +1,6 @@
-// Reading guide: a rank's buffers are the residents, one after the other, then the transients and the staging buffers of
-// steps, packed so that two share space only when their lifetimes do not overlap: largest first, each at the lowest offset
-// that is free during its whole lifetime (greedy by size; Pisarchyk & Lee 2020).
+// Reading guide: a rank's buffers are the residents, one after the other, then the transients and the staging buffers
+// of steps, packed so that two share space only when their lifetimes do not overlap: largest first, each at the lowest
+// offset that is free during its whole lifetime (greedy by size; Pisarchyk & Lee 2020).
 #include <gnnplan/base/overloaded.hpp>
 #include <gnnplan/ir/memory.hpp>
 
@@ -24,9 +24,8 @@ struct Buffer {
 std::vector<std::size_t> timeline(const Schedule& schedule) {
     std::vector<std::size_t> order(schedule.steps.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return schedule.steps[a].phase < schedule.steps[b].phase;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return schedule.steps[a].phase < schedule.steps[b].phase; });
     return order;
 }
 
@@ -60,7 +59,8 @@ std::vector<Buffer> transient_buffers(const Schedule& schedule, int rank, Memory
 
 // Places `buffers` from `base` on and returns the end of the last one.
 std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
-    std::stable_sort(buffers.begin(), buffers.end(), [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
     std::int64_t end = base;
     std::vector<Buffer> placed;  // by offset
     for (const Buffer& buffer : buffers) {

@@ -9,9 +9,7 @@ class ChainReader {
 public:
     explicit ChainReader(const OpGraph& graph) : graph_(graph) {}
 
-    bool at(OpKind kind) const {
-        return next_ < graph_.ops.size() && graph_.ops[next_].kind == kind && follows();
-    }
+    bool at(OpKind kind) const { return next_ < graph_.ops.size() && graph_.ops[next_].kind == kind && follows(); }
     const Op& take(OpKind kind) {
         if (!at(kind)) refuse();
         return graph_.ops[next_++];

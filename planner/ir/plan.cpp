@@ -1,12 +1,15 @@
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/ir/plan.hpp>
+#include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
 
 namespace gnnplan {
 namespace {
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw Error(ErrorCode::data, what, where); }
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+    throw Error(ErrorCode::data, what, where);
+}
 
 void validate(const GraphRecord& graph) {
     if (graph.vertices < 1 || graph.vertices > (std::int64_t{1} << 31) - 1) {
@@ -82,12 +85,27 @@ void validate(const Plan& plan) {
         const Candidate& candidate = plan.candidates[i];
         const std::string where = "candidates[" + std::to_string(i) + "]";
         validate(candidate.configuration, plan.problem, where + ".configuration");
-        if (candidate.schedule.grid != candidate.configuration.grid) refuse(where, "schedule and configuration differ in grid");
+        if (candidate.schedule.grid != candidate.configuration.grid)
+            refuse(where, "schedule and configuration differ in grid");
         validate(candidate.schedule);
         validate(candidate.schedule, plan.problem, where + ".schedule");
         if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {
             refuse(where + ".predicted.step_seconds", "needs one entry per step");
         }
+    }
+}
+
+void check_predicted_bytes(const Plan& plan) {
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const Candidate& candidate = plan.candidates[i];
+        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch);
+        if (total.total_bytes == candidate.predicted.total_bytes &&
+            total.max_rank_bytes == candidate.predicted.max_rank_bytes) {
+            continue;
+        }
+        throw Error(ErrorCode::data,
+                    "the predicted bytes do not follow from the schedule: it was changed after it was planned",
+                    "candidates[" + std::to_string(i) + "].predicted", "plan again");
     }
 }
 

@@ -36,14 +36,28 @@ Operands operands_of_map(const MapStep& map) {
 Operands operands_of(const Operation& operation) {
     return std::visit(
         Overloaded{
-            [](const SpmmStep& s) { return Operands{{s.matrix, s.in}, {s.out}}; },
-            [](const GemmStep& s) { return Operands{{s.in, s.weight}, {s.out}}; },
-            [](const RedistributeStep& s) { return Operands{{s.in}, {s.out}}; },
-            [](const WeightGradStep& s) { return Operands{{s.left, s.right}, {s.gradient}}; },
-            [](const AllReduceStep& s) { return Operands{{s.tensor}, {s.tensor}}; },
+            [](const SpmmStep& s) {
+                return Operands{{s.matrix, s.in}, {s.out}};
+            },
+            [](const GemmStep& s) {
+                return Operands{{s.in, s.weight}, {s.out}};
+            },
+            [](const RedistributeStep& s) {
+                return Operands{{s.in}, {s.out}};
+            },
+            [](const WeightGradStep& s) {
+                return Operands{{s.left, s.right}, {s.gradient}};
+            },
+            [](const AllReduceStep& s) {
+                return Operands{{s.tensor}, {s.tensor}};
+            },
             [](const MapStep& s) { return operands_of_map(s); },
-            [](const LossStep& s) { return Operands{{s.logits, s.labels, s.subset}, {s.logits, s.loss}}; },
-            [](const ScoreStep& s) { return Operands{{s.logits, s.labels, s.subset}, {s.counts}}; },
+            [](const LossStep& s) {
+                return Operands{{s.logits, s.labels, s.subset}, {s.logits, s.loss}};
+            },
+            [](const ScoreStep& s) {
+                return Operands{{s.logits, s.labels, s.subset}, {s.counts}};
+            },
             [](const UpdateStep& s) {
                 return Operands{{s.weight, s.gradient, s.moment1, s.moment2}, {s.weight, s.moment1, s.moment2}};
             },

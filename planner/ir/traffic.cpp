@@ -11,7 +11,8 @@ void add(std::vector<Message>& messages, int from, int to, std::int64_t bytes, s
     if (from != to && bytes > 0) messages.push_back({from, to, bytes, count});
 }
 
-// Both layouts split rows over (x, z) first, so only ranks of one y-group, which follow each other, have blocks in common.
+// Both layouts split rows over (x, z) first, so only ranks of one y-group, which follow each other, have blocks in
+// common.
 std::vector<Message> redistribution(const Schedule& schedule, const RedistributeStep& step) {
     std::vector<Message> messages;
     const DType dtype = tensor_of(schedule, step.in).dtype;
@@ -41,8 +42,9 @@ std::vector<Message> panel_broadcasts(const Schedule& schedule, const SpmmStep& 
     return messages;
 }
 
-// Ring all-reduce of n elements over g ranks (Patarasuk & Yuan 2009): in the reduce-scatter rank r sends every block but
-// (r + 1) mod g, which it ends up owning; in the all-gather every block but (r + 2) mod g; all to its neighbour r + 1.
+// Ring all-reduce of n elements over g ranks (Patarasuk & Yuan 2009): in the reduce-scatter rank r sends every block
+// but (r + 1) mod g, which it ends up owning; in the all-gather every block but (r + 2) mod g; all to its neighbour r
+// + 1.
 std::vector<Message> ring(const Schedule& schedule, const AllReduceStep& step) {
     std::vector<Message> messages;
     const Tensor& tensor = tensor_of(schedule, step.tensor);

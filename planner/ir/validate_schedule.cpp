@@ -1,5 +1,6 @@
-// Reading guide: validate() checks the table of tensors, then walks the steps once. Each operation states what it needs of
-// its operands through the small checks of StepChecker; transients must be written before they are read within a phase.
+// Reading guide: validate() checks the table of tensors, then walks the steps once. Each operation states what it needs
+// of its operands through the small checks of StepChecker; transients must be written before they are read within a
+// phase.
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/overloaded.hpp>
 #include <gnnplan/ir/schedule.hpp>
@@ -14,7 +15,9 @@ constexpr std::int64_t max_ranks = 1 << 20;
 constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;  // columns are stored in 32 bits
 constexpr std::int64_t max_width = std::int64_t{1} << 31;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw Error(ErrorCode::data, what, where); }
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+    throw Error(ErrorCode::data, what, where);
+}
 
 void check_grid(const Grid& grid) {
     for (const int extent : {grid.x, grid.y, grid.z}) {
@@ -66,7 +69,9 @@ private:
         if (!condition) refuse(where_, what);
     }
     const Tensor& at(TensorId id) const { return tensor_of(schedule_, id); }
-    void typed(TensorId id, DType dtype) const { require(at(id).dtype == dtype, "an operand has the wrong element type"); }
+    void typed(TensorId id, DType dtype) const {
+        require(at(id).dtype == dtype, "an operand has the wrong element type");
+    }
     void in_layout(TensorId id, const Layout& layout) const {
         require(same_placement(at(id).layout, layout, schedule_.grid), "an operand is in the wrong layout");
     }

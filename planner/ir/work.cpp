@@ -19,15 +19,15 @@ RankWork spmm(const Schedule& schedule, const SpmmStep& step, const GraphStats& 
 
 RankWork gemm(const Schedule& schedule, const GemmStep& step, int rank) {
     RankWork work;
-    work.dense_flops = 2.0 * count(block_of(schedule, step.out, rank)) *
-                       static_cast<double>(tensor_of(schedule, step.in).columns);
+    work.dense_flops =
+        2.0 * count(block_of(schedule, step.out, rank)) * static_cast<double>(tensor_of(schedule, step.in).columns);
     return work;
 }
 
 RankWork weight_grad(const Schedule& schedule, const WeightGradStep& step, int rank) {
     RankWork work;
-    work.dense_flops = 2.0 * count(block_of(schedule, step.left, rank)) *
-                       static_cast<double>(tensor_of(schedule, step.right).columns);
+    work.dense_flops =
+        2.0 * count(block_of(schedule, step.left, rank)) * static_cast<double>(tensor_of(schedule, step.right).columns);
     return work;
 }
 

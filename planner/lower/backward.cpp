@@ -11,8 +11,8 @@ struct Gradients {
     std::optional<TensorId> aggregated;  // A G^l in R, after a backward S
 };
 
-// Y^l = (H^(l-1))^T (A G^l) = (T^l)^T G^l, from whatever is in R; with D in both passes one of the two products is made again,
-// the narrower one, there and back as the paper counts it.
+// Y^l = (H^(l-1))^T (A G^l) = (T^l)^T G^l, from whatever is in R; with D in both passes one of the two products is made
+// again, the narrower one, there and back as the paper counts it.
 TensorId weight_gradient(Builder& builder, int l, Forward& forward, Gradients& gradients) {
     const std::string at = numbered("backward.", l);
     Copies& input = forward.activations[static_cast<std::size_t>(l - 1)];
@@ -58,11 +58,12 @@ void bias_gradient(Builder& builder, int l, const Copies& g) {
     reduce_and_update(builder, l, builder.column_sum(numbered("backward.", l) + ".bias_grad", source, l), true);
 }
 
-// U^(l-1), before the mask. Backward S: G in C -> spmm -> AG -> R -> gemm -> U in R. Backward D: G in R -> gemm -> D -> C ->
-// spmm -> U in C. Between the two products the weight gradient takes what it needs.
+// U^(l-1), before the mask. Backward S: G in C -> spmm -> AG -> R -> gemm -> U in R. Backward D: G in R -> gemm -> D ->
+// C -> spmm -> U in C. Between the two products the weight gradient takes what it needs.
 TensorId input_gradient(Builder& builder, int l, Forward& forward, Gradients& gradients) {
     const std::string at = numbered("backward.", l);
-    const TensorId operand = builder.at(gradients.masked, operand_place(builder.backward(l)), at + ".input", numbered("G", l));
+    const TensorId operand =
+        builder.at(gradients.masked, operand_place(builder.backward(l)), at + ".input", numbered("G", l));
     if (builder.backward(l) == Order::sparse_first) {
         const TensorId aggregated = builder.spmm(at + ".spmm", false, operand, numbered("AG", l));
         gradients.aggregated = builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("AG", l));
@@ -88,8 +89,7 @@ Copies masked_gradient(Builder& builder, int l, TensorId unmasked, Forward& forw
     gradient.add(result_place(builder.backward(l + 1)), unmasked);
     Place place = result_place(builder.backward(l + 1));
     if (rule.delayed) {
-        const TensorId moved =
-            builder.at(gradient, rule.at, numbered("backward.", l) + ".input", numbered("G", l));
+        const TensorId moved = builder.at(gradient, rule.at, numbered("backward.", l) + ".input", numbered("G", l));
         place = rule.at;
         gradient = Copies();
         gradient.add(place, moved);

@@ -52,9 +52,7 @@ TensorId Builder::features(Place place) {
                     place == Place::c ? layout_c() : layout_r());
 }
 
-TensorId Builder::labels() {
-    return resident("labels", Role::labels, DType::i32, graph_.vertices, 1, layout_r());
-}
+TensorId Builder::labels() { return resident("labels", Role::labels, DType::i32, graph_.vertices, 1, layout_r()); }
 
 TensorId Builder::subset() { return resident("subset", Role::subset, DType::u8, graph_.vertices, 1, layout_r()); }
 
@@ -69,7 +67,8 @@ TensorId Builder::bias(int l) {
 
 TensorId Builder::spmm(const std::string& name, bool transposed, TensorId in, const std::string& out) {
     const TensorId matrix = adjacency(transposed);
-    const TensorId product = transient(out + ".C", DType::f32, graph_.vertices, tensor_of(schedule_, in).columns, layout_c());
+    const TensorId product =
+        transient(out + ".C", DType::f32, graph_.vertices, tensor_of(schedule_, in).columns, layout_c());
     step(name, SpmmStep{matrix, in, product, configuration_.exchange});
     return product;
 }
@@ -85,8 +84,8 @@ TensorId Builder::gemm(const std::string& name, TensorId in, int l, bool transpo
 TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out) {
     if (!places_differ()) return in;
     const Tensor& tensor = tensor_of(schedule_, in);
-    const TensorId moved =
-        transient(out + suffix(to), tensor.dtype, tensor.rows, tensor.columns, to == Place::c ? layout_c() : layout_r());
+    const TensorId moved = transient(out + suffix(to), tensor.dtype, tensor.rows, tensor.columns,
+                                     to == Place::c ? layout_c() : layout_r());
     step(name, RedistributeStep{in, moved});
     return moved;
 }

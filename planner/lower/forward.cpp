@@ -37,7 +37,8 @@ TensorId input_at(Builder& builder, Copies& input, Place place, bool training) {
     if (!builder.places_differ() && input.in(other(place))) return input.at(other(place));
     TensorId id = builder.features(place);
     if (training && builder.layer(1).dropout && !builder.configuration().constant_input) {
-        id = builder.dropout_input(std::string("dropout.0") + suffix(place), id, std::string("H0.dropped") + suffix(place));
+        id = builder.dropout_input(std::string("dropout.0") + suffix(place), id,
+                                   std::string("H0.dropped") + suffix(place));
     }
     input.add(place, id);
     return id;

@@ -18,7 +18,8 @@ bool activation_in(const Builder& builder, int l, Place place) {
 
 void check(const std::vector<ProductLayer>& layers, const Configuration& configuration) {
     if (configuration.forward.size() != layers.size() || configuration.backward.size() != layers.size()) {
-        throw Error(ErrorCode::usage, "a network of " + std::to_string(layers.size()) + " layers needs as many letters a pass",
+        throw Error(ErrorCode::usage,
+                    "a network of " + std::to_string(layers.size()) + " layers needs as many letters a pass",
                     "orders " + text(configuration.forward) + " " + text(configuration.backward));
     }
     for (std::size_t l = 0; l + 1 < layers.size(); ++l) {

@@ -15,9 +15,10 @@ struct GraphShape {
     bool symmetric = true;  // A equals A^T in values: one copy serves both passes
 };
 
-// One training epoch and one evaluation of `layers` under `configuration`. Every redistribution and SpMM that the paper's
-// units count is a step, the unused input gradient included; what the paper leaves out (masks and operands in the wrong
-// layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not the number of layers.
+// One training epoch and one evaluation of `layers` under `configuration`. Every redistribution and SpMM that the
+// paper's units count is a step, the unused input gradient included; what the paper leaves out (masks and operands in
+// the wrong layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not the number
+// of layers.
 Schedule lower(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph);
 
 }  // namespace gnnplan::lower

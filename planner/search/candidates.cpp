@@ -15,8 +15,10 @@ namespace {
 
 void check_pinned(const std::optional<Orders>& orders, std::size_t layers, const char* flag) {
     if (orders && orders->size() != layers) {
-        throw Error(ErrorCode::usage, "'" + text(*orders) + "' has " + std::to_string(orders->size()) + " letters for " +
-                                          std::to_string(layers) + " layers", flag);
+        throw Error(ErrorCode::usage,
+                    "'" + text(*orders) + "' has " + std::to_string(orders->size()) + " letters for " +
+                        std::to_string(layers) + " layers",
+                    flag);
     }
 }
 
@@ -47,8 +49,8 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
 Costed cost_listed(const Space& space, const Listed& listed, const Machine& machine) {
     Costed costed;
     costed.candidate = cost_configuration(space, listed.configuration, machine);
-    costed.ranked = {listed.configuration, listed.units, cost::executed_units(costed.candidate.schedule),
-                     costed.candidate.predicted, false, false};
+    costed.ranked = {listed.configuration,       listed.units, cost::executed_units(costed.candidate.schedule),
+                     costed.candidate.predicted, false,        false};
     costed.ranked.fits = costed.ranked.predicted.peak_bytes_per_rank <= space.memory_per_rank;
     return costed;
 }
@@ -117,7 +119,8 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     check_pinned(options.forward, space.layers.size(), "forward");
     check_pinned(options.backward, space.layers.size(), "backward");
     if (options.candidates < 1 || options.candidates > max_candidates) {
-        throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates", "candidates");
+        throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
+                    "candidates");
     }
     if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "memory");
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
@@ -135,15 +138,14 @@ std::vector<Listed> list_configurations(const Space& space, int replication) {
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine) {
     Candidate candidate;
     candidate.configuration = configuration;
-    candidate.schedule =
-        lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
+    candidate.schedule = lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
     candidate.predicted = cost::predict(candidate.schedule, *space.graph, machine);
     return candidate;
 }
 
 std::vector<Costed> cost_space(const Space& space, const Machine& machine) {
-    const auto replications = space.options.replication ? std::vector<int>{*space.options.replication}
-                                                        : enumerate::replications(space.ranks);
+    const auto replications =
+        space.options.replication ? std::vector<int>{*space.options.replication} : enumerate::replications(space.ranks);
     const bool fully = static_cast<int>(space.layers.size()) <= max_fully_costed_layers;
     std::vector<Costed> all;
     for (const int replication : replications) {

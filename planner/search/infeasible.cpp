@@ -17,8 +17,7 @@ std::optional<int> smallest_ranks(const Space& space, const Configuration& thrif
         configuration.grid = {ranks, 1, 1};
         configuration.replication = 1;
         configuration.exchange = Exchange::panels;
-        const Schedule schedule =
-            lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
+        const Schedule schedule = lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
         if (plan_memory(schedule, *space.graph, 0).peak_bytes > space.memory_per_rank) continue;
         if (peak_bytes_per_rank(schedule, *space.graph) <= space.memory_per_rank) return ranks;
     }
@@ -45,7 +44,8 @@ std::string describe(const Infeasible& infeasible, int ranks) {
     std::string message = "no configuration fits: the thriftiest on " + std::to_string(ranks) + " ranks needs " +
                           megabytes(infeasible.needed_bytes) + " per rank, " + megabytes(infeasible.available_bytes) +
                           " are allowed; largest tensors:";
-    for (const TensorSize& tensor : infeasible.largest) message += " " + tensor.name + " " + megabytes(tensor.bytes) + ",";
+    for (const TensorSize& tensor : infeasible.largest)
+        message += " " + tensor.name + " " + megabytes(tensor.bytes) + ",";
     message.back() = ';';
     if (infeasible.smallest_ranks) {
         return message + " it would fit on " + std::to_string(*infeasible.smallest_ranks) + " ranks";

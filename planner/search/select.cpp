@@ -13,7 +13,8 @@ namespace {
 // What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
 bool ranks_before(const search::Costed& a, const search::Costed& b) {
     const auto key = [](const Ranked& r) {
-        return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id, r.configuration.replication);
+        return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id,
+                          r.configuration.replication);
     };
     return key(a.ranked) < key(b.ranked);
 }
@@ -62,8 +63,8 @@ SelectResult select(const Problem& problem, const Machine& machine, const Select
     }
 }
 
-OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t vertices, std::int64_t nonzeros, int ranks,
-                          const Machine& machine) {
+OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t vertices, std::int64_t nonzeros,
+                          int ranks, const Machine& machine) {
     Problem problem;
     const UniformStats graph(vertices, nonzeros, true);
     problem.graph = &graph;

@@ -76,6 +76,7 @@ std::unique_ptr<FeatureSource> choose_features(std::unique_ptr<FeatureSource> ow
                     report.path);
     }
     if (own != nullptr || asked == 0) return own;
+    report.features_generated = true;
     report.notes.push_back("No features in the data: " + std::to_string(asked) +
                            " generated, uniform in [-1, 1), from seed " + std::to_string(options.seed) + ".");
     return generate_features(options.seed, asked);
@@ -90,6 +91,7 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
                         "ask for generated features as well");
         }
         supervision.label = generate_labels(options.seed, *features, report.vertices, options.generate_classes);
+        report.labels_generated = true;
         report.notes.push_back("No labels in the data: " + std::to_string(options.generate_classes) +
                                " classes generated, a random linear map of the features," + from_seed);
     }

@@ -20,7 +20,9 @@ struct LoadReport {
     std::int64_t duplicates_dropped = 0;
     std::int64_t edge_values_ignored = 0;  // entries that carried a weight or other columns
     std::int64_t nonzeros = 0;             // of the prepared matrix
-    std::vector<std::string> notes;        // generated features, labels, split; whole sentences
+    bool features_generated = false;       // the data had none
+    bool labels_generated = false;
+    std::vector<std::string> notes;  // generated features, labels, split; whole sentences
 
     std::string describe() const;  // one paragraph
 };

@@ -1,7 +1,5 @@
 #include "runtime/train/match.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
-
 #include <string>
 
 namespace gnnplan::train {
@@ -91,19 +89,6 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
                     "use --input-dropout 0, or plan again without --constant-input");
     }
     return usable;
-}
-
-void check_predictions(const Plan& plan) {
-    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
-        const Candidate& candidate = plan.candidates[i];
-        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch);
-        if (total.total_bytes != candidate.predicted.total_bytes ||
-            total.max_rank_bytes != candidate.predicted.max_rank_bytes) {
-            throw Error(ErrorCode::data,
-                        "the predicted bytes do not follow from the schedule: it was changed after it was planned",
-                        "candidates[" + std::to_string(i) + "]", "plan again");
-        }
-    }
 }
 
 }  // namespace gnnplan::train

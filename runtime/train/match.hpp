@@ -22,7 +22,4 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
 // Candidates the options allow, in the plan's order. Throws ErrorCode::mismatch when there is none.
 std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options);
 
-// Checks that the bytes a plan predicts follow from its own schedules. Throws ErrorCode::data.
-void check_predictions(const Plan& plan);
-
 }  // namespace gnnplan::train

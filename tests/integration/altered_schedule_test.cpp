@@ -38,10 +38,10 @@ TEST_F(AlteredSchedule, OneOtherWidthFailsTheMemoryTest) {
 
 TEST_F(AlteredSchedule, APlanWhosePredictionIsNotItsSchedulesIsRefused) {
     const Problem asked = problem.planner_problem(counts, 4);
-    EXPECT_NO_THROW(train::check_predictions(make_plan(asked, test_machine(), {predicted})));
+    EXPECT_NO_THROW(check_predicted_bytes(make_plan(asked, test_machine(), {predicted})));
     Candidate mixed = predicted;
     mixed.schedule = altered.schedule;
-    EXPECT_THROW(train::check_predictions(make_plan(asked, test_machine(), {mixed})), Error);
+    EXPECT_THROW(check_predicted_bytes(make_plan(asked, test_machine(), {mixed})), Error);
 }
 
 TEST_F(AlteredSchedule, ATensorThatNoLongerFitsItsStepsIsInvalid) {

@@ -9,8 +9,6 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -32,19 +30,6 @@ struct Verdict {
     ErrorCode code = ErrorCode::answer_no;
 };
 
-void check_traffic(const Plan& plan, const std::string& file) {
-    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
-        const Candidate& candidate = plan.candidates[i];
-        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch);
-        if (total.total_bytes == candidate.predicted.total_bytes &&
-            total.max_rank_bytes == candidate.predicted.max_rank_bytes) {
-            continue;
-        }
-        throw Error(ErrorCode::data, "the predicted bytes do not follow from the schedule",
-                    fmt::format("{}: candidates[{}].predicted", file, i));
-    }
-}
-
 void check_memory(const Plan& plan, const Machine& machine, const std::string& file) {
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const std::int64_t peak = plan.candidates[i].predicted.peak_bytes_per_rank;
@@ -60,7 +45,7 @@ void check(const std::string& schema, const std::string& text, const std::string
            const std::optional<Machine>& machine) {
     if (schema.starts_with("gnnplan.plan/")) {
         const Plan plan = io::read_plan(text, file);
-        check_traffic(plan, file);
+        check_predicted_bytes(plan);
         if (machine) check_memory(plan, *machine, file);
     } else if (schema.starts_with("gnnplan.run/")) {
         io::read_report(text, file);

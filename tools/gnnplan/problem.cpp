@@ -45,13 +45,6 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     return dataset;
 }
 
-// Whether the load report remarks that something was not in the data, and was generated.
-bool noted(const data::Dataset& dataset, std::string_view beginning) {
-    const auto& notes = dataset.report().notes;
-    return std::any_of(notes.begin(), notes.end(),
-                       [&](const std::string& note) { return note.starts_with(beginning); });
-}
-
 void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
     if (shape.vertices || shape.nonzeros) {
         throw Error(ErrorCode::usage, "--vertices and --nonzeros are counted when --graph is a path");
@@ -68,8 +61,8 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.symmetric = dataset.graph().symmetric;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
-    record.generated_features = noted(dataset, "No features") ? dataset.features() : 0;
-    record.generated_classes = noted(dataset, "No labels") ? dataset.classes() : 0;
+    record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
+    record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     loaded.fingerprint = dataset.fingerprint();
     loaded.graph = std::make_unique<exec::GraphCounts>(dataset.graph());

@@ -20,7 +20,7 @@ namespace gnnplan::tools {
 
 Plan load_plan(const RunFlags& flags) {
     Plan plan = io::read_plan(io::read_file(flags.plan), flags.plan);
-    train::check_predictions(plan);
+    check_predicted_bytes(plan);
     return plan;
 }
 

@@ -12,7 +12,7 @@
 
 namespace gnnplan::tools {
 
-// Reads the plan and checks it. Throws what io::read_file, io::read_plan and train::check_predictions throw.
+// Reads the plan and checks it. Throws what io::read_file, io::read_plan and check_predicted_bytes throw.
 Plan load_plan(const RunFlags& flags);
 
 class Session {

@@ -34,25 +34,25 @@ struct SelectOptions {
 // One configuration of the search, ranked.
 struct Ranked {
     Configuration configuration;
-    Units units;            // as the paper counts
-    Units executed;         // of the schedule's steps; masks moved as bits count f / 32
+    Units units;     // as the paper counts
+    Units executed;  // of the schedule's steps; masks moved as bits count f / 32
     Prediction predicted;
-    bool pareto = false;    // in (redistribution, sparse) units among those of the same R_A that fit
+    bool pareto = false;  // in (redistribution, sparse) units among those of the same R_A that fit
     bool fits = false;
 };
 
 struct Selection {
     Plan plan;
-    std::vector<Ranked> ranked;         // every configuration: those that fit by time, then those that do not
-    std::int64_t memory_per_rank = 0;   // bytes allowed
+    std::vector<Ranked> ranked;        // every configuration: those that fit by time, then those that do not
+    std::int64_t memory_per_rank = 0;  // bytes allowed
 };
 
 // When nothing fits.
 struct Infeasible {
-    std::int64_t needed_bytes = 0;         // of the configuration with the lowest peak
+    std::int64_t needed_bytes = 0;  // of the configuration with the lowest peak
     std::int64_t available_bytes = 0;
-    std::vector<TensorSize> largest;       // its largest tensors
-    std::optional<int> smallest_ranks;     // smallest number of ranks that would fit, when there is one up to 1024
+    std::vector<TensorSize> largest;    // its largest tensors
+    std::optional<int> smallest_ranks;  // smallest number of ranks that would fit, when there is one up to 1024
 };
 
 struct SelectResult {
@@ -63,18 +63,20 @@ struct SelectResult {
     explicit operator bool() const { return selection.has_value(); }
 };
 
-// Searches the paper space over every R_A that divides the ranks (unless pinned), filters by memory, ranks by predicted time
-// and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a user can act on.
+// Searches the paper space over every R_A that divides the ranks (unless pinned), filters by memory, ranks by predicted
+// time and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a user can act
+// on.
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options = {});
 
-// Just the orders, for those who have their own training loop: S or D per layer and pass, and which forward products to keep.
+// Just the orders, for those who have their own training loop: S or D per layer and pass, and which forward products to
+// keep.
 struct OrderAdvice {
     Orders forward;   // layers 1 .. L
     Orders backward;  // layers L .. 1
     std::vector<std::string> kept;
     Units units;
 };
-OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t vertices, std::int64_t nonzeros, int ranks,
-                          const Machine& machine);
+OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t vertices, std::int64_t nonzeros,
+                          int ranks, const Machine& machine);
 
 }  // namespace gnnplan

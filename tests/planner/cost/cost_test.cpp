@@ -2,8 +2,8 @@
 #include "planner/cost/time.hpp"
 #include "tests/planner/lower/configurations.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
 #include <gtest/gtest.h>
+#include <gnnplan/ir/traffic.hpp>
 
 #include <numeric>
 
@@ -11,14 +11,16 @@ namespace gnnplan::cost {
 namespace {
 
 Machine machine(int ranks_per_node) {
-    return {"m", "made up", false, ranks_per_node, std::int64_t{1} << 40, {1e-6, 1e9}, {1e-4, 1e7}, {{8, 1e9}}, 1e11, 1e10, 0};
+    return {"m",  "made up", false, ranks_per_node, std::int64_t{1} << 40, {1e-6, 1e9}, {1e-4, 1e7}, {{8, 1e9}},
+            1e11, 1e10,      0};
 }
 
 // Four ranks in a row; an exchange of 1 x 4 messages of known sizes.
 Schedule redistribution() {
-    return {{1, 4, 1},
-            {{"a", Role::transient, DType::f32, 8, 4, layout_c()}, {"b", Role::transient, DType::f32, 8, 4, layout_r()}},
-            {{"step", Phase::epoch, RedistributeStep{0, 1}}}};
+    return {
+        {1, 4, 1},
+        {{"a", Role::transient, DType::f32, 8, 4, layout_c()}, {"b", Role::transient, DType::f32, 8, 4, layout_r()}},
+        {{"step", Phase::epoch, RedistributeStep{0, 1}}}};
 }
 
 TEST(StepTime, AlphaBetaOnEachLevel) {

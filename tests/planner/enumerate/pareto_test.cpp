@@ -2,8 +2,8 @@
 #include "planner/enumerate/replication.hpp"
 #include "planner/enumerate/units.hpp"
 
-#include <gnnplan/base/error.hpp>
 #include <gtest/gtest.h>
+#include <gnnplan/base/error.hpp>
 
 #include <random>
 

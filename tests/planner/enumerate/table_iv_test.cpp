@@ -1,8 +1,9 @@
-// RDM Table IV, row by row, as linear forms in f_in, f_h, f_out and the two minima, with the errata of docs/cost-model.md.
+// RDM Table IV, row by row, as linear forms in f_in, f_h, f_out and the two minima, with the errata of
+// docs/cost-model.md.
 #include "planner/enumerate/units.hpp"
 
-#include <gnnplan/base/error.hpp>
 #include <gtest/gtest.h>
+#include <gnnplan/base/error.hpp>
 
 #include <algorithm>
 
@@ -14,7 +15,8 @@ struct Form {
     double in, hidden, out, min_hidden_out = 0, min_in_hidden = 0;
 
     double at(const std::vector<std::int64_t>& f) const {
-        const auto [i, h, o] = std::tuple(static_cast<double>(f[0]), static_cast<double>(f[1]), static_cast<double>(f[2]));
+        const auto [i, h, o] =
+            std::tuple(static_cast<double>(f[0]), static_cast<double>(f[1]), static_cast<double>(f[2]));
         return in * i + hidden * h + out * o + min_hidden_out * std::min(h, o) + min_in_hidden * std::min(i, h);
     }
 };
@@ -49,8 +51,9 @@ const Row table_iv[] = {
 
 TEST(TableIV, EveryRowForWidthsOfEveryOrder) {
     // Widths whose small integer combinations are all different, in all six orders, and with ties.
-    const std::vector<std::vector<std::int64_t>> widths = {{10007, 101, 1}, {10007, 1, 101}, {101, 10007, 1}, {101, 1, 10007},
-                                                           {1, 10007, 101}, {1, 101, 10007}, {64, 64, 64}};
+    const std::vector<std::vector<std::int64_t>> widths = {{10007, 101, 1}, {10007, 1, 101}, {101, 10007, 1},
+                                                           {101, 1, 10007}, {1, 10007, 101}, {1, 101, 10007},
+                                                           {64, 64, 64}};
     const auto orders = all_orders(2);
     ASSERT_EQ(orders.size(), std::size(table_iv));
     for (const auto& f : widths) {

@@ -20,30 +20,34 @@ double moved(const Units& u, int ranks, int replication) { return communication_
 double product_moves(double f, double P, double R) { return (R - 1) / R * N * f + (P / R - 1) * N * f; }
 double redistribution_moves(double f, double R) { return (R - 1) / R * N * f; }
 
-// Table II, "SpMM Ops" and both "Comm." rows; the forward pass alone is the difference of two epochs that share the rest.
+// Table II, "SpMM Ops" and both "Comm." rows; the forward pass alone is the difference of two epochs that share the
+// rest.
 TEST(TableII, ForwardPass) {
     for (const auto& [P, R] : {std::pair{8, 8}, std::pair{8, 4}, std::pair{8, 2}, std::pair{8, 1}}) {
-        // Backward S then costs the same in both: f_out to C, SpMM and redistribution of f_out. A forward D ends in C, and
-        // the loss needs R: the text's "last redistribution", which lacks its factor f_L in print.
+        // Backward S then costs the same in both: f_out to C, SpMM and redistribution of f_out. A forward D ends in C,
+        // and the loss needs R: the text's "last redistribution", which lacks its factor f_L in print.
         const double backward = redistribution_moves(out, R) + product_moves(out, P, R);
         EXPECT_DOUBLE_EQ(moved(units("S", "S"), P, R), product_moves(in, P, R) + backward);
-        EXPECT_DOUBLE_EQ(moved(units("D", "S"), P, R), product_moves(out, P, R) + redistribution_moves(out, R) + backward);
+        EXPECT_DOUBLE_EQ(moved(units("D", "S"), P, R),
+                         product_moves(out, P, R) + redistribution_moves(out, R) + backward);
     }
     EXPECT_DOUBLE_EQ(spmm_operations(units("S", "S"), nnz), nnz * in + nnz * out);
     EXPECT_DOUBLE_EQ(spmm_operations(units("D", "S"), nnz), nnz * out + nnz * out);
 }
 
-// Table III: SpMM first moves f_l, GEMM first f_(l-1) (the R_A < P row prints them the other way round); not memoized, GEMM
-// first adds min(f_l, f_(l-1)): nnz * min operations, and [2 (R_A - 1) / R_A + P / R_A - 1] * N * min elements (print: nnz).
+// Table III: SpMM first moves f_l, GEMM first f_(l-1) (the R_A < P row prints them the other way round); not memoized,
+// GEMM first adds min(f_l, f_(l-1)): nnz * min operations, and [2 (R_A - 1) / R_A + P / R_A - 1] * N * min elements
+// (print: nnz).
 TEST(TableIII, BackwardPass) {
     const double least = std::min(in, out);
     for (const auto& [P, R] : {std::pair{8, 8}, std::pair{8, 4}, std::pair{8, 2}, std::pair{8, 1}}) {
         const double forward_s = product_moves(in, P, R);
         const double forward_d = product_moves(out, P, R) + redistribution_moves(out, R);
-        EXPECT_DOUBLE_EQ(moved(units("S", "S"), P, R), forward_s + redistribution_moves(out, R) + product_moves(out, P, R));
+        EXPECT_DOUBLE_EQ(moved(units("S", "S"), P, R),
+                         forward_s + redistribution_moves(out, R) + product_moves(out, P, R));
         EXPECT_DOUBLE_EQ(moved(units("S", "D"), P, R), forward_s + product_moves(in, P, R));
-        EXPECT_DOUBLE_EQ(moved(units("D", "D"), P, R), forward_d + product_moves(in, P, R) + product_moves(least, P, R) +
-                                                           redistribution_moves(least, R));
+        EXPECT_DOUBLE_EQ(moved(units("D", "D"), P, R), forward_d + product_moves(in, P, R) +
+                                                           product_moves(least, P, R) + redistribution_moves(least, R));
     }
     EXPECT_DOUBLE_EQ(spmm_operations(units("S", "D"), nnz), nnz * in + nnz * in);
     EXPECT_DOUBLE_EQ(spmm_operations(units("D", "D"), nnz), nnz * out + nnz * in + nnz * least);

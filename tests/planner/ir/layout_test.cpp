@@ -1,6 +1,6 @@
+#include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/layout.hpp>
-#include <gtest/gtest.h>
 
 #include <vector>
 
@@ -29,7 +29,8 @@ TEST(Blocks, TileTheMatrix) {
             for (int rank = 0; rank < grid.size(); ++rank) {
                 const Block b = block_of(rows, columns, layout, grid, rank);
                 for (auto i = b.rows.begin; i < b.rows.end; ++i) {
-                    for (auto j = b.columns.begin; j < b.columns.end; ++j) ++copies[static_cast<std::size_t>(i * columns + j)];
+                    for (auto j = b.columns.begin; j < b.columns.end; ++j)
+                        ++copies[static_cast<std::size_t>(i * columns + j)];
                 }
             }
             int split = 1;
@@ -51,7 +52,8 @@ TEST(Grid, CoordinatesAndRanksAreInverse) {
     }
 }
 
-// In R the blocks of an x-block's y-group are consecutive pieces of the C block: redistribution stays inside the y-group.
+// In R the blocks of an x-block's y-group are consecutive pieces of the C block: redistribution stays inside the
+// y-group.
 TEST(Layouts, RRefinesTheRowsOfC) {
     for (const Grid& grid : grids) {
         for (int rank = 0; rank < grid.size(); ++rank) {

@@ -1,6 +1,6 @@
+#include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/machine.hpp>
-#include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "tests/planner/lower/configurations.hpp"
 
-#include <gnnplan/ir/memory.hpp>
 #include <gtest/gtest.h>
+#include <gnnplan/ir/memory.hpp>
 
 namespace gnnplan {
 namespace {
@@ -91,8 +91,10 @@ TEST(Memory, AdjacencyByHand) {
 
 TEST(Memory, StagingHoldsWhatIsNotContiguous) {
     // C -> R on 1 x 2: rows are sent as they lie; only the received columns are interleaved.
-    Schedule s{{1, 2, 1}, {{"a", Role::transient, DType::f32, 10, 4, layout_c()}, {"b", Role::transient, DType::f32, 10, 4, layout_r()}},
-               {{"to_r", Phase::epoch, RedistributeStep{0, 1}}, {"to_c", Phase::epoch, RedistributeStep{1, 0}}}};
+    Schedule s{
+        {1, 2, 1},
+        {{"a", Role::transient, DType::f32, 10, 4, layout_c()}, {"b", Role::transient, DType::f32, 10, 4, layout_r()}},
+        {{"to_r", Phase::epoch, RedistributeStep{0, 1}}, {"to_c", Phase::epoch, RedistributeStep{1, 0}}}};
     EXPECT_EQ(staging_of(s, s.steps[0], 0).send_bytes, 0);
     EXPECT_EQ(staging_of(s, s.steps[0], 0).receive_bytes, 5 * 2 * 4);
     EXPECT_EQ(staging_of(s, s.steps[1], 0).send_bytes, 5 * 2 * 4);

@@ -1,6 +1,6 @@
+#include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/models.hpp>
-#include <gtest/gtest.h>
 
 namespace gnnplan {
 namespace {

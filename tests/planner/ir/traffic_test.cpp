@@ -1,8 +1,8 @@
 // Collectives' messages against direct simulations of the algorithms they name.
 #include "tests/planner/lower/configurations.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
 #include <gtest/gtest.h>
+#include <gnnplan/ir/traffic.hpp>
 
 namespace gnnplan {
 namespace {
@@ -35,7 +35,8 @@ TEST(Traffic, RingAllReduceEqualsItsSimulation) {
                 const auto traffic = traffic_of(s, s.steps[0]);
                 EXPECT_EQ(traffic, simulated_ring(rows * columns, g, bytes_of(dtype, 1))) << "g=" << g;
                 // CAGNET and cost-model: 2 (g - 1) a b elements in all.
-                EXPECT_EQ(total_traffic(s, Phase::epoch).total_bytes, 2 * (g - 1) * rows * columns * bytes_of(dtype, 1));
+                EXPECT_EQ(total_traffic(s, Phase::epoch).total_bytes,
+                          2 * (g - 1) * rows * columns * bytes_of(dtype, 1));
             }
         }
     }
@@ -48,8 +49,9 @@ TEST(Traffic, RedistributionMovesEveryElementThatChangesHands) {
         for (const bool to_r : {false, true}) {
             const Layout from = to_r ? layout_c() : layout_r();
             const Layout to = to_r ? layout_r() : layout_c();
-            const Schedule s = one_step(grid, {{"a", Role::transient, DType::f32, rows, columns, from},
-                                               {"b", Role::transient, DType::f32, rows, columns, to}},
+            const Schedule s = one_step(grid,
+                                        {{"a", Role::transient, DType::f32, rows, columns, from},
+                                         {"b", Role::transient, DType::f32, rows, columns, to}},
                                         RedistributeStep{0, 1});
             std::vector<RankTraffic> expected(static_cast<std::size_t>(grid.size()));
             const auto owner = [&](const Layout& layout, std::int64_t i, std::int64_t j) {
@@ -73,19 +75,22 @@ TEST(Traffic, RedistributionMovesEveryElementThatChangesHands) {
 }
 
 TEST(Traffic, BitsArePackedPerMessage) {
-    const Schedule s = one_step({1, 2, 1}, {{"a", Role::transient, DType::bits, 3, 3, layout_c()},
-                                            {"b", Role::transient, DType::bits, 3, 3, layout_r()}},
-                                RedistributeStep{0, 1});
-    // Rank 0 holds columns 0-1 and sends row 2: 2 bits; rank 1 holds column 2 and sends rows 0-1: 2 bits. One byte each.
+    const Schedule s = one_step(
+        {1, 2, 1},
+        {{"a", Role::transient, DType::bits, 3, 3, layout_c()}, {"b", Role::transient, DType::bits, 3, 3, layout_r()}},
+        RedistributeStep{0, 1});
+    // Rank 0 holds columns 0-1 and sends row 2: 2 bits; rank 1 holds column 2 and sends rows 0-1: 2 bits. One byte
+    // each.
     EXPECT_EQ(traffic_of(s, s.steps[0]), (std::vector<RankTraffic>{{1, 1}, {1, 1}}));
 }
 
 TEST(Traffic, PanelBroadcastsReachEveryOtherRankOfTheColumn) {
     for (const Grid& grid : {Grid{4, 1, 1}, Grid{3, 2, 1}, Grid{1, 4, 1}}) {
         const Layout adjacency{Axes::parse("x"), Axes::parse("z"), {}};
-        const Schedule s = one_step(grid, {{"A^T", Role::adjacency, DType::f32, 11, 11, adjacency, 0, true},
-                                           {"a", Role::transient, DType::f32, 11, 5, layout_c()},
-                                           {"b", Role::transient, DType::f32, 11, 5, layout_c()}},
+        const Schedule s = one_step(grid,
+                                    {{"A^T", Role::adjacency, DType::f32, 11, 11, adjacency, 0, true},
+                                     {"a", Role::transient, DType::f32, 11, 5, layout_c()},
+                                     {"b", Role::transient, DType::f32, 11, 5, layout_c()}},
                                     SpmmStep{0, 1, 2, grid.x > 1 ? Exchange::panels : Exchange::none});
         EXPECT_EQ(total_traffic(s, Phase::epoch).total_bytes, (grid.x - 1) * 11 * 5 * 4);  // CAGNET IV-A: (p_x - 1) N w
         for (int rank = 0; rank < grid.size(); ++rank) {
@@ -98,9 +103,10 @@ TEST(Traffic, PanelBroadcastsReachEveryOtherRankOfTheColumn) {
 }
 
 TEST(Traffic, TheBusiestRankSumsBeforeTakingTheMaximum) {
-    Schedule s = one_step({1, 2, 1}, {{"a", Role::transient, DType::f32, 3, 2, layout_c()},
-                                      {"b", Role::transient, DType::f32, 3, 2, layout_r()}},
-                          RedistributeStep{0, 1});
+    Schedule s = one_step(
+        {1, 2, 1},
+        {{"a", Role::transient, DType::f32, 3, 2, layout_c()}, {"b", Role::transient, DType::f32, 3, 2, layout_r()}},
+        RedistributeStep{0, 1});
     s.tensors.push_back({"c", Role::transient, DType::f32, 3, 2, layout_c()});
     s.steps.push_back({"back", Phase::epoch, RedistributeStep{1, 2}});
     // There: rank 0 sends 1 row x 1 column, rank 1 two of them; back: the other way round.

@@ -1,8 +1,8 @@
 // What a stranger's schedule may get wrong: each alteration of a valid one must be refused, naming the place.
 #include "tests/planner/lower/configurations.hpp"
 
-#include <gnnplan/base/error.hpp>
 #include <gtest/gtest.h>
+#include <gnnplan/base/error.hpp>
 
 #include <functional>
 
@@ -42,27 +42,43 @@ struct Alteration {
 const Alteration alterations[] = {
     {"a tensor id past the table", [](Schedule& s) { first<SpmmStep>(s).in = 1000; }},
     {"a negative tensor id", [](Schedule& s) { first<GemmStep>(s).out = -1; }},
-    {"a huge grid", [](Schedule& s) { s.grid = {1 << 20, 1 << 20, 1 << 20}; }},
+    {"a huge grid",
+     [](Schedule& s) {
+         s.grid = {1 << 20, 1 << 20, 1 << 20};
+     }},
     {"an empty grid", [](Schedule& s) { s.grid.x = 0; }},
     {"absurd rows", [](Schedule& s) { s.tensors[0].rows = std::int64_t{1} << 62; }},
     {"no columns", [](Schedule& s) { s.tensors[1].columns = 0; }},
     {"two tensors of one name", [](Schedule& s) { s.tensors[1].name = s.tensors[0].name; }},
     {"two steps of one name", [](Schedule& s) { s.steps[1].name = s.steps[0].name; }},
-    {"an axis used twice", [](Schedule& s) { s.tensors[named(s, "W1")].layout = {Axes::parse("x"), Axes::parse("x"), {}}; }},
-    {"a product of the wrong width", [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<GemmStep>(s).out)].columns += 1; }},
+    {"an axis used twice",
+     [](Schedule& s) {
+         s.tensors[named(s, "W1")].layout = {Axes::parse("x"), Axes::parse("x"), {}};
+     }},
+    {"a product of the wrong width",
+     [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<GemmStep>(s).out)].columns += 1; }},
     {"a step removed, so that its output is never written", [](Schedule& s) { s.steps.erase(s.steps.begin()); }},
     {"an SpMM on a dense matrix", [](Schedule& s) { first<SpmmStep>(s).matrix = named(s, "W1"); }},
     {"an SpMM in place", [](Schedule& s) { first<SpmmStep>(s).out = first<SpmmStep>(s).in; }},
     {"an SpMM without its exchange", [](Schedule& s) { first<SpmmStep>(s).exchange = Exchange::none; }},
-    {"a split contraction", [](Schedule& s) { s.grid = {1, 2, 2}; }},
-    {"a redistribution to a replicated layout", [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<RedistributeStep>(s).out)].layout = layout_replicated(); }},
-    {"a redistribution that changes type", [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<RedistributeStep>(s).out)].dtype = DType::f64; }},
+    {"a split contraction",
+     [](Schedule& s) {
+         s.grid = {1, 2, 2};
+     }},
+    {"a redistribution to a replicated layout",
+     [](Schedule& s) {
+         s.tensors[static_cast<std::size_t>(first<RedistributeStep>(s).out)].layout = layout_replicated();
+     }},
+    {"a redistribution that changes type",
+     [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<RedistributeStep>(s).out)].dtype = DType::f64; }},
     {"an all-reduce of a weight", [](Schedule& s) { first<AllReduceStep>(s).tensor = named(s, "W1"); }},
-    {"a mask of another shape", [](Schedule& s) { s.tensors[static_cast<std::size_t>(*first_map(s, MapOp::apply_mask).operand)].rows -= 1; }},
+    {"a mask of another shape",
+     [](Schedule& s) { s.tensors[static_cast<std::size_t>(*first_map(s, MapOp::apply_mask).operand)].rows -= 1; }},
     {"a mask that is missing", [](Schedule& s) { first_map(s, MapOp::apply_mask).operand.reset(); }},
     {"a bias of the wrong role", [](Schedule& s) { first_map(s, MapOp::activate).operand = named(s, "W1"); }},
     {"labels that are features", [](Schedule& s) { first<LossStep>(s).labels = first<LossStep>(s).logits; }},
-    {"a loss of two numbers", [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<LossStep>(s).loss)].columns = 2; }},
+    {"a loss of two numbers",
+     [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<LossStep>(s).loss)].columns = 2; }},
     {"an update of the features", [](Schedule& s) { first<UpdateStep>(s).weight = first<LossStep>(s).labels; }},
     {"one moment for two", [](Schedule& s) { first<UpdateStep>(s).moment2 = first<UpdateStep>(s).moment1; }},
 };

@@ -10,8 +10,8 @@
 
 namespace gnnplan::lower {
 
-inline Configuration configuration(const enumerate::OrderPair& orders, const std::vector<std::int64_t>& widths, int ranks,
-                                   int replication) {
+inline Configuration configuration(const enumerate::OrderPair& orders, const std::vector<std::int64_t>& widths,
+                                   int ranks, int replication) {
     Configuration c;
     c.id = paper_id(orders.forward, orders.backward);
     c.grid = {ranks / replication, replication, 1};

@@ -1,9 +1,9 @@
 #include "tests/planner/lower/configurations.hpp"
 
+#include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
-#include <gtest/gtest.h>
 
 namespace gnnplan::lower {
 namespace {
@@ -19,7 +19,8 @@ TEST(Lower, EverySchedulePassesValidation) {
                     if (ranks % replication != 0) continue;
                     for (const bool bias : {false, true}) {
                         EXPECT_NO_THROW(validate(lowered(orders, f, ranks, replication, 11, bias)))
-                            << text(orders.forward) << " " << text(orders.backward) << " P=" << ranks << " R=" << replication;
+                            << text(orders.forward) << " " << text(orders.backward) << " P=" << ranks
+                            << " R=" << replication;
                     }
                 }
             }

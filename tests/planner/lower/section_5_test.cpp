@@ -1,5 +1,5 @@
-// What the paper leaves out (docs/cost-model.md, "What an executor cannot leave out"): how many configurations need a mask moved,
-// a mask delayed, or an operand moved, and by how much the executed units then differ from the paper's.
+// What the paper leaves out (docs/cost-model.md, "What an executor cannot leave out"): how many configurations need a
+// mask moved, a mask delayed, or an operand moved, and by how much the executed units then differ from the paper's.
 #include "tests/planner/lower/configurations.hpp"
 
 #include "planner/cost/executed_units.hpp"
@@ -37,7 +37,8 @@ bool delays_a_mask(const Schedule& schedule, int layers) {
     return false;
 }
 
-// Widths equal, so that an operand move is never avoided by its mask; `operand.H` in the forward, ".operand" in the backward pass.
+// Widths equal, so that an operand move is never avoided by its mask; `operand.H` in the forward, ".operand" in the
+// backward pass.
 Needs needs_of(int layers, const std::vector<std::int64_t>& widths) {
     Needs needs;
     for (const auto& orders : enumerate::all_orders(layers)) {
@@ -45,7 +46,8 @@ Needs needs_of(int layers, const std::vector<std::int64_t>& widths) {
         const Schedule schedule = lowered(orders, widths, 4, 4);
         if (has_step(schedule, "mask.", ".redistribute")) needs.mask_moved.insert(id);
         if (delays_a_mask(schedule, layers)) needs.mask_delayed.insert(id);
-        if (has_step(schedule, "operand.", "") || has_step(schedule, "backward.", ".operand")) needs.operand_moved.insert(id);
+        if (has_step(schedule, "operand.", "") || has_step(schedule, "backward.", ".operand"))
+            needs.operand_moved.insert(id);
     }
     return needs;
 }
@@ -53,7 +55,9 @@ Needs needs_of(int layers, const std::vector<std::int64_t>& widths) {
 // Widths that shrink fast: where an operand must move, G^l is always the cheaper one, and no mask travels with H.
 const std::vector<std::int64_t> shrinking = {4096, 256, 16, 4, 1};
 
-std::vector<std::int64_t> first(std::size_t count) { return {shrinking.begin(), shrinking.begin() + static_cast<long>(count)}; }
+std::vector<std::int64_t> first(std::size_t count) {
+    return {shrinking.begin(), shrinking.begin() + static_cast<long>(count)};
+}
 
 TEST(Section5, TwoLayers) {
     const Needs needs = needs_of(2, first(3));

@@ -1,8 +1,8 @@
 #include "planner/enumerate/orders.hpp"
 
+#include <gtest/gtest.h>
 #include <gnnplan/models.hpp>
 #include <gnnplan/select.hpp>
-#include <gtest/gtest.h>
 
 #include <set>
 
@@ -10,7 +10,8 @@ namespace gnnplan {
 namespace {
 
 Machine machine() {
-    return {"m", "made up", false, 8, std::int64_t{64} << 30, {1e-6, 1e10}, {1e-5, 1e9}, {{8, 1e10}, {128, 5e10}}, 1e12, 1e11, 0};
+    return {"m",  "made up", false, 8, std::int64_t{64} << 30, {1e-6, 1e10}, {1e-5, 1e9}, {{8, 1e10}, {128, 5e10}},
+            1e12, 1e11,      0};
 }
 
 Problem problem(const std::vector<std::int64_t>& widths, int ranks, const GraphStats& graph) {

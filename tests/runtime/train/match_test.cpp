@@ -75,11 +75,11 @@ TEST_F(Match, UsesOnlyCandidatesThatAllowDropoutOnTheInput) {
 }
 
 TEST_F(Match, PredictionsMustFollowFromTheSchedule) {
-    EXPECT_EQ(failure([&] { check_predictions(plan_); }), std::nullopt);
+    EXPECT_EQ(failure([&] { check_predicted_bytes(plan_); }), std::nullopt);
     for (Tensor& tensor : plan_.candidates[0].schedule.tensors) {
         if (tensor.name.starts_with("T2.")) tensor.columns += 1;
     }
-    EXPECT_EQ(failure([&] { check_predictions(plan_); }), ErrorCode::data);
+    EXPECT_EQ(failure([&] { check_predicted_bytes(plan_); }), ErrorCode::data);
 }
 
 }  // namespace

@@ -8,17 +8,17 @@ namespace gnnplan {
 
 // The kind of an error. The values are the exit codes of the tools (sysexits.h where one fits).
 enum class ErrorCode : int {
-    answer_no = 1,         // the question asked was answered "no"
-    infeasible = 3,        // no plan fits in memory
-    usage = 64,            // wrong flags or arguments
-    data = 65,             // malformed input
-    missing_input = 66,    // input does not exist or cannot be read
-    unavailable = 69,      // MPI or another service is unavailable
-    internal = 70,         // a bug of ours
-    cannot_create = 73,    // output cannot be created
-    io = 74,               // read or write failed half-way
-    interrupted = 75,      // interrupted, resumable
-    mismatch = 78,         // plan, data and launch do not match
+    answer_no = 1,       // the question asked was answered "no"
+    infeasible = 3,      // no plan fits in memory
+    usage = 64,          // wrong flags or arguments
+    data = 65,           // malformed input
+    missing_input = 66,  // input does not exist or cannot be read
+    unavailable = 69,    // MPI or another service is unavailable
+    internal = 70,       // a bug of ours
+    cannot_create = 73,  // output cannot be created
+    io = 74,             // read or write failed half-way
+    interrupted = 75,    // interrupted, resumable
+    mismatch = 78,       // plan, data and launch do not match
 };
 
 // `what()` is the whole message: "WHERE: WHAT" and, when there is one, " (HINT)".

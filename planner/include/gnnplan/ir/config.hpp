@@ -30,18 +30,19 @@ struct Configuration {
     std::optional<std::int64_t> id;  // in the paper space: RDM Table IV's number
     std::string scheme = "rdm";
     Grid grid;
-    int replication = 1;  // R_A
-    Orders forward;       // layers 1 .. L
-    Orders backward;      // in execution order, layers L .. 1
+    int replication = 1;            // R_A
+    Orders forward;                 // layers 1 .. L
+    Orders backward;                // in execution order, layers L .. 1
     std::vector<std::string> kept;  // forward products kept for the backward pass, e.g. "T1" = A^T H^0
     Exchange exchange = Exchange::none;
     bool overlap = false;
     bool permutation = false;
-    bool exact = true;           // equals the serial computation up to rounding
-    bool constant_input = false; // the features never change between epochs: no dropout on them
+    bool exact = true;            // equals the serial computation up to rounding
+    bool constant_input = false;  // the features never change between epochs: no dropout on them
 };
 
-// The number whose binary digits are the backward letters then the forward letters, first letter most significant, S=0, D=1.
+// The number whose binary digits are the backward letters then the forward letters, first letter most significant, S=0,
+// D=1.
 std::int64_t paper_id(const Orders& forward, const Orders& backward);
 
 }  // namespace gnnplan

@@ -12,8 +12,8 @@ struct Units {
     bool operator==(const Units&) const = default;
 };
 
-// Elements moved: N * [(R_A - 1) / R_A * redistribution + (P / R_A - 1) * sparse], without the all-reduce of the gradients
-// (RDM Tables II and III with R_A <= P).
+// Elements moved: N * [(R_A - 1) / R_A * redistribution + (P / R_A - 1) * sparse], without the all-reduce of the
+// gradients (RDM Tables II and III with R_A <= P).
 inline double communication_elements(const Units& units, std::int64_t vertices, int ranks, int replication) {
     const double n = static_cast<double>(vertices);
     const double r = replication;

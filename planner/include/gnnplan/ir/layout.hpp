@@ -1,7 +1,7 @@
 // Where the elements of a matrix live: a grid of ranks and, per dimension, the grid axes it is split over.
 //
-// Ranks form a grid (x, y, z) of x * y * z = P. Each dimension of a matrix is split over an ordered list of axes; over the
-// axes named in neither list a block is replicated, or holds a partial sum when `partial` says so.
+// Ranks form a grid (x, y, z) of x * y * z = P. Each dimension of a matrix is split over an ordered list of axes; over
+// the axes named in neither list a block is replicated, or holds a partial sum when `partial` says so.
 #pragma once
 
 #include <gnnplan/base/range.hpp>
@@ -72,15 +72,15 @@ struct Layout {
     bool operator==(const Layout&) const = default;
 };
 
-// Block of `n` items that `rank` holds when they are split over `axes` in order: first into balanced blocks over axes[0],
-// each of those over axes[1], and so on.
+// Block of `n` items that `rank` holds when they are split over `axes` in order: first into balanced blocks over
+// axes[0], each of those over axes[1], and so on.
 Range split_block(std::int64_t n, Axes axes, const Grid& grid, int rank);
 
 // Block of a rows x columns matrix in `layout` on `rank`.
 Block block_of(std::int64_t rows, std::int64_t columns, const Layout& layout, const Grid& grid, int rank);
 
-// Whether two layouts put every element on the same ranks of `grid`: axes of extent 1 split nothing. On a grid with y = 1
-// layouts C and R are one (the 1D schemes).
+// Whether two layouts put every element on the same ranks of `grid`: axes of extent 1 split nothing. On a grid with y =
+// 1 layouts C and R are one (the 1D schemes).
 bool same_placement(const Layout& a, const Layout& b, const Grid& grid);
 
 // The two resting layouts of an N x f matrix (RDM section III-A): C, in which SpMM needs no communication when M is

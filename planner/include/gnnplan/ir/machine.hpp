@@ -21,14 +21,14 @@ struct SpmmRate {
 
 struct Machine {
     std::string name;
-    std::string source;             // who measured it, or which publication the figures are from
-    bool measured = false;          // here, by a calibration; presets are not
+    std::string source;     // who measured it, or which publication the figures are from
+    bool measured = false;  // here, by a calibration; presets are not
     int ranks_per_node = 1;
     std::int64_t memory_per_rank = 0;  // bytes
 
     Link intra_node;
-    Link inter_node;                  // per rank; ranks of a node that share an interface have its share here
-    std::vector<SpmmRate> spmm;       // by increasing width, at least one; interpolated between, clamped outside
+    Link inter_node;             // per rank; ranks of a node that share an interface have its share here
+    std::vector<SpmmRate> spmm;  // by increasing width, at least one; interpolated between, clamped outside
     double gemm_flops_per_second = 0;
     double memory_bytes_per_second = 0;  // streaming: elementwise work, packing, optimiser
     double step_seconds = 0;             // fixed overhead of one step (launch, synchronisation)

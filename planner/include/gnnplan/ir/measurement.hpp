@@ -14,7 +14,7 @@ struct EpochRecord {
     std::int64_t epoch = 0;  // from 1
     double loss = 0;         // mean cross-entropy over the training vertices before the update, without weight decay
     std::optional<double> train_accuracy, valid_accuracy, test_accuracy;  // after the update, 0..1
-    double seconds = 0;      // max over ranks, without evaluation
+    double seconds = 0;                                                   // max over ranks, without evaluation
 };
 
 // One step, summed over ranks unless the name says otherwise; bytes are bytes sent.

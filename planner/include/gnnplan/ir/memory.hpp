@@ -43,8 +43,8 @@ Staging staging_of(const Schedule& schedule, const Step& step, int rank);
 // Bytes of the local sparse block: per panel 8 * (rows + 1), and 8 per nonzero (4 index + 4 value).
 std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank);
 
-// Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 8-byte scales
-// per vertex.
+// Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 8-byte
+// scales per vertex.
 std::int64_t load_bytes(const GraphStats& graph);
 
 // The `count` tensors (names) that take most bytes on `rank`, largest first.

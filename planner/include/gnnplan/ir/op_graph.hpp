@@ -8,11 +8,11 @@
 namespace gnnplan {
 
 enum class OpKind : std::uint8_t {
-    input,                  // H^0
-    dropout,                // of the layer's input
-    aggregate,              // A^T H (backward: A G)
-    linear,                 // H W
-    bias,                   // + b
+    input,      // H^0
+    dropout,    // of the layer's input
+    aggregate,  // A^T H (backward: A G)
+    linear,     // H W
+    bias,       // + b
     relu,
     softmax_cross_entropy,  // the loss over the training vertices
 };
@@ -38,8 +38,8 @@ struct ProductLayer {
     bool relu = false;
 };
 
-// Reads an op graph as a chain of layers, each dropout? (aggregate linear | linear aggregate) bias? relu?, ended by the loss.
-// Throws Error{usage} naming the first op that does not fit: such models need another lowering rule.
+// Reads an op graph as a chain of layers, each dropout? (aggregate linear | linear aggregate) bias? relu?, ended by the
+// loss. Throws Error{usage} naming the first op that does not fit: such models need another lowering rule.
 std::vector<ProductLayer> product_chain(const OpGraph& graph);
 
 }  // namespace gnnplan

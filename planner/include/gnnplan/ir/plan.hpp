@@ -1,4 +1,5 @@
-// A plan: the problem, the machine it was planned for, and candidate configurations with their schedules and predictions.
+// A plan: the problem, the machine it was planned for, and candidate configurations with their schedules and
+// predictions.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
@@ -13,8 +14,8 @@ namespace gnnplan {
 
 enum class Normalisation : std::uint8_t { symmetric, row_mean, none };
 
-// Whether A equals its transpose in values, so that one stored copy serves both passes. Row means weigh u -> v and v -> u
-// differently even where the pattern is symmetric.
+// Whether A equals its transpose in values, so that one stored copy serves both passes. Row means weigh u -> v and v ->
+// u differently even where the pattern is symmetric.
 inline bool one_copy_serves(bool symmetric_pattern, Normalisation normalisation) {
     return symmetric_pattern && normalisation != Normalisation::row_mean;
 }
@@ -54,8 +55,8 @@ struct Prediction {
     std::int64_t total_bytes = 0;     // per steady-state training epoch
     std::int64_t max_rank_bytes = 0;  // busiest rank
     std::int64_t peak_bytes_per_rank = 0;
-    bool estimate = false;                // graph-dependent figures are statistics, not counts
-    std::vector<double> step_seconds;     // per step of the schedule, all phases
+    bool estimate = false;             // graph-dependent figures are statistics, not counts
+    std::vector<double> step_seconds;  // per step of the schedule, all phases
 };
 
 struct Candidate {
@@ -84,5 +85,8 @@ inline constexpr int max_candidates = 8;
 // Checks what a stranger's plan may get wrong beyond each schedule: sizes that disagree, ranks and grid that disagree,
 // orders of the wrong length, a schedule that does not belong to its problem. Throws Error{data}.
 void validate(const Plan& plan);
+
+// Checks that the bytes a plan predicts follow from its own schedules. Throws Error{data} naming the candidate.
+void check_predicted_bytes(const Plan& plan);
 
 }  // namespace gnnplan

@@ -1,5 +1,5 @@
-// A schedule: a table of tensors and the list of steps over them. The cost model folds over it, the executor runs it, the
-// plan file carries it. Nothing predicts what nothing runs.
+// A schedule: a table of tensors and the list of steps over them. The cost model folds over it, the executor runs it,
+// the plan file carries it. Nothing predicts what nothing runs.
 #pragma once
 
 #include <gnnplan/base/dtype.hpp>
@@ -17,14 +17,14 @@ namespace gnnplan {
 using TensorId = std::int32_t;
 
 enum class Role : std::uint8_t {
-    adjacency,   // sparse N x N; resident
-    features,    // H^0, filled at load; resident
-    labels,      // i32 per vertex; resident
-    subset,      // u8 per vertex: 0 train, 1 valid, 2 test, 255 none; resident
-    weight,      // W^l; resident
-    bias,        // b^l; resident
-    moment,      // Adam's first and second moments; resident
-    transient,   // lives from its first to its last use within a phase
+    adjacency,  // sparse N x N; resident
+    features,   // H^0, filled at load; resident
+    labels,     // i32 per vertex; resident
+    subset,     // u8 per vertex: 0 train, 1 valid, 2 test, 255 none; resident
+    weight,     // W^l; resident
+    bias,       // b^l; resident
+    moment,     // Adam's first and second moments; resident
+    transient,  // lives from its first to its last use within a phase
 };
 
 bool is_resident(Role role);
@@ -87,8 +87,8 @@ struct MapStep {
     bool dropout;  // of activate and apply_mask: whether dropout takes part
 };
 
-// Softmax cross-entropy over the training vertices: turns logits into their gradient in place; `loss` (1 x 1, f64, partial)
-// gets the local sum.
+// Softmax cross-entropy over the training vertices: turns logits into their gradient in place; `loss` (1 x 1, f64,
+// partial) gets the local sum.
 struct LossStep {
     TensorId logits, labels, subset, loss;
 };
@@ -142,8 +142,8 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
 Block block_of(const Schedule& schedule, TensorId id, int rank);
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 
-// Checks everything an executor relies on: ids in range, shapes, layouts and types that fit each operation, every transient
-// written before it is read, unique names. Throws Error{data} naming the step or tensor.
+// Checks everything an executor relies on: ids in range, shapes, layouts and types that fit each operation, every
+// transient written before it is read, unique names. Throws Error{data} naming the step or tensor.
 void validate(const Schedule& schedule);
 
 }  // namespace gnnplan

@@ -10,9 +10,9 @@
 namespace gnnplan {
 
 struct RankWork {
-    double sparse_flops = 0;       // 2 * nonzeros * width
-    std::int64_t sparse_width = 0; // columns of the local slice
-    double dense_flops = 0;        // of matrix products
+    double sparse_flops = 0;          // 2 * nonzeros * width
+    std::int64_t sparse_width = 0;    // columns of the local slice
+    double dense_flops = 0;           // of matrix products
     std::int64_t streamed_bytes = 0;  // elementwise work, packing, optimiser: bytes read and written
 };
 
