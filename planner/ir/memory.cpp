@@ -5,6 +5,7 @@
 #include <gnnplan/ir/memory.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace gnnplan {
@@ -80,48 +81,103 @@ std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
     return end;
 }
 
-bool contiguous(const Block& part, const Block& whole) {
-    return part.columns == whole.columns || part.rows.size() <= 1;
-}
-
-Staging staging_of_redistribution(const Schedule& schedule, const RedistributeStep& step, int rank) {
-    Staging staging;
-    const DType dtype = tensor_of(schedule, step.in).dtype;
-    const Block source = block_of(schedule, step.in, rank);
-    const Block target = block_of(schedule, step.out, rank);
-    const int first = rank / schedule.grid.y * schedule.grid.y;
-    for (int peer = first; peer < first + schedule.grid.y; ++peer) {
-        if (peer == rank) continue;
-        const Block sent = intersect(source, block_of(schedule, step.out, peer));
-        const Block received = intersect(target, block_of(schedule, step.in, peer));
-        if (dtype == DType::bits || !contiguous(sent, source)) staging.send_bytes += bytes_of(dtype, sent.count());
-        if (dtype == DType::bits || !contiguous(received, target)) {
-            staging.receive_bytes += bytes_of(dtype, received.count());
+// Staging of one step on any rank; the blocks of all ranks are looked up once.
+class StepStaging {
+public:
+    StepStaging(const Schedule& schedule, const Step& step) : schedule_(schedule), operation_(step.operation) {
+        if (const auto* redistribute = std::get_if<RedistributeStep>(&operation_)) {
+            sources_ = blocks_of(schedule, redistribute->in);
+            targets_ = blocks_of(schedule, redistribute->out);
+        } else if (const auto* spmm = std::get_if<SpmmStep>(&operation_)) {
+            sources_ = blocks_of(schedule, spmm->in);
         }
     }
-    return staging;
+
+    Staging on(int rank) const {
+        return std::visit(Overloaded{
+                              [&](const RedistributeStep& s) { return redistribution(s, rank); },
+                              [&](const SpmmStep& s) { return panels(s, rank); },
+                              [](const GemmStep&) { return Staging{}; },
+                              [](const WeightGradStep&) { return Staging{}; },
+                              [](const AllReduceStep&) { return Staging{}; },
+                              [](const MapStep&) { return Staging{}; },
+                              [](const LossStep&) { return Staging{}; },
+                              [](const ScoreStep&) { return Staging{}; },
+                              [](const UpdateStep&) { return Staging{}; },
+                          },
+                          operation_);
+    }
+
+private:
+    const Block& source(int rank) const { return sources_[static_cast<std::size_t>(rank)]; }
+    const Block& target(int rank) const { return targets_[static_cast<std::size_t>(rank)]; }
+
+    Staging redistribution(const RedistributeStep& step, int rank) const {
+        Staging staging;
+        const DType dtype = tensor_of(schedule_, step.in).dtype;
+        const auto staged = [&](const Block& part, const Block& whole) {
+            const bool in_place = dtype != DType::bits && contiguous_in(part, whole);
+            return in_place ? 0 : bytes_of(dtype, part.count());
+        };
+        const int first = rank / schedule_.grid.y * schedule_.grid.y;
+        for (int peer = first; peer < first + schedule_.grid.y; ++peer) {
+            if (peer == rank) continue;
+            staging.send_bytes += staged(intersect(source(rank), target(peer)), source(rank));
+            staging.receive_bytes += staged(intersect(target(rank), source(peer)), target(rank));
+        }
+        return staging;
+    }
+
+    Staging panels(const SpmmStep& step, int rank) const {
+        Staging staging;
+        const Grid& grid = schedule_.grid;
+        if (step.exchange == Exchange::none) return staging;
+        const DType dtype = tensor_of(schedule_, step.in).dtype;
+        for (int ix = 0; ix < grid.x; ++ix) {
+            const int root = grid.rank_at(ix, grid.coordinate(rank, Axis::y), grid.coordinate(rank, Axis::z));
+            if (root == rank) continue;
+            staging.receive_bytes = std::max(staging.receive_bytes, bytes_of(dtype, source(root).count()));
+        }
+        return staging;
+    }
+
+    const Schedule& schedule_;
+    const Operation& operation_;
+    std::vector<Block> sources_, targets_;
+};
+
+// Ranks with blocks of the same sizes have the same arena: what they exchange follows from the sizes in their groups.
+std::vector<std::int64_t> arena_signature(const Schedule& schedule, int rank) {
+    std::vector<std::int64_t> sizes;
+    sizes.reserve(2 * schedule.tensors.size());
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+        const Block block = block_of(schedule, static_cast<TensorId>(id), rank);
+        sizes.push_back(block.rows.size());
+        sizes.push_back(block.columns.size());
+    }
+    return sizes;
 }
 
-Staging staging_of_panels(const Schedule& schedule, const SpmmStep& step, int rank) {
-    Staging staging;
-    const Grid& grid = schedule.grid;
-    if (step.exchange == Exchange::none) return staging;
-    for (int ix = 0; ix < grid.x; ++ix) {
-        const int root = grid.rank_at(ix, grid.coordinate(rank, Axis::y), grid.coordinate(rank, Axis::z));
-        if (root != rank) staging.receive_bytes = std::max(staging.receive_bytes, block_bytes(schedule, step.in, root));
+std::int64_t local_adjacency_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
+    std::int64_t bytes = 0;
+    for (const Tensor& tensor : schedule.tensors) {
+        if (tensor.role == Role::adjacency) bytes += adjacency_block_bytes(schedule, tensor, graph, rank);
     }
-    return staging;
+    return bytes;
 }
 
 }  // namespace
 
 Staging staging_of(const Schedule& schedule, const Step& step, int rank) {
-    return std::visit(Overloaded{
-                          [&](const RedistributeStep& s) { return staging_of_redistribution(schedule, s, rank); },
-                          [&](const SpmmStep& s) { return staging_of_panels(schedule, s, rank); },
-                          [](const auto&) { return Staging{}; },
-                      },
-                      step.operation);
+    return StepStaging(schedule, step).on(rank);
+}
+
+std::vector<Staging> staging_of(const Schedule& schedule, const Step& step) {
+    const StepStaging on_all(schedule, step);
+    std::vector<Staging> staging;
+    staging.reserve(static_cast<std::size_t>(schedule.grid.size()));
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) staging.push_back(on_all.on(rank));
+    return staging;
 }
 
 std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank) {
@@ -147,23 +203,26 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     std::int64_t residents = 0;
     for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
         const Tensor& tensor = schedule.tensors[id];
-        if (tensor.role == Role::adjacency) {
-            plan.adjacency_bytes += adjacency_block_bytes(schedule, tensor, graph, rank);
-        } else if (is_resident(tensor.role)) {
+        if (tensor.role != Role::adjacency && is_resident(tensor.role)) {
             plan.tensor_offset[id] = residents;
             residents += aligned(block_bytes(schedule, static_cast<TensorId>(id), rank));
         }
     }
     plan.arena_bytes = pack(transient_buffers(schedule, rank, plan), residents);
+    plan.adjacency_bytes = local_adjacency_bytes(schedule, graph, rank);
     plan.load_bytes = load_bytes(graph);
     plan.peak_bytes = plan.adjacency_bytes + std::max(plan.load_bytes, plan.arena_bytes);
     return plan;
 }
 
 std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph) {
+    std::map<std::vector<std::int64_t>, std::int64_t> arenas;
+    const std::int64_t loading = load_bytes(graph);
     std::int64_t peak = 0;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-        peak = std::max(peak, plan_memory(schedule, graph, rank).peak_bytes);
+        const auto [arena, is_new] = arenas.try_emplace(arena_signature(schedule, rank), 0);
+        if (is_new) arena->second = plan_memory(schedule, graph, rank).arena_bytes;
+        peak = std::max(peak, local_adjacency_bytes(schedule, graph, rank) + std::max(loading, arena->second));
     }
     return peak;
 }

@@ -1,3 +1,5 @@
+#include "planner/ir/schedule_checks.hpp"
+
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/ir/plan.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -6,10 +8,6 @@
 
 namespace gnnplan {
 namespace {
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-    throw Error(ErrorCode::data, what, where);
-}
 
 void validate(const GraphRecord& graph) {
     if (graph.vertices < 1 || graph.vertices > (std::int64_t{1} << 31) - 1) {
@@ -29,6 +27,9 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
     const Grid& grid = configuration.grid;
     if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
     if (configuration.replication != grid.y || grid.z != 1) refuse(where, "replication does not fit the grid");
+    if (configuration.scheme != "rdm") refuse(where + ".scheme", "'" + configuration.scheme + "' is not run, only rdm");
+    if (configuration.overlap) refuse(where + ".overlap", "overlapped exchanges are not run");
+    if (configuration.permutation) refuse(where + ".permutation", "permuted vertices are not run");
 }
 
 // The tensors a run fills from the data must have the problem's sizes, or the executor would read past them.
@@ -68,6 +69,19 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
     }
 }
 
+// Labels are below the number of classes: logits of another width would be read past their rows.
+void validate_logits(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
+    const auto check = [&](const Step& step, TensorId logits) {
+        if (tensor_of(schedule, logits).columns != problem.model.widths.back()) {
+            refuse(where + ": step " + step.name, "its logits are not as wide as there are classes");
+        }
+    };
+    for (const Step& step : schedule.steps) {
+        if (const auto* loss = std::get_if<LossStep>(&step.operation)) check(step, loss->logits);
+        if (const auto* score = std::get_if<ScoreStep>(&step.operation)) check(step, score->logits);
+    }
+}
+
 }  // namespace
 
 void validate(const Plan& plan) {
@@ -89,6 +103,7 @@ void validate(const Plan& plan) {
             refuse(where, "schedule and configuration differ in grid");
         validate(candidate.schedule);
         validate(candidate.schedule, plan.problem, where + ".schedule");
+        validate_logits(candidate.schedule, plan.problem, where + ".schedule");
         if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {
             refuse(where + ".predicted.step_seconds", "needs one entry per step");
         }

@@ -89,4 +89,11 @@ std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank) {
     return bytes_of(tensor_of(schedule, id).dtype, block_of(schedule, id, rank).count());
 }
 
+std::vector<Block> blocks_of(const Schedule& schedule, TensorId id) {
+    std::vector<Block> blocks;
+    blocks.reserve(static_cast<std::size_t>(schedule.grid.size()));
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) blocks.push_back(block_of(schedule, id, rank));
+    return blocks;
+}
+
 }  // namespace gnnplan

@@ -17,11 +17,13 @@ std::vector<Message> redistribution(const Schedule& schedule, const Redistribute
     std::vector<Message> messages;
     const DType dtype = tensor_of(schedule, step.in).dtype;
     const int group = schedule.grid.y;
+    const std::vector<Block> sources = blocks_of(schedule, step.in);
+    const std::vector<Block> targets = blocks_of(schedule, step.out);
     for (int from = 0; from < schedule.grid.size(); ++from) {
-        const Block source = block_of(schedule, step.in, from);
+        const Block& source = sources[static_cast<std::size_t>(from)];
         const int first = from / group * group;
         for (int to = first; to < first + group; ++to) {
-            add(messages, from, to, bytes_of(dtype, intersect(source, block_of(schedule, step.out, to)).count()));
+            add(messages, from, to, bytes_of(dtype, intersect(source, targets[static_cast<std::size_t>(to)]).count()));
         }
     }
     return messages;
@@ -66,7 +68,12 @@ std::vector<Message> messages_of(const Schedule& schedule, const Step& step) {
                           [&](const RedistributeStep& s) { return redistribution(schedule, s); },
                           [&](const SpmmStep& s) { return panel_broadcasts(schedule, s); },
                           [&](const AllReduceStep& s) { return ring(schedule, s); },
-                          [](const auto&) { return std::vector<Message>{}; },
+                          [](const GemmStep&) { return std::vector<Message>{}; },
+                          [](const WeightGradStep&) { return std::vector<Message>{}; },
+                          [](const MapStep&) { return std::vector<Message>{}; },
+                          [](const LossStep&) { return std::vector<Message>{}; },
+                          [](const ScoreStep&) { return std::vector<Message>{}; },
+                          [](const UpdateStep&) { return std::vector<Message>{}; },
                       },
                       step.operation);
 }

@@ -1,225 +1,83 @@
-// Reading guide: validate() checks the table of tensors, then walks the steps once. Each operation states what it needs
-// of its operands through the small checks of StepChecker; transients must be written before they are read within a
-// phase.
-#include <gnnplan/base/checked.hpp>
-#include <gnnplan/base/overloaded.hpp>
-#include <gnnplan/ir/schedule.hpp>
+// Validation of a whole schedule: the table, each step, and what follows from their order.
+#include "planner/ir/schedule_checks.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace gnnplan {
 namespace {
 
-constexpr std::int64_t max_ranks = 1 << 20;
-constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;  // columns are stored in 32 bits
-constexpr std::int64_t max_width = std::int64_t{1} << 31;
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-    throw Error(ErrorCode::data, what, where);
-}
-
-void check_grid(const Grid& grid) {
-    for (const int extent : {grid.x, grid.y, grid.z}) {
-        if (extent < 1 || extent > max_ranks) refuse("grid", "extents must be 1.." + std::to_string(max_ranks));
-    }
-    if (checked_multiply(checked_multiply(grid.x, grid.y), grid.z) > max_ranks) refuse("grid", "too many ranks");
-}
-
-void check_layout(const Tensor& tensor) {
-    std::set<Axis> used;
-    for (const Axes& axes : {tensor.layout.rows, tensor.layout.columns, tensor.layout.partial}) {
-        for (const Axis axis : axes) {
-            if (!used.insert(axis).second) refuse("tensor " + tensor.name, "a grid axis is used twice in its layout");
-        }
-    }
-}
-
-void check_tensor(const Tensor& tensor) {
-    const std::string where = "tensor " + tensor.name;
-    if (tensor.name.empty()) refuse("tensors", "a tensor has no name");
-    if (tensor.rows < 1 || tensor.rows > max_vertices) refuse(where, "rows must be 1..2^31-1");
-    if (tensor.columns < 1 || tensor.columns > max_width) refuse(where, "columns must be 1..2^31");
-    checked_multiply(8, checked_multiply(tensor.rows, tensor.columns));
-    check_layout(tensor);
-    if (tensor.role == Role::adjacency && (tensor.rows != tensor.columns || tensor.dtype != DType::f32 ||
-                                           tensor.layout != Layout{Axes::parse("x"), Axes::parse("z"), {}})) {
-        refuse(where, "an adjacency is square, f32, with rows over x and columns over z");
-    }
-}
-
-void check_tensors(const Schedule& schedule) {
-    std::set<std::string> names;
-    for (const Tensor& tensor : schedule.tensors) {
-        check_tensor(tensor);
-        if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
-    }
-}
-
-class StepChecker {
+// What is known of the tensors while the steps are walked in order, phase by phase.
+class Walk {
 public:
-    StepChecker(const Schedule& schedule, const Step& step) : schedule_(schedule), where_("step " + step.name) {}
+    explicit Walk(const Schedule& schedule) : schedule_(schedule) {}
 
-    void check(const Operation& operation) const {
-        std::visit([&](const auto& s) { check(s); }, operation);
+    void begin_phase() { written_.clear(); }
+
+    void take(const Step& step) {
+        const Operands operands = operands_of(step.operation);
+        for (const TensorId id : operands.reads) {
+            require(is_resident(tensor_of(schedule_, id).role) || written_.contains(id), step, id,
+                    "before anything wrote it");
+        }
+        follow_sums(step, operands);
+        follow_dropout(step, operands);
+        written_.insert(operands.writes.begin(), operands.writes.end());
+    }
+    // Ranks must agree on what a phase reports.
+    void end_phase() const {
+        for (const TensorId id : summands_)
+            refuse("tensor " + tensor_of(schedule_, id).name, "it is never summed over ranks");
     }
 
 private:
-    void require(bool condition, const char* what) const {
-        if (!condition) refuse(where_, what);
+    void require(bool condition, const Step& step, TensorId id, const std::string& what) const {
+        if (!condition) refuse("step " + step.name, "it uses " + tensor_of(schedule_, id).name + " " + what);
     }
-    const Tensor& at(TensorId id) const { return tensor_of(schedule_, id); }
-    void typed(TensorId id, DType dtype) const {
-        require(at(id).dtype == dtype, "an operand has the wrong element type");
-    }
-    void in_layout(TensorId id, const Layout& layout) const {
-        require(same_placement(at(id).layout, layout, schedule_.grid), "an operand is in the wrong layout");
-    }
-    void shaped(TensorId id, std::int64_t rows, std::int64_t columns) const {
-        require(at(id).rows == rows && at(id).columns == columns, "operand shapes do not fit");
-    }
-    void same_shape(TensorId a, TensorId b) const { shaped(a, at(b).rows, at(b).columns); }
-    void with_role(TensorId id, std::initializer_list<Role> roles) const {
-        require(std::find(roles.begin(), roles.end(), at(id).role) != roles.end(), "an operand has the wrong role");
-    }
-    void distinct(TensorId a, TensorId b) const { require(a != b, "input and output are the same tensor"); }
-    // What a dense step may write: residents other than weights and moments are never written after load.
-    void dense(TensorId id) const {
-        typed(id, DType::f32);
-        with_role(id, {Role::transient, Role::features});
-        require(at(id).layout.partial.empty(), "an operand is a partial sum");
-    }
-    void written(TensorId id) const { with_role(id, {Role::transient}); }
 
-    void check(const SpmmStep& s) const {
-        with_role(s.matrix, {Role::adjacency});
-        dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
-        in_layout(s.in, layout_c()), in_layout(s.out, layout_c());
-        same_shape(s.in, s.out);
-        require(at(s.matrix).rows == at(s.in).rows, "operand shapes do not fit");
-        require(schedule_.grid.z == 1, "a contraction split over z needs a reduction, which this version does not run");
-        require((s.exchange == Exchange::panels) == (schedule_.grid.x > 1), "the exchange does not fit the grid");
-    }
-    void check(const GemmStep& s) const {
-        dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
-        with_role(s.weight, {Role::weight}), typed(s.weight, DType::f32);
-        in_layout(s.in, layout_r()), in_layout(s.out, layout_r());
-        const Tensor& w = at(s.weight);
-        shaped(s.in, at(s.out).rows, s.transposed ? w.columns : w.rows);
-        shaped(s.out, at(s.in).rows, s.transposed ? w.rows : w.columns);
-        in_layout(s.weight, layout_replicated());
-    }
-    void check(const RedistributeStep& s) const {
-        written(s.out), distinct(s.in, s.out), same_shape(s.in, s.out);
-        with_role(s.in, {Role::transient, Role::features});
-        require(at(s.in).dtype == at(s.out).dtype, "element types differ");
-        require(at(s.in).layout.partial.empty() && at(s.out).layout.partial.empty(), "an operand is a partial sum");
-        for (const TensorId id : {s.in, s.out}) {
-            const Layout& layout = at(id).layout;
-            require(layout == layout_c() || layout == layout_r(), "only layouts C and R are redistributed");
+    // A partial tensor is a summand on every rank until one all-reduce makes it the sum.
+    void follow_sums(const Step& step, const Operands& operands) {
+        if (const auto* reduce = std::get_if<AllReduceStep>(&step.operation)) {
+            require(summands_.erase(reduce->tensor) == 1, step, reduce->tensor, "which is summed already");
+            return;
+        }
+        for (const TensorId id : operands.reads) {
+            require(!summands_.contains(id), step, id, "before it is summed over ranks");
+        }
+        for (const TensorId id : operands.writes) {
+            if (!tensor_of(schedule_, id).layout.partial.empty()) summands_.insert(id);
         }
     }
-    void check(const WeightGradStep& s) const {
-        dense(s.left), dense(s.right), written(s.gradient), typed(s.gradient, DType::f32);
-        in_layout(s.left, layout_r()), in_layout(s.right, layout_r()), in_layout(s.gradient, layout_partial());
-        require(at(s.left).rows == at(s.right).rows, "operand shapes do not fit");
-        shaped(s.gradient, at(s.left).columns, at(s.right).columns);
-    }
-    void check(const AllReduceStep& s) const {
-        written(s.tensor), in_layout(s.tensor, layout_partial());
-        require(at(s.tensor).dtype == DType::f32 || at(s.tensor).dtype == DType::f64, "only floats are summed");
-    }
-    void check(const MapStep& s) const {
-        typed(s.tensor, DType::f32);
-        require(at(s.tensor).layout.partial.empty(), "an operand is a partial sum");
-        const bool has_operand = s.operand.has_value();
-        const bool has_out = s.out.has_value();
-        switch (s.op) {
-            case MapOp::activate:
-                written(s.tensor), require(!has_out, "activate works in place");
-                if (has_operand) with_role(*s.operand, {Role::bias}), shaped(*s.operand, 1, at(s.tensor).columns);
-                return;
-            case MapOp::dropout:
-                require(!has_operand && has_out, "dropout takes an output and no operand");
-                dense(*s.out), written(*s.out), distinct(s.tensor, *s.out), same_shape(s.tensor, *s.out);
-                return in_layout(*s.out, at(s.tensor).layout);
-            case MapOp::positive_mask:
-                require(!has_operand && has_out, "positive_mask takes an output and no operand");
-                typed(*s.out, DType::bits), written(*s.out), same_shape(s.tensor, *s.out);
-                return in_layout(*s.out, at(s.tensor).layout);
-            case MapOp::apply_mask:
-                written(s.tensor), require(has_operand && !has_out, "apply_mask takes an operand and no output");
-                typed(*s.operand, DType::bits), same_shape(s.tensor, *s.operand);
-                return in_layout(*s.operand, at(s.tensor).layout);
-            case MapOp::column_sum:
-                require(!has_operand && has_out, "column_sum takes an output and no operand");
-                typed(*s.out, DType::f32), written(*s.out), shaped(*s.out, 1, at(s.tensor).columns);
-                return in_layout(*s.out, layout_partial());
+
+    // Where nothing is dropped, the output of a dropout is the features themselves, which nothing may overwrite.
+    void follow_dropout(const Step& step, const Operands& operands) {
+        for (const TensorId id : operands.writes) {
+            require(!dropped_.contains(id), step, id, "which may be the features themselves, as output");
         }
-    }
-    void labelled(TensorId logits, TensorId labels, TensorId subset) const {
-        dense(logits), written(logits), in_layout(logits, layout_r());
-        with_role(labels, {Role::labels}), typed(labels, DType::i32), in_layout(labels, layout_r());
-        with_role(subset, {Role::subset}), typed(subset, DType::u8), in_layout(subset, layout_r());
-        shaped(labels, at(logits).rows, 1), shaped(subset, at(logits).rows, 1);
-    }
-    void scalar(TensorId id, std::int64_t columns) const {
-        written(id), typed(id, DType::f64), shaped(id, 1, columns), in_layout(id, layout_partial());
-    }
-    void check(const LossStep& s) const { labelled(s.logits, s.labels, s.subset), scalar(s.loss, 1); }
-    void check(const ScoreStep& s) const { labelled(s.logits, s.labels, s.subset), scalar(s.counts, 3); }
-    void check(const UpdateStep& s) const {
-        with_role(s.weight, {Role::weight, Role::bias}), with_role(s.gradient, {Role::transient});
-        for (const TensorId id : {s.moment1, s.moment2}) {
-            with_role(id, {Role::moment}), typed(id, DType::f32), in_layout(id, layout_replicated());
-            same_shape(id, s.weight);
-        }
-        distinct(s.moment1, s.moment2);
-        typed(s.weight, DType::f32), typed(s.gradient, DType::f32), in_layout(s.weight, layout_replicated());
-        in_layout(s.gradient, layout_partial()), same_shape(s.gradient, s.weight);
+        const auto* map = std::get_if<MapStep>(&step.operation);
+        if (map != nullptr && map->op == MapOp::dropout) dropped_.insert(*map->out);
     }
 
     const Schedule& schedule_;
-    std::string where_;
+    std::set<TensorId> written_, summands_, dropped_;
 };
-
-void check_ids(const Schedule& schedule, const Step& step, const std::vector<TensorId>& ids) {
-    for (const TensorId id : ids) {
-        if (id < 0 || static_cast<std::size_t>(id) >= schedule.tensors.size()) {
-            refuse("step " + step.name, "it names tensor " + std::to_string(id) + ", which does not exist");
-        }
-    }
-}
-
-void check_written_before_read(const Schedule& schedule, const Step& step, std::set<TensorId>& live) {
-    const Operands operands = operands_of(step.operation);
-    for (const TensorId id : operands.reads) {
-        if (!is_resident(tensor_of(schedule, id).role) && !live.contains(id)) {
-            refuse("step " + step.name, "it reads " + tensor_of(schedule, id).name + " before anything wrote it");
-        }
-    }
-    live.insert(operands.writes.begin(), operands.writes.end());
-}
 
 }  // namespace
 
 void validate(const Schedule& schedule) {
-    check_grid(schedule.grid);
     check_tensors(schedule);
     std::set<std::string> names;
+    Walk walk(schedule);
     for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation}) {
-        std::set<TensorId> live;
+        walk.begin_phase();
         for (const Step& step : schedule.steps) {
             if (step.phase != phase) continue;
             if (step.name.empty() || !names.insert(step.name).second) {
                 refuse("step " + step.name, "step names must be unique and not empty");
             }
-            const Operands operands = operands_of(step.operation);
-            check_ids(schedule, step, operands.reads);
-            check_ids(schedule, step, operands.writes);
-            StepChecker(schedule, step).check(step.operation);
-            check_written_before_read(schedule, step, live);
+            check_step(schedule, step);
+            walk.take(step);
         }
+        walk.end_phase();
     }
 }
 

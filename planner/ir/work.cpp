@@ -31,15 +31,14 @@ RankWork weight_grad(const Schedule& schedule, const WeightGradStep& step, int r
     return work;
 }
 
-// Reads of every operand and writes of every result, each byte once.
-RankWork streamed(const Schedule& schedule, const Step& step, int rank) {
+// Reads of every operand and writes of every result, each byte once; each staged byte is written and read.
+RankWork streamed(const Schedule& schedule, const Step& step, const Staging& staging, int rank) {
     RankWork work;
     const Operands operands = operands_of(step.operation);
     for (const auto* ids : {&operands.reads, &operands.writes}) {
         for (const TensorId id : *ids) work.streamed_bytes += block_bytes(schedule, id, rank);
     }
-    const Staging staging = staging_of(schedule, step, rank);
-    work.streamed_bytes += 2 * (staging.send_bytes + staging.receive_bytes);  // each staged byte is written and read
+    work.streamed_bytes += 2 * (staging.send_bytes + staging.receive_bytes);
     return work;
 }
 
@@ -48,12 +47,19 @@ RankWork streamed(const Schedule& schedule, const Step& step, int rank) {
 std::vector<RankWork> work_of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     std::vector<RankWork> work;
     work.reserve(static_cast<std::size_t>(schedule.grid.size()));
+    const std::vector<Staging> staging = staging_of(schedule, step);
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+        const auto stream = [&] { return streamed(schedule, step, staging[static_cast<std::size_t>(rank)], rank); };
         work.push_back(std::visit(Overloaded{
                                       [&](const SpmmStep& s) { return spmm(schedule, s, graph, rank); },
                                       [&](const GemmStep& s) { return gemm(schedule, s, rank); },
                                       [&](const WeightGradStep& s) { return weight_grad(schedule, s, rank); },
-                                      [&](const auto&) { return streamed(schedule, step, rank); },
+                                      [&](const RedistributeStep&) { return stream(); },
+                                      [&](const AllReduceStep&) { return stream(); },
+                                      [&](const MapStep&) { return stream(); },
+                                      [&](const LossStep&) { return stream(); },
+                                      [&](const ScoreStep&) { return stream(); },
+                                      [&](const UpdateStep&) { return stream(); },
                                   },
                                   step.operation));
     }

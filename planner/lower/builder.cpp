@@ -35,9 +35,9 @@ TensorId Builder::transient(const std::string& name, DType dtype, std::int64_t r
     return add({prefix + name, Role::transient, dtype, rows, columns, layout, 0, false});
 }
 
-void Builder::step(const std::string& name, Operation operation) {
+void Builder::step(const std::string& name, const Operation& operation) {
     const std::string prefix = phase_ == Phase::evaluation ? "evaluation." : "";
-    schedule_.steps.push_back({prefix + name, phase_, std::move(operation)});
+    schedule_.steps.push_back({prefix + name, phase_, operation});
 }
 
 TensorId Builder::adjacency(bool transposed) {

@@ -80,7 +80,7 @@ private:
                       const Layout& layout, int l = 0, bool transposed = false);
     TensorId transient(const std::string& name, DType dtype, std::int64_t rows, std::int64_t columns,
                        const Layout& layout);
-    void step(const std::string& name, Operation operation);
+    void step(const std::string& name, const Operation& operation);
 
     const std::vector<ProductLayer>& layers_;
     const Configuration& configuration_;

@@ -8,10 +8,34 @@
 #include "planner/enumerate/units.hpp"
 #include "planner/lower/lower.hpp"
 
+#include <gnnplan/base/checked.hpp>
+
 #include <algorithm>
 
 namespace gnnplan::search {
 namespace {
+
+// Bytes and operations are added up over steps and ranks in 64 bits: refuses sizes whose sums might not fit.
+void check_total_size(const Space& space) {
+    constexpr std::int64_t bytes_per_element = 4;
+    constexpr std::int64_t uses_per_layer =
+        32;  // steps that touch a matrix of a layer, both phases, with room to spare
+    try {
+        std::int64_t elements = space.graph->nonzeros();
+        for (std::size_t l = 0; l < space.widths.size(); ++l) {
+            elements = checked_add(elements, checked_multiply(space.graph->vertices(), space.widths[l]));
+            if (l > 0) elements = checked_add(elements, checked_multiply(space.widths[l - 1], space.widths[l]));
+        }
+        checked_multiply(checked_multiply(elements, bytes_per_element * uses_per_layer), space.ranks);
+    } catch (const Error&) {
+        throw Error(ErrorCode::usage, "sizes too large: vertices x widths x ranks does not fit 64-bit byte counts");
+    }
+}
+
+void check_ranks(int ranks) {
+    if (ranks >= 1 && ranks <= max_ranks) return;
+    throw Error(ErrorCode::usage, std::to_string(ranks) + " is not 1.." + std::to_string(max_ranks), "ranks");
+}
 
 void check_pinned(const std::optional<Orders>& orders, std::size_t layers, const char* flag) {
     if (orders && orders->size() != layers) {
@@ -57,6 +81,7 @@ Costed cost_listed(const Space& space, const Listed& listed, const Machine& mach
 
 std::vector<bool> front_of(const std::vector<Listed>& listed) {
     std::vector<Units> units;
+    units.reserve(listed.size());
     for (const Listed& entry : listed) units.push_back(entry.units);
     return enumerate::pareto_front(units);
 }
@@ -114,8 +139,9 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.one_copy = one_copy_serves(problem.graph->symmetric(), problem.record.graph.normalisation);
     space.ranks = problem.record.ranks;
     space.options = options;
+    check_ranks(space.ranks);
+    check_total_size(space);
     if (options.replication) enumerate::check_replication(*options.replication, space.ranks);
-    if (space.ranks < 1) throw Error(ErrorCode::usage, "ranks must be at least 1", "ranks");
     check_pinned(options.forward, space.layers.size(), "forward");
     check_pinned(options.backward, space.layers.size(), "backward");
     if (options.candidates < 1 || options.candidates > max_candidates) {

@@ -7,12 +7,11 @@
 namespace gnnplan::search {
 namespace {
 
-constexpr int most_ranks = 1024;
 constexpr int largest_shown = 3;
 
 // With R_A = 1 every resident shrinks with the ranks; rank 0 holds the largest block of every dense tensor.
 std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest) {
-    for (int ranks = space.ranks + 1; ranks <= most_ranks; ++ranks) {
+    for (int ranks = space.ranks + 1; ranks <= max_ranks; ++ranks) {
         Configuration configuration = thriftiest;
         configuration.grid = {ranks, 1, 1};
         configuration.replication = 1;
@@ -24,7 +23,10 @@ std::optional<int> smallest_ranks(const Space& space, const Configuration& thrif
     return std::nullopt;
 }
 
-std::string megabytes(std::int64_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; }
+std::string megabytes(std::int64_t bytes) {
+    const std::int64_t tenths = (bytes + 99'999) / 100'000;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
+}
 
 }  // namespace
 
@@ -35,6 +37,7 @@ Infeasible explain_infeasible(const Space& space, const std::vector<Costed>& cos
     Infeasible infeasible;
     infeasible.available_bytes = space.memory_per_rank;
     infeasible.needed_bytes = thriftiest->ranked.predicted.peak_bytes_per_rank;
+    infeasible.load_bytes = load_bytes(*space.graph);
     infeasible.largest = largest_tensors(thriftiest->candidate.schedule, *space.graph, 0, largest_shown);
     if (!space.options.replication) infeasible.smallest_ranks = smallest_ranks(space, thriftiest->ranked.configuration);
     return infeasible;
@@ -47,10 +50,14 @@ std::string describe(const Infeasible& infeasible, int ranks) {
     for (const TensorSize& tensor : infeasible.largest)
         message += " " + tensor.name + " " + megabytes(tensor.bytes) + ",";
     message.back() = ';';
+    if (infeasible.load_bytes > infeasible.available_bytes / 2) {
+        message += " while loading, every rank holds the whole graph's structure, " + megabytes(infeasible.load_bytes) +
+                   ", however many ranks there are;";
+    }
     if (infeasible.smallest_ranks) {
         return message + " it would fit on " + std::to_string(*infeasible.smallest_ranks) + " ranks";
     }
-    return message + " no number of ranks up to 1024 was found that fits";
+    return message + " no number of ranks up to " + std::to_string(max_ranks) + " was found that fits";
 }
 
 }  // namespace gnnplan::search

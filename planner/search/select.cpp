@@ -32,9 +32,10 @@ std::vector<Candidate> choose_candidates(const std::vector<search::Costed>& cost
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options) {
     const search::Space space = search::make_space(problem, machine, options);
     std::vector<search::Costed> costed = search::cost_space(space, machine);
+    ensure(!costed.empty(), "the search listed no configuration");
     std::sort(costed.begin(), costed.end(), ranks_before);
     SelectResult result;
-    if (costed.empty() || !costed.front().ranked.fits) {
+    if (!costed.front().ranked.fits) {
         result.code = ErrorCode::infeasible;
         result.infeasible = search::explain_infeasible(space, costed);
         result.message = search::describe(*result.infeasible, space.ranks);

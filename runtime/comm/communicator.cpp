@@ -42,7 +42,7 @@ std::string_view bare_message(std::string_view message, std::string_view where, 
     return message;
 }
 
-Error decode(std::string_view text) {
+AgreedError decode(std::string_view text) {
     std::array<std::string_view, 4> fields;
     for (std::string_view& field : fields) {
         const std::size_t length = std::min(text.find('\0'), text.size());

@@ -2,6 +2,8 @@
 // (errors, votes, clocks) and is not.
 #pragma once
 
+#include <gnnplan/base/error.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -56,12 +58,20 @@ public:
 // The largest value over all ranks, on the control channel.
 double control_max(Communicator& comm, double value);
 
-// Collective: `failure` is this rank's exception, or null. Throws on every rank when it is set on any (see agree).
+// An error that every rank throws at the same point: agreed on, or computed from values that are the same bits on all
+// of them. Any other exception may be this rank's alone, while others wait for it in a collective.
+class AgreedError : public Error {
+public:
+    using Error::Error;
+};
+
+// Collective: `failure` is this rank's exception, or null. Throws AgreedError on every rank when it is set on any (see
+// agree).
 void agree_on(Communicator& comm, const std::exception_ptr& failure);
 
 // Runs `work` on this rank and then agrees over the control channel: if it threw on any rank, every rank throws the
-// Error of the lowest such rank (same code, message, where and hint; an exception that is no Error becomes
-// ErrorCode::internal). Use it around work without communication inside (loading, validating).
+// error of the lowest such rank as an AgreedError (same code, message, where and hint; an exception that is no Error
+// becomes ErrorCode::internal). Use it around work without communication inside (loading, validating).
 template <class Work>
 void agree(Communicator& comm, Work&& work) {
     std::exception_ptr failure;

@@ -6,6 +6,7 @@
 #include <gnnplan/base/checked.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 
@@ -49,7 +50,15 @@ public:
     std::vector<std::string> control_all_gather(const std::string& text) override;
 
 private:
+    // The requests of one exchange. MPI nulls those that are complete. After an error the others must not write to
+    // buffers that their owner may free: receives still under way are cancelled, after which waiting for them is local.
+    // Sends only read, and MPI libraries do not cancel them: they are let go.
     struct Pending {
+        Pending() = default;
+        Pending(const Pending&) = delete;
+        Pending& operator=(const Pending&) = delete;
+        ~Pending();
+
         std::vector<MPI_Request> requests;          // the receives come first
         std::vector<std::pair<int, int>> expected;  // peer and bytes of each receive
     };
@@ -66,20 +75,29 @@ private:
     int size_;
 };
 
+MpiCommunicator::Pending::~Pending() {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (requests[i] == MPI_REQUEST_NULL) continue;
+        if (i >= expected.size()) {
+            MPI_Request_free(&requests[i]);
+        } else if (MPI_Cancel(&requests[i]) == MPI_SUCCESS) {
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 void MpiCommunicator::start(const Receive& receive, Pending& pending) {
     in_pieces(receive.bytes, largest_, [&](std::span<std::byte> part, int count) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Irecv(part.data(), count, MPI_BYTE, receive.peer, tag, data_.get(), &request), "MPI_Irecv");
-        pending.requests.push_back(request);
         pending.expected.emplace_back(receive.peer, count);
+        MPI_Request& request = pending.requests.emplace_back(MPI_REQUEST_NULL);
+        check_mpi(MPI_Irecv(part.data(), count, MPI_BYTE, receive.peer, tag, data_.get(), &request), "MPI_Irecv");
     });
 }
 
 void MpiCommunicator::start(const Send& send, Pending& pending) {
     in_pieces(send.bytes, largest_, [&](std::span<const std::byte> part, int count) {
-        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Request& request = pending.requests.emplace_back(MPI_REQUEST_NULL);
         check_mpi(MPI_Isend(part.data(), count, MPI_BYTE, send.peer, tag, data_.get(), &request), "MPI_Isend");
-        pending.requests.push_back(request);
     });
 }
 
@@ -178,6 +196,25 @@ MpiEnvironment::~MpiEnvironment() {
 void MpiEnvironment::abort(int code) {
     MPI_Abort(MPI_COMM_WORLD, code);
     std::abort();  // MPI_Abort does not return; the compiler cannot know
+}
+
+int MpiEnvironment::run_or_abort(const std::function<int()>& work) {
+    const auto fail = [&](const char* what, ErrorCode code) {
+        std::fprintf(stderr, "error: rank %d: %s\n", world_->rank(), what);
+        abort(static_cast<int>(code));
+    };
+    try {
+        return work();
+    } catch (const AgreedError&) {
+        throw;
+    } catch (const Error& error) {
+        fail(error.what(), error.code());
+    } catch (const std::exception& error) {
+        fail(error.what(), ErrorCode::internal);
+    } catch (...) {
+        fail("unknown exception", ErrorCode::internal);
+    }
+    std::abort();  // fail() does not return; the compiler cannot know
 }
 
 std::string MpiEnvironment::library_version() {

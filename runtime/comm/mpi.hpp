@@ -3,6 +3,8 @@
 
 #include "runtime/comm/communicator.hpp"
 
+#include <functional>
+
 namespace gnnplan::comm {
 
 // MPI from construction to destruction; one object per process, made and used by the main thread. Collective.
@@ -23,6 +25,10 @@ public:
 
     // Ends all ranks; the launcher reports `code`. The only safe way out when one rank fails and others may be waiting.
     [[noreturn]] void abort(int code);
+
+    // Runs `work` on this rank. An AgreedError comes out of it, as it does on every rank; after any other exception
+    // this rank says so on stderr and ends all ranks with the error's code, ErrorCode::internal's if it has none.
+    int run_or_abort(const std::function<int()>& work);
 
     // What the MPI library calls itself, e.g. "Open MPI v4.1.4".
     static std::string library_version();

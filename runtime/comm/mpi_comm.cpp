@@ -10,8 +10,13 @@ void check_mpi(int status, const char* call) {
     if (status == MPI_SUCCESS) return;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
-    MPI_Error_string(status, text.data(), &length);
-    throw Error(ErrorCode::unavailable, std::string(call) + " failed: " + text.data(), "MPI");
+    int initialised = 0;
+    MPI_Initialized(&initialised);
+    // Before MPI_Init has succeeded, asking for the text would itself end the process.
+    if (initialised != 0) MPI_Error_string(status, text.data(), &length);
+    throw Error(ErrorCode::unavailable,
+                std::string(call) + " failed: " + (length > 0 ? text.data() : "error " + std::to_string(status)),
+                "MPI");
 }
 
 OwnedComm::OwnedComm(MPI_Comm comm, const char* name) : comm_(comm) {

@@ -23,7 +23,7 @@ std::string fingerprint(const Graph& graph) {
     std::uint64_t hash = XXH3_64bits_digest(state.get());
     std::string text(16, '0');
     for (std::size_t i = 16; i-- > 0; hash >>= 4U) text[i] = digits[hash & 15U];
-    return text;
+    return "xxh3:" + text;
 }
 
 }  // namespace gnnplan::data

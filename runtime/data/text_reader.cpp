@@ -75,8 +75,10 @@ void Fields::fail_index(const char* begin, std::int64_t limit, const char* what)
     const bool whole = stop != digits && (stop == end_ || std::strchr(" \t,;", *stop) != nullptr);
     if (!whole) reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin));
     if (negative) reader_.fail(std::string(what) + " " + token(begin) + " is negative");
-    reader_.fail(std::string(what) + " " + token(begin) + " is out of range: it must be below " +
-                 std::to_string(limit));
+    const std::string out_of_range = std::string(what) + " " + token(begin) + " is out of range";
+    // A count without a limit of its own still has to be counted in 63 bits, eight bytes each.
+    constexpr std::int64_t any = std::int64_t{1} << 60;
+    reader_.fail(limit > any ? out_of_range : out_of_range + ": it must be below " + std::to_string(limit));
 }
 
 void Fields::skip_separator(const char* what) {

@@ -3,28 +3,52 @@
 #include "runtime/exec/handlers.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/overloaded.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 namespace gnnplan::exec {
 namespace {
 
-std::unique_ptr<comm::Communicator> make_x_group(comm::Communicator& world, const Grid& grid) {
-    if (world.size() != grid.size()) {
+// This rank, once it is known to be one of the grid's.
+int rank_in(const Grid& grid, const comm::Communicator& comm) {
+    if (comm.size() != grid.size()) {
         throw Error(ErrorCode::mismatch, "the schedule is for " + std::to_string(grid.size()) +
-                                             " ranks, this run has " + std::to_string(world.size()));
+                                             " ranks, this run has " + std::to_string(comm.size()));
     }
+    return comm.rank();
+}
+
+std::unique_ptr<comm::Communicator> make_x_group(comm::Communicator& world, const Grid& grid) {
     const int rank = world.rank();
     return world.split(grid.coordinate(rank, Axis::z) * grid.y + grid.coordinate(rank, Axis::y),
                        grid.coordinate(rank, Axis::x));
+}
+
+// The tensor with which a step may have finished the loss or the counts, if it is of a kind that can.
+std::optional<TensorId> result_of(const Operation& operation) {
+    using Result = std::optional<TensorId>;
+    return std::visit(Overloaded{
+                          [](const LossStep& step) -> Result { return step.loss; },
+                          [](const ScoreStep& step) -> Result { return step.counts; },
+                          [](const AllReduceStep& step) -> Result { return step.tensor; },
+                          [](const SpmmStep&) -> Result { return std::nullopt; },
+                          [](const GemmStep&) -> Result { return std::nullopt; },
+                          [](const RedistributeStep&) -> Result { return std::nullopt; },
+                          [](const WeightGradStep&) -> Result { return std::nullopt; },
+                          [](const MapStep&) -> Result { return std::nullopt; },
+                          [](const UpdateStep&) -> Result { return std::nullopt; },
+                      },
+                      operation);
 }
 
 }  // namespace
 
 Executor::Executor(const Schedule& schedule, const GraphStats& graph, comm::Communicator& comm,
                    const kernels::Table& kernels, MemoryTracker& tracker, measure::Clock& clock)
-    : store_(schedule, graph, comm.rank(), tracker),
+    : store_(schedule, graph, rank_in(schedule.grid, comm), tracker),
       world_(comm, traffic_),
       x_group_(make_x_group(world_, schedule.grid)),
       kernels_(kernels),
@@ -72,12 +96,9 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
 
 // Loss and counts are read as soon as they are summed: their memory is reused by later steps.
 void Executor::keep_results(const Operation& operation) {
-    TensorId id = -1;
-    if (const auto* loss = std::get_if<LossStep>(&operation)) id = loss->loss;
-    if (const auto* score = std::get_if<ScoreStep>(&operation)) id = score->counts;
-    if (const auto* reduce = std::get_if<AllReduceStep>(&operation)) id = reduce->tensor;
-    if (id < 0 || tensor_of(schedule(), id).dtype != DType::f64) return;
-    const auto values = store_.values<double>(id);
+    const std::optional<TensorId> result = result_of(operation);
+    if (!result || tensor_of(schedule(), *result).dtype != DType::f64) return;
+    const auto values = store_.values<double>(*result);
     if (values.size() == correct_.size()) {
         std::copy(values.begin(), values.end(), correct_.begin());
     } else {

@@ -21,9 +21,7 @@ public:
 
     const Block& block() const { return block_; }
 
-    bool in_place(const Block& part) const {
-        return !bits_ && (part.columns == block_.columns || part.rows.size() <= 1);
-    }
+    bool in_place(const Block& part) const { return !bits_ && contiguous_in(part, block_); }
     std::byte* at(const Block& part) const {
         const std::int64_t row = part.rows.begin - block_.rows.begin;
         const std::int64_t column = part.columns.begin - block_.columns.begin;

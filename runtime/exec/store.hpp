@@ -35,8 +35,7 @@ public:
 
     // A tensor's local block: row-major, rows without gaps.
     std::byte* bytes(TensorId id) const {
-        const auto i = static_cast<std::size_t>(id);
-        return alias_[i] ? bytes(*alias_[i]) : data_[i];
+        return data_[static_cast<std::size_t>(alias_[static_cast<std::size_t>(id)].value_or(id))];
     }
     template <class T>
     std::span<T> values(TensorId id) const {
@@ -46,7 +45,7 @@ public:
     // The send buffer of a step, followed by its receive buffer (staging_of).
     std::byte* staging(std::size_t step) const { return staging_[step]; }
 
-    // From now on `id` is the same memory as `target`, or its own again.
+    // From now on `id` is the same memory as `target`, which is no alias itself, or its own again.
     void alias(TensorId id, std::optional<TensorId> target) { alias_[static_cast<std::size_t>(id)] = target; }
 
 private:

@@ -51,7 +51,8 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
     options.preparation = {graph.symmetrised, graph.self_loops};
     options.split = graph.split;
     options.generate_features = graph.generated_features;
-    options.generate_classes = graph.generated_classes;
+    // A plan of this very data may have more classes than the labels name, as its user declared.
+    options.generate_classes = graph.exact ? plan.problem.model.widths.back() : graph.generated_classes;
     options.seed = graph.seed;
     options.feature_norm = feature_norm;
     return options;
@@ -61,6 +62,10 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     const auto& widths = plan.problem.model.widths;
     const std::string again = "plan again with --graph and this path";
     require_equal("vertices", plan.problem.graph.vertices, dataset.vertices(), again);
+    if (dataset.report().labels_generated && plan.problem.graph.generated_classes == 0) {
+        throw Error(ErrorCode::mismatch, "the data has no labels, the plan was made for data with labels", "data",
+                    again);
+    }
     require_equal("features", widths.front(), dataset.features(), again);
     require_equal("classes", widths.back(), dataset.classes(), again);
     const std::string& planned = plan.fingerprints.graph;

@@ -1,5 +1,7 @@
 #include "runtime/train/report.hpp"
 
+#include "runtime/measure/clock.hpp"
+
 #include <gnnplan/base/overloaded.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
@@ -14,13 +16,52 @@ int group_of(const Schedule& schedule, const Operation& operation) {
                           [&](const RedistributeStep&) { return schedule.grid.y; },
                           [&](const SpmmStep& s) { return s.exchange == Exchange::panels ? schedule.grid.x : 1; },
                           [&](const AllReduceStep&) { return schedule.grid.size(); },
-                          [](const auto&) { return 1; },
+                          [](const GemmStep&) { return 1; },
+                          [](const WeightGradStep&) { return 1; },
+                          [](const MapStep&) { return 1; },
+                          [](const LossStep&) { return 1; },
+                          [](const ScoreStep&) { return 1; },
+                          [](const UpdateStep&) { return 1; },
                       },
                       operation);
 }
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
     return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+// Bytes of one pass over all steps logged.
+TrafficTotal counted_total(const std::vector<measure::StepLog>& ranks) {
+    TrafficTotal total;
+    for (const measure::StepLog& log : ranks) {
+        std::int64_t sent = 0;
+        std::int64_t received = 0;
+        for (const measure::StepSample& sample : log.bytes()) {
+            sent += sample.sent_bytes;
+            received += sample.received_bytes;
+        }
+        total.total_bytes += sent;
+        total.max_rank_bytes = std::max({total.max_rank_bytes, sent, received});
+    }
+    return total;
+}
+
+std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan, const Measurements& mine) {
+    std::vector<StepRecord> records;
+    const auto add = [&](const char* name, double seconds) {
+        StepRecord& record = records.emplace_back();
+        record.name = std::string("setup.") + name;
+        record.kind = name;
+        record.rows = plan.problem.graph.vertices;
+        record.columns = plan.problem.model.widths.front();
+        record.predicted_bytes_by_rank.assign(static_cast<std::size_t>(comm.size()), 0);
+        record.counted_bytes_by_rank = record.predicted_bytes_by_rank;
+        record.measured_seconds = comm::control_max(comm, seconds);
+    };
+    add("load", mine.load_seconds);
+    add("partition", mine.partition_seconds);
+    add("initialise", mine.initialise_seconds);
+    return records;
 }
 
 std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
@@ -38,9 +79,10 @@ std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
 
 }  // namespace
 
-std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, int rank) {
+std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, int rank) {
     std::vector<measure::StepSample> expected(schedule.steps.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (schedule.steps[i].phase != phase) continue;
         const RankTraffic traffic = traffic_of(schedule, schedule.steps[i])[static_cast<std::size_t>(rank)];
         expected[i] = {0, traffic.sent_bytes, traffic.received_bytes};
     }
@@ -81,19 +123,26 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
     return records;
 }
 
-CountedTotal counted_total(const std::vector<measure::StepLog>& ranks) {
-    CountedTotal total;
-    for (const measure::StepLog& log : ranks) {
-        std::int64_t sent = 0;
-        std::int64_t received = 0;
-        for (const measure::StepSample& sample : log.bytes()) {
-            sent += sample.sent_bytes;
-            received += sample.received_bytes;
-        }
-        total.total_bytes += sent;
-        total.max_rank_bytes = std::max({total.max_rank_bytes, sent, received});
+void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurements& mine, RunReport& report) {
+    const Candidate& chosen = plan.candidates[static_cast<std::size_t>(report.chosen)];
+    const TrafficTotal predicted = total_traffic(chosen.schedule, Phase::epoch);
+    report.configuration = chosen.configuration;
+    report.predicted.total_bytes = predicted.total_bytes;
+    report.predicted.max_rank_bytes = predicted.max_rank_bytes;
+    report.predicted.estimate = false;
+
+    const auto logs = gather_logs(comm, mine.epoch);
+    report.steps = step_records(chosen, Phase::epoch, logs);
+    if (mine.evaluation.passes() > 0) {
+        report.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm, mine.evaluation));
     }
-    return total;
+    report.setup = setup_records(comm, plan, mine);
+    const TrafficTotal counted = counted_total(logs);
+    report.measured.total_bytes = counted.total_bytes;
+    report.measured.max_rank_bytes = counted.max_rank_bytes;
+    report.measured.epoch_seconds = measure::median(mine.steady_seconds);
+    report.measured.peak_bytes_per_rank =
+        static_cast<std::int64_t>(comm::control_max(comm, static_cast<double>(mine.peak_bytes)));
 }
 
 std::optional<std::string> byte_mismatch(const RunReport& report) {

@@ -5,15 +5,18 @@
 #include "runtime/measure/step_log.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
+#include <gnnplan/ir/plan.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gnnplan::train {
 
-// What the schedule's steps should send and receive on `rank`, indexed by step.
-std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, int rank);
+// What the steps of `phase` should send and receive on `rank`: indexed by step of the schedule, 0 for those of other
+// phases, as Executor::run counts.
+std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, int rank);
 
 // Collective. Every rank's log, in rank order.
 std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measure::StepLog& log);
@@ -22,12 +25,20 @@ std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measur
 std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
                                      const std::vector<measure::StepLog>& ranks);
 
-// Bytes of one pass over all steps logged.
-struct CountedTotal {
-    std::int64_t total_bytes = 0;
-    std::int64_t max_rank_bytes = 0;  // larger of sent and received, of the busiest rank
+// What one rank measured; logs and steady_seconds are of the executor that was built last.
+struct Measurements {
+    measure::StepLog epoch;
+    measure::StepLog evaluation;
+    std::vector<double> steady_seconds;  // per epoch, the largest over ranks
+    double load_seconds = 0;
+    double partition_seconds = 0;   // cutting sparse blocks, summed over executors
+    double initialise_seconds = 0;  // reading features, weights; summed over executors
+    std::int64_t peak_bytes = 0;
 };
-CountedTotal counted_total(const std::vector<measure::StepLog>& ranks);
+
+// Collective. Fills in what the chosen candidate was predicted to take and what it took: steps, evaluation, setup and
+// totals. report.chosen, and in report.predicted times and peak, are set before.
+void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurements& mine, RunReport& report);
 
 // The first difference between bytes predicted and counted, as a sentence.
 std::optional<std::string> byte_mismatch(const RunReport& report);

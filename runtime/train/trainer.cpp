@@ -9,22 +9,16 @@
 
 #include "runtime/exec/graph_counts.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
-
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <new>
+#include <optional>
 
 namespace gnnplan::train {
 namespace {
 
-// One-time work, summed over the executors that were built.
-struct SetupTimes {
-    double partition = 0;   // cutting sparse blocks
-    double initialise = 0;  // reading features, weights
-};
-
+// What the loaded graph holds, which is what the memory plan predicts for loading. Buffers of reading and parsing, such
+// as the edge list, are gone by then and are outside that equality, although they may need more.
 std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
     std::int64_t bytes = 0;
     for (const data::Csr* csr : {&graph.out, &graph.in}) {
@@ -51,14 +45,13 @@ public:
 
 private:
     const Candidate& candidate(int index) const { return plan_.candidates[static_cast<std::size_t>(index)]; }
+    Autotuner prepare();
     Autotuner make_tuner(const GraphStats& graph) const;
     void build(int index, bool last);
     void load_model(const Candidate& candidate);
     EpochRecord train_epoch(std::int64_t epoch);
     void evaluate(std::int64_t epoch, EpochRecord& record);
     exec::PassSettings settings(std::int64_t epoch, bool training) const;
-    void report_steps();
-    std::vector<StepRecord> setup_records() const;
     void note(const std::string& text) const {
         if (hooks_.note) hooks_.note(text);
     }
@@ -75,11 +68,8 @@ private:
     exec::Charge loaded_;  // the graph and its scales, while they live
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
-    measure::StepLog epoch_log_;
-    measure::StepLog evaluation_log_;
-    std::vector<double> steady_seconds_;  // of the epochs since the last build
     std::int64_t epochs_since_build_ = 0;
-    SetupTimes setup_;
+    Measurements measured_;
     RunReport report_;
 };
 
@@ -136,11 +126,11 @@ void Trainer::build(int index, bool last) {
         if (hooks_.release_features) hooks_.release_features();
     }
     executor_->run(Phase::setup, settings(0, true));
-    setup_.partition += cut - start;
-    setup_.initialise += clock_.now() - cut;
-    epoch_log_ = measure::StepLog(expected_bytes(next.schedule, comm_.rank()));
-    evaluation_log_ = epoch_log_;
-    steady_seconds_.clear();
+    measured_.partition_seconds += cut - start;
+    measured_.initialise_seconds += clock_.now() - cut;
+    measured_.epoch = measure::StepLog(expected_bytes(next.schedule, Phase::epoch, comm_.rank()));
+    measured_.evaluation = measure::StepLog(expected_bytes(next.schedule, Phase::evaluation, comm_.rank()));
+    measured_.steady_seconds.clear();
     epochs_since_build_ = 0;
 }
 
@@ -182,24 +172,24 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
     record.epoch = epoch;
     record.seconds = comm::control_max(comm_, clock_.now() - start);
     record.loss = executor_->loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
-    if (!std::isfinite(record.loss)) {
-        throw Error(ErrorCode::data, "the loss is no longer finite", "epoch " + std::to_string(epoch),
-                    "lower --lr, or use --feature-norm row");
+    if (!std::isfinite(record.loss)) {  // summed over the ranks, so the same bits on all of them
+        throw comm::AgreedError(ErrorCode::data, "the loss is no longer finite", "epoch " + std::to_string(epoch),
+                                "lower --lr, or use --feature-norm row");
     }
     // The first epoch after a build warms up caches.
     if (++epochs_since_build_ == 2) {
-        steady_seconds_.clear();
-        epoch_log_.restart_times();
+        measured_.steady_seconds.clear();
+        measured_.epoch.restart_times();
     }
-    epoch_log_.add(samples);
-    steady_seconds_.push_back(record.seconds);
+    measured_.epoch.add(samples);
+    measured_.steady_seconds.push_back(record.seconds);
     return record;
 }
 
 void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
     const bool due = options_.eval_every > 0 && (epoch % options_.eval_every == 0 || epoch == options_.epochs);
     if (!due) return;
-    evaluation_log_.add(executor_->run(Phase::evaluation, settings(epoch, false)));
+    measured_.evaluation.add(executor_->run(Phase::evaluation, settings(epoch, false)));
     const auto share = [&](data::Subset subset) -> std::optional<double> {
         const std::int64_t size = dataset_.subset_size(subset);
         if (size == 0) return std::nullopt;
@@ -210,54 +200,25 @@ void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
     record.test_accuracy = share(data::test);
 }
 
-std::vector<StepRecord> Trainer::setup_records() const {
-    std::vector<StepRecord> records;
-    const auto add = [&](const char* name, double seconds) {
-        StepRecord& record = records.emplace_back();
-        record.name = std::string("setup.") + name;
-        record.kind = name;
-        record.rows = plan_.problem.graph.vertices;
-        record.columns = plan_.problem.model.widths.front();
-        record.predicted_bytes_by_rank.assign(static_cast<std::size_t>(comm_.size()), 0);
-        record.counted_bytes_by_rank = record.predicted_bytes_by_rank;
-        record.measured_seconds = comm::control_max(comm_, seconds);
-    };
-    add("load", options_.load_seconds);
-    add("partition", setup_.partition);
-    add("initialise", setup_.initialise);
-    return records;
-}
-
-void Trainer::report_steps() {
-    const Candidate& chosen = candidate(report_.chosen);
-    const TrafficTotal predicted = total_traffic(chosen.schedule, Phase::epoch);
-    report_.configuration = chosen.configuration;
-    report_.predicted.total_bytes = predicted.total_bytes;
-    report_.predicted.max_rank_bytes = predicted.max_rank_bytes;
-    report_.predicted.estimate = false;
-
-    const auto logs = gather_logs(comm_, epoch_log_);
-    report_.steps = step_records(chosen, Phase::epoch, logs);
-    if (evaluation_log_.passes() > 0) {
-        report_.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm_, evaluation_log_));
-    }
-    report_.setup = setup_records();
-    const CountedTotal counted = counted_total(logs);
-    report_.measured.total_bytes = counted.total_bytes;
-    report_.measured.max_rank_bytes = counted.max_rank_bytes;
-    report_.measured.epoch_seconds = measure::median(steady_seconds_);
-    report_.measured.peak_bytes_per_rank =
-        static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tracker_.peak())));
+// Everything that can be found wrong before the first executor is built.
+Autotuner Trainer::prepare() {
+    std::optional<Autotuner> tuner;
+    comm::agree(comm_, [&] {
+        if (comm_.size() != plan_.problem.ranks) {
+            throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
+                                                 " ranks, this run has " + std::to_string(comm_.size()));
+        }
+        for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
+        scales_ = scales_of(dataset_.graph(), normalisation_of(plan_));
+        loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
+        tuner = make_tuner(exec::GraphCounts(dataset_.graph()));
+    });
+    return *tuner;
 }
 
 RunReport Trainer::run() {
     kernels::set_threads(options_.threads);
-    comm::agree(comm_, [&] {
-        for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
-        scales_ = scales_of(dataset_.graph(), normalisation_of(plan_));
-    });
-    loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
-    Autotuner tuner = make_tuner(exec::GraphCounts(dataset_.graph()));
+    Autotuner tuner = prepare();
     int built = -1;
     bool finished_tuning = false;
     for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
@@ -280,7 +241,9 @@ RunReport Trainer::run() {
     report_.chosen = built;
     report_.fingerprints = plan_.fingerprints;
     report_.fingerprints.graph = dataset_.fingerprint();
-    report_steps();
+    measured_.load_seconds = options_.load_seconds;
+    measured_.peak_bytes = tracker_.peak();
+    report_candidate(comm_, plan_, measured_, report_);
     return std::move(report_);
 }
 
@@ -288,10 +251,6 @@ RunReport Trainer::run() {
 
 RunReport train(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
                 const TrainHooks& hooks, measure::Clock& clock) {
-    if (comm.size() != plan.problem.ranks) {
-        throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan.problem.ranks) +
-                                             " ranks, this run has " + std::to_string(comm.size()));
-    }
     return Trainer(comm, plan, dataset, options, hooks, clock).run();
 }
 

@@ -131,8 +131,8 @@ std::string runner_up_text(const Explanation& explanation) {
     const RunnerUp& second = *explanation.runner_up;
     const Configuration& configuration = second.configuration;
     const std::string bytes =
-        second.total_bytes_ratio ? fmt::format(", {:.3g}x the bytes", *second.total_bytes_ratio) : "";
-    return fmt::format("runner-up  {} {} on {} takes {:.3g}x the time{}, {:.3g}x the peak memory\n",
+        second.total_bytes_ratio ? fmt::format(", {:.3f}x the bytes", *second.total_bytes_ratio) : "";
+    return fmt::format("runner-up  {} {} on {} takes {:.3f}x the time{}, {:.3f}x the peak memory\n",
                        text(configuration.forward), text(configuration.backward), configuration.grid.text(),
                        second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio);
 }

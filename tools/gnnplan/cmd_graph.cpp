@@ -62,6 +62,7 @@ io::Document info_json(const data::Dataset& dataset, const Degrees& degrees) {
                                  {"symmetrised", report.symmetrised},
                                  {"self_loops_dropped", report.self_loops_dropped},
                                  {"duplicates_dropped", report.duplicates_dropped},
+                                 {"edge_values_ignored", report.edge_values_ignored},
                                  {"degree_min", degrees.min},
                                  {"degree_mean", degrees.mean},
                                  {"degree_max", degrees.max},
@@ -89,7 +90,12 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
         report.format, report.index_base, format_count(report.vertices),
         format_count(report.nonzeros - report.vertices), dataset.graph().symmetric ? "in both directions" : "directed",
         format_count(report.nonzeros), format_count(report.edges_read), format_count(report.self_loops_dropped),
-        format_count(report.duplicates_dropped), report.symmetrised ? "; added the reverse of every edge" : "",
+        format_count(report.duplicates_dropped),
+        std::string(report.symmetrised ? "; added the reverse of every edge" : "") +
+            (report.edge_values_ignored > 0
+                 ? fmt::format("; ignored the values of {} entries: the normalisation gives them theirs",
+                               format_count(report.edge_values_ignored))
+                 : ""),
         format_count(degrees.min), degrees.mean, format_count(degrees.max), count_or_dash(dataset.features()),
         count_or_dash(dataset.classes()), split, dataset.fingerprint());
 }

@@ -20,7 +20,6 @@ namespace gnnplan::tools {
 namespace {
 
 // A search looks at every pair of ranks of every step, for every R_A: minutes at this number.
-constexpr std::int64_t max_ranks = 1024;
 
 struct PlanOptions {
     ShapeFlags shape;

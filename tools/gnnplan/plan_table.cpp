@@ -16,7 +16,7 @@ std::string runner_up_line(const std::vector<Ranked>& ranked) {
     if (ranked.size() < 2 || !ranked[1].fits) return "";
     const double ratio = ranked[1].predicted.epoch_seconds / ranked[0].predicted.epoch_seconds;
     if (ratio < 1.001) return "#1 and #2 are predicted equally fast.\n";
-    return fmt::format("#2 is predicted {:.3g}x slower than #1.\n", ratio);
+    return fmt::format("#2 is predicted {:.1f} % slower than #1.\n", 100 * (ratio - 1));
 }
 
 }  // namespace

@@ -85,21 +85,6 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     loaded.problem.record.model.widths = widths_of(shape, sizes.features, sizes.classes);
 }
 
-// Totals over ranks and steps are formed in 64 bits; no step moves or touches more than every rank's copy of its
-// matrix.
-void check_total_size(const ProblemRecord& record) {
-    constexpr std::int64_t steps_per_layer = 16;
-    constexpr std::int64_t element_bytes = 4;
-    std::int64_t width = 0;
-    for (const std::int64_t f : record.model.widths) width += f;
-    try {
-        const std::int64_t elements = checked_multiply(record.graph.vertices, width);
-        checked_multiply(checked_multiply(elements, element_bytes * steps_per_layer), record.ranks);
-    } catch (const Error&) {
-        throw Error(ErrorCode::usage, "sizes too large: vertices x widths x ranks does not fit 64-bit byte counts");
-    }
-}
-
 }  // namespace
 
 void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks) {
@@ -190,7 +175,6 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
     record.model.name = model;
     record.model.bias = bias;
     record.ranks = static_cast<int>(shape.ranks);
-    check_total_size(record);
     loaded.problem.ops = models::build(model, record.model.widths, bias);
     loaded.problem.graph = loaded.graph.get();
     return loaded;

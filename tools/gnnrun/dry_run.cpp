@@ -39,16 +39,29 @@ const char* name_of(Phase phase) {
     return phase == Phase::setup ? "setup" : phase == Phase::epoch ? "epoch" : "evaluation";
 }
 
+// What would run: the first candidate that the options allow, and the memory of the rank that needs most.
+struct DryRun {
+    DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options)
+        : index(train::usable_candidates(plan, options).front()),
+          candidate(plan.candidates[static_cast<std::size_t>(index)]),
+          counts(dataset.graph()),
+          rank(busiest_rank(candidate.schedule, counts)),
+          memory(plan_memory(candidate.schedule, counts, rank)) {}
+
+    int index;
+    const Candidate& candidate;
+    exec::GraphCounts counts;
+    int rank;
+    MemoryPlan memory;
+};
+
 }  // namespace
 
 std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
                          bool color) {
-    const int index = train::usable_candidates(plan, options).front();
-    const Candidate& candidate = plan.candidates[static_cast<std::size_t>(index)];
+    const DryRun run(plan, dataset, options);
+    const auto& [index, candidate, counts, rank, memory] = run;
     const Schedule& schedule = candidate.schedule;
-    const exec::GraphCounts counts(dataset.graph());
-    const int rank = busiest_rank(schedule, counts);
-    const MemoryPlan memory = plan_memory(schedule, counts, rank);
 
     std::string text = fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", index + 1,
                                    gnnplan::text(candidate.configuration.forward),
@@ -75,12 +88,9 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
 }
 
 std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) {
-    const int index = train::usable_candidates(plan, options).front();
-    const Candidate& candidate = plan.candidates[static_cast<std::size_t>(index)];
+    const DryRun run(plan, dataset, options);
+    const auto& [index, candidate, counts, rank, memory] = run;
     const Schedule& schedule = candidate.schedule;
-    const exec::GraphCounts counts(dataset.graph());
-    const int rank = busiest_rank(schedule, counts);
-    const MemoryPlan memory = plan_memory(schedule, counts, rank);
     io::Document steps = io::Document::array();
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];

@@ -45,7 +45,7 @@ int run_here(const RunFlags& flags) {
 
 #ifdef GNNPLAN_HAVE_MPI
 
-int run_under_mpi(const RunFlags& flags, comm::Communicator& world, bool& training) {
+int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     const bool speaks = world.rank() == 0;
     std::optional<Session> session;
     comm::agree(world, [&] {
@@ -65,34 +65,9 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world, bool& traini
         session->show_dry_run();
         return code;
     }
-    training = true;
     session->train(world, false);
-    training = false;
     comm::agree(world, [&] { code = session->finish("mpi"); });
     return code;
-}
-
-// Whether every rank throws this while training: it was agreed on, or follows from what all ranks know.
-bool thrown_everywhere(ErrorCode code) {
-    return code == ErrorCode::data || code == ErrorCode::mismatch || code == ErrorCode::infeasible;
-}
-
-// When only this rank fails, others wait for it in a collective: all must end.
-int run_or_abort(const RunFlags& flags, comm::MpiEnvironment& mpi) {
-    bool training = false;
-    const auto abort = [&](const char* what, ErrorCode code) {
-        fmt::print(stderr, "error: rank {}: {}\n", mpi.world().rank(), what);
-        mpi.abort(static_cast<int>(code));
-    };
-    try {
-        return run_under_mpi(flags, mpi.world(), training);
-    } catch (const Error& error) {
-        if (training && !thrown_everywhere(error.code())) abort(error.what(), error.code());
-        throw;
-    } catch (const std::exception& error) {
-        abort(error.what(), ErrorCode::internal);
-        throw;
-    }
 }
 
 // As parse_arguments and run_guarded, without a word.
@@ -110,12 +85,18 @@ int quiet_main(CLI::App& app, int argc, const char* const* argv, const std::func
 }
 
 int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
-    comm::MpiEnvironment mpi;
+    std::optional<comm::MpiEnvironment> mpi;
+    const int failure = run_guarded([&] {
+        mpi.emplace();
+        return 0;
+    });
+    if (failure != 0) return failure;
+    comm::Communicator& world = mpi->world();
     const auto work = [&] {
         if (flags.color == "auto") flags.color = "never";  // launchers give ranks a terminal of their own
-        return run_or_abort(flags, mpi);
+        return mpi->run_or_abort([&] { return run_under_mpi(flags, world); });
     };
-    return mpi.world().rank() == 0 ? run_main(app, argc, argv, work) : quiet_main(app, argc, argv, work);
+    return world.rank() == 0 ? run_main(app, argc, argv, work) : quiet_main(app, argc, argv, work);
 }
 
 #else

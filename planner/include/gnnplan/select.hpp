@@ -52,7 +52,8 @@ struct Infeasible {
     std::int64_t needed_bytes = 0;  // of the configuration with the lowest peak
     std::int64_t available_bytes = 0;
     std::vector<TensorSize> largest;    // its largest tensors
-    std::optional<int> smallest_ranks;  // smallest number of ranks that would fit, when there is one up to 1024
+    std::int64_t load_bytes = 0;        // held by every rank while loading, whatever the number of ranks
+    std::optional<int> smallest_ranks;  // smallest number of ranks that would fit, when there is one up to max_ranks
 };
 
 struct SelectResult {

@@ -7,6 +7,8 @@
 #include "planner/io/report.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/plan.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -40,6 +42,19 @@ void check_codec(const Read& read, const Write& write, std::string_view text) {
     require(write(read(once, "output")) == once, "a value changed on its way through its file");
 }
 
+// What every reader of a plan goes on to do with it: nothing a valid plan says may break the counting.
+void fold(std::string_view text) {
+    const auto plan = unless_refused([&] { return io::read_plan(text, "input"); });
+    if (!plan) return;
+    unless_refused([&] { return check_predicted_bytes(*plan), true; });
+    const GraphRecord& graph = plan->problem.graph;
+    const UniformStats stats(graph.vertices, graph.nonzeros, graph.symmetric);
+    for (const Candidate& candidate : plan->candidates) {
+        const MemoryPlan memory = plan_memory(candidate.schedule, stats, 0);
+        require(memory.arena_bytes >= 0 && memory.peak_bytes >= memory.arena_bytes, "memory does not add up");
+    }
+}
+
 // With fingerprints made to fit, so that the checks behind them are reached.
 std::string resealed(io::Document document) {
     const io::Document* machine = document.find("machine");
@@ -59,6 +74,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_codec(io::read_plan, io::write_plan, text);
     check_codec(io::read_report, io::write_report, text);
     check_codec(io::read_machine, io::write_machine, text);
-    if (document) check_codec(io::read_plan, io::write_plan, resealed(*document));
+    if (!document) return 0;
+    const std::string sealed = resealed(*document);
+    check_codec(io::read_plan, io::write_plan, sealed);
+    fold(sealed);
     return 0;
 }

@@ -61,6 +61,7 @@ Schedule sample_schedule() {
     b.step("loss.sum", Phase::epoch, AllReduceStep{loss});
     b.step("backward.mask", Phase::epoch, MapStep{MapOp::apply_mask, z, mask, {}, 2, false, true});
     b.step("backward.bias", Phase::epoch, MapStep{MapOp::column_sum, z, {}, db, 0, false, false});
+    b.step("backward.bias.sum", Phase::epoch, AllReduceStep{db});
     b.step("backward.weight", Phase::epoch, WeightGradStep{t_r, z, dw});
     b.step("backward.weight.sum", Phase::epoch, AllReduceStep{dw});
     b.step("backward.gemm", Phase::epoch, GemmStep{z, w, u, true});

@@ -80,6 +80,34 @@ TEST(Memory, SharingSavesMemory) {
     EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + std::max(plan.load_bytes, plan.arena_bytes));
 }
 
+// The peak is looked up by block sizes; it must be what every single rank needs.
+TEST(Memory, ThePeakIsThatOfTheFullestRank) {
+    for (const int id : {6, 9, 10, 15}) {
+        for (const auto& [P, R] :
+             {std::pair{6, 6}, std::pair{6, 3}, std::pair{6, 1}, std::pair{8, 4}, std::pair{12, 4}}) {
+            for (const std::int64_t vertices : {5, 101, 4000}) {
+                const UniformStats g(vertices, 7 * vertices, true);
+                const Schedule s =
+                    lower::lowered(enumerate::all_orders(2)[static_cast<std::size_t>(id)], {13, 7, 5}, P, R, vertices);
+                std::int64_t peak = 0;
+                for (int rank = 0; rank < P; ++rank) peak = std::max(peak, plan_memory(s, g, rank).peak_bytes);
+                EXPECT_EQ(peak_bytes_per_rank(s, g), peak) << "id " << id << " P=" << P << " R=" << R;
+            }
+        }
+    }
+}
+
+TEST(Memory, StagingOfAllRanksIsThatOfEach) {
+    const Schedule s = lower::lowered(enumerate::all_orders(2)[6], {13, 7, 5}, 6, 3, 101);
+    for (const Step& step : s.steps) {
+        const auto all = staging_of(s, step);
+        for (int rank = 0; rank < 6; ++rank) {
+            EXPECT_EQ(all[static_cast<std::size_t>(rank)].send_bytes, staging_of(s, step, rank).send_bytes);
+            EXPECT_EQ(all[static_cast<std::size_t>(rank)].receive_bytes, staging_of(s, step, rank).receive_bytes);
+        }
+    }
+}
+
 TEST(Memory, AdjacencyByHand) {
     // 2 x 1 grid, 101 rows: rank 0 holds 51 rows in two panels, 8 * (51 + 1) row starts each, 8 bytes per nonzero.
     const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 1, 101);

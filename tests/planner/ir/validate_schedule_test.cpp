@@ -80,6 +80,53 @@ const Alteration alterations[] = {
     {"a loss of two numbers",
      [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<LossStep>(s).loss)].columns = 2; }},
     {"an update of the features", [](Schedule& s) { first<UpdateStep>(s).weight = first<LossStep>(s).labels; }},
+    {"logits of another width than their gradient",
+     [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<LossStep>(s).logits)].columns += 1; }},
+    {"unused labels of bytes",
+     [](Schedule& s) {
+         s.tensors.push_back({"more", Role::labels, DType::u8, 20, 1, layout_r()});
+     }},
+    {"unused labels with split columns",
+     [](Schedule& s) {
+         s.tensors.push_back({"more", Role::labels, DType::i32, 20, 1, layout_c()});
+     }},
+    {"unused subset of bits",
+     [](Schedule& s) {
+         s.tensors.push_back({"more", Role::subset, DType::bits, 20, 1, layout_r()});
+     }},
+    {"an unused moment that is split",
+     [](Schedule& s) {
+         s.tensors.push_back({"more", Role::moment, DType::f32, 20, 20, layout_r()});
+     }},
+    {"unused moments whose sizes overflow in sum",
+     [](Schedule& s) {
+         for (int i = 0; i < 8; ++i) {
+             s.tensors.push_back(
+                 {"more" + std::to_string(i), Role::moment, DType::f32, 1 << 30, 1 << 29, layout_replicated()});
+         }
+     }},
+    {"a mask of the adjacency", [](Schedule& s) { first_map(s, MapOp::positive_mask).tensor = named(s, "A^T"); }},
+    {"dropout of a transient", [](Schedule& s) { first_map(s, MapOp::dropout).tensor = first<GemmStep>(s).out; }},
+    {"a product written over dropped features, which may be the features",
+     [](Schedule& s) { first<GemmStep>(s).out = *first_map(s, MapOp::dropout).out; }},
+    {"a gradient that is not summed over ranks",
+     [](Schedule& s) { std::erase_if(s.steps, [](const Step& step) { return step.name == "all_reduce.W1"; }); }},
+    {"a loss that is not summed over ranks",
+     [](Schedule& s) { std::erase_if(s.steps, [](const Step& step) { return step.name == "loss.all_reduce"; }); }},
+    {"counts that are not summed over ranks",
+     [](Schedule& s) {
+         std::erase_if(s.steps, [](const Step& step) { return step.name == "evaluation.score.all_reduce"; });
+     }},
+    {"a gradient that is summed twice",
+     [](Schedule& s) {
+         for (std::size_t i = 0; i < s.steps.size(); ++i) {
+             if (s.steps[i].name != "all_reduce.W1") continue;
+             Step again = s.steps[i];
+             again.name = "again";
+             s.steps.insert(s.steps.begin() + static_cast<long>(i), again);
+             return;
+         }
+     }},
     {"one moment for two", [](Schedule& s) { first<UpdateStep>(s).moment2 = first<UpdateStep>(s).moment1; }},
 };
 

@@ -8,11 +8,11 @@
 namespace gnnplan::comm {
 namespace {
 
-// The Error that agree() throws on this rank; a test fails if there is none.
-Error caught(Communicator& comm, const std::function<void()>& work) {
+// What agree() throws on this rank; a test fails if there is none.
+AgreedError caught(Communicator& comm, const std::function<void()>& work) {
     try {
         agree(comm, work);
-    } catch (const Error& error) {
+    } catch (const AgreedError& error) {
         return error;
     }
     ADD_FAILURE() << "rank " << comm.rank() << " has not heard of the failure";
@@ -30,7 +30,7 @@ TEST_P(Contract, AgreeIsSilentWhenAllSucceed) {
 TEST_P(Contract, AgreeThrowsTheSameErrorOnEveryRank) {
     on_ranks([](Communicator& comm) {
         const Error expected(ErrorCode::missing_input, "cannot be read", "edges.npz", "check the path");
-        const Error error = caught(comm, [&] {
+        const AgreedError error = caught(comm, [&] {
             if (comm.rank() == comm.size() - 1) throw Error(expected);
         });
         EXPECT_EQ(error.code(), expected.code());
@@ -43,7 +43,7 @@ TEST_P(Contract, AgreeThrowsTheSameErrorOnEveryRank) {
 
 TEST_P(Contract, AgreeChoosesTheLowestFailingRank) {
     on_ranks([](Communicator& comm) {
-        const Error error = caught(comm, [&] {
+        const AgreedError error = caught(comm, [&] {
             if (comm.rank() > 0 || comm.size() == 1)
                 throw Error(ErrorCode::data, "rank " + std::to_string(comm.rank()));
         });
@@ -54,7 +54,7 @@ TEST_P(Contract, AgreeChoosesTheLowestFailingRank) {
 
 TEST_P(Contract, AgreeTurnsOtherExceptionsIntoInternalErrors) {
     on_ranks([](Communicator& comm) {
-        const Error standard = caught(comm, [] { throw std::runtime_error("some cause"); });
+        const AgreedError standard = caught(comm, [] { throw std::runtime_error("some cause"); });
         EXPECT_EQ(standard.code(), ErrorCode::internal);
         EXPECT_STREQ(standard.what(), "some cause");
         EXPECT_EQ(caught(comm, [] { throw 1; }).code(), ErrorCode::internal);

@@ -208,6 +208,27 @@ TEST_F(UnderMpi, RankZeroAloneSpeaksOfWhatAllRefuse) {
     EXPECT_TRUE(leftovers().empty());
 }
 
+// Others wait in a collective for the rank that failed; `timeout` gives 124 if they do so for good.
+TEST_F(UnderMpi, OneRankThatFailsEndsAll) {
+    const std::string start = std::string("timeout -k 5 60 ") + MPIRUN + " 3 " + ONE_RANK_FAILS + " ";
+    EXPECT_EQ(run(start + "none").code, 0);
+    for (const auto& [error, code] :
+         {std::pair{"data", 65}, std::pair{"mismatch", 78}, std::pair{"infeasible", 3}, std::pair{"memory", 70}}) {
+        const Outcome outcome = run(start + error);
+        EXPECT_EQ(outcome.code, code) << error << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("error: rank 1: ")) << error;
+    }
+}
+
+TEST_F(UnderMpi, AnMpiThatCannotStartIsAnError) {
+    const Outcome outcome =
+        run(std::string("OMPI_COMM_WORLD_SIZE=1 ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LD_PRELOAD=") +
+            MPI_INIT_FAILS + " " + program + " @plan1.json --data @graph");
+    EXPECT_EQ(outcome.code, 69) << outcome.output;
+    EXPECT_EQ(errors_in(outcome.output), 1U) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("error: MPI: MPI_Init_thread failed"));
+}
+
 TEST_F(UnderMpi, AllRanksStopWhenTheLossIsNoLongerFinite) {
     const Outcome outcome = mpirun(4, "@plan4.json --data @graph --lr 1e38 --report @run.json");
     EXPECT_EQ(outcome.code, 65);

@@ -51,6 +51,9 @@ struct Grid {
     bool operator==(const Grid&) const = default;
 };
 
+// The most ranks a schedule is made for: the messages of a collective are listed pair by pair.
+inline constexpr int max_ranks = 1024;
+
 // The part of a matrix one rank holds, in global indices.
 struct Block {
     Range rows;
@@ -62,6 +65,11 @@ struct Block {
 
 inline Block intersect(const Block& a, const Block& b) {
     return {intersect(a.rows, b.rows), intersect(a.columns, b.columns)};
+}
+
+// Whether `part` of a row-major `whole` lies in one piece.
+inline bool contiguous_in(const Block& part, const Block& whole) {
+    return part.columns == whole.columns || part.rows.size() <= 1;
 }
 
 struct Layout {

@@ -39,6 +39,7 @@ struct Staging {
     std::int64_t receive_bytes = 0;
 };
 Staging staging_of(const Schedule& schedule, const Step& step, int rank);
+std::vector<Staging> staging_of(const Schedule& schedule, const Step& step);  // on every rank
 
 // Bytes of the local sparse block: per panel 8 * (rows + 1), and 8 per nonzero (4 index + 4 value).
 std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank);

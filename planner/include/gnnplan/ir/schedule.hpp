@@ -141,6 +141,8 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
 // Block of tensor `id` on `rank`, and the bytes it takes there (dense tensors only).
 Block block_of(const Schedule& schedule, TensorId id, int rank);
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
+// Blocks of tensor `id` on every rank.
+std::vector<Block> blocks_of(const Schedule& schedule, TensorId id);
 
 // Checks everything an executor relies on: ids in range, shapes, layouts and types that fit each operation, every
 // transient written before it is read, unique names. Throws Error{data} naming the step or tensor.

@@ -1,0 +1,153 @@
+#include "planner/ir/schedule_checks.hpp"
+
+#include <algorithm>
+
+namespace gnnplan {
+namespace {
+
+class StepChecker {
+public:
+    StepChecker(const Schedule& schedule, const Step& step) : schedule_(schedule), where_("step " + step.name) {}
+
+    void check(const Operation& operation) const {
+        std::visit([&](const auto& s) { check(s); }, operation);
+    }
+
+private:
+    void require(bool condition, const char* what) const {
+        if (!condition) refuse(where_, what);
+    }
+    const Tensor& at(TensorId id) const { return tensor_of(schedule_, id); }
+    void typed(TensorId id, DType dtype) const {
+        require(at(id).dtype == dtype, "an operand has the wrong element type");
+    }
+    void in_layout(TensorId id, const Layout& layout) const {
+        require(same_placement(at(id).layout, layout, schedule_.grid), "an operand is in the wrong layout");
+    }
+    void shaped(TensorId id, std::int64_t rows, std::int64_t columns) const {
+        require(at(id).rows == rows && at(id).columns == columns, "operand shapes do not fit");
+    }
+    void same_shape(TensorId a, TensorId b) const { shaped(a, at(b).rows, at(b).columns); }
+    void with_role(TensorId id, std::initializer_list<Role> roles) const {
+        require(std::find(roles.begin(), roles.end(), at(id).role) != roles.end(), "an operand has the wrong role");
+    }
+    void distinct(TensorId a, TensorId b) const { require(a != b, "input and output are the same tensor"); }
+    // What a dense step may write: residents other than weights and moments are never written after load.
+    void dense(TensorId id) const {
+        typed(id, DType::f32);
+        with_role(id, {Role::transient, Role::features});
+        require(at(id).layout.partial.empty(), "an operand is a partial sum");
+    }
+    void written(TensorId id) const { with_role(id, {Role::transient}); }
+
+    void check(const SpmmStep& s) const {
+        with_role(s.matrix, {Role::adjacency});
+        dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
+        in_layout(s.in, layout_c()), in_layout(s.out, layout_c());
+        same_shape(s.in, s.out);
+        require(at(s.matrix).rows == at(s.in).rows, "operand shapes do not fit");
+        require(schedule_.grid.z == 1, "a contraction split over z needs a reduction, which this version does not run");
+        require((s.exchange == Exchange::panels) == (schedule_.grid.x > 1), "the exchange does not fit the grid");
+    }
+    void check(const GemmStep& s) const {
+        dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
+        with_role(s.weight, {Role::weight}), typed(s.weight, DType::f32);
+        in_layout(s.in, layout_r()), in_layout(s.out, layout_r());
+        const Tensor& w = at(s.weight);
+        shaped(s.in, at(s.out).rows, s.transposed ? w.columns : w.rows);
+        shaped(s.out, at(s.in).rows, s.transposed ? w.rows : w.columns);
+        in_layout(s.weight, layout_replicated());
+    }
+    void check(const RedistributeStep& s) const {
+        written(s.out), distinct(s.in, s.out), same_shape(s.in, s.out);
+        with_role(s.in, {Role::transient, Role::features});
+        require(at(s.in).dtype == at(s.out).dtype, "element types differ");
+        require(at(s.in).dtype == DType::f32 || at(s.in).dtype == DType::bits, "only f32 and bits are redistributed");
+        require(at(s.in).layout.partial.empty() && at(s.out).layout.partial.empty(), "an operand is a partial sum");
+        for (const TensorId id : {s.in, s.out}) {
+            const Layout& layout = at(id).layout;
+            require(layout == layout_c() || layout == layout_r(), "only layouts C and R are redistributed");
+        }
+    }
+    void check(const WeightGradStep& s) const {
+        dense(s.left), dense(s.right), written(s.gradient), typed(s.gradient, DType::f32);
+        in_layout(s.left, layout_r()), in_layout(s.right, layout_r()), in_layout(s.gradient, layout_partial());
+        require(at(s.left).rows == at(s.right).rows, "operand shapes do not fit");
+        shaped(s.gradient, at(s.left).columns, at(s.right).columns);
+    }
+    void check(const AllReduceStep& s) const {
+        written(s.tensor), in_layout(s.tensor, layout_partial());
+        require(at(s.tensor).dtype == DType::f32 || at(s.tensor).dtype == DType::f64, "only floats are summed");
+    }
+    void check(const MapStep& s) const {
+        dense(s.tensor);
+        const bool has_operand = s.operand.has_value();
+        const bool has_out = s.out.has_value();
+        switch (s.op) {
+            case MapOp::activate:
+                written(s.tensor), require(!has_out, "activate works in place");
+                if (has_operand) with_role(*s.operand, {Role::bias}), shaped(*s.operand, 1, at(s.tensor).columns);
+                return;
+            case MapOp::dropout:
+                require(!has_operand && has_out, "dropout takes an output and no operand");
+                with_role(s.tensor, {Role::features});
+                dense(*s.out), written(*s.out), same_shape(s.tensor, *s.out);
+                return in_layout(*s.out, at(s.tensor).layout);
+            case MapOp::positive_mask:
+                require(!has_operand && has_out, "positive_mask takes an output and no operand");
+                typed(*s.out, DType::bits), written(*s.out), same_shape(s.tensor, *s.out);
+                return in_layout(*s.out, at(s.tensor).layout);
+            case MapOp::apply_mask:
+                written(s.tensor), require(has_operand && !has_out, "apply_mask takes an operand and no output");
+                typed(*s.operand, DType::bits), same_shape(s.tensor, *s.operand);
+                return in_layout(*s.operand, at(s.tensor).layout);
+            case MapOp::column_sum:
+                require(!has_operand && has_out, "column_sum takes an output and no operand");
+                typed(*s.out, DType::f32), written(*s.out), shaped(*s.out, 1, at(s.tensor).columns);
+                return in_layout(*s.out, layout_partial());
+        }
+    }
+    void labelled(TensorId logits, TensorId labels, TensorId subset) const {
+        dense(logits), written(logits), in_layout(logits, layout_r());
+        with_role(labels, {Role::labels}), typed(labels, DType::i32), in_layout(labels, layout_r());
+        with_role(subset, {Role::subset}), typed(subset, DType::u8), in_layout(subset, layout_r());
+        shaped(labels, at(logits).rows, 1), shaped(subset, at(logits).rows, 1);
+    }
+    void scalar(TensorId id, std::int64_t columns) const {
+        written(id), typed(id, DType::f64), shaped(id, 1, columns), in_layout(id, layout_partial());
+    }
+    void check(const LossStep& s) const { labelled(s.logits, s.labels, s.subset), scalar(s.loss, 1); }
+    void check(const ScoreStep& s) const { labelled(s.logits, s.labels, s.subset), scalar(s.counts, 3); }
+    void check(const UpdateStep& s) const {
+        with_role(s.weight, {Role::weight, Role::bias}), with_role(s.gradient, {Role::transient});
+        for (const TensorId id : {s.moment1, s.moment2}) {
+            with_role(id, {Role::moment}), typed(id, DType::f32), in_layout(id, layout_replicated());
+            same_shape(id, s.weight);
+        }
+        distinct(s.moment1, s.moment2);
+        typed(s.weight, DType::f32), typed(s.gradient, DType::f32), in_layout(s.weight, layout_replicated());
+        in_layout(s.gradient, layout_partial()), same_shape(s.gradient, s.weight);
+    }
+
+    const Schedule& schedule_;
+    std::string where_;
+};
+
+void check_ids(const Schedule& schedule, const Step& step, const std::vector<TensorId>& ids) {
+    for (const TensorId id : ids) {
+        if (id < 0 || static_cast<std::size_t>(id) >= schedule.tensors.size()) {
+            refuse("step " + step.name, "it names tensor " + std::to_string(id) + ", which does not exist");
+        }
+    }
+}
+
+}  // namespace
+
+void check_step(const Schedule& schedule, const Step& step) {
+    const Operands operands = operands_of(step.operation);
+    check_ids(schedule, step, operands.reads);
+    check_ids(schedule, step, operands.writes);
+    StepChecker(schedule, step).check(step.operation);
+}
+
+}  // namespace gnnplan

@@ -1,0 +1,82 @@
+#include "planner/ir/schedule_checks.hpp"
+
+#include <gnnplan/base/checked.hpp>
+
+#include <set>
+
+namespace gnnplan {
+namespace {
+
+constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;  // columns are stored in 32 bits
+constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;     // BLAS takes 32-bit extents
+
+void check_grid(const Grid& grid) {
+    for (const int extent : {grid.x, grid.y, grid.z}) {
+        if (extent < 1 || extent > max_ranks) refuse("grid", "extents must be 1.." + std::to_string(max_ranks));
+    }
+    if (checked_multiply(checked_multiply(grid.x, grid.y), grid.z) > max_ranks) refuse("grid", "too many ranks");
+}
+
+void check_layout(const Tensor& tensor) {
+    std::set<Axis> used;
+    for (const Axes& axes : {tensor.layout.rows, tensor.layout.columns, tensor.layout.partial}) {
+        for (const Axis axis : axes) {
+            if (!used.insert(axis).second) refuse("tensor " + tensor.name, "a grid axis is used twice in its layout");
+        }
+    }
+}
+
+// What the executor fills from data or keeps as model state has one type and layout, whether a step uses it or not.
+bool fits_role(const Tensor& tensor) {
+    const auto is = [&](DType dtype, const Layout& layout) { return tensor.dtype == dtype && tensor.layout == layout; };
+    switch (tensor.role) {
+        case Role::adjacency:
+            return tensor.rows == tensor.columns && is(DType::f32, {Axes::parse("x"), Axes::parse("z"), {}});
+        case Role::features: return is(DType::f32, layout_c()) || is(DType::f32, layout_r());
+        case Role::labels: return tensor.columns == 1 && is(DType::i32, layout_r());
+        case Role::subset: return tensor.columns == 1 && is(DType::u8, layout_r());
+        case Role::weight:
+        case Role::bias:
+        case Role::moment: return is(DType::f32, layout_replicated());
+        case Role::transient: return true;
+    }
+    return false;
+}
+
+void check_tensor(const Tensor& tensor) {
+    const std::string where = "tensor " + tensor.name;
+    if (tensor.name.empty()) refuse("tensors", "a tensor has no name");
+    if (tensor.rows < 1 || tensor.rows > max_vertices) refuse(where, "rows must be 1..2^31-1");
+    if (tensor.columns < 1 || tensor.columns > max_width) refuse(where, "columns must be 1..2^31-1");
+    check_layout(tensor);
+    if (!fits_role(tensor)) refuse(where, "its type, shape or layout is not that of its role");
+}
+
+// Every sum of bytes over tensors, steps and ranks fits 64 bits: no step sends more than four times what all ranks
+// together would hold of its operands.
+void check_total_size(const Schedule& schedule) try {
+    std::int64_t bytes = 0;
+    for (const Tensor& tensor : schedule.tensors) {
+        // Of an adjacency only row starts are known here; its nonzeros are bounded with the graph.
+        const std::int64_t columns = tensor.role == Role::adjacency ? schedule.grid.x : tensor.columns;
+        bytes = checked_add(bytes, checked_multiply(8, checked_multiply(tensor.rows, columns)));
+    }
+    const auto steps = static_cast<std::int64_t>(schedule.steps.size()) + 1;
+    checked_multiply(checked_multiply(checked_multiply(bytes, 4), steps), schedule.grid.size());
+} catch (const Error&) {
+    refuse("tensors", "their sizes times steps and ranks do not fit 64 bits");
+}
+
+}  // namespace
+
+void check_tensors(const Schedule& schedule) {
+    check_grid(schedule.grid);
+    std::set<std::string> names;
+    for (const Tensor& tensor : schedule.tensors) {
+        check_tensor(tensor);
+        if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
+    }
+    check_total_size(schedule);
+}
+
+}  // namespace gnnplan

@@ -1,0 +1,22 @@
+// The two halves of validating a schedule that look at one thing at a time: the table of tensors, and one step.
+#pragma once
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <string>
+
+namespace gnnplan {
+
+[[noreturn]] inline void refuse(const std::string& where, const std::string& what) {
+    throw Error(ErrorCode::data, what, where);
+}
+
+// The grid, and every tensor whether a step uses it or not: names, sizes, layouts, what its role asks for; and that no
+// sum of bytes over tensors, steps and ranks can overflow.
+void check_tensors(const Schedule& schedule);
+
+// What the step's operation needs of its operands: ids, roles, types, shapes and layouts.
+void check_step(const Schedule& schedule, const Step& step);
+
+}  // namespace gnnplan
