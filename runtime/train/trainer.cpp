@@ -173,7 +173,7 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
     record.seconds = comm::control_max(comm_, clock_.now() - start);
     record.loss = executor_->loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
     if (!std::isfinite(record.loss)) {  // summed over the ranks, so the same bits on all of them
-        throw comm::AgreedError(ErrorCode::data, "the loss is no longer finite", "epoch " + std::to_string(epoch),
+        throw comm::AgreedError(ErrorCode::answer_no, "the loss is no longer finite", "epoch " + std::to_string(epoch),
                                 "lower --lr, or use --feature-norm row");
     }
     // The first epoch after a build warms up caches.

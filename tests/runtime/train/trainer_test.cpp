@@ -125,7 +125,7 @@ TEST_F(OneGraph, StopsWhenTheLossIsNoLongerFinite) {
         testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::data);
+        EXPECT_EQ(error.code(), ErrorCode::answer_no);
         EXPECT_NE(std::string(error.what()).find("finite"), std::string::npos);
     }
 }
