@@ -142,19 +142,17 @@ Machine r5_16xlarge() {
 Machine cpu_node() {
     Machine m = node("cpu-node", 2, 12 * gibibyte);
     m.source =
-        "A two-core AMD EPYC (Zen 4) virtual machine with 24 GiB, measured once on another machine of the kind: read "
-        "bandwidth 37 GB/s, GEMM 136 GF/s (OpenBLAS, 200k x 128 x 128) and blocked SpMM on RMAT graphs with two "
-        "threads, halved per rank; Open MPI 4.1 between two ranks 1.4 us, all-to-all 5 GB/s. Estimated: 10 Gb/s "
-        "Ethernet shared by 2 between nodes, step overhead.";
-    m.intra_node = link(1.4, 5);
+        "A two-core AMD EPYC virtual machine (AVX-512) with 24 GiB, measured with bench/profile/measure.py on another "
+        "machine of "
+        "the kind: "
+        "two ranks of one thread, both busy; SpMM on an R-MAT graph of 65,536 vertices and 1M nonzeros, OpenBLAS GEMM, "
+        "activation, Open MPI 4.1 all-to-all between two ranks. Estimated: 10 Gb/s Ethernet shared by 2 between nodes, "
+        "step overhead.";
+    m.intra_node = link(1.71, 6.94);
     m.inter_node = link(30, attained * 1.25 / 2);
-    const auto rate = [](std::int64_t width, double nonzeros, double milliseconds) {
-        return SpmmRate{width, 2 * nonzeros * static_cast<double>(width) / (milliseconds * 1e-3) / 2};
-    };
-    m.spmm = {rate(16, 2.49e6, 3.8),  rate(41, 2.49e6, 16),   rate(64, 23.2e6, 137),
-              rate(128, 23.2e6, 310), rate(256, 23.2e6, 600), rate(602, 23.2e6, 2041)};
-    m.gemm_flops_per_second = 136 * giga / 2;
-    m.memory_bytes_per_second = 37 * giga / 2;
+    m.spmm = {{16, 12.3 * giga}, {41, 19.3 * giga}, {128, 20.8 * giga}, {602, 19.0 * giga}};
+    m.gemm_flops_per_second = 84.9 * giga;
+    m.memory_bytes_per_second = 26.8 * giga;
     m.step_seconds = 5 * micro;
     return m;
 }
