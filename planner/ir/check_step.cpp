@@ -5,6 +5,7 @@
 namespace gnnplan {
 namespace {
 
+// Types and layouts of residents follow from their roles, which check_tensors has checked before.
 class StepChecker {
 public:
     StepChecker(const Schedule& schedule, const Step& step) : schedule_(schedule), where_("step " + step.name) {}
@@ -51,12 +52,11 @@ private:
     }
     void check(const GemmStep& s) const {
         dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
-        with_role(s.weight, {Role::weight}), typed(s.weight, DType::f32);
+        with_role(s.weight, {Role::weight});
         in_layout(s.in, layout_r()), in_layout(s.out, layout_r());
         const Tensor& w = at(s.weight);
         shaped(s.in, at(s.out).rows, s.transposed ? w.columns : w.rows);
         shaped(s.out, at(s.in).rows, s.transposed ? w.rows : w.columns);
-        in_layout(s.weight, layout_replicated());
     }
     void check(const RedistributeStep& s) const {
         written(s.out), distinct(s.in, s.out), same_shape(s.in, s.out);
@@ -109,8 +109,7 @@ private:
     }
     void labelled(TensorId logits, TensorId labels, TensorId subset) const {
         dense(logits), written(logits), in_layout(logits, layout_r());
-        with_role(labels, {Role::labels}), typed(labels, DType::i32), in_layout(labels, layout_r());
-        with_role(subset, {Role::subset}), typed(subset, DType::u8), in_layout(subset, layout_r());
+        with_role(labels, {Role::labels}), with_role(subset, {Role::subset});
         shaped(labels, at(logits).rows, 1), shaped(subset, at(logits).rows, 1);
     }
     void scalar(TensorId id, std::int64_t columns) const {
@@ -121,12 +120,10 @@ private:
     void check(const UpdateStep& s) const {
         with_role(s.weight, {Role::weight, Role::bias}), with_role(s.gradient, {Role::transient});
         for (const TensorId id : {s.moment1, s.moment2}) {
-            with_role(id, {Role::moment}), typed(id, DType::f32), in_layout(id, layout_replicated());
-            same_shape(id, s.weight);
+            with_role(id, {Role::moment}), same_shape(id, s.weight);
         }
         distinct(s.moment1, s.moment2);
-        typed(s.weight, DType::f32), typed(s.gradient, DType::f32), in_layout(s.weight, layout_replicated());
-        in_layout(s.gradient, layout_partial()), same_shape(s.gradient, s.weight);
+        typed(s.gradient, DType::f32), in_layout(s.gradient, layout_partial()), same_shape(s.gradient, s.weight);
     }
 
     const Schedule& schedule_;

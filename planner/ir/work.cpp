@@ -47,7 +47,9 @@ RankWork streamed(const Schedule& schedule, const Step& step, const Staging& sta
 std::vector<RankWork> work_of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     std::vector<RankWork> work;
     work.reserve(static_cast<std::size_t>(schedule.grid.size()));
-    const std::vector<Staging> staging = staging_of(schedule, step);
+    // An SpMM's panels are multiplied where they are received: nothing of them is streamed.
+    const bool packs = !std::holds_alternative<SpmmStep>(step.operation);
+    const std::vector<Staging> staging = packs ? staging_of(schedule, step) : std::vector<Staging>{};
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         const auto stream = [&] { return streamed(schedule, step, staging[static_cast<std::size_t>(rank)], rank); };
         work.push_back(std::visit(Overloaded{
