@@ -10,6 +10,21 @@ pkg_check_modules(libxxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
+# Optional: partitions of graphs. The build uses 32-bit indices, as Debian's METIS has them.
+find_path(METIS_INCLUDE_DIR metis.h)
+find_library(METIS_LIBRARY metis)
+mark_as_advanced(METIS_INCLUDE_DIR METIS_LIBRARY)
+if(METIS_INCLUDE_DIR AND METIS_LIBRARY)
+  file(STRINGS ${METIS_INCLUDE_DIR}/metis.h METIS_32_BIT REGEX "^#define IDXTYPEWIDTH 32")
+endif()
+if(METIS_32_BIT)
+  add_library(METIS::metis UNKNOWN IMPORTED)
+  set_target_properties(METIS::metis PROPERTIES
+    IMPORTED_LOCATION ${METIS_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${METIS_INCLUDE_DIR})
+else()
+  message(STATUS "METIS with 32-bit indices not found: plans have no partitions")
+endif()
+
 if(GNNPLAN_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()

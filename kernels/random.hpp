@@ -16,6 +16,8 @@ struct DropoutKey {
     float probability = 0;          // of dropping, 0 <= p < 1; survivors are scaled by 1 / (1 - p)
     std::int64_t first_row = 0;     // global index of the block's row 0
     std::int64_t first_column = 0;  // global index of the block's column 0
+    // Global row of each row of the block, where its rows do not follow each other; null: first_row + i.
+    const std::int32_t* row_ids = nullptr;
 };
 
 // Glorot uniform initial weights of layer `layer` (Glorot & Bengio 2010, eq. 16): U(-a, a), a = sqrt(6 / (rows +

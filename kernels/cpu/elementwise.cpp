@@ -41,7 +41,8 @@ private:
     void piece(ConstMatrix in, Matrix out, std::int64_t row, std::int64_t count, std::int64_t column, std::int64_t next,
                std::int64_t group, std::int64_t groups) const {
         std::array<std::uint16_t, draw_columns> draws;
-        kernels_.dropout_draws(stream_, key_.first_row + row, count, group, groups, draws.data());
+        const std::int32_t* ids = key_.row_ids != nullptr ? key_.row_ids + row : nullptr;
+        kernels_.dropout_draws(stream_, {key_.first_row + row, ids}, count, group, groups, draws.data());
         const std::int64_t local = column - key_.first_column;
         for (std::int64_t r = 0; r < count; ++r) {
             const std::uint16_t* row_draws = draws.data() + r * groups * dropout_group + column % dropout_group;

@@ -13,6 +13,12 @@ namespace gnnplan::kernels::cpu {
 // Dropout draws are made for at most this many columns (64 groups of 8) of one row at a time.
 inline constexpr std::int64_t draw_columns = 512;
 
+// Global rows of consecutive rows of a block.
+struct DrawRows {
+    std::int64_t first = 0;
+    const std::int32_t* ids = nullptr;  // null: first + r
+};
+
 struct VectorKernels {
     const char* name;
 
@@ -22,9 +28,9 @@ struct VectorKernels {
     // z[j] = relu(z[j] + bias[j]) for j < n; `bias` may be null, `relu` false.
     void (*bias_relu)(float* z, const float* bias, bool relu, std::int64_t n);
 
-    // The draws of `rows` rows from `row` on and of `groups` groups from `group` on (rows * groups <= draw_columns /
-    // 8): draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp.
-    void (*dropout_draws)(StreamKey key, std::int64_t row, std::int64_t rows, std::int64_t group, std::int64_t groups,
+    // The draws of `row_count` rows and of `groups` groups from `group` on (row_count * groups <= draw_columns / 8):
+    // draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp.
+    void (*dropout_draws)(StreamKey key, DrawRows rows, std::int64_t row_count, std::int64_t group, std::int64_t groups,
                           std::uint16_t* draws);
 
     // out[j] = draws[j] >= threshold ? in[j] * scale : 0 for j < n; `out` may be `in`.

@@ -43,25 +43,27 @@ void philox(std::uint32_t (&words)[4][lanes], StreamKey key) {
     }
 }
 
-void dropout_draws(StreamKey key, std::int64_t row, std::int64_t rows, std::int64_t group, std::int64_t groups,
+void dropout_draws(StreamKey key, DrawRows rows, std::int64_t row_count, std::int64_t group, std::int64_t groups,
                    std::uint16_t* draws) {
     constexpr int lanes = 64;  // GCC unrolls shorter loops before it vectorises, and then does not
     std::uint32_t words[4][lanes] = {};
-    const std::int64_t total = rows * groups;
-    std::int64_t r = 0;  // of the next counter
+    const std::int64_t total = row_count * groups;
+    std::int64_t row = rows.ids != nullptr ? rows.ids[0] : rows.first;  // of the next counter
+    std::int64_t r = 0;
     std::int64_t g = 0;
     for (std::int64_t first = 0; first < total; first += lanes) {
         const int count = total - first < lanes ? static_cast<int>(total - first) : lanes;
         for (int t = 0; t < count; ++t) {
             const auto global_group = static_cast<std::uint64_t>(group + g);
-            const auto global_row = static_cast<std::uint64_t>(row + r);
+            const auto global_row = static_cast<std::uint64_t>(row);
             words[0][t] = static_cast<std::uint32_t>(global_group);
             words[1][t] = static_cast<std::uint32_t>(global_group >> 32U);
             words[2][t] = static_cast<std::uint32_t>(global_row);
             words[3][t] = static_cast<std::uint32_t>(global_row >> 32U);
             if (++g == groups) {
                 g = 0;
-                ++r;
+                ++row;
+                if (rows.ids != nullptr && ++r < row_count) row = rows.ids[r];
             }
         }
         philox(words, key);

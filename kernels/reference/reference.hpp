@@ -54,12 +54,16 @@ inline bool survives(const DropoutKey& key, std::int64_t global_row, std::int64_
     return draw >= dropout_threshold(key.probability);
 }
 
+inline std::int64_t global_row(const DropoutKey& key, std::int64_t row) {
+    return key.row_ids != nullptr ? key.row_ids[row] : key.first_row + row;
+}
+
 template <class T>
 void dropout(Input<T> in, Dense<T> out, const DropoutKey& key) {
     const T scale = T{1} / (T{1} - static_cast<T>(key.probability));
     for (std::int64_t i = 0; i < out.rows; ++i) {
         for (std::int64_t j = 0; j < out.columns; ++j) {
-            const bool keep = key.probability == 0 || survives(key, key.first_row + i, key.first_column + j);
+            const bool keep = key.probability == 0 || survives(key, global_row(key, i), key.first_column + j);
             out.row(i)[j] = keep ? in.row(i)[j] * scale : T{0};
         }
     }

@@ -9,12 +9,13 @@ namespace gnnplan::cost {
 
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
     Prediction prediction;
+    const CostedRanks ranks = ranks_to_cost(schedule, graph, machine);
     for (const Step& step : schedule.steps) {
-        const double seconds = step_seconds(schedule, step, graph, machine);
+        const double seconds = step_seconds(schedule, step, graph, machine, ranks);
         prediction.step_seconds.push_back(seconds);
         if (step.phase == Phase::epoch) prediction.epoch_seconds += seconds;
     }
-    const TrafficTotal traffic = total_traffic(schedule, Phase::epoch);
+    const TrafficTotal traffic = total_traffic(schedule, Phase::epoch, graph);
     prediction.total_bytes = traffic.total_bytes;
     prediction.max_rank_bytes = traffic.max_rank_bytes;
     prediction.peak_bytes_per_rank = peak_bytes_per_rank(schedule, graph);

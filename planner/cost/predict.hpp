@@ -7,7 +7,7 @@
 
 namespace gnnplan::cost {
 
-// Time of every step, time and bytes of a steady-state epoch, peak memory.
+// Time of every step, time and bytes of a steady-state epoch, peak memory. `graph` answers in the schedule's numbering.
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
 }  // namespace gnnplan::cost

@@ -6,14 +6,29 @@
 #include <gnnplan/ir/schedule.hpp>
 #include <gnnplan/ir/work.hpp>
 
+#include <vector>
+
 namespace gnnplan::cost {
 
 // Seconds of local work at the machine's rates.
 double compute_seconds(const RankWork& work, const Machine& machine);
 
-// Seconds of the step: the fixed overhead plus the maximum over ranks of computation and communication. A rank's
+// Which ranks a step is costed on, and which of their peers are alike.
+struct CostedRanks {
+    std::vector<int> ranks;
+    std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
+};
+
+// Ranks of which one takes as long as the slowest in every step: all of them when the graph's blocks are counted, else
+// one for each kind of rank: of the same sizes, with as many peers on its own node.
+CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
+
+// Seconds of the step: the fixed overhead plus the maximum over the ranks of computation and communication. A rank's
 // communication at each link level is messages * alpha + max(sent, received) * beta; ranks r and s are on one node when
-// r / ranks_per_node == s / ranks_per_node.
-double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine);
+// r / ranks_per_node == s / ranks_per_node. Needed rows are read and written once where they are packed. An overlapped
+// product of k pieces takes the longer of the two for each piece after the first, and the fill of the pipeline (MG-GCN
+// section V-B).
+double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
+                    const CostedRanks& on);
 
 }  // namespace gnnplan::cost

@@ -58,4 +58,16 @@ std::vector<std::string> kept_products(const Orders& forward, const Orders& back
     return kept;
 }
 
+OperandChoice paper_operands(const Orders& forward, const Orders& backward, const std::vector<std::int64_t>& widths) {
+    const ByLayer orders(forward, backward);
+    OperandChoice operands;
+    for (int layer = 1; layer <= orders.layers(); ++layer) {
+        const auto l = static_cast<std::size_t>(layer);
+        const bool again = orders.forward_is(layer, D) && orders.backward_is(layer, D);
+        const bool product = again ? widths[l - 1] <= widths[l] : keeps(orders, layer, widths);
+        operands.push_back(product ? Operand::product : Operand::gradient);
+    }
+    return operands;
+}
+
 }  // namespace gnnplan::enumerate

@@ -16,4 +16,8 @@ namespace gnnplan::enumerate {
 std::vector<std::string> kept_products(const Orders& forward, const Orders& backward,
                                        const std::vector<std::int64_t>& widths);
 
+// The operand of every layer's weight gradient in the paper space: T^l where it is kept; A G^l of a backward S; where
+// both passes are D, the narrower product, made again (RDM section III-C).
+OperandChoice paper_operands(const Orders& forward, const Orders& backward, const std::vector<std::int64_t>& widths);
+
 }  // namespace gnnplan::enumerate

@@ -17,8 +17,16 @@ Grid decode_grid(const Cursor& cursor) {
 
 Orders decode_orders(const Cursor& cursor) {
     const std::string& letters = cursor.string();
-    if (letters.find_first_not_of("SD") != std::string::npos) cursor.fail("expected a string of the letters S and D");
+    if (letters.find_first_not_of("SD-") != std::string::npos) {
+        cursor.fail("expected a string of the letters S and D, or - for the gradient nobody needs");
+    }
     return parse_orders(letters);
+}
+
+OperandChoice decode_operands(const Cursor& cursor) {
+    const std::string& letters = cursor.string();
+    if (letters.find_first_not_of("TG") != std::string::npos) cursor.fail("expected a string of the letters T and G");
+    return parse_operands(letters);
 }
 
 Axes decode_axes(const Cursor& cursor) {

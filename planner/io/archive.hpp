@@ -118,13 +118,14 @@ private:
 Document encode_grid(const Grid& grid);  // [x, y, z]
 Grid decode_grid(const Cursor& cursor);
 Orders decode_orders(const Cursor& cursor);
+OperandChoice decode_operands(const Cursor& cursor);
 Axes decode_axes(const Cursor& cursor);
 
 template <class T>
 Document encode(const T& value) {
     if constexpr (std::is_same_v<T, Grid>) {
         return encode_grid(value);
-    } else if constexpr (std::is_same_v<T, Orders>) {
+    } else if constexpr (std::is_same_v<T, Orders> || std::is_same_v<T, OperandChoice>) {
         return text(value);
     } else if constexpr (std::is_same_v<T, Axes>) {
         return value.text();
@@ -173,6 +174,8 @@ T decode(const Cursor& cursor) {
         return decode_grid(cursor);
     } else if constexpr (std::is_same_v<T, Orders>) {
         return decode_orders(cursor);
+    } else if constexpr (std::is_same_v<T, OperandChoice>) {
+        return decode_operands(cursor);
     } else if constexpr (std::is_same_v<T, Axes>) {
         return decode_axes(cursor);
     } else if constexpr (std::is_enum_v<T>) {

@@ -20,8 +20,8 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<Role> {
-    static constexpr std::array<std::string_view, 8> names{"adjacency", "features", "labels", "subset",
-                                                           "weight",    "bias",     "moment", "transient"};
+    static constexpr std::array<std::string_view, 10> names{"adjacency", "features", "labels", "subset", "vertices",
+                                                            "weight",    "bias",     "moment", "cached", "transient"};
 };
 template <>
 struct EnumNames<Phase> {
@@ -34,7 +34,7 @@ struct EnumNames<MapOp> {
 };
 template <>
 struct EnumNames<Exchange> {
-    static constexpr std::array<std::string_view, 2> names{"none", "panels"};
+    static constexpr std::array<std::string_view, 3> names{"none", "panels", "rows"};
 };
 template <>
 struct EnumNames<Normalisation> {

@@ -1,6 +1,6 @@
 #include "planner/io/enumeration.hpp"
 
-#include "planner/io/archive.hpp"
+#include "planner/io/plan_keys.hpp"
 
 namespace gnnplan::io {
 namespace {
@@ -15,8 +15,15 @@ Document encode_configuration(const EnumeratedConfiguration& configuration) {
     writer.field("communication_elements", configuration.communication_elements);
     writer.field("spmm_ops", configuration.spmm_ops);
     writer.field("pareto", configuration.pareto);
-    if (configuration.kept) writer.field("kept", *configuration.kept);
-    return writer.take();
+    if (configuration.configuration) writer.field("total_bytes", configuration.total_bytes);
+    Document object = writer.take();
+    if (configuration.configuration) {
+        const Document details = encode(*configuration.configuration);
+        for (const auto& [key, value] : *details.get_if<Document::Object>()) {
+            if (object.find(key) == nullptr) object.set(key, value);
+        }
+    }
+    return object;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What `gnnplan enumerate --json` prints, schema gnnplan.enumeration/1: docs/plan-format.md.
 #pragma once
 
+#include <gnnplan/ir/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +22,9 @@ struct EnumeratedConfiguration {
     double communication_elements = 0;
     double spmm_ops = 0;
     bool pareto = false;
-    std::optional<std::vector<std::string>> kept;  // written when there is something to say
+    // Of the full space only: its other keys follow, named as in a plan, and the bytes of an epoch.
+    std::optional<Configuration> configuration;
+    std::int64_t total_bytes = 0;
 };
 
 struct EnumerationDocument {
@@ -29,8 +33,8 @@ struct EnumerationDocument {
     std::int64_t vertices = 0;
     std::int64_t nonzeros = 0;
     int ranks = 1;
-    int replication = 1;
-    std::string scheme = "rdm";
+    std::optional<int> replication;     // none: every R_A there is
+    std::optional<std::string> scheme;  // none: every scheme
     std::string space = "paper";
     std::vector<std::int64_t> widths;
     bool truncated = false;  // only the Pareto front is listed

@@ -81,6 +81,20 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.field("permutation", configuration.permutation);
     archive.field("exact", configuration.exact);
     archive.field("constant_input", configuration.constant_input);
+    archive.field("operands", configuration.operands);
+    archive.field("cached_aggregation", configuration.cached_aggregation);
+    archive.field("replicated_input", configuration.replicated_input);
+    archive.field("column_loss", configuration.column_loss);
+    archive.field("loss_rows", configuration.loss_rows);
+    archive.field("parts", configuration.parts);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Numbering>& numbering) {
+    archive.field("loss_layers", numbering.loss_layers);
+    archive.field("parts", numbering.parts);
+    archive.field("permuted", numbering.permuted);
+    archive.field("seed", numbering.seed);
 }
 
 template <class Archive>

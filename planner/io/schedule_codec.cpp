@@ -2,6 +2,7 @@
 
 #include "planner/io/archive.hpp"
 #include "planner/io/parse.hpp"
+#include "planner/io/plan_keys.hpp"
 
 #include <unordered_map>
 
@@ -73,6 +74,18 @@ void describe_operands(Archive& archive, Subject<Archive, SpmmStep>& step) {
     archive.tensor("in", step.in);
     archive.tensor("out", step.out);
     archive.field("exchange", step.exchange);
+    archive.field("overlap", step.overlap);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, IndexStep>& step) {
+    archive.tensor("matrix", step.matrix);
+}
+
+template <class Archive>
+void describe_operands(Archive& archive, Subject<Archive, ReduceScatterStep>& step) {
+    archive.tensor("in", step.in);
+    archive.tensor("out", step.out);
 }
 
 template <class Archive>
@@ -110,6 +123,7 @@ void describe_operands(Archive& archive, Subject<Archive, MapStep>& step) {
     archive.field("layer", step.layer);
     archive.field("relu", step.relu);
     archive.field("dropout", step.dropout);
+    archive.tensor("vertices", step.vertices);
 }
 
 template <class Archive>
@@ -173,13 +187,15 @@ Step decode_step(const Cursor& cursor, const TensorIds& ids) {
 Document encode_schedule(const Schedule& schedule) {
     Document steps = Document::array();
     for (const Step& step : schedule.steps) steps.push(encode_step(schedule, step));
-    return Document::object({{"tensors", encode(schedule.tensors)}, {"steps", steps}});
+    return Document::object(
+        {{"numbering", encode(schedule.numbering)}, {"tensors", encode(schedule.tensors)}, {"steps", steps}});
 }
 
 Schedule decode_schedule(const Cursor& cursor, const Grid& grid) {
     Reader reader(cursor);
     Schedule schedule;
     schedule.grid = grid;
+    schedule.numbering = decode<Numbering>(reader.member("numbering"));
     TensorIds ids;
     for (const Cursor& element : reader.member("tensors").elements(max_tensors)) {
         schedule.tensors.push_back(decode<Tensor>(element));

@@ -1,5 +1,7 @@
 #include "planner/ir/schedule_checks.hpp"
 
+#include <gnnplan/ir/pieces.hpp>
+
 #include <algorithm>
 
 namespace gnnplan {
@@ -36,42 +38,70 @@ private:
     // What a dense step may write: residents other than weights and moments are never written after load.
     void dense(TensorId id) const {
         typed(id, DType::f32);
-        with_role(id, {Role::transient, Role::features});
+        with_role(id, {Role::transient, Role::cached, Role::features});
         require(at(id).layout.partial.empty(), "an operand is a partial sum");
     }
-    void written(TensorId id) const { with_role(id, {Role::transient}); }
+    void written(TensorId id) const { with_role(id, {Role::transient, Role::cached}); }
+
+    bool placed(TensorId id, const Layout& layout) const {
+        return same_placement(at(id).layout, layout, schedule_.grid);
+    }
 
     void check(const SpmmStep& s) const {
         with_role(s.matrix, {Role::adjacency});
-        dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
-        in_layout(s.in, layout_c()), in_layout(s.out, layout_c());
+        const Tensor& matrix = at(s.matrix);
+        dense(s.in), distinct(s.in, s.out);
+        typed(s.out, DType::f32), written(s.out);
+        in_layout(s.in, dense_layout(matrix));
+        Layout product{Axes::parse("x"), dense_layout(matrix).columns, {}};
+        const std::optional<Axis> axis = contraction_axis(schedule_.grid, matrix);
+        if (axis) product.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
+        in_layout(s.out, product);
+        shaped(s.in, matrix.columns, at(s.out).columns), shaped(s.out, matrix.rows, at(s.in).columns);
+        require((s.exchange != Exchange::none) == gathers_rows(schedule_.grid, matrix),
+                "the exchange does not fit the grid");
+        const bool gathers = gathers_rows(schedule_.grid, matrix) || gathers_matrix(schedule_.grid, matrix);
+        require(gathers || !s.overlap, "there is nothing to overlap the product with");
+    }
+    void check(const IndexStep& s) const {
+        with_role(s.matrix, {Role::adjacency});
+        require(gathers_rows(schedule_.grid, at(s.matrix)), "the grid has no rows to ask for");
+    }
+    void check(const ReduceScatterStep& s) const {
+        distinct(s.in, s.out), written(s.in), written(s.out), typed(s.in, DType::f32), typed(s.out, DType::f32);
         same_shape(s.in, s.out);
-        require(at(s.matrix).rows == at(s.in).rows, "operand shapes do not fit");
-        require(schedule_.grid.z == 1, "a contraction split over z needs a reduction, which this version does not run");
-        require((s.exchange == Exchange::panels) == (schedule_.grid.x > 1), "the exchange does not fit the grid");
+        const Layout& layout = at(s.in).layout;
+        require(layout.partial.size() == 1, "its input is no sum over one axis");
+        const Layout out{Axes::parse(layout.rows.text() + layout.partial.text()), layout.columns, {}};
+        in_layout(s.out, out);
+        require(schedule_.grid.extent(layout.partial[0]) > 1, "there is nothing to sum over");
     }
     void check(const GemmStep& s) const {
         dense(s.in), dense(s.out), written(s.out), distinct(s.in, s.out);
         with_role(s.weight, {Role::weight});
-        in_layout(s.in, layout_r()), in_layout(s.out, layout_r());
+        const bool by_rows = placed(s.in, layout_r()) && placed(s.out, layout_r());
+        const bool by_columns = placed(s.in, layout_f()) && placed(s.out, layout_c()) && !s.transposed;
+        require(by_rows || by_columns, "an operand is in the wrong layout");
         const Tensor& w = at(s.weight);
         shaped(s.in, at(s.out).rows, s.transposed ? w.columns : w.rows);
         shaped(s.out, at(s.in).rows, s.transposed ? w.rows : w.columns);
     }
     void check(const RedistributeStep& s) const {
         written(s.out), distinct(s.in, s.out), same_shape(s.in, s.out);
-        with_role(s.in, {Role::transient, Role::features});
+        with_role(s.in, {Role::transient, Role::cached, Role::features});
         require(at(s.in).dtype == at(s.out).dtype, "element types differ");
         require(at(s.in).dtype == DType::f32 || at(s.in).dtype == DType::bits, "only f32 and bits are redistributed");
-        require(at(s.in).layout.partial.empty() && at(s.out).layout.partial.empty(), "an operand is a partial sum");
         for (const TensorId id : {s.in, s.out}) {
-            const Layout& layout = at(id).layout;
-            require(layout == layout_c() || layout == layout_r(), "only layouts C and R are redistributed");
+            const bool rests = placed(id, layout_c()) || placed(id, layout_r()) || placed(id, layout_f());
+            require(rests, "only layouts C, R and F are redistributed");
         }
     }
     void check(const WeightGradStep& s) const {
         dense(s.left), dense(s.right), written(s.gradient), typed(s.gradient, DType::f32);
-        in_layout(s.left, layout_r()), in_layout(s.right, layout_r()), in_layout(s.gradient, layout_partial());
+        const bool by_rows = placed(s.left, layout_r()) && placed(s.right, layout_r());
+        const bool by_columns = placed(s.left, layout_f()) && placed(s.right, layout_c());
+        require(by_rows || by_columns, "an operand is in the wrong layout");
+        in_layout(s.gradient, layout_partial());
         require(at(s.left).rows == at(s.right).rows, "operand shapes do not fit");
         shaped(s.gradient, at(s.left).columns, at(s.right).columns);
     }
@@ -83,6 +113,11 @@ private:
         dense(s.tensor);
         const bool has_operand = s.operand.has_value();
         const bool has_out = s.out.has_value();
+        if (s.vertices) {
+            with_role(*s.vertices, {Role::vertices}), shaped(*s.vertices, at(s.tensor).rows, 1);
+            in_layout(*s.vertices, {at(s.tensor).layout.rows, {}, {}});
+            require(s.op == MapOp::activate || s.op == MapOp::dropout, "only dropout is keyed by vertices");
+        }
         switch (s.op) {
             case MapOp::activate:
                 written(s.tensor), require(!has_out, "activate works in place");
@@ -104,19 +139,29 @@ private:
             case MapOp::column_sum:
                 require(!has_operand && has_out, "column_sum takes an output and no operand");
                 typed(*s.out, DType::f32), written(*s.out), shaped(*s.out, 1, at(s.tensor).columns);
+                require(placed(s.tensor, layout_r()) || placed(s.tensor, layout_c()),
+                        "replicated rows would count twice");
                 return in_layout(*s.out, layout_partial());
         }
     }
+    // One label for each row that a rank has logits of.
     void labelled(TensorId logits, TensorId labels, TensorId subset) const {
-        dense(logits), written(logits), in_layout(logits, layout_r());
+        dense(logits), written(logits);
         with_role(labels, {Role::labels}), with_role(subset, {Role::subset});
-        shaped(labels, at(logits).rows, 1), shaped(subset, at(logits).rows, 1);
+        for (const TensorId id : {labels, subset}) {
+            shaped(id, at(logits).rows, 1), in_layout(id, {at(logits).layout.rows, {}, {}});
+        }
     }
     void scalar(TensorId id, std::int64_t columns) const {
         written(id), typed(id, DType::f64), shaped(id, 1, columns), in_layout(id, layout_partial());
     }
-    void check(const LossStep& s) const { labelled(s.logits, s.labels, s.subset), scalar(s.loss, 1); }
-    void check(const ScoreStep& s) const { labelled(s.logits, s.labels, s.subset), scalar(s.counts, 3); }
+    void check(const LossStep& s) const {
+        labelled(s.logits, s.labels, s.subset), scalar(s.loss, 1);
+        require(placed(s.logits, layout_r()) || placed(s.logits, layout_c()), "an operand is in the wrong layout");
+    }
+    void check(const ScoreStep& s) const {
+        labelled(s.logits, s.labels, s.subset), scalar(s.counts, 3), in_layout(s.logits, layout_r());
+    }
     void check(const UpdateStep& s) const {
         with_role(s.weight, {Role::weight, Role::bias}), with_role(s.gradient, {Role::transient});
         for (const TensorId id : {s.moment1, s.moment2}) {

@@ -29,15 +29,24 @@ void check_layout(const Tensor& tensor) {
 // What the executor fills from data or keeps as model state has one type and layout, whether a step uses it or not.
 bool fits_role(const Tensor& tensor) {
     const auto is = [&](DType dtype, const Layout& layout) { return tensor.dtype == dtype && tensor.layout == layout; };
+    const auto per_row = [&](DType dtype) {
+        return tensor.columns == 1 && (is(dtype, layout_r()) || is(dtype, layout_f()));
+    };
     switch (tensor.role) {
-        case Role::adjacency:
-            return tensor.rows == tensor.columns && is(DType::f32, {Axes::parse("x"), Axes::parse("z"), {}});
-        case Role::features: return is(DType::f32, layout_c()) || is(DType::f32, layout_r());
-        case Role::labels: return tensor.columns == 1 && is(DType::i32, layout_r());
-        case Role::subset: return tensor.columns == 1 && is(DType::u8, layout_r());
+        case Role::adjacency: {
+            const std::string columns = tensor.layout.columns.text();
+            return is(DType::f32, {Axes::parse("x"), tensor.layout.columns, {}}) &&
+                   (columns == "z" || columns == "zy" || columns == "y");
+        }
+        case Role::features:
+            return is(DType::f32, layout_c()) || is(DType::f32, layout_r()) || is(DType::f32, layout_f());
+        case Role::labels:
+        case Role::vertices: return per_row(DType::i32);
+        case Role::subset: return per_row(DType::u8);
         case Role::weight:
         case Role::bias:
         case Role::moment: return is(DType::f32, layout_replicated());
+        case Role::cached:
         case Role::transient: return true;
     }
     return false;
@@ -75,6 +84,9 @@ void check_tensors(const Schedule& schedule) {
     for (const Tensor& tensor : schedule.tensors) {
         check_tensor(tensor);
         if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
+        if (tensor.role == Role::adjacency && tensor.layout.columns == Axes::parse("y") && schedule.grid.z > 1) {
+            refuse("tensor " + tensor.name, "its contraction side is dealt over y on a grid with z");
+        }
     }
     check_total_size(schedule);
 }

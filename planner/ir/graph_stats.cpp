@@ -1,20 +1,110 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
 
-namespace gnnplan {
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
-UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric)
-    : vertices_(vertices), nonzeros_(nonzeros), symmetric_(symmetric) {
-    if (vertices < 1) throw Error(ErrorCode::usage, "a graph needs at least one vertex", "vertices");
-    if (nonzeros < 0) throw Error(ErrorCode::usage, "the number of nonzeros is negative", "nonzeros");
+namespace gnnplan {
+namespace {
+
+// How much of `total`, spread evenly over `whole`, falls into `part`, rounded so that the parts of any cut of the whole
+// add up to the total.
+std::int64_t share(std::int64_t total, Range whole, Range part) {
+    const Range common = intersect(whole, part);
+    if (common.empty()) return 0;
+    const auto up_to = [&](std::int64_t end) {
+        // 128-bit: vertices * nonzeros exceeds 2^63 for the largest graphs.
+        return static_cast<std::int64_t>(static_cast<__int128>(total) * (end - whole.begin) / whole.size());
+    };
+    return up_to(common.end) - up_to(common.begin);
 }
 
-std::int64_t UniformStats::row_nonzeros(bool /*transposed*/, Range rows) const {
-    // 128-bit: vertices * nonzeros exceeds 2^63 for the largest graphs.
-    const auto up_to = [&](std::int64_t row) {
-        return static_cast<std::int64_t>(static_cast<__int128>(nonzeros_) * row / vertices_);
-    };
-    return up_to(rows.end) - up_to(rows.begin);
+// The logarithm of the chance that none of `nonzeros` falls into one of `columns` columns; finite unless there is one
+// column, which is then met for certain.
+double log_of_miss(std::int64_t nonzeros, std::int64_t columns) {
+    return nonzeros == 0 ? 0 : static_cast<double>(nonzeros) * std::log1p(-1 / static_cast<double>(columns));
+}
+
+}  // namespace
+
+UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric, double train_fraction)
+    : vertices_(vertices),
+      nonzeros_(nonzeros),
+      symmetric_(symmetric),
+      train_fraction_(train_fraction),
+      bands_{{{0, vertices}, {0, vertices}, nonzeros}} {
+    if (vertices < 1) throw Error(ErrorCode::usage, "a graph needs at least one vertex", "vertices");
+    if (nonzeros < 0) throw Error(ErrorCode::usage, "the number of nonzeros is negative", "nonzeros");
+    if (!(train_fraction >= 0 && train_fraction <= 1)) {
+        throw Error(ErrorCode::usage, "the fraction of training vertices is not between 0 and 1", "train_fraction");
+    }
+}
+
+std::int64_t UniformStats::Band::block(bool transposed, Range r, Range c) const {
+    return transposed ? share(share(nonzeros, rows, r), columns, c) : share(share(nonzeros, columns, r), rows, c);
+}
+
+std::int64_t UniformStats::row_nonzeros(bool transposed, Range rows) const {
+    std::int64_t count = 0;
+    for (const Band& band : bands_) count += share(band.nonzeros, transposed ? band.rows : band.columns, rows);
+    return count;
+}
+
+std::int64_t UniformStats::block_nonzeros(bool transposed, Range rows, Range columns) const {
+    std::int64_t count = 0;
+    for (const Band& band : bands_) count += band.block(transposed, rows, columns);
+    return count;
+}
+
+// Columns between two neighbouring edges of bands have the same chance to be met.
+std::int64_t UniformStats::distinct_columns(bool transposed, Range rows, Range columns) const {
+    double expected = 0;
+    for (std::int64_t begin = columns.begin, end = begin; begin < columns.end; begin = end) {
+        end = columns.end;
+        for (const Band& band : bands_) {
+            const Range across = transposed ? band.columns : band.rows;
+            if (across.begin > begin) end = std::min(end, across.begin);
+            if (across.end > begin) end = std::min(end, across.end);
+        }
+        double log_miss = 0;
+        for (const Band& band : bands_) {
+            const Range common = intersect(transposed ? band.columns : band.rows, columns);
+            if (common.begin > begin || common.end < end) continue;
+            log_miss += log_of_miss(band.block(transposed, rows, columns), common.size());
+        }
+        expected -= static_cast<double>(end - begin) * std::expm1(log_miss);
+    }
+    return std::llround(expected);
+}
+
+std::vector<std::int64_t> UniformStats::loss_rows(int layers) const {
+    const auto all = static_cast<double>(vertices_);
+    const double degree = static_cast<double>(nonzeros_) / all;
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(layers) + 1);
+    rows.back() = std::max<std::int64_t>(1, std::llround(train_fraction_ * all));
+    for (std::size_t l = rows.size() - 1; l > 0; --l) {
+        const double outside = 1 - static_cast<double>(rows[l]) / all;
+        rows[l - 1] = std::clamp<std::int64_t>(std::llround(all * (1 - std::pow(outside, degree))), rows[l], vertices_);
+    }
+    return rows;
+}
+
+std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& numbering) const {
+    auto result = std::make_shared<UniformStats>(vertices_, nonzeros_, symmetric_, train_fraction_);
+    if (numbering.loss_layers == 0) return result;
+    const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);
+    std::vector<Band>& bands = result->bands_;
+    bands.clear();
+    std::int64_t begin = 0;
+    for (std::size_t l = needed.size(); l-- > 0;) {
+        // Layer 0 stands for all other vertices as well: nothing is known of their neighbours.
+        const Range rows = {begin, l == 0 ? vertices_ : needed[l]};
+        const Range columns = {0, l == 0 ? vertices_ : needed[l - 1]};
+        if (!rows.empty()) bands.push_back({rows, columns, share(nonzeros_, {0, vertices_}, rows)});
+        begin = rows.end;
+    }
+    return result;
 }
 
 }  // namespace gnnplan

@@ -2,6 +2,7 @@
 #include <gnnplan/ir/layout.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace gnnplan {
 
@@ -38,6 +39,11 @@ int Grid::coordinate(int rank, Axis axis) const {
     return 0;
 }
 
+int Grid::neighbour(int rank, Axis axis, int at) const {
+    const int stride = axis == Axis::y ? 1 : axis == Axis::z ? y : y * z;
+    return rank + (at - coordinate(rank, axis)) * stride;
+}
+
 std::string Grid::text() const {
     std::string sizes = std::to_string(x) + "x" + std::to_string(y);
     if (z > 1) sizes += "x" + std::to_string(z);
@@ -56,25 +62,40 @@ Block block_of(std::int64_t rows, std::int64_t columns, const Layout& layout, co
 
 namespace {
 
-std::string splitting_axes(const Axes& axes, const Grid& grid) {
-    std::string letters;
-    for (const Axis axis : axes) {
-        if (grid.extent(axis) > 1) letters += static_cast<char>('x' + static_cast<int>(axis));
+// Whether two lists split alike: axes of extent 1 split nothing.
+bool split_alike(const Axes& a, const Axes& b, const Grid& grid) {
+    const auto next = [&](const Axes& axes, int& i) {
+        while (i < axes.size() && grid.extent(axes[i]) == 1) ++i;
+        return i < axes.size() ? std::optional(axes[i++]) : std::nullopt;
+    };
+    for (int i = 0, j = 0;;) {
+        const auto from_a = next(a, i);
+        if (from_a != next(b, j)) return false;
+        if (!from_a) return true;
     }
-    return letters;
 }
 
 }  // namespace
 
 bool same_placement(const Layout& a, const Layout& b, const Grid& grid) {
-    return splitting_axes(a.rows, grid) == splitting_axes(b.rows, grid) &&
-           splitting_axes(a.columns, grid) == splitting_axes(b.columns, grid) &&
-           splitting_axes(a.partial, grid) == splitting_axes(b.partial, grid);
+    return split_alike(a.rows, b.rows, grid) && split_alike(a.columns, b.columns, grid) &&
+           split_alike(a.partial, b.partial, grid);
 }
 
-Layout layout_c() { return {Axes::parse("xz"), Axes::parse("y"), {}}; }
-Layout layout_r() { return {Axes::parse("xzy"), {}, {}}; }
+namespace {
+
+// Asked for in the innermost loops of costing.
+const Layout c_layout{Axes::parse("xz"), Axes::parse("y"), {}};
+const Layout r_layout{Axes::parse("xzy"), {}, {}};
+const Layout f_layout{Axes::parse("xz"), {}, {}};
+const Layout partial_layout{{}, {}, Axes::parse("xyz")};
+
+}  // namespace
+
+Layout layout_c() { return c_layout; }
+Layout layout_f() { return f_layout; }
+Layout layout_r() { return r_layout; }
 Layout layout_replicated() { return {}; }
-Layout layout_partial() { return {{}, {}, Axes::parse("xyz")}; }
+Layout layout_partial() { return partial_layout; }
 
 }  // namespace gnnplan

@@ -1,10 +1,13 @@
-// Reading guide: a rank's buffers are the residents, one after the other, then the transients and the staging buffers
-// of steps, packed so that two share space only when their lifetimes do not overlap: largest first, each at the lowest
-// offset that is free during its whole lifetime (greedy by size; Pisarchyk & Lee 2020).
+// Reading guide: a rank's buffers are the residents, one after the other, then what lives for a while only: transients,
+// staging buffers of steps, features that only setup reads, products cached from setup on. Those are packed so that two
+// share space only when their lifetimes do not overlap: largest first, each at the lowest offset that is free during
+// its whole lifetime (greedy by size; Pisarchyk & Lee 2020).
+#include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace gnnplan {
@@ -29,13 +32,29 @@ std::vector<std::size_t> timeline(const Schedule& schedule) {
     return order;
 }
 
-std::vector<Buffer> transient_buffers(const Schedule& schedule, int rank, MemoryPlan& plan) {
+// Whether a resident can make room once setup is over.
+bool ends_with_setup(const Schedule& schedule, TensorId id) {
+    if (tensor_of(schedule, id).role != Role::features) return false;
+    bool in_setup = false;
+    for (const Step& step : schedule.steps) {
+        const Operands operands = operands_of(step.operation);
+        if (std::find(operands.reads.begin(), operands.reads.end(), id) == operands.reads.end()) continue;
+        if (step.phase != Phase::setup) return false;
+        in_setup = true;
+    }
+    return in_setup;
+}
+
+bool stays(const Schedule& schedule, std::size_t id) {
+    return is_resident(schedule.tensors[id].role) && !ends_with_setup(schedule, static_cast<TensorId>(id));
+}
+
+// Tensors with a first and a last use, those only that take part in a step.
+std::vector<Buffer> tensor_lifetimes(const Schedule& schedule, int rank, MemoryPlan& plan,
+                                     const std::vector<std::size_t>& order) {
     std::vector<Buffer> tensors(schedule.tensors.size());
-    std::vector<Buffer> staging;
-    const auto order = timeline(schedule);
     for (std::size_t position = 0; position < order.size(); ++position) {
-        const std::size_t step = order[position];
-        const Operands operands = operands_of(schedule.steps[step].operation);
+        const Operands operands = operands_of(schedule.steps[order[position]].operation);
         for (const auto* ids : {&operands.reads, &operands.writes}) {
             for (const TensorId id : *ids) {
                 Buffer& buffer = tensors[static_cast<std::size_t>(id)];
@@ -46,15 +65,28 @@ std::vector<Buffer> transient_buffers(const Schedule& schedule, int rank, Memory
                 buffer.last = position;
             }
         }
+    }
+    for (std::size_t id = 0; id < tensors.size(); ++id) {
+        if (schedule.tensors[id].role == Role::features) tensors[id].first = 0;  // filled before setup
+        if (schedule.tensors[id].role == Role::cached) tensors[id].last = order.size();
+    }
+    return tensors;
+}
+
+std::vector<Buffer> temporary_buffers(const Schedule& schedule, int rank, MemoryPlan& plan) {
+    const auto order = timeline(schedule);
+    const std::vector<Buffer> tensors = tensor_lifetimes(schedule, rank, plan, order);
+    std::vector<Buffer> buffers;
+    for (std::size_t position = 0; position < order.size(); ++position) {
+        const std::size_t step = order[position];
         if (plan.staging_bytes[step] > 0) {
-            staging.push_back({plan.staging_bytes[step], position, position, &plan.staging_offset[step]});
+            buffers.push_back({plan.staging_bytes[step], position, position, &plan.staging_offset[step]});
         }
     }
     for (std::size_t id = 0; id < tensors.size(); ++id) {
-        const bool placed = !is_resident(schedule.tensors[id].role) && tensors[id].offset != nullptr;
-        if (placed) staging.push_back(tensors[id]);
+        if (!stays(schedule, id) && tensors[id].offset != nullptr) buffers.push_back(tensors[id]);
     }
-    return staging;
+    return buffers;
 }
 
 // Places `buffers` from `base` on and returns the end of the last one.
@@ -80,37 +112,38 @@ std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
     return end;
 }
 
-// Ranks with blocks of the same sizes have the same arena: what they exchange follows from the sizes in their groups.
-std::vector<std::int64_t> arena_signature(const Schedule& schedule, int rank) {
-    std::vector<std::int64_t> sizes;
-    sizes.reserve(2 * schedule.tensors.size());
-    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
-        const Block block = block_of(schedule, static_cast<TensorId>(id), rank);
-        sizes.push_back(block.rows.size());
-        sizes.push_back(block.columns.size());
-    }
-    return sizes;
-}
-
-std::int64_t local_adjacency_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
-    std::int64_t bytes = 0;
+void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int rank, MemoryPlan& plan) {
     for (const Tensor& tensor : schedule.tensors) {
-        if (tensor.role == Role::adjacency) bytes += adjacency_block_bytes(schedule, tensor, graph, rank);
+        if (tensor.role == Role::adjacency)
+            plan.adjacency_bytes += adjacency_block_bytes(schedule, tensor, graph, rank);
     }
-    return bytes;
+    for (const Step& step : schedule.steps) {
+        if (!std::holds_alternative<IndexStep>(step.operation)) continue;
+        const RankTraffic indices = traffic_of(schedule, step, graph, rank);
+        plan.request_bytes += indices.sent_bytes;
+        plan.served_bytes += indices.received_bytes;
+    }
 }
 
 }  // namespace
 
 std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank) {
     const Range rows = block_of(matrix.rows, matrix.columns, matrix.layout, schedule.grid, rank).rows;
-    const std::int64_t panels = schedule.grid.x;
-    return panels * 8 * (rows.size() + 1) + 8 * graph.row_nonzeros(matrix.transposed, rows);
+    std::int64_t bytes = 0;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        if (piece.matrix_root != rank) continue;
+        bytes += sparse_bytes(rows.size(), graph.block_nonzeros(matrix.transposed, rows, piece.columns));
+    }
+    return bytes;
 }
 
 std::int64_t load_bytes(const GraphStats& graph) {
     const std::int64_t directions = graph.symmetric() ? 1 : 2;
     return directions * (8 * (graph.vertices() + 1) + 4 * graph.nonzeros()) + 16 * graph.vertices();
+}
+
+std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
+    return numbering.identity() ? 0 : 8 * graph.vertices();
 }
 
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank) {
@@ -119,32 +152,35 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     plan.staging_offset.assign(schedule.steps.size(), 0);
     plan.staging_bytes.assign(schedule.steps.size(), 0);
     for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
-        const Staging staging = staging_of(schedule, schedule.steps[step], rank);
+        const Staging staging = staging_of(schedule, schedule.steps[step], graph, rank);
         plan.staging_bytes[step] = staging.send_bytes + staging.receive_bytes;
     }
     std::int64_t residents = 0;
     for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
-        const Tensor& tensor = schedule.tensors[id];
-        if (tensor.role != Role::adjacency && is_resident(tensor.role)) {
-            plan.tensor_offset[id] = residents;
-            residents += aligned(block_bytes(schedule, static_cast<TensorId>(id), rank));
-        }
+        if (schedule.tensors[id].role == Role::adjacency || !stays(schedule, id)) continue;
+        plan.tensor_offset[id] = residents;
+        residents += aligned(block_bytes(schedule, static_cast<TensorId>(id), rank));
     }
-    plan.arena_bytes = pack(transient_buffers(schedule, rank, plan), residents);
-    plan.adjacency_bytes = local_adjacency_bytes(schedule, graph, rank);
+    plan.arena_bytes = pack(temporary_buffers(schedule, rank, plan), residents);
+    add_sparse_bytes(schedule, graph, rank, plan);
     plan.load_bytes = load_bytes(graph);
-    plan.peak_bytes = plan.adjacency_bytes + std::max(plan.load_bytes, plan.arena_bytes);
+    plan.order_bytes = order_bytes(graph, schedule.numbering);
+    plan.peak_bytes =
+        plan.adjacency_bytes + plan.request_bytes +
+        std::max(plan.load_bytes + plan.order_bytes, plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes));
     return plan;
 }
 
 std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph) {
-    std::map<std::vector<std::int64_t>, std::int64_t> arenas;
-    const std::int64_t loading = load_bytes(graph);
     std::int64_t peak = 0;
+    if (!graph.exact()) {
+        for (const int rank : rank_classes(schedule).representative) {
+            peak = std::max(peak, plan_memory(schedule, graph, rank).peak_bytes);
+        }
+        return peak;
+    }
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-        const auto [arena, is_new] = arenas.try_emplace(arena_signature(schedule, rank), 0);
-        if (is_new) arena->second = plan_memory(schedule, graph, rank).arena_bytes;
-        peak = std::max(peak, local_adjacency_bytes(schedule, graph, rank) + std::max(loading, arena->second));
+        peak = std::max(peak, plan_memory(schedule, graph, rank).peak_bytes);
     }
     return peak;
 }

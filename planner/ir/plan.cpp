@@ -26,15 +26,25 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
     }
     const Grid& grid = configuration.grid;
     if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
-    if (configuration.replication != grid.y || grid.z != 1) refuse(where, "replication does not fit the grid");
-    if (configuration.scheme != "rdm") refuse(where + ".scheme", "'" + configuration.scheme + "' is not run, only rdm");
-    if (configuration.overlap) refuse(where + ".overlap", "overlapped exchanges are not run");
-    if (configuration.permutation) refuse(where + ".permutation", "permuted vertices are not run");
+    if (configuration.replication != replication_of(configuration.scheme, grid)) {
+        refuse(where, "scheme, replication and grid do not fit each other");
+    }
 }
 
 // The tensors a run fills from the data must have the problem's sizes, or the executor would read past them.
 void validate(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
     const auto& widths = problem.model.widths;
+    const Numbering& numbering = schedule.numbering;
+    if (numbering.loss_layers != 0 && numbering.loss_layers != static_cast<int>(widths.size()) - 1) {
+        refuse(where + ".numbering.loss_layers", "must be 0 or the number of layers");
+    }
+    if (numbering.parts < 0 || numbering.parts > max_ranks) {
+        refuse(where + ".numbering.parts", "must be 0.." + std::to_string(max_ranks));
+    }
+    // Only where the rows that the loss needs come first may a matrix have fewer rows than the graph has vertices.
+    const auto rows_exist = [&](std::int64_t rows) {
+        return rows == problem.graph.vertices || (numbering.loss_layers > 0 && rows < problem.graph.vertices);
+    };
     for (const Tensor& tensor : schedule.tensors) {
         const std::string tensor_where = where + ": tensor " + tensor.name;
         const std::int64_t n = problem.graph.vertices;
@@ -42,7 +52,9 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
         const bool has_layer = tensor.layer >= 1 && layer < widths.size();
         switch (tensor.role) {
             case Role::adjacency:
-                if (tensor.rows != n) refuse(tensor_where, "its size is not the graph's");
+                if (!rows_exist(tensor.rows) || !rows_exist(tensor.columns)) {
+                    refuse(tensor_where, "its size is not the graph's");
+                }
                 break;
             case Role::features:
                 if (tensor.rows != n || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
@@ -51,7 +63,9 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
                 break;
             case Role::labels:
             case Role::subset:
-                if (tensor.rows != n || tensor.columns != 1) refuse(tensor_where, "it needs one entry per vertex");
+            case Role::vertices:
+                if (!rows_exist(tensor.rows) || tensor.columns != 1)
+                    refuse(tensor_where, "it needs one entry per vertex");
                 break;
             case Role::weight:
                 if (!has_layer || tensor.rows != widths[layer - 1] || tensor.columns != widths[layer]) {
@@ -64,6 +78,7 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
                 }
                 break;
             case Role::moment:
+            case Role::cached:
             case Role::transient: break;
         }
     }
@@ -113,7 +128,9 @@ void validate(const Plan& plan) {
 void check_predicted_bytes(const Plan& plan) {
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const Candidate& candidate = plan.candidates[i];
-        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch);
+        if (depends_on_graph(candidate.schedule)) continue;  // checked against the graph, when it is there
+        const UniformStats sizes(plan.problem.graph.vertices, plan.problem.graph.nonzeros, true);
+        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch, sizes);
         if (total.total_bytes == candidate.predicted.total_bytes &&
             total.max_rank_bytes == candidate.predicted.max_rank_bytes) {
             continue;

@@ -4,11 +4,13 @@
 
 namespace gnnplan {
 
-bool is_resident(Role role) { return role != Role::transient; }
+bool is_resident(Role role) { return role != Role::transient && role != Role::cached; }
 
 std::string_view kind_of(const Operation& operation) {
     return std::visit(Overloaded{
                           [](const SpmmStep&) -> std::string_view { return "spmm"; },
+                          [](const IndexStep&) -> std::string_view { return "index"; },
+                          [](const ReduceScatterStep&) -> std::string_view { return "reduce_scatter"; },
                           [](const GemmStep&) -> std::string_view { return "gemm"; },
                           [](const RedistributeStep&) -> std::string_view { return "redistribute"; },
                           [](const WeightGradStep&) -> std::string_view { return "weight_grad"; },
@@ -26,6 +28,7 @@ namespace {
 Operands operands_of_map(const MapStep& map) {
     Operands operands{{map.tensor}, {}};
     if (map.operand) operands.reads.push_back(*map.operand);
+    if (map.vertices) operands.reads.push_back(*map.vertices);
     if (map.out) operands.writes.push_back(*map.out);
     if (map.op == MapOp::activate || map.op == MapOp::apply_mask) operands.writes.push_back(map.tensor);
     return operands;
@@ -38,6 +41,12 @@ Operands operands_of(const Operation& operation) {
         Overloaded{
             [](const SpmmStep& s) {
                 return Operands{{s.matrix, s.in}, {s.out}};
+            },
+            [](const IndexStep& s) {
+                return Operands{{s.matrix}, {}};
+            },
+            [](const ReduceScatterStep& s) {
+                return Operands{{s.in}, {s.in, s.out}};
             },
             [](const GemmStep& s) {
                 return Operands{{s.in, s.weight}, {s.out}};
@@ -68,6 +77,8 @@ Operands operands_of(const Operation& operation) {
 TensorId subject_of(const Operation& operation) {
     return std::visit(Overloaded{
                           [](const SpmmStep& s) { return s.out; },
+                          [](const IndexStep& s) { return s.matrix; },
+                          [](const ReduceScatterStep& s) { return s.out; },
                           [](const GemmStep& s) { return s.out; },
                           [](const RedistributeStep& s) { return s.out; },
                           [](const WeightGradStep& s) { return s.gradient; },
@@ -89,11 +100,9 @@ std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank) {
     return bytes_of(tensor_of(schedule, id).dtype, block_of(schedule, id, rank).count());
 }
 
-std::vector<Block> blocks_of(const Schedule& schedule, TensorId id) {
-    std::vector<Block> blocks;
-    blocks.reserve(static_cast<std::size_t>(schedule.grid.size()));
-    for (int rank = 0; rank < schedule.grid.size(); ++rank) blocks.push_back(block_of(schedule, id, rank));
-    return blocks;
+Axis partial_axis(const Tensor& tensor) {
+    ensure(tensor.layout.partial.size() == 1, "a reduce-scatter sums over one axis");
+    return tensor.layout.partial[0];
 }
 
 }  // namespace gnnplan

@@ -1,88 +1,112 @@
 #include <gnnplan/base/overloaded.hpp>
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
 
 namespace gnnplan {
 namespace {
 
-// Staging of one step on any rank; the blocks of all ranks are looked up once.
-class StepStaging {
-public:
-    StepStaging(const Schedule& schedule, const Step& step) : schedule_(schedule), operation_(step.operation) {
-        if (const auto* redistribute = std::get_if<RedistributeStep>(&operation_)) {
-            sources_ = blocks_of(schedule, redistribute->in);
-            targets_ = blocks_of(schedule, redistribute->out);
-        } else if (const auto* spmm = std::get_if<SpmmStep>(&operation_)) {
-            sources_ = blocks_of(schedule, spmm->in);
-        }
+Staging of_redistribution(const Schedule& schedule, const RedistributeStep& step, int rank) {
+    Staging staging;
+    const Tensor& tensor = tensor_of(schedule, step.in);
+    if (same_placement(tensor.layout, layout_f(), schedule.grid)) return staging;
+    const Block source = block_of(schedule, step.in, rank);
+    const Block target = block_of(schedule, step.out, rank);
+    const auto staged = [&](const Block& part, const Block& whole) {
+        const bool in_place = tensor.dtype != DType::bits && contiguous_in(part, whole);
+        return in_place ? 0 : bytes_of(tensor.dtype, part.count());
+    };
+    const int first = rank / schedule.grid.y * schedule.grid.y;
+    for (int peer = first; peer < first + schedule.grid.y; ++peer) {
+        if (peer == rank) continue;
+        staging.send_bytes += staged(intersect(source, block_of(schedule, step.out, peer)), source);
+        staging.receive_bytes += staged(intersect(target, block_of(schedule, step.in, peer)), target);
     }
+    return staging;
+}
 
-    Staging on(int rank) const {
-        return std::visit(Overloaded{
-                              [&](const RedistributeStep& s) { return redistribution(s, rank); },
-                              [&](const SpmmStep& s) { return panels(s, rank); },
-                              [](const GemmStep&) { return Staging{}; },
-                              [](const WeightGradStep&) { return Staging{}; },
-                              [](const AllReduceStep&) { return Staging{}; },
-                              [](const MapStep&) { return Staging{}; },
-                              [](const LossStep&) { return Staging{}; },
-                              [](const ScoreStep&) { return Staging{}; },
-                              [](const UpdateStep&) { return Staging{}; },
-                          },
-                          operation_);
-    }
+Staging of_reduce_scatter(const Schedule& schedule, const ReduceScatterStep& step, int rank) {
+    const Block whole = block_of(schedule, step.in, rank);
+    const int extent = schedule.grid.extent(partial_axis(tensor_of(schedule, step.in)));
+    const std::int64_t largest = balanced_block(whole.rows, 0, extent).size();
+    return {0, bytes_of(tensor_of(schedule, step.in).dtype, largest * whole.columns.size())};
+}
 
-private:
-    const Block& source(int rank) const { return sources_[static_cast<std::size_t>(rank)]; }
-    const Block& target(int rank) const { return targets_[static_cast<std::size_t>(rank)]; }
+// A maximum and a sum for each row, this rank's and those of its peers.
+Staging of_loss(const Schedule& schedule, const LossStep& step, int rank) {
+    if (same_placement(tensor_of(schedule, step.logits).layout, layout_r(), schedule.grid)) return {};
+    const std::int64_t bytes = 8 * block_of(schedule, step.logits, rank).rows.size();
+    return {bytes, bytes * (schedule.grid.y - 1)};
+}
 
-    Staging redistribution(const RedistributeStep& step, int rank) const {
-        Staging staging;
-        const DType dtype = tensor_of(schedule_, step.in).dtype;
-        const auto staged = [&](const Block& part, const Block& whole) {
-            const bool in_place = dtype != DType::bits && contiguous_in(part, whole);
-            return in_place ? 0 : bytes_of(dtype, part.count());
-        };
-        const int first = rank / schedule_.grid.y * schedule_.grid.y;
-        for (int peer = first; peer < first + schedule_.grid.y; ++peer) {
-            if (peer == rank) continue;
-            staging.send_bytes += staged(intersect(source(rank), target(peer)), source(rank));
-            staging.receive_bytes += staged(intersect(target(rank), source(peer)), target(rank));
-        }
-        return staging;
-    }
-
-    Staging panels(const SpmmStep& step, int rank) const {
-        Staging staging;
-        const Grid& grid = schedule_.grid;
-        if (step.exchange == Exchange::none) return staging;
-        const DType dtype = tensor_of(schedule_, step.in).dtype;
+// The most that one stage packs; bytes(peer, columns) of the rows that a peer needs of a piece.
+template <class Bytes>
+std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int rank, Bytes bytes) {
+    const Grid& grid = schedule.grid;
+    std::int64_t most = 0;
+    const bool one_peer_each = !gathers_matrix(grid, matrix) && contraction_axis(grid, matrix) != Axis::y;
+    if (one_peer_each) {
         for (int ix = 0; ix < grid.x; ++ix) {
-            const int root = grid.rank_at(ix, grid.coordinate(rank, Axis::y), grid.coordinate(rank, Axis::z));
-            if (root == rank) continue;
-            staging.receive_bytes = std::max(staging.receive_bytes, bytes_of(dtype, source(root).count()));
+            const int peer = grid.neighbour(rank, Axis::x, ix);
+            if (peer != rank) most = std::max(most, bytes(peer, piece_of(grid, matrix, rank, peer).columns));
         }
-        return staging;
+        return most;
     }
-
-    const Schedule& schedule_;
-    const Operation& operation_;
-    std::vector<Block> sources_, targets_;
-};
+    for (const Stage& stage : stages_of(grid, matrix, rank)) {
+        std::int64_t packed = 0;
+        for (const Stage::Service& served : stage.rows) packed += bytes(served.rank, served.columns);
+        most = std::max(most, packed);
+    }
+    return most;
+}
 
 }  // namespace
 
-Staging staging_of(const Schedule& schedule, const Step& step, int rank) {
-    return StepStaging(schedule, step).on(rank);
+SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, step.matrix);
+    const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
+    const bool needed_rows = step.exchange == Exchange::rows;
+    const auto own_rows = [&](int of) { return block_of(schedule, step.matrix, of).rows; };
+    const auto dense_bytes = [&](int of, Range columns) {
+        return 4 * width *
+               (needed_rows ? graph.distinct_columns(matrix.transposed, own_rows(of), columns) : columns.size());
+    };
+    SpmmBuffers buffers;
+    if (!gathers_rows(schedule.grid, matrix) && !gathers_matrix(schedule.grid, matrix)) return buffers;
+    buffers.copies = step.overlap ? 2 : 1;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
+        if (piece.matrix_root == rank) continue;
+        const Range rows = own_rows(rank);
+        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        buffers.nonzeros = std::max(buffers.nonzeros, sparse_bytes(rows.size(), nonzeros));
+    }
+    if (needed_rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);
+    buffers.pack = aligned(buffers.pack);
+    buffers.dense = aligned(buffers.dense);
+    buffers.nonzeros = aligned(buffers.nonzeros);
+    return buffers;
 }
 
-std::vector<Staging> staging_of(const Schedule& schedule, const Step& step) {
-    const StepStaging on_all(schedule, step);
-    std::vector<Staging> staging;
-    staging.reserve(static_cast<std::size_t>(schedule.grid.size()));
-    for (int rank = 0; rank < schedule.grid.size(); ++rank) staging.push_back(on_all.on(rank));
-    return staging;
+Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
+    return std::visit(Overloaded{
+                          [&](const RedistributeStep& s) { return of_redistribution(schedule, s, rank); },
+                          [&](const SpmmStep& s) {
+                              const SpmmBuffers buffers = spmm_buffers(schedule, s, graph, rank);
+                              return Staging{buffers.pack, buffers.copies * (buffers.dense + buffers.nonzeros)};
+                          },
+                          [&](const ReduceScatterStep& s) { return of_reduce_scatter(schedule, s, rank); },
+                          [&](const LossStep& s) { return of_loss(schedule, s, rank); },
+                          [](const IndexStep&) { return Staging{}; },
+                          [](const GemmStep&) { return Staging{}; },
+                          [](const WeightGradStep&) { return Staging{}; },
+                          [](const AllReduceStep&) { return Staging{}; },
+                          [](const MapStep&) { return Staging{}; },
+                          [](const ScoreStep&) { return Staging{}; },
+                          [](const UpdateStep&) { return Staging{}; },
+                      },
+                      step.operation);
 }
 
 }  // namespace gnnplan

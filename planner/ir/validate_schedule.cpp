@@ -11,7 +11,10 @@ class Walk {
 public:
     explicit Walk(const Schedule& schedule) : schedule_(schedule) {}
 
-    void begin_phase() { written_.clear(); }
+    void begin_phase(Phase phase) {
+        phase_ = phase;
+        written_ = cached_;
+    }
 
     void take(const Step& step) {
         const Operands operands = operands_of(step.operation);
@@ -21,6 +24,8 @@ public:
         }
         follow_sums(step, operands);
         follow_dropout(step, operands);
+        follow_cached(step, operands);
+        follow_indices(step);
         written_.insert(operands.writes.begin(), operands.writes.end());
     }
     // Ranks must agree on what a phase reports.
@@ -40,6 +45,12 @@ private:
             require(summands_.erase(reduce->tensor) == 1, step, reduce->tensor, "which is summed already");
             return;
         }
+        if (const auto* reduce = std::get_if<ReduceScatterStep>(&step.operation)) {
+            require(summands_.erase(reduce->in) == 1, step, reduce->in, "which is summed already");
+            require(tensor_of(schedule_, reduce->in).role == Role::transient, step, reduce->in, "which it uses up");
+            written_.erase(reduce->in);
+            return;
+        }
         for (const TensorId id : operands.reads) {
             require(!summands_.contains(id), step, id, "before it is summed over ranks");
         }
@@ -57,8 +68,33 @@ private:
         if (map != nullptr && map->op == MapOp::dropout) dropped_.insert(*map->out);
     }
 
+    // What setup makes for every epoch is not made again.
+    void follow_cached(const Step& step, const Operands& operands) {
+        for (const TensorId id : operands.writes) {
+            if (tensor_of(schedule_, id).role != Role::cached) continue;
+            require(phase_ == Phase::setup, step, id, "as output after setup");
+            cached_.insert(id);
+        }
+    }
+
+    // Rows are asked for once, before products that exchange them.
+    void follow_indices(const Step& step) {
+        if (const auto* index = std::get_if<IndexStep>(&step.operation)) {
+            require(phase_ == Phase::setup && indexed_.insert(index->matrix).second, step, index->matrix,
+                    "other than once, in setup");
+        }
+        const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        if (spmm == nullptr) return;
+        // An indexed matrix is stored by needed rows: whole panels would meet the wrong columns.
+        const bool needed_rows = spmm->exchange == Exchange::rows;
+        require(
+            needed_rows == indexed_.contains(spmm->matrix), step, spmm->matrix,
+            needed_rows ? "before its needed rows are known" : "with whole panels, although its needed rows are known");
+    }
+
     const Schedule& schedule_;
-    std::set<TensorId> written_, summands_, dropped_;
+    Phase phase_ = Phase::setup;
+    std::set<TensorId> written_, summands_, dropped_, cached_, indexed_;
 };
 
 }  // namespace
@@ -68,7 +104,7 @@ void validate(const Schedule& schedule) {
     std::set<std::string> names;
     Walk walk(schedule);
     for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation}) {
-        walk.begin_phase();
+        walk.begin_phase(phase);
         for (const Step& step : schedule.steps) {
             if (step.phase != phase) continue;
             if (step.name.empty() || !names.insert(step.name).second) {

@@ -1,50 +1,71 @@
 #include "planner/lower/builder.hpp"
 
-#include <algorithm>
-
 namespace gnnplan::lower {
 namespace {
 
 // What layer l's backward pass has at hand.
 struct Gradients {
     Copies masked;                       // G^l
-    std::optional<TensorId> aggregated;  // A G^l in R, after a backward S
+    std::optional<TensorId> aggregated;  // A G^l in right(l), after a backward S
 };
 
-// Y^l = (H^(l-1))^T (A G^l) = (T^l)^T G^l, from whatever is in R; with D in both passes one of the two products is made
-// again, the narrower one, there and back as the paper counts it.
-TensorId weight_gradient(Builder& builder, int l, Forward& forward, Gradients& gradients) {
-    const std::string at = numbered("backward.", l);
-    Copies& input = forward.activations[static_cast<std::size_t>(l - 1)];
-    const auto gradient_in_r = [&] {
-        return builder.at(gradients.masked, Place::r, at + ".operand", numbered("G", l));
-    };
-    const auto input_in_r = [&] {
-        return l == 1 ? input_at(builder, input, Place::r, true)
-                      : builder.at(input, Place::r, at + ".operand", numbered("H", l - 1));
-    };
-    const auto again = [&](TensorId rows, bool transposed, const std::string& name) {
-        const TensorId columns = builder.redistribute(at + ".again.to_c", rows, Place::c, name + ".in");
-        const TensorId product = builder.spmm(at + ".again.spmm", transposed, columns, name);
-        return builder.redistribute(at + ".again.to_r", product, Place::r, name);
-    };
-    if (const auto kept = forward.kept[static_cast<std::size_t>(l)]) {
-        const TensorId right = gradient_in_r();
-        return builder.weight_grad(at + ".weight_grad", *kept, right, l);
+// The operands of layer l's weight gradient Y^l = (T^l)^T G^l = (H^(l-1))^T (A G^l), moved or made where they are
+// missing.
+class WeightGradient {
+public:
+    WeightGradient(Builder& builder, int l, Forward& forward, Gradients& gradients)
+        : builder_(builder), l_(l), forward_(forward), gradients_(gradients) {}
+
+    TensorId emit() {
+        if (builder_.operand(l_) == Operand::product) {
+            const auto kept = forward_.kept[static_cast<std::size_t>(l_)];
+            const TensorId left = kept ? *kept : again(true);
+            return grad(left, gradient_at(builder_.right(l_)));
+        }
+        if (gradients_.aggregated) {
+            const TensorId left = input(builder_.left(l_));
+            return grad(left, *gradients_.aggregated);
+        }
+        const TensorId left = input(builder_.left(l_));
+        return grad(left, again(false));
     }
-    if (gradients.aggregated) {
-        const TensorId left = input_in_r();
-        return builder.weight_grad(at + ".weight_grad", left, *gradients.aggregated, l);
+
+private:
+    std::string at() const { return numbered("backward.", l_); }
+    TensorId grad(TensorId left, TensorId right) {
+        return builder_.weight_grad(at() + ".weight_grad", left, right, l_);
     }
-    const TensorId left = input_in_r();
-    const TensorId right = gradient_in_r();
-    if (builder.layer(l).in_width <= builder.layer(l).out_width) {
-        const TensorId aggregated = again(left, true, numbered("again.T", l));
-        return builder.weight_grad(at + ".weight_grad", aggregated, right, l);
+    TensorId gradient_at(Place place) {
+        return builder_.at(gradients_.masked, place, at() + ".operand.G", numbered("G", l_));
     }
-    const TensorId aggregated = again(right, false, numbered("again.AG", l));
-    return builder.weight_grad(at + ".weight_grad", left, aggregated, l);
-}
+    TensorId input(Place place) {
+        Copies& copies = forward_.activations[static_cast<std::size_t>(l_ - 1)];
+        return l_ == 1 ? input_at(builder_, copies, place, true)
+                       : builder_.at(copies, place, at() + ".operand.H", numbered("H", l_ - 1));
+    }
+
+    // A product that neither pass has left: T^l again, or A G^l. The paper counts it there and back from R, whether the
+    // operand is in C or not.
+    TensorId again(bool transposed) {
+        const std::string name = numbered(transposed ? "again.T" : "again.AG", l_);
+        const Place place = builder_.spmm_in();
+        TensorId operand = 0;
+        if (paper_semantics(builder_.configuration())) {
+            const TensorId rows = transposed ? input(Place::r) : gradient_at(Place::r);
+            operand = builder_.redistribute(at() + ".again.to_c", rows, place, name + ".in");
+        } else {
+            operand = transposed ? input(place) : gradient_at(place);
+        }
+        const TensorId product = builder_.spmm(at() + ".again.spmm", l_, transposed, operand, name);
+        const Place wanted = transposed ? builder_.left(l_) : builder_.right(l_);
+        return builder_.redistribute(at() + ".again.to_r", product, wanted, name);
+    }
+
+    Builder& builder_;
+    int l_;
+    Forward& forward_;
+    Gradients& gradients_;
+};
 
 void reduce_and_update(Builder& builder, int l, TensorId gradient, bool of_bias) {
     const std::string name = numbered(of_bias ? "b" : "W", l);
@@ -52,31 +73,44 @@ void reduce_and_update(Builder& builder, int l, TensorId gradient, bool of_bias)
     builder.update(l, gradient, of_bias);
 }
 
+// Of G^l where its rows count once.
 void bias_gradient(Builder& builder, int l, const Copies& g) {
     if (!builder.layer(l).bias) return;
     const TensorId source = g.in(Place::r) ? g.at(Place::r) : g.at(Place::c);
     reduce_and_update(builder, l, builder.column_sum(numbered("backward.", l) + ".bias_grad", source, l), true);
 }
 
-// U^(l-1), before the mask. Backward S: G in C -> spmm -> AG -> R -> gemm -> U in R. Backward D: G in R -> gemm -> D ->
-// C -> spmm -> U in C. Between the two products the weight gradient takes what it needs.
-TensorId input_gradient(Builder& builder, int l, Forward& forward, Gradients& gradients) {
+// The first product of a backward pass: A G^l, or G^l (W^l)^T.
+TensorId first_product(Builder& builder, int l, Gradients& gradients) {
     const std::string at = numbered("backward.", l);
-    const TensorId operand =
-        builder.at(gradients.masked, operand_place(builder.backward(l)), at + ".input", numbered("G", l));
-    if (builder.backward(l) == Order::sparse_first) {
-        const TensorId aggregated = builder.spmm(at + ".spmm", false, operand, numbered("AG", l));
-        gradients.aggregated = builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("AG", l));
+    const TensorId operand = builder.at(gradients.masked, builder.gradient_wanted(l), at + ".input", numbered("G", l));
+    if (builder.backward(l) == Order::dense_first) {
+        return builder.gemm(at + ".gemm", operand, l, true, numbered("D", l));
     }
-    const TensorId weight_grad = weight_gradient(builder, l, forward, gradients);
+    const TensorId aggregated = builder.spmm(at + ".spmm", l, false, operand, numbered("AG", l));
+    gradients.aggregated = builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("AG", l));
+    return *gradients.aggregated;
+}
+
+// Layer l's gradients and updates; U^(l-1), before the mask, unless nobody needs it. Between the two products of U the
+// weight gradient takes what it needs.
+std::optional<TensorId> layer_gradients(Builder& builder, int l, Forward& forward, Gradients& gradients) {
+    const std::string at = numbered("backward.", l);
+    const Order order = builder.backward(l);
+    // The paper makes the dense product after the weight gradient: its result then lives shorter.
+    std::optional<TensorId> first;
+    if (order == Order::sparse_first) first = first_product(builder, l, gradients);
+    if (order == Order::dense_first) builder.at(gradients.masked, Place::r, at + ".input", numbered("G", l));
+    const TensorId weight_grad = WeightGradient(builder, l, forward, gradients).emit();
     bias_gradient(builder, l, gradients.masked);
-    TensorId gradient = 0;
-    if (builder.backward(l) == Order::sparse_first) {
-        gradient = builder.gemm(at + ".gemm", *gradients.aggregated, l, true, numbered("U", l - 1));
-    } else {
-        const TensorId combined = builder.gemm(at + ".gemm", operand, l, true, numbered("D", l));
-        const TensorId columns = builder.redistribute(at + ".redistribute", combined, Place::c, numbered("D", l));
-        gradient = builder.spmm(at + ".spmm", false, columns, numbered("U", l - 1));
+    std::optional<TensorId> gradient;
+    if (order == Order::sparse_first) {
+        gradient = builder.gemm(at + ".gemm", *first, l, true, numbered("U", l - 1));
+    } else if (order == Order::dense_first) {
+        const TensorId combined = first_product(builder, l, gradients);
+        const TensorId columns =
+            builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("D", l));
+        gradient = builder.spmm(at + ".spmm", l, false, columns, numbered("U", l - 1));
     }
     reduce_and_update(builder, l, weight_grad, false);
     return gradient;
@@ -85,9 +119,9 @@ TensorId input_gradient(Builder& builder, int l, Forward& forward, Gradients& gr
 // G^l = U^l masked, by the rule for its mask.
 Copies masked_gradient(Builder& builder, int l, TensorId unmasked, Forward& forward) {
     const MaskRule rule = mask_rule(builder, l);
+    Place place = builder.gradient_born(l + 1);
     Copies gradient;
-    gradient.add(result_place(builder.backward(l + 1)), unmasked);
-    Place place = result_place(builder.backward(l + 1));
+    gradient.add(place, unmasked);
     if (rule.delayed) {
         const TensorId moved = builder.at(gradient, rule.at, numbered("backward.", l) + ".input", numbered("G", l));
         place = rule.at;
@@ -104,12 +138,12 @@ Copies masked_gradient(Builder& builder, int l, TensorId unmasked, Forward& forw
 void lower_backward(Builder& builder, Forward& forward) {
     builder.loss(forward.logits);
     Gradients gradients;
-    gradients.masked.add(Place::r, forward.logits);
+    gradients.masked.add(builder.loss_place(), forward.logits);
     for (int l = builder.depth(); l >= 1; --l) {
-        const TensorId unmasked = input_gradient(builder, l, forward, gradients);
+        const auto unmasked = layer_gradients(builder, l, forward, gradients);
         if (l == 1) break;
         gradients = Gradients();
-        gradients.masked = masked_gradient(builder, l - 1, unmasked, forward);
+        gradients.masked = masked_gradient(builder, l - 1, *unmasked, forward);
     }
 }
 

@@ -1,20 +1,22 @@
 #include "planner/lower/builder.hpp"
 
-#include <algorithm>
+#include <gnnplan/ir/pieces.hpp>
 
 namespace gnnplan::lower {
 
 Builder::Builder(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph)
-    : layers_(layers), configuration_(configuration), graph_(graph) {
+    : Rules(layers, configuration), graph_(graph) {
     schedule_.grid = configuration.grid;
+    schedule_.numbering.loss_layers = configuration.loss_rows ? depth() : 0;
+    schedule_.numbering.parts = configuration.parts;
+    schedule_.numbering.permuted = configuration.permutation;
+    schedule_.numbering.seed = configuration.permutation ? graph.seed : 0;
 }
 
-bool Builder::keeps(int l) const {
-    const auto& kept = configuration_.kept;
-    return std::find(kept.begin(), kept.end(), numbered("T", l)) != kept.end();
+std::int64_t Builder::rows(int l) const {
+    const bool pruned = configuration().loss_rows && phase_ != Phase::evaluation && l > 0;
+    return pruned ? graph_.loss_rows[static_cast<std::size_t>(l)] : graph_.vertices;
 }
-
-void Builder::begin_phase(Phase phase) { phase_ = phase; }
 
 TensorId Builder::add(Tensor tensor) {
     schedule_.tensors.push_back(std::move(tensor));
@@ -40,21 +42,40 @@ void Builder::step(const std::string& name, const Operation& operation) {
     schedule_.steps.push_back({prefix + name, phase_, operation});
 }
 
-TensorId Builder::adjacency(bool transposed) {
-    const bool stored_transposed = transposed || graph_.symmetric;  // one copy, named for the forward pass
-    return resident(stored_transposed ? "A^T" : "A", Role::adjacency, DType::f32, graph_.vertices, graph_.vertices,
-                    {Axes::parse("x"), Axes::parse("z"), {}}, 0, stored_transposed);
+TensorId Builder::adjacency(int l, bool transposed) {
+    const std::int64_t height = transposed ? rows(l) : rows(l - 1);
+    const std::int64_t width = transposed ? rows(l - 1) : rows(l);
+    const bool stored_transposed = transposed || (graph_.symmetric && height == width);  // one copy, named for forward
+    std::string name = stored_transposed ? "A^T" : "A";
+    if (height < graph_.vertices || width < graph_.vertices) {
+        name += "." + std::to_string(height) + "x" + std::to_string(width);
+    }
+    const Axes columns = Axes::parse(dealt() ? "y" : sharded() ? "zy" : "z");
+    return resident(name, Role::adjacency, DType::f32, height, width, {Axes::parse("x"), columns, {}}, 0,
+                    stored_transposed);
 }
 
 TensorId Builder::features(Place place) {
     if (!places_differ()) place = Place::r;
     return resident(std::string("H0") + suffix(place), Role::features, DType::f32, graph_.vertices, layer(1).in_width,
-                    place == Place::c ? layout_c() : layout_r());
+                    layout_at(place));
 }
 
-TensorId Builder::labels() { return resident("labels", Role::labels, DType::i32, graph_.vertices, 1, layout_r()); }
+// One entry for each row of another tensor, where its rows are.
+TensorId Builder::per_row(const std::string& name, Role role, DType dtype, const Tensor& of) {
+    const bool whole_group = places_differ() && !of.layout.rows.contains(Axis::y);
+    const Place place = whole_group ? Place::f : Place::r;
+    std::string full_name = name;
+    if (of.rows < graph_.vertices) full_name += "." + std::to_string(of.rows);
+    if (whole_group) full_name += suffix(place);
+    return resident(full_name, role, dtype, of.rows, 1, layout_at(place));
+}
 
-TensorId Builder::subset() { return resident("subset", Role::subset, DType::u8, graph_.vertices, 1, layout_r()); }
+std::optional<TensorId> Builder::vertices(const Tensor& of, bool dropout) {
+    if (!dropout || schedule_.numbering.identity()) return std::nullopt;
+    const Tensor like = of;  // the table grows
+    return per_row("vertices", Role::vertices, DType::i32, like);
+}
 
 TensorId Builder::weight(int l) {
     return resident(numbered("W", l), Role::weight, DType::f32, layer(l).in_width, layer(l).out_width,
@@ -65,27 +86,57 @@ TensorId Builder::bias(int l) {
     return resident(numbered("b", l), Role::bias, DType::f32, 1, layer(l).out_width, layout_replicated(), l);
 }
 
-TensorId Builder::spmm(const std::string& name, bool transposed, TensorId in, const std::string& out) {
-    const TensorId matrix = adjacency(transposed);
-    const TensorId product =
-        transient(out + ".C", DType::f32, graph_.vertices, tensor_of(schedule_, in).columns, layout_c());
-    step(name, SpmmStep{matrix, in, product, configuration_.exchange});
-    return product;
+// Setup steps come first in the list, in the order in which they were found to be needed.
+void Builder::index(TensorId matrix) {
+    const std::string name = "index." + tensor_of(schedule_, matrix).name;
+    std::size_t position = 0;
+    for (; position < schedule_.steps.size() && schedule_.steps[position].phase == Phase::setup; ++position) {
+        if (schedule_.steps[position].name == name) return;
+    }
+    // Before every product of setup, which may need them.
+    schedule_.steps.insert(schedule_.steps.begin(), Step{name, Phase::setup, IndexStep{matrix}});
+}
+
+TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId in, const std::string& out) {
+    const TensorId matrix = adjacency(l, transposed);
+    const Tensor& m = tensor_of(schedule_, matrix);
+    const std::optional<Axis> axis = contraction_axis(schedule_.grid, m);
+    const Grid& grid = schedule_.grid;
+    const bool gathers = gathers_rows(grid, m) || gathers_matrix(grid, m);
+    const std::int64_t height = m.rows;
+    const std::int64_t width = tensor_of(schedule_, in).columns;
+    if (configuration().exchange == Exchange::rows) index(matrix);
+    const SpmmStep product{matrix, in, 0, configuration().exchange, configuration().overlap && gathers};
+    const auto emit = [&](TensorId result) {
+        SpmmStep s = product;
+        s.out = result;
+        step(name, s);
+        return result;
+    };
+    const Layout rest = layout_at(spmm_out());
+    if (!axis) return emit(transient(out + suffix(spmm_out()), DType::f32, height, width, rest));
+    Layout partial{Axes::parse("x"), rest.columns, Axes::parse(*axis == Axis::y ? "y" : "z")};
+    const TensorId summand = emit(transient(out + ".partial", DType::f32, height, width, partial));
+    const TensorId sum = transient(out + suffix(spmm_out()), DType::f32, height, width, rest);
+    step(name + ".reduce_scatter", ReduceScatterStep{summand, sum});
+    return sum;
 }
 
 TensorId Builder::gemm(const std::string& name, TensorId in, int l, bool transposed, const std::string& out) {
     const TensorId w = weight(l);
     const std::int64_t width = transposed ? layer(l).in_width : layer(l).out_width;
-    const TensorId product = transient(out + ".R", DType::f32, graph_.vertices, width, layout_r());
+    const Place place = transposed ? Place::r : gemm_out(l);
+    const TensorId product =
+        transient(out + suffix(place), DType::f32, tensor_of(schedule_, in).rows, width, layout_at(place));
     step(name, GemmStep{in, w, product, transposed});
     return product;
 }
 
 TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out) {
     if (!places_differ()) return in;
-    const Tensor& tensor = tensor_of(schedule_, in);
-    const TensorId moved = transient(out + suffix(to), tensor.dtype, tensor.rows, tensor.columns,
-                                     to == Place::c ? layout_c() : layout_r());
+    const Tensor tensor = tensor_of(schedule_, in);
+    if (tensor.layout == layout_at(to)) return in;
+    const TensorId moved = transient(out + suffix(to), tensor.dtype, tensor.rows, tensor.columns, layout_at(to));
     step(name, RedistributeStep{in, moved});
     return moved;
 }
@@ -107,13 +158,15 @@ void Builder::activate(const std::string& name, TensorId z, int l, bool training
     const bool dropped = training && l < depth() && layer(l + 1).dropout;
     if (!layer(l).bias && !layer(l).relu && !dropped) return;
     const std::optional<TensorId> operand = layer(l).bias ? std::optional(bias(l)) : std::nullopt;
-    step(name, MapStep{MapOp::activate, z, operand, {}, l + 1, layer(l).relu, dropped});
+    const auto ids = vertices(tensor_of(schedule_, z), dropped);
+    step(name, MapStep{MapOp::activate, z, operand, {}, l + 1, layer(l).relu, dropped, ids});
 }
 
 TensorId Builder::dropout_input(const std::string& name, TensorId in, const std::string& out) {
     const Tensor source = tensor_of(schedule_, in);
+    const auto ids = vertices(source, true);
     const TensorId dropped = transient(out, DType::f32, source.rows, source.columns, source.layout);
-    step(name, MapStep{MapOp::dropout, in, {}, dropped, 1, false, true});
+    step(name, MapStep{MapOp::dropout, in, {}, dropped, 1, false, true, ids});
     return dropped;
 }
 
@@ -131,16 +184,18 @@ void Builder::apply_mask(const std::string& name, TensorId g, TensorId mask, int
 void Builder::all_reduce(const std::string& name, TensorId tensor) { step(name, AllReduceStep{tensor}); }
 
 void Builder::loss(TensorId logits) {
-    const TensorId label = labels();
-    const TensorId part = subset();
+    const Tensor of = tensor_of(schedule_, logits);
+    const TensorId label = per_row("labels", Role::labels, DType::i32, of);
+    const TensorId part = per_row("subset", Role::subset, DType::u8, of);
     const TensorId sum = transient("loss", DType::f64, 1, 1, layout_partial());
     step("loss", LossStep{logits, label, part, sum});
     step("loss.all_reduce", AllReduceStep{sum});
 }
 
 void Builder::score(TensorId logits) {
-    const TensorId label = labels();
-    const TensorId part = subset();
+    const Tensor of = tensor_of(schedule_, logits);
+    const TensorId label = per_row("labels", Role::labels, DType::i32, of);
+    const TensorId part = per_row("subset", Role::subset, DType::u8, of);
     const TensorId counts = transient("correct", DType::f64, 1, 3, layout_partial());
     step("score", ScoreStep{logits, label, part, counts});
     step("score.all_reduce", AllReduceStep{counts});
@@ -160,7 +215,7 @@ void Builder::update(int l, TensorId gradient, bool of_bias) {
 
 TensorId Builder::at(Copies& matrix, Place place, const std::string& name, const std::string& out) {
     if (matrix.in(place)) return matrix.at(place);
-    const TensorId moved = redistribute(name, matrix.at(other(place)), place, out);
+    const TensorId moved = redistribute(name, matrix.at(matrix.source_for(place)), place, out);
     matrix.add(place, moved);
     return moved;
 }

@@ -3,38 +3,62 @@
 namespace gnnplan::lower {
 namespace {
 
-// Forward S: H in C -> spmm -> T -> R -> gemm -> Z in R. Forward D: H in R -> gemm -> B -> C -> spmm -> Z in C.
+// T^l = A^T H^(l-1) in left(l), where the dense product wants it.
+TensorId aggregate(Builder& builder, const std::string& at, TensorId input, int l) {
+    const TensorId aggregated = builder.spmm(at + ".spmm", l, true, input, numbered("T", l));
+    return builder.redistribute(at + ".redistribute", aggregated, builder.gemm_in(l), numbered("T", l));
+}
+
+// Forward S: H -> spmm -> T -> gemm -> Z. Forward D: H -> gemm -> B -> spmm -> Z; redistributed wherever a product
+// wants its operand elsewhere.
 TensorId product(Builder& builder, TensorId input, int l, Forward& forward) {
     const std::string at = numbered("forward.", l);
     if (builder.forward(l) == Order::sparse_first) {
-        const TensorId aggregated = builder.spmm(at + ".spmm", true, input, numbered("T", l));
-        const TensorId rows = builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("T", l));
-        if (builder.keeps(l)) forward.kept[static_cast<std::size_t>(l)] = rows;
+        const TensorId rows = aggregate(builder, at, input, l);
+        if (builder.operand(l) == Operand::product) forward.kept[static_cast<std::size_t>(l)] = rows;
         return builder.gemm(at + ".gemm", rows, l, false, numbered("Z", l));
     }
     const TensorId combined = builder.gemm(at + ".gemm", input, l, false, numbered("B", l));
-    const TensorId columns = builder.redistribute(at + ".redistribute", combined, Place::c, numbered("B", l));
-    return builder.spmm(at + ".spmm", true, columns, numbered("Z", l));
+    const TensorId columns = builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("B", l));
+    return builder.spmm(at + ".spmm", l, true, columns, numbered("Z", l));
 }
 
-// What the backward pass will want of H^l, made while H^l is at hand: a copy in R as operand of Y^(l+1), and its mask.
+// What the backward pass will want of H^l, made while H^l is at hand: a copy as operand of Y^(l+1), and its mask.
 void prepare_backward(Builder& builder, int l, Forward& forward) {
     Copies& h = forward.activations[static_cast<std::size_t>(l)];
-    if (moves_input(builder, l + 1)) builder.at(h, Place::r, numbered("operand.H", l), numbered("H", l));
+    if (builder.moves_input(l + 1)) {
+        builder.at(h, builder.left(l + 1), numbered("operand.H", l), numbered("H", l));
+    }
     const MaskRule rule = mask_rule(builder, l);
     const Place source = rule.from.value_or(rule.at);
-    const TensorId bits = builder.positive_mask(numbered("mask.", l), h.in(source) ? h.at(source) : h.at(other(source)),
-                                                numbered("mask", l) + suffix(source));
+    const TensorId bits =
+        builder.positive_mask(numbered("mask.", l), h.at(h.source_for(source)), numbered("mask", l) + suffix(source));
     Copies& mask = forward.masks[static_cast<std::size_t>(l)];
     mask.add(source, bits);
     builder.at(mask, rule.at, numbered("mask.", l) + ".redistribute", numbered("mask", l));
+}
+
+// Z^l from H^(l-1), or layer 1's from its cached aggregation.
+TensorId layer_output(Builder& builder, int l, bool training, std::optional<TensorId> cached, Forward& forward) {
+    if (l == 1 && cached) {
+        forward.kept[1] = cached;
+        return builder.gemm("forward.1.gemm", *cached, 1, false, "Z1");
+    }
+    Copies& input = forward.activations[static_cast<std::size_t>(l - 1)];
+    const Place wanted = builder.forward_in(l);
+    const TensorId operand = l == 1
+                                 ? input_at(builder, input, wanted, training)
+                                 : builder.at(input, wanted, numbered("forward.", l) + ".input", numbered("H", l - 1));
+    if (training && l > 1) prepare_backward(builder, l - 1, forward);
+    return product(builder, operand, l, forward);
 }
 
 }  // namespace
 
 TensorId input_at(Builder& builder, Copies& input, Place place, bool training) {
     if (input.in(place)) return input.at(place);
-    if (!builder.places_differ() && input.in(other(place))) return input.at(other(place));
+    const Place source = input.source_for(place);
+    if (!builder.places_differ() && input.in(source)) return input.at(source);
     TensorId id = builder.features(place);
     if (training && builder.layer(1).dropout && !builder.configuration().constant_input) {
         id = builder.dropout_input(std::string("dropout.0") + suffix(place), id,
@@ -44,24 +68,27 @@ TensorId input_at(Builder& builder, Copies& input, Place place, bool training) {
     return id;
 }
 
-Forward lower_forward(Builder& builder, bool training) {
+std::optional<TensorId> lower_setup(Builder& builder) {
+    if (!builder.configuration().cached_aggregation) return std::nullopt;
+    builder.begin_phase(Phase::setup);
+    const TensorId cached = aggregate(builder, "setup.1", builder.features(builder.spmm_in()), 1);
+    builder.cache(cached);
+    return cached;
+}
+
+Forward lower_forward(Builder& builder, bool training, std::optional<TensorId> cached) {
     const auto depth = static_cast<std::size_t>(builder.depth());
     Forward forward;
     forward.activations.resize(depth + 1);
     forward.kept.resize(depth + 1);
     forward.masks.resize(depth + 1);
     for (int l = 1; l <= builder.depth(); ++l) {
-        Copies& input = forward.activations[static_cast<std::size_t>(l - 1)];
-        const Place wanted = operand_place(builder.forward(l));
-        const TensorId operand =
-            l == 1 ? input_at(builder, input, wanted, training)
-                   : builder.at(input, wanted, numbered("forward.", l) + ".input", numbered("H", l - 1));
-        if (training && l > 1) prepare_backward(builder, l - 1, forward);
-        const TensorId z = product(builder, operand, l, forward);
+        const TensorId z = layer_output(builder, l, training, cached, forward);
         builder.activate(numbered("forward.", l) + ".activate", z, l, training);
-        forward.activations[static_cast<std::size_t>(l)].add(result_place(builder.forward(l)), z);
+        forward.activations[static_cast<std::size_t>(l)].add(builder.activation_born(l), z);
     }
-    forward.logits = builder.at(forward.activations[depth], Place::r, "forward.logits", "logits");
+    const Place wanted = training ? builder.loss_place() : Place::r;
+    forward.logits = builder.at(forward.activations[depth], wanted, "forward.logits", "logits");
     return forward;
 }
 

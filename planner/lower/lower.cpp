@@ -7,52 +7,66 @@
 namespace gnnplan::lower {
 namespace {
 
-constexpr auto S = Order::sparse_first;
-constexpr auto D = Order::dense_first;
+[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint = "") {
+    throw Error(ErrorCode::usage, what, where, hint);
+}
 
-// Whether H^l exists in `place` once layer l + 1 has what it wants.
-bool activation_in(const Builder& builder, int l, Place place) {
-    return !builder.places_differ() || result_place(builder.forward(l)) == place ||
-           operand_place(builder.forward(l + 1)) == place || (place == Place::r && moves_input(builder, l + 1));
+void check_letters(const std::vector<ProductLayer>& layers, const Configuration& configuration) {
+    const std::string letters = text(configuration.forward) + " " + text(configuration.backward);
+    if (configuration.forward.size() != layers.size() || configuration.backward.size() != layers.size() ||
+        configuration.operands.size() != layers.size()) {
+        refuse("a network of " + std::to_string(layers.size()) + " layers needs as many letters a pass",
+               "orders " + letters);
+    }
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const bool last = i + 1 == layers.size();
+        if (configuration.forward[i] == Order::none || (configuration.backward[i] == Order::none && !last)) {
+            refuse("only layer 1's backward letter may be '-'", "orders " + letters);
+        }
+    }
+}
+
+// Choices that exclude each other.
+void check_choices(const Configuration& configuration) {
+    const bool first_is_sparse = configuration.forward.front() == Order::sparse_first;
+    if (configuration.cached_aggregation &&
+        (!configuration.constant_input || !first_is_sparse || configuration.operands.front() != Operand::product)) {
+        refuse("the first aggregation can be cached only when the input is constant and layer 1 starts with it",
+               "cached_aggregation");
+    }
+    const bool lean = !paper_semantics(configuration);
+    if (configuration.replicated_input && (!lean || (first_is_sparse && !configuration.cached_aggregation))) {
+        refuse("a replicated input needs a first product that can use it", "replicated_input");
+    }
+    if (configuration.scheme == "1.5d" && configuration.grid.y > 1 &&
+        (configuration.grid.z > 1 || configuration.replicated_input || configuration.column_loss)) {
+        refuse("CAGNET's 1.5D has no columns to split", "scheme 1.5d");
+    }
 }
 
 void check(const std::vector<ProductLayer>& layers, const Configuration& configuration) {
-    if (configuration.forward.size() != layers.size() || configuration.backward.size() != layers.size()) {
-        throw Error(ErrorCode::usage,
-                    "a network of " + std::to_string(layers.size()) + " layers needs as many letters a pass",
-                    "orders " + text(configuration.forward) + " " + text(configuration.backward));
-    }
+    check_letters(layers, configuration);
+    check_choices(configuration);
     for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
-        if (!layers[l].relu) {
-            throw Error(ErrorCode::usage, "hidden layers without ReLU are not lowered",
-                        "layer " + std::to_string(l + 1), "masks are taken from the sign of its output");
-        }
+        if (layers[l].relu) continue;
+        refuse("hidden layers without ReLU are not lowered", "layer " + std::to_string(l + 1),
+               "masks are taken from the sign of its output");
     }
 }
 
 }  // namespace
 
-MaskRule mask_rule(const Builder& builder, int l) {
-    const Place born = result_place(builder.backward(l + 1));
-    const Place wanted = operand_place(builder.backward(l));
-    if (activation_in(builder, l, born)) return {born, false, {}};
-    if (wanted != born) return {wanted, true, {}};  // H^l is in at least one of the two
-    return {born, false, other(born)};
-}
-
-bool moves_input(const Builder& builder, int l) {
-    if (l == 1 || l > builder.depth() || builder.keeps(l) || !builder.places_differ()) return false;
-    return builder.forward(l - 1) == D && builder.forward(l) == S && builder.backward(l) == S;
-}
-
 Schedule lower(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph) {
     check(layers, configuration);
     Builder builder(layers, configuration, graph);
+    const std::optional<TensorId> cached = lower_setup(builder);
     builder.begin_phase(Phase::epoch);
-    Forward forward = lower_forward(builder, true);
+    Forward forward = lower_forward(builder, true, cached);
     lower_backward(builder, forward);
+    // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
+    const bool whole = builder.rows(1) == graph.vertices;
     builder.begin_phase(Phase::evaluation);
-    builder.score(lower_forward(builder, false).logits);
+    builder.score(lower_forward(builder, false, whole ? cached : std::nullopt).logits);
     return builder.take();
 }
 

@@ -13,12 +13,15 @@ namespace gnnplan::lower {
 struct GraphShape {
     std::int64_t vertices = 0;
     bool symmetric = true;  // A equals A^T in values: one copy serves both passes
+    std::vector<std::int64_t>
+        loss_rows;           // |N_0| .. |N_L| (ir/graph_stats.hpp); read for configurations that prune rows
+    std::uint64_t seed = 0;  // of the permutation
 };
 
-// One training epoch and one evaluation of `layers` under `configuration`. Every redistribution and SpMM that the
-// paper's units count is a step, the unused input gradient included; what the paper leaves out (masks and operands in
-// the wrong layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not the number
-// of layers.
+// One training epoch and one evaluation of `layers` under `configuration`. In the paper space every redistribution and
+// SpMM that the paper's units count is a step, the unused input gradient included; what the paper leaves out (masks and
+// operands in the wrong layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not
+// the number of layers, or the configuration contradicts itself.
 Schedule lower(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph);
 
 }  // namespace gnnplan::lower

@@ -9,16 +9,19 @@ namespace {
 
 constexpr int largest_shown = 3;
 
-// With R_A = 1 every resident shrinks with the ranks; rank 0 holds the largest block of every dense tensor.
-std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest) {
+// As 1D every resident shrinks with the ranks; rank 0 holds the largest block of every dense tensor.
+std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest, Views& views) {
+    Configuration configuration = thriftiest;
+    configuration.scheme = paper_semantics(thriftiest) ? "rdm" : "1d";
+    configuration.replication = 1;
+    configuration.parts = 0;
+    if (configuration.exchange == Exchange::none) configuration.exchange = Exchange::panels;
     for (int ranks = space.ranks + 1; ranks <= max_ranks; ++ranks) {
-        Configuration configuration = thriftiest;
         configuration.grid = {ranks, 1, 1};
-        configuration.replication = 1;
-        configuration.exchange = Exchange::panels;
-        const Schedule schedule = lower::lower(space.layers, configuration, {space.graph->vertices(), space.one_copy});
-        if (plan_memory(schedule, *space.graph, 0).peak_bytes > space.memory_per_rank) continue;
-        if (peak_bytes_per_rank(schedule, *space.graph) <= space.memory_per_rank) return ranks;
+        const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+        const GraphStats& graph = views.numbered(schedule.numbering);
+        if (plan_memory(schedule, graph, 0).peak_bytes > space.memory_per_rank) continue;
+        if (peak_bytes_per_rank(schedule, graph) <= space.memory_per_rank) return ranks;
     }
     return std::nullopt;
 }
@@ -30,16 +33,15 @@ std::string megabytes(std::int64_t bytes) {
 
 }  // namespace
 
-Infeasible explain_infeasible(const Space& space, const std::vector<Costed>& costed) {
-    const auto thriftiest = std::min_element(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
-        return a.ranked.predicted.peak_bytes_per_rank < b.ranked.predicted.peak_bytes_per_rank;
-    });
+Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, Views& views) {
+    const GraphStats& graph = views.numbered(thriftiest.schedule.numbering);
     Infeasible infeasible;
     infeasible.available_bytes = space.memory_per_rank;
-    infeasible.needed_bytes = thriftiest->ranked.predicted.peak_bytes_per_rank;
+    infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
     infeasible.load_bytes = load_bytes(*space.graph);
-    infeasible.largest = largest_tensors(thriftiest->candidate.schedule, *space.graph, 0, largest_shown);
-    if (!space.options.replication) infeasible.smallest_ranks = smallest_ranks(space, thriftiest->ranked.configuration);
+    infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
+    const bool pinned = space.options.replication || space.options.grid;
+    if (!pinned) infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, views);
     return infeasible;
 }
 

@@ -1,26 +1,15 @@
 #include <gnnplan/select.hpp>
 
-#include "planner/enumerate/orders.hpp"
-#include "planner/search/candidates.hpp"
 #include "planner/search/infeasible.hpp"
+#include "planner/search/pick.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace gnnplan {
 namespace {
 
-// What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
-bool ranks_before(const search::Costed& a, const search::Costed& b) {
-    const auto key = [](const Ranked& r) {
-        return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id,
-                          r.configuration.replication);
-    };
-    return key(a.ranked) < key(b.ranked);
-}
-
-// The fastest first, then the rest of the Pareto fronts by predicted time: what autotuning tries.
-std::vector<Candidate> choose_candidates(const std::vector<search::Costed>& costed, int most) {
+// In the paper space autotuning tries the fronts in the paper's units, the fastest first.
+std::vector<Candidate> paper_candidates(const std::vector<search::Costed>& costed, int most) {
     std::vector<Candidate> candidates;
     for (const search::Costed& entry : costed) {
         if (!entry.ranked.fits || static_cast<int>(candidates.size()) == most) break;
@@ -29,24 +18,36 @@ std::vector<Candidate> choose_candidates(const std::vector<search::Costed>& cost
     return candidates;
 }
 
+// The configuration that comes nearest to fitting.
+const search::Costed& thriftiest(const std::vector<search::Costed>& costed) {
+    return *std::min_element(costed.begin(), costed.end(), [](const search::Costed& a, const search::Costed& b) {
+        return a.ranked.predicted.peak_bytes_per_rank < b.ranked.predicted.peak_bytes_per_rank;
+    });
+}
+
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options) {
     const search::Space space = search::make_space(problem, machine, options);
-    std::vector<search::Costed> costed = search::cost_space(space, machine);
-    ensure(!costed.empty(), "the search listed no configuration");
-    std::sort(costed.begin(), costed.end(), ranks_before);
+    search::Views views(*space.graph);
+    const bool paper = options.space == SearchSpace::paper;
+    search::Found found =
+        paper ? search::search_paper_space(space, machine, views) : search::search_full_space(space, machine, views);
     SelectResult result;
-    if (!costed.front().ranked.fits) {
+    if (!found.costed.front().ranked.fits) {
         result.code = ErrorCode::infeasible;
-        result.infeasible = search::explain_infeasible(space, costed);
+        result.infeasible = search::explain_infeasible(space, thriftiest(found.costed).candidate, views);
         result.message = search::describe(*result.infeasible, space.ranks);
         return result;
     }
     Selection selection;
     selection.memory_per_rank = space.memory_per_rank;
+    selection.rejected = std::move(found.rejected);
     selection.plan.problem = problem.record;
+    selection.plan.problem.space = paper ? "paper" : "full";
     selection.plan.machine = machine;
-    selection.plan.candidates = choose_candidates(costed, options.candidates);
-    for (const search::Costed& entry : costed) selection.ranked.push_back(entry.ranked);
+    selection.plan.candidates =
+        paper ? paper_candidates(found.costed, options.candidates)
+              : search::choose_candidates(found.costed, options.candidates, options.constant_input);
+    for (const search::Costed& entry : found.costed) selection.ranked.push_back(entry.ranked);
     result.selection = std::move(selection);
     return result;
 }
@@ -84,6 +85,8 @@ OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t 
     }
     add(OpKind::softmax_cross_entropy, widths.back(), static_cast<int>(widths.size()) - 1);
     SelectOptions options;
+    options.space = SearchSpace::paper;
+    options.scheme = "rdm";
     options.candidates = 1;
     const SelectResult result = select(problem, machine, options);
     if (!result) throw Error(result.code, result.message);

@@ -25,6 +25,19 @@ struct Receive {
     std::span<std::byte> bytes;
 };
 
+// An exchange under way; it must not outlive its communicator. Its buffers belong to it until wait() has returned.
+// Destroying it before that gives up on messages still to come: nothing is written to its buffers afterwards, but the
+// ranks no longer agree on what is under way, so that is for the way out after an error.
+class PendingExchange {
+public:
+    virtual ~PendingExchange() = default;
+    // Lets the library move bytes, without waiting. Local.
+    virtual void progress() = 0;
+    // Returns when all messages have been sent and received. To be called once. A communicator's exchanges are waited
+    // for in the order they were started, on every rank: ErrorCode::internal otherwise.
+    virtual void wait() = 0;
+};
+
 // All calls are collective over the communicator, in the same order on every rank, unless said otherwise.
 // Lengths agree between sender and receiver; empty messages and messages to oneself are allowed where a peer is named.
 class Communicator {
@@ -35,8 +48,16 @@ public:
     virtual int size() const = 0;
 
     // Personalised exchange (all-to-all-v): at most one message for each ordered pair of ranks. A message of k bytes
-    // from r to s has a Receive of k bytes for r on s. Pairwise algorithm: each message travels once.
-    virtual void exchange(std::span<const Send> sends, std::span<const Receive> receives) = 0;
+    // from r to s has a Receive of k bytes for r on s. Pairwise algorithm: each message travels once. A rank that has
+    // no messages may stay away. Not while another exchange is under way on this communicator.
+    void exchange(std::span<const Send> sends, std::span<const Receive> receives) {
+        start_exchange(sends, receives)->wait();
+    }
+
+    // The same, begun: several may be under way at once, begun in the same order on every rank. The lists need not
+    // outlive the call. Messages to oneself are copied here; ranks as threads move all others in wait().
+    virtual std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
+                                                            std::span<const Receive> receives) = 0;
 
     // Copies root's bytes to all. Flat convention: (g - 1) messages of `bytes`.
     virtual void broadcast(int root, std::span<std::byte> bytes) = 0;

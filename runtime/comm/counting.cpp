@@ -24,12 +24,14 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
     return traffic;
 }
 
-void CountingCommunicator::exchange(std::span<const Send> sends, std::span<const Receive> receives) {
-    inner_.exchange(sends, receives);
+std::unique_ptr<PendingExchange> CountingCommunicator::start_exchange(std::span<const Send> sends,
+                                                                      std::span<const Receive> receives) {
+    std::unique_ptr<PendingExchange> pending = inner_.start_exchange(sends, receives);
     for (const Send& send : sends)
         if (send.peer != rank()) traffic_.sent(checked_cast<std::int64_t>(send.bytes.size()));
     for (const Receive& receive : receives)
         if (receive.peer != rank()) traffic_.received(checked_cast<std::int64_t>(receive.bytes.size()));
+    return pending;
 }
 
 void CountingCommunicator::broadcast(int root, std::span<std::byte> bytes) {

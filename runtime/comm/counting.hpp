@@ -16,7 +16,7 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 // Passes every call on to another communicator and adds its bytes to `traffic`, which the caller owns, may reset
 // between calls, and keeps alive. Communicators from split() count into the same Traffic. The control channel is not
 // counted.
-//   exchange   - every message to and from another rank
+//   exchange   - every message to and from another rank, when it is started
 //   broadcast  - flat: (g - 1) messages sent by the root, one received by every other rank
 //   all_reduce - ring_all_reduce_traffic
 class CountingCommunicator : public Communicator {
@@ -27,7 +27,8 @@ public:
 
     int rank() const override { return inner_.rank(); }
     int size() const override { return inner_.size(); }
-    void exchange(std::span<const Send> sends, std::span<const Receive> receives) override;
+    std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
+                                                    std::span<const Receive> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;

@@ -2,6 +2,7 @@
 
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/mpi_comm.hpp"
+#include "runtime/comm/mpi_exchange.hpp"
 
 #include <gnnplan/base/checked.hpp>
 
@@ -13,22 +14,11 @@
 namespace gnnplan::comm {
 namespace {
 
-constexpr int tag = 0;  // an exchange has one message per pair, and MPI keeps the order of its pieces
 constexpr const char* data_name = "gnnplan data";
 constexpr const char* control_name = "gnnplan control";
 
 MPI_Datatype datatype(float /*of*/) { return MPI_FLOAT; }
 MPI_Datatype datatype(double /*of*/) { return MPI_DOUBLE; }
-
-// Calls piece(part, count) for consecutive parts of at most `largest` items.
-template <class T, class Piece>
-void in_pieces(std::span<T> items, std::size_t largest, Piece piece) {
-    while (!items.empty()) {
-        const std::span<T> part = items.first(std::min(largest, items.size()));
-        piece(part, checked_cast<int>(part.size()));
-        items = items.subspan(part.size());
-    }
-}
 
 class MpiCommunicator : public Communicator {
 public:
@@ -41,7 +31,8 @@ public:
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
-    void exchange(std::span<const Send> sends, std::span<const Receive> receives) override;
+    std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
+                                                    std::span<const Receive> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override { reduce(values); }
     void all_reduce(std::span<double> values) override { reduce(values); }
@@ -50,21 +41,6 @@ public:
     std::vector<std::string> control_all_gather(const std::string& text) override;
 
 private:
-    // The requests of one exchange. MPI nulls those that are complete. After an error the others must not write to
-    // buffers that their owner may free: receives still under way are cancelled, after which waiting for them is local.
-    // Sends only read, and MPI libraries do not cancel them: they are let go.
-    struct Pending {
-        Pending() = default;
-        Pending(const Pending&) = delete;
-        Pending& operator=(const Pending&) = delete;
-        ~Pending();
-
-        std::vector<MPI_Request> requests;          // the receives come first
-        std::vector<std::pair<int, int>> expected;  // peer and bytes of each receive
-    };
-    void start(const Receive& receive, Pending& pending);
-    void start(const Send& send, Pending& pending);
-    void finish(Pending& pending) const;
     template <class T>
     void reduce(std::span<T> values);
 
@@ -73,56 +49,19 @@ private:
     std::size_t largest_;  // bytes
     int rank_;
     int size_;
+    ExchangesUnderWay under_way_;
 };
 
-MpiCommunicator::Pending::~Pending() {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        if (requests[i] == MPI_REQUEST_NULL) continue;
-        if (i >= expected.size()) {
-            MPI_Request_free(&requests[i]);
-        } else if (MPI_Cancel(&requests[i]) == MPI_SUCCESS) {
-            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-        }
-    }
-}
-
-void MpiCommunicator::start(const Receive& receive, Pending& pending) {
-    in_pieces(receive.bytes, largest_, [&](std::span<std::byte> part, int count) {
-        pending.expected.emplace_back(receive.peer, count);
-        MPI_Request& request = pending.requests.emplace_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Irecv(part.data(), count, MPI_BYTE, receive.peer, tag, data_.get(), &request), "MPI_Irecv");
-    });
-}
-
-void MpiCommunicator::start(const Send& send, Pending& pending) {
-    in_pieces(send.bytes, largest_, [&](std::span<const std::byte> part, int count) {
-        MPI_Request& request = pending.requests.emplace_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Isend(part.data(), count, MPI_BYTE, send.peer, tag, data_.get(), &request), "MPI_Isend");
-    });
-}
-
-// MPI reports a message that is too long; one that is too short it accepts, so the lengths are compared here.
-void MpiCommunicator::finish(Pending& pending) const {
-    std::vector<MPI_Status> statuses(pending.requests.size());
-    check_mpi(MPI_Waitall(checked_cast<int>(statuses.size()), pending.requests.data(), statuses.data()), "MPI_Waitall");
-    for (std::size_t i = 0; i < pending.expected.size(); ++i) {
-        const auto [peer, expected] = pending.expected[i];
-        int received = 0;
-        check_mpi(MPI_Get_count(&statuses[i], MPI_BYTE, &received), "MPI_Get_count");
-        if (received != expected)
-            throw_length_mismatch(peer, rank_, static_cast<std::size_t>(received), static_cast<std::size_t>(expected));
-    }
-}
-
-void MpiCommunicator::exchange(std::span<const Send> sends, std::span<const Receive> receives) {
+std::unique_ptr<PendingExchange> MpiCommunicator::start_exchange(std::span<const Send> sends,
+                                                                 std::span<const Receive> receives) {
     check_messages(sends, receives, size_);
     copy_to_self(sends, receives, rank_);
-    Pending pending;
+    auto pending = std::make_unique<MpiExchange>(under_way_, data_.get(), rank_, largest_);
     for (const Receive& receive : receives)
-        if (receive.peer != rank_) start(receive, pending);
+        if (receive.peer != rank_) pending->start(receive);
     for (const Send& send : sends)
-        if (send.peer != rank_) start(send, pending);
-    finish(pending);
+        if (send.peer != rank_) pending->start(send);
+    return pending;
 }
 
 void MpiCommunicator::broadcast(int root, std::span<std::byte> bytes) {

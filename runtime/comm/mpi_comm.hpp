@@ -1,16 +1,32 @@
-// MPI's statuses as errors and its communicator handles as owners. The only header here that needs MPI's own.
+// MPI's statuses as errors, its communicator handles as owners, and lengths beyond its counts. With mpi_exchange.hpp,
+// the only header here that needs MPI's own.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <gnnplan/base/checked.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace gnnplan::comm {
 
 // Throws ErrorCode::unavailable unless `status` is MPI_SUCCESS; `call` names the function.
 void check_mpi(int status, const char* call);
+
+// MPI counts in int. Calls piece(part, count) for consecutive parts of at most `largest` items.
+template <class T, class Piece>
+void in_pieces(std::span<T> items, std::size_t largest, Piece piece) {
+    while (!items.empty()) {
+        const std::span<T> part = items.first(std::min(largest, items.size()));
+        piece(part, checked_cast<int>(part.size()));
+        items = items.subspan(part.size());
+    }
+}
 
 // Owns a communicator and frees it.
 class OwnedComm {

@@ -1,7 +1,7 @@
 // The communicator of one rank: every collective is a local copy or nothing.
 #pragma once
 
-#include "runtime/comm/communicator.hpp"
+#include "runtime/comm/ordered_exchange.hpp"
 
 namespace gnnplan::comm {
 
@@ -9,13 +9,17 @@ class SelfCommunicator : public Communicator {
 public:
     int rank() const override { return 0; }
     int size() const override { return 1; }
-    void exchange(std::span<const Send> sends, std::span<const Receive> receives) override;
+    std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
+                                                    std::span<const Receive> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
     std::unique_ptr<Communicator> split(int colour, int key) override;
     void barrier() override {}
     std::vector<std::string> control_all_gather(const std::string& text) override { return {text}; }
+
+private:
+    ExchangesUnderWay under_way_;
 };
 
 }  // namespace gnnplan::comm

@@ -37,12 +37,35 @@ std::vector<int> members_of(int colour, const std::vector<std::string>& texts) {
     return ranks;
 }
 
+// Shows its messages to the others only in wait(): before, nobody reads from its buffers or writes to them, and a
+// mailbox never has to hold more than one message.
+class ThreadExchange : public OrderedExchange {
+public:
+    ThreadExchange(ExchangesUnderWay& under_way, ThreadGroup& group, int rank, std::span<const Send> sends,
+                   std::span<const Receive> receives)
+        : OrderedExchange(under_way),
+          group_(group),
+          rank_(rank),
+          sends_(sends.begin(), sends.end()),
+          receives_(receives.begin(), receives.end()) {}
+    void progress() override {}
+
+private:
+    void finish() override { group_.transfer(rank_, sends_, receives_); }
+
+    ThreadGroup& group_;
+    int rank_;
+    std::vector<Send> sends_;
+    std::vector<Receive> receives_;
+};
+
 }  // namespace
 
-void ThreadCommunicator::exchange(std::span<const Send> sends, std::span<const Receive> receives) {
+std::unique_ptr<PendingExchange> ThreadCommunicator::start_exchange(std::span<const Send> sends,
+                                                                    std::span<const Receive> receives) {
     check_messages(sends, receives, size());
     copy_to_self(sends, receives, rank_);
-    group_->transfer(rank_, sends, receives);
+    return std::make_unique<ThreadExchange>(under_way_, *group_, rank_, sends, receives);
 }
 
 void ThreadCommunicator::broadcast(int root, std::span<std::byte> bytes) {

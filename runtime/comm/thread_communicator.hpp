@@ -1,6 +1,7 @@
 // One rank of a group of threads. Programs use run_ranks(); tests look inside.
 #pragma once
 
+#include "runtime/comm/ordered_exchange.hpp"
 #include "runtime/comm/thread_group.hpp"
 
 namespace gnnplan::comm {
@@ -11,7 +12,8 @@ public:
 
     int rank() const override { return rank_; }
     int size() const override { return group_->size(); }
-    void exchange(std::span<const Send> sends, std::span<const Receive> receives) override;
+    std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
+                                                    std::span<const Receive> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
@@ -28,6 +30,7 @@ private:
     std::shared_ptr<ThreadGroup> group_;
     int rank_;
     std::int64_t splits_ = 0;
+    ExchangesUnderWay under_way_;
 };
 
 }  // namespace gnnplan::comm

@@ -3,10 +3,13 @@
 
 #include "kernels/views.hpp"
 #include "runtime/data/csr.hpp"
+#include "runtime/data/order.hpp"
 
 #include <gnnplan/base/range.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace gnnplan::data {
@@ -26,28 +29,60 @@ struct DegreeScales {
 
 DegreeScales compute_scales(const Graph& graph, Normalisation normalisation);
 
-// Rows and columns of the block count from the begin of its ranges.
+// A block in one buffer, as it is sent: row starts (8 bytes each, rows + 1), columns (4), values (4). Rows and columns
+// count from the begin of the block's ranges; columns ascend within a row.
 struct LocalBlock {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::vector<std::int64_t> row_start;  // rows + 1
-    std::vector<std::int32_t> column;     // ascending within a row
-    std::vector<float> value;
 
-    std::int64_t nonzeros() const { return static_cast<std::int64_t>(column.size()); }
-    kernels::Csr view() const { return {rows, columns, row_start.data(), column.data(), value.data()}; }
-    // 8 (rows + 1) + 8 nonzeros: each array is allocated once, at its exact size.
-    std::int64_t bytes() const {
-        return static_cast<std::int64_t>(row_start.capacity() * sizeof(std::int64_t) +
-                                         column.capacity() * sizeof(std::int32_t) + value.capacity() * sizeof(float));
-    }
+    LocalBlock() : LocalBlock(0, 0, 0) {}
+    LocalBlock(std::int64_t row_count, std::int64_t column_count, std::int64_t nonzero_count);  // all zeros
+
+    std::int64_t nonzeros() const { return nonzeros_; }
+    // 8 (rows + 1) + 8 nonzeros.
+    std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.size()); }
+    std::span<std::byte> buffer() { return buffer_; }
+    std::span<const std::byte> buffer() const { return buffer_; }
+
+    std::span<std::int64_t> row_start();  // rows + 1
+    std::span<std::int32_t> column();     // nonzeros
+    std::span<float> value();             // nonzeros
+    kernels::Csr view() const;
+
+private:
+    std::int64_t nonzeros_ = 0;
+    std::vector<std::byte> buffer_;
 };
 
-// The block (rows x columns) of A (backward), or of A^T when `transposed` (forward). The two are exact transposes of
-// each other, values included.
-LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales);
+// A block that was received: `bytes` begins with LocalBlock::buffer() of a block of so many rows and columns, 8-byte
+// aligned, and may be longer.
+kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns);
 
-// Nonzeros of such a block: O(1) when the columns are all columns, else two binary searches per row.
-std::int64_t block_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns);
+// Throughout, `transposed` asks for A^T (forward), else A (backward); ranges count in `order`, null or the identity
+// being the order of the file.
+
+// The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
+// exact transposes of each other, values included.
+LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales,
+                       const VertexOrder* order = nullptr);
+
+// The blocks of several column ranges, ascending and disjoint, in one scan of the rows.
+std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range rows, std::span<const Range> columns,
+                                     const DegreeScales& scales, const VertexOrder* order = nullptr);
+
+// Nonzeros of a block: O(1) for all columns in the order of the file, two binary searches per row for some of them,
+// and a scan of the rows in another order.
+std::int64_t block_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns,
+                            const VertexOrder* order = nullptr);
+
+// Nonzeros of each column of a block, and how many columns hold one. A scan of the rows.
+std::vector<std::int32_t> column_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns,
+                                          const VertexOrder* order = nullptr);
+std::int64_t distinct_columns(const Graph& graph, bool transposed, Range rows, Range columns,
+                              const VertexOrder* order = nullptr);
+
+// Renumbers the columns of a block without those that hold nothing, and returns the old numbers of those that are left,
+// ascending; block.columns becomes their count.
+std::vector<std::int32_t> compact_columns(LocalBlock& block);
 
 }  // namespace gnnplan::data

@@ -134,37 +134,48 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     return dataset;
 }
 
-void Dataset::read_features(Range rows, Range columns, float* out, std::int64_t stride) const {
+void Dataset::read_features(Range rows, Range columns, float* out, std::int64_t stride,
+                            const VertexOrder* order) const {
     ensure(rows.begin >= 0 && rows.end <= vertices() && columns.begin >= 0 && columns.end <= features(),
            "features in range");
     if (rows.empty() || columns.empty()) return;
-    if (cache_.empty()) return stream_features(rows, columns, out, stride);
-    for (std::int64_t v = rows.begin; v < rows.end; ++v) {
+    if (order != nullptr && order->identity()) order = nullptr;
+    if (cache_.empty()) return stream_features(rows, columns, out, stride, order);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const std::int64_t v = order != nullptr ? order->vertex[static_cast<std::size_t>(i)] : i;
         const float* row = cache_.data() + v * features() + columns.begin;
-        std::copy_n(row, columns.size(), out + (v - rows.begin) * stride);
+        std::copy_n(row, columns.size(), out + (i - rows.begin) * stride);
     }
 }
 
-void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_t stride) const {
+// With an order, all rows of the file pass by and the wanted ones are taken.
+void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_t stride,
+                              const VertexOrder* order) const {
     const bool normalise = feature_norm_ == FeatureNorm::row;
     // The sum of a row needs all of it, whichever columns are wanted.
     const Range read = normalise ? Range{0, features()} : columns;
-    features_->visit_rows(rows, read, [&](std::int64_t v, const float* values) {
+    const auto position = [&](std::int64_t v) -> std::int64_t {
+        return order != nullptr ? order->position[static_cast<std::size_t>(v)] : v;
+    };
+    const auto copy = [&](std::int64_t v, const float* values) {
         double sum = 0;
         if (normalise) {
             for (std::int64_t j = 0; j < read.size(); ++j) sum += std::abs(static_cast<double>(values[j]));
         }
         const float scale = sum > 0 ? static_cast<float>(1.0 / sum) : 1.0F;
         const float* wanted = values + (columns.begin - read.begin);
-        float* target = out + (v - rows.begin) * stride;
+        float* target = out + (position(v) - rows.begin) * stride;
         for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = wanted[j] * scale;
-    });
+    };
+    if (order == nullptr) return features_->visit_rows(rows, read, copy);
+    const auto taken = [&](std::int64_t v) { return position(v) >= rows.begin && position(v) < rows.end; };
+    features_->visit_rows({0, vertices()}, read, copy, taken);
 }
 
 void Dataset::cache_features() {
     if (!features_ || !cache_.empty()) return;
     std::vector<float> all(static_cast<std::size_t>(checked_multiply(vertices(), features())));
-    stream_features({0, vertices()}, {0, features()}, all.data(), features());
+    stream_features({0, vertices()}, {0, features()}, all.data(), features(), nullptr);
     cache_ = std::move(all);
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/data/csr.hpp"
 #include "runtime/data/features.hpp"
+#include "runtime/data/order.hpp"
 #include "runtime/data/report.hpp"
 
 #include <gnnplan/base/range.hpp>
@@ -52,9 +53,11 @@ public:
     const std::vector<std::uint8_t>& subset() const { return subset_; }  // Subset; empty: no split
     std::int64_t subset_size(Subset subset) const { return subset == unused ? 0 : subset_size_[subset]; }
 
-    // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. Streams
-    // them from the file, or generates them, unless cached. Safe to call from several threads.
-    void read_features(Range rows, Range columns, float* out, std::int64_t stride) const;
+    // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. `rows`
+    // count in `order`; null or the identity: in the file. Streams them from the file, or generates them, unless
+    // cached. Safe to call from several threads.
+    void read_features(Range rows, Range columns, float* out, std::int64_t stride,
+                       const VertexOrder* order = nullptr) const;
     // Reads all features (vertices x features floats) once, so that ranks as threads copy their blocks from memory.
     void cache_features();
     void release_features();  // frees that memory
@@ -62,7 +65,7 @@ public:
 private:
     friend Dataset open_dataset(const std::filesystem::path&, const DatasetOptions&);
 
-    void stream_features(Range rows, Range columns, float* out, std::int64_t stride) const;
+    void stream_features(Range rows, Range columns, float* out, std::int64_t stride, const VertexOrder* order) const;
 
     Graph graph_;
     LoadReport report_;

@@ -29,9 +29,10 @@ public:
 
     std::int64_t columns() const override { return columns_; }
 
-    void visit_rows(Range rows, Range columns, const Visit& visit) const override {
+    void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
         std::vector<float> row(static_cast<std::size_t>(columns.size()));
         for (std::int64_t v = rows.begin; v < rows.end; ++v) {
+            if (wanted && !wanted(v)) continue;
             fill_row(seed_, feature_stream, v, columns, row.data());
             visit(v, row.data());
         }

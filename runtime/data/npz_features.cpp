@@ -13,7 +13,7 @@ public:
 
     std::int64_t columns() const override { return columns_; }
 
-    void visit_rows(Range rows, Range columns, const Visit& visit) const override {
+    void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
         const NpzArchive archive(path_);
         NpyReader reader = archive.open("x");
         if (reader.header().shape.size() != 2 || reader.header().shape[1] != columns_)
@@ -21,6 +21,10 @@ public:
         reader.skip(rows.begin * columns_);
         std::vector<float> row(static_cast<std::size_t>(columns_));
         for (std::int64_t v = rows.begin; v < rows.end; ++v) {
+            if (wanted && !wanted(v)) {
+                reader.skip(columns_);
+                continue;
+            }
             reader.read_floats(row);
             const auto bad = std::find_if(row.begin(), row.end(), [](float value) { return !std::isfinite(value); });
             if (bad != row.end()) {

@@ -16,7 +16,7 @@ public:
 
     std::int64_t columns() const override { return columns_; }
 
-    void visit_rows(Range rows, Range columns, const Visit& visit) const override {
+    void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
         TextReader reader(open_input(path_));
         std::vector<float> row(static_cast<std::size_t>(columns_));
         std::string_view line;
@@ -24,7 +24,7 @@ public:
             if (!reader.next_line(line)) {
                 reader.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(vertices_) + " rows");
             }
-            if (v < rows.begin) continue;
+            if (v < rows.begin || (wanted && !wanted(v))) continue;
             parse_row(reader, line, row);
             visit(v, row.data() + columns.begin);
         }

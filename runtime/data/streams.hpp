@@ -17,6 +17,7 @@ enum Stream : std::uint32_t {
     edge_stream,
     centroid_stream,
     noise_stream,
+    order_stream,
 };
 
 inline std::uint64_t draw(std::uint64_t seed, Stream stream, std::int64_t row, std::int64_t column) {

@@ -1,19 +1,41 @@
 #include "runtime/exec/handlers.hpp"
 
+#include <algorithm>
+
 namespace gnnplan::exec {
 
 using kernels::Transpose;
 
+namespace {
+
+// The columns of a matrix that stands whole on every rank.
+kernels::Matrix columns_of(const kernels::Matrix& whole, Range columns) {
+    return {whole.data + columns.begin, whole.rows, columns.size(), whole.stride};
+}
+
+}  // namespace
+
+// Where the output is split over columns, each rank multiplies by those of the weight.
 void run_step(const GemmStep& step, const StepContext& context) {
     const Store& store = context.store;
-    context.kernels.gemm(Transpose::no, step.transposed ? Transpose::yes : Transpose::no, store.matrix(step.in),
-                         store.matrix(step.weight), store.matrix(step.out));
+    const kernels::Matrix weight = store.matrix(step.weight);
+    if (step.transposed) {
+        context.kernels.gemm(Transpose::no, Transpose::yes, store.matrix(step.in), weight, store.matrix(step.out));
+        return;
+    }
+    context.kernels.gemm(Transpose::no, Transpose::no, store.matrix(step.in),
+                         columns_of(weight, store.block(step.out).columns), store.matrix(step.out));
 }
 
 void run_step(const WeightGradStep& step, const StepContext& context) {
     const Store& store = context.store;
+    const kernels::Matrix gradient = store.matrix(step.gradient);
+    const Range columns = store.block(step.right).columns;
+    if (columns.size() < gradient.columns) {
+        std::fill(gradient.data, gradient.data + gradient.rows * gradient.stride, 0.0F);
+    }
     context.kernels.gemm(Transpose::yes, Transpose::no, store.matrix(step.left), store.matrix(step.right),
-                         store.matrix(step.gradient));
+                         columns_of(gradient, columns));
 }
 
 void run_step(const UpdateStep& step, const StepContext& context) {

@@ -21,12 +21,6 @@ int rank_in(const Grid& grid, const comm::Communicator& comm) {
     return comm.rank();
 }
 
-std::unique_ptr<comm::Communicator> make_x_group(comm::Communicator& world, const Grid& grid) {
-    const int rank = world.rank();
-    return world.split(grid.coordinate(rank, Axis::z) * grid.y + grid.coordinate(rank, Axis::y),
-                       grid.coordinate(rank, Axis::x));
-}
-
 // The tensor with which a step may have finished the loss or the counts, if it is of a kind that can.
 std::optional<TensorId> result_of(const Operation& operation) {
     using Result = std::optional<TensorId>;
@@ -35,6 +29,8 @@ std::optional<TensorId> result_of(const Operation& operation) {
                           [](const ScoreStep& step) -> Result { return step.counts; },
                           [](const AllReduceStep& step) -> Result { return step.tensor; },
                           [](const SpmmStep&) -> Result { return std::nullopt; },
+                          [](const IndexStep&) -> Result { return std::nullopt; },
+                          [](const ReduceScatterStep&) -> Result { return std::nullopt; },
                           [](const GemmStep&) -> Result { return std::nullopt; },
                           [](const RedistributeStep&) -> Result { return std::nullopt; },
                           [](const WeightGradStep&) -> Result { return std::nullopt; },
@@ -46,36 +42,54 @@ std::optional<TensorId> result_of(const Operation& operation) {
 
 }  // namespace
 
-Executor::Executor(const Schedule& schedule, const GraphStats& graph, comm::Communicator& comm,
+Executor::Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
                    const kernels::Table& kernels, MemoryTracker& tracker, measure::Clock& clock)
-    : store_(schedule, graph, rank_in(schedule.grid, comm), tracker),
+    : counts_(std::move(counts)),
+      order_(tracker, counts_->order().bytes()),
+      store_(schedule, *counts_, rank_in(schedule.grid, comm), tracker),
       world_(comm, traffic_),
-      x_group_(make_x_group(world_, schedule.grid)),
       kernels_(kernels),
       clock_(clock) {}
 
-void Executor::fill(const data::Dataset& dataset) {
-    for (std::size_t i = 0; i < schedule().tensors.size(); ++i) {
-        const auto id = static_cast<TensorId>(i);
-        const Block block = store_.block(id);
-        const auto from = [&](const auto& all) { return all.begin() + block.rows.begin; };
-        switch (schedule().tensors[i].role) {
-            case Role::features:
-                dataset.read_features(block.rows, block.columns, store_.values<float>(id).data(), block.columns.size());
-                break;
-            case Role::labels:
-                std::copy_n(from(dataset.labels()), block.rows.size(), store_.values<std::int32_t>(id).begin());
-                break;
-            case Role::subset:
-                std::copy_n(from(dataset.subset()), block.rows.size(), store_.values<std::uint8_t>(id).begin());
-                break;
-            case Role::adjacency:
-            case Role::weight:
-            case Role::bias:
-            case Role::moment:
-            case Role::transient: break;
+void Executor::fill(TensorId id, const data::Dataset& dataset) {
+    const Block block = store_.block(id);
+    const data::VertexOrder& order = counts_->order();
+    const auto vertex = [&](std::int64_t row) {
+        return order.identity() ? static_cast<std::size_t>(row)
+                                : static_cast<std::size_t>(order.vertex[static_cast<std::size_t>(row)]);
+    };
+    const auto gather = [&](const auto& all, auto out) {
+        for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
+            out[static_cast<std::size_t>(row - block.rows.begin)] = all(vertex(row));
         }
+    };
+    switch (tensor_of(schedule(), id).role) {
+        case Role::features:
+            dataset.read_features(block.rows, block.columns, store_.values<float>(id).data(), block.columns.size(),
+                                  &order);
+            break;
+        case Role::labels:
+            gather([&](std::size_t v) { return dataset.labels()[v]; }, store_.values<std::int32_t>(id));
+            break;
+        case Role::subset:
+            gather([&](std::size_t v) { return dataset.subset()[v]; }, store_.values<std::uint8_t>(id));
+            break;
+        case Role::vertices:
+            gather([&](std::size_t v) { return static_cast<std::int32_t>(v); }, store_.values<std::int32_t>(id));
+            break;
+        case Role::adjacency:
+        case Role::weight:
+        case Role::bias:
+        case Role::moment:
+        case Role::cached:
+        case Role::transient: break;
     }
+}
+
+void Executor::fill(const data::Dataset& dataset) {
+    for (std::size_t id = 0; id < schedule().tensors.size(); ++id) fill(static_cast<TensorId>(id), dataset);
+    counts_.reset();
+    order_.reset();
 }
 
 std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& settings, const Observer& observer) {
@@ -83,7 +97,7 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
     std::vector<measure::StepSample> samples(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
-        const StepContext context{store_, kernels_, world_, *x_group_, settings, i};
+        const StepContext context{store_, kernels_, world_, settings, i};
         traffic_.reset();
         const double start = clock_.now();
         std::visit([&](const auto& operation) { run_step(operation, context); }, steps[i].operation);

@@ -1,6 +1,6 @@
 // Runs a schedule on one rank.
 //
-//     Executor executor(schedule, graph_statistics, communicator, kernels, tracker, clock);
+//     Executor executor(schedule, numbered_counts, communicator, kernels, tracker, clock);
 //     executor.build_blocks(graph, scales);     // the graph may be freed afterwards
 //     executor.allocate(state);
 //     executor.fill(dataset);                   // features, labels, subset
@@ -10,6 +10,7 @@
 #include "kernels/table.hpp"
 #include "runtime/comm/counting.hpp"
 #include "runtime/data/dataset.hpp"
+#include "runtime/exec/graph_counts.hpp"
 #include "runtime/exec/pass.hpp"
 #include "runtime/exec/store.hpp"
 #include "runtime/measure/clock.hpp"
@@ -26,16 +27,17 @@ namespace gnnplan::exec {
 
 class Executor {
 public:
-    // Collective. Everything passed by reference outlives the executor. `graph` answers exactly. Throws
-    // ErrorCode::mismatch when the communicator's size is not the grid's.
-    Executor(const Schedule& schedule, const GraphStats& graph, comm::Communicator& comm, const kernels::Table& kernels,
-             MemoryTracker& tracker, measure::Clock& clock);
+    // Collective. Everything passed by reference outlives the executor. `counts` answers in the schedule's numbering;
+    // it and its order are kept until fill(). Throws ErrorCode::mismatch when the communicator's size is not the
+    // grid's.
+    Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
+             const kernels::Table& kernels, MemoryTracker& tracker, measure::Clock& clock);
 
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
-        store_.build_blocks(graph, scales);
+        store_.build_blocks(graph, scales, *counts_);
     }
     void allocate(const ModelState& state) { store_.allocate(state); }
-    // Reads this rank's blocks of features, labels and subset.
+    // Reads this rank's blocks of features, labels, subset and the numbers of their vertices.
     void fill(const data::Dataset& dataset);
 
     // Called after each step, before its tensors may be overwritten.
@@ -61,12 +63,14 @@ public:
 
 private:
     TensorId find(std::string_view tensor) const;
+    void fill(TensorId id, const data::Dataset& dataset);
     void keep_results(const Operation& operation);
 
+    std::shared_ptr<const GraphCounts> counts_;
+    Charge order_;  // of the counts' vertices
     Store store_;
     comm::Traffic traffic_;
     comm::CountingCommunicator world_;
-    std::unique_ptr<comm::Communicator> x_group_;
     const kernels::Table& kernels_;
     measure::Clock& clock_;
     double loss_sum_ = 0;

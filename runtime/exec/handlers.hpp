@@ -14,12 +14,13 @@ struct StepContext {
     Store& store;
     const kernels::Table& kernels;
     comm::Communicator& world;
-    comm::Communicator& x_group;  // the ranks with this rank's y and z, in order of x
     const PassSettings& settings;
     std::size_t step;  // index in the schedule
 };
 
 void run_step(const SpmmStep& step, const StepContext& context);
+void run_step(const IndexStep& step, const StepContext& context);
+void run_step(const ReduceScatterStep& step, const StepContext& context);
 void run_step(const GemmStep& step, const StepContext& context);
 void run_step(const RedistributeStep& step, const StepContext& context);
 void run_step(const WeightGradStep& step, const StepContext& context);

@@ -11,8 +11,13 @@ namespace {
 kernels::DropoutKey dropout_key(const MapStep& step, const StepContext& context, bool dropout) {
     const Block block = context.store.block(step.tensor);
     const float probability = dropout ? context.settings.drop_probability(step.layer) : 0.0F;
-    return {context.settings.seed, context.settings.epoch, static_cast<std::uint32_t>(step.layer),
-            probability,           block.rows.begin,       block.columns.begin};
+    return {context.settings.seed,
+            context.settings.epoch,
+            static_cast<std::uint32_t>(step.layer),
+            probability,
+            block.rows.begin,
+            block.columns.begin,
+            step.vertices ? context.store.values<std::int32_t>(*step.vertices).data() : nullptr};
 }
 
 void activate(const MapStep& step, const StepContext& context) {

@@ -120,7 +120,9 @@ void run_step(const RedistributeStep& step, const StepContext& context) {
     const DType dtype = tensor_of(schedule, step.in).dtype;
     const LocalTensor source(context, step.in);
     const LocalTensor target(context, step.out);
-    const std::int64_t send_bytes = staging_of(schedule, schedule.steps[context.step], store.rank()).send_bytes;
+    const std::int64_t send_bytes = store.send_staging_bytes(context.step);
+    // Out of F a rank has all it needs.
+    const bool local = same_placement(tensor_of(schedule, step.in).layout, layout_f(), schedule.grid);
     std::byte* staging = store.staging(context.step);
     if (dtype == DType::bits) std::memset(staging, 0, static_cast<std::size_t>(send_bytes));
     target.clear_bits();
@@ -134,6 +136,7 @@ void run_step(const RedistributeStep& step, const StepContext& context) {
             if (sent.count() > 0) source.copy_to(target, sent);
             continue;
         }
+        if (local) continue;
         messages.send(peer, sent, bytes_of(dtype, sent.count()));
         messages.receive(peer, received, bytes_of(dtype, received.count()));
     }

@@ -1,36 +1,148 @@
+// Reading guide: a product runs in stages (gnnplan/ir/pieces.hpp). At each, a rank sends what others lack for their
+// piece, gets what it lacks for its own, and multiplies. With overlap the transfers of stage k + 1 are begun before
+// stage k is multiplied, a few rows at a time, so that the library gets to move bytes in between; what is received is
+// then buffered twice.
 #include "runtime/exec/handlers.hpp"
 
-#include <gnnplan/base/error.hpp>
+#include <algorithm>
+#include <cstring>
 
 namespace gnnplan::exec {
 namespace {
 
-// Panel after panel: every rank of the x-group broadcasts its block of the dense operand, the others receive it in
-// staging, and each multiplies it by its sparse block of those columns. The order is that of x on every rank.
-void run_panels(const SpmmStep& step, const StepContext& context) {
-    Store& store = context.store;
-    const Schedule& schedule = store.schedule();
-    const Grid& grid = schedule.grid;
-    const int rank = store.rank();
-    const auto panels = store.panels(step.matrix);
-    for (int ix = 0; ix < grid.x; ++ix) {
-        const int root = grid.rank_at(ix, grid.coordinate(rank, Axis::y), grid.coordinate(rank, Axis::z));
-        const Block part = block_of(schedule, step.in, root);
-        std::byte* bytes = root == rank ? store.bytes(step.in) : store.staging(context.step);
-        context.x_group.broadcast(ix, {bytes, static_cast<std::size_t>(block_bytes(schedule, step.in, root))});
-        const kernels::ConstMatrix panel{reinterpret_cast<const float*>(bytes), part.rows.size(), part.columns.size(),
-                                         part.columns.size()};
-        context.kernels.spmm(panels[static_cast<std::size_t>(ix)].view(), panel, store.matrix(step.out), ix > 0);
+// Work between two looks at the network: long enough that looking costs little, well below the time of a piece.
+constexpr std::int64_t flops_per_look = 8'000'000;
+
+class Product {
+public:
+    Product(const SpmmStep& step, const StepContext& context)
+        : step_(step),
+          context_(context),
+          part_(context.store.part(step.matrix)),
+          in_(context.store.matrix(step.in)),
+          in_rows_(context.store.block(step.in).rows),
+          out_(context.store.matrix(step.out)),
+          buffers_(context.store.buffers(context.step)) {}
+
+    void run() {
+        const auto& stages = part_.stages();
+        std::unique_ptr<comm::PendingExchange> next;
+        if (step_.overlap && !stages.empty()) next = begin(0);
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            if (!step_.overlap) {
+                begin(k)->wait();
+                multiply(k, nullptr);
+                continue;
+            }
+            next->wait();
+            next = k + 1 < stages.size() ? begin(k + 1) : nullptr;
+            multiply(k, next.get());
+        }
+        if (!accumulate_) clear();
     }
-}
+
+private:
+    std::byte* staging() const { return context_.store.staging(context_.step); }
+    std::byte* dense_buffer(std::size_t k) const {
+        const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
+        return staging() + buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+    }
+    std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k) + buffers_.dense; }
+    std::size_t row_bytes(std::int64_t rows) const { return static_cast<std::size_t>(4 * rows * in_.columns); }
+    const float* own_rows(Range rows) const { return in_.row(rows.begin - in_rows_.begin); }
+
+    // Starts the transfers of stage k.
+    std::unique_ptr<comm::PendingExchange> begin(std::size_t k) const {
+        const SparseStage& stage = part_.stages()[k];
+        std::vector<comm::Send> sends;
+        std::vector<comm::Receive> receives;
+        serve_rows(k, sends);
+        for (const NonzeroService& service : stage.sent) {
+            sends.push_back({service.rank, part_.block(service.block).buffer()});
+        }
+        const int rank = context_.store.rank();
+        if (stage.piece && stage.piece->dense_root != rank && row_bytes(stage.dense_rows) > 0) {
+            receives.push_back({stage.piece->dense_root, {dense_buffer(k), row_bytes(stage.dense_rows)}});
+        }
+        if (stage.piece && !stage.block) {
+            const auto bytes = static_cast<std::size_t>(sparse_bytes(part_.rows(), stage.nonzeros));
+            receives.push_back({stage.piece->matrix_root, {nonzero_buffer(k), bytes}});
+        }
+        return context_.world.start_exchange(sends, receives);
+    }
+
+    // Whole panels are sent from where they are, needed rows are packed.
+    void serve_rows(std::size_t k, std::vector<comm::Send>& sends) const {
+        std::byte* packed = staging();  // what the stage before packed has been sent
+        for (const RowService& service : part_.stages()[k].rows) {
+            const std::size_t bytes = row_bytes(service.needed);
+            if (bytes == 0) continue;
+            const float* rows = own_rows(service.rows);
+            if (step_.exchange == Exchange::rows) {
+                const std::size_t row = row_bytes(1);
+                for (std::size_t i = 0; i < service.index.size(); ++i) {
+                    std::memcpy(packed + i * row, rows + service.index[i] * in_.stride, row);
+                }
+                sends.push_back({service.rank, {packed, bytes}});
+                packed += bytes;
+            } else {
+                sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows), bytes}});
+            }
+        }
+    }
+
+    void multiply(std::size_t k, comm::PendingExchange* under_way) {
+        const SparseStage& stage = part_.stages()[k];
+        if (!stage.piece) return;
+        const bool own = stage.piece->dense_root == context_.store.rank();
+        const float* rows = own ? own_rows(stage.piece->columns) : reinterpret_cast<const float*>(dense_buffer(k));
+        const kernels::ConstMatrix dense{rows, stage.dense_rows, in_.columns, in_.columns};
+        const auto bytes = static_cast<std::size_t>(sparse_bytes(part_.rows(), stage.nonzeros));
+        const kernels::Csr nonzeros = stage.block
+                                          ? part_.block(*stage.block).view()
+                                          : data::view_of({nonzero_buffer(k), bytes}, part_.rows(), stage.dense_rows);
+        if (under_way == nullptr) {
+            context_.kernels.spmm(nonzeros, dense, out_, accumulate_);
+        } else {
+            in_portions(nonzeros, dense, *under_way);
+        }
+        accumulate_ = true;
+    }
+
+    void in_portions(const kernels::Csr& nonzeros, const kernels::ConstMatrix& dense,
+                     comm::PendingExchange& under_way) const {
+        const std::int64_t flops = 2 * nonzeros.nonzeros() * dense.columns;
+        const std::int64_t portions =
+            std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, nonzeros.rows));
+        for (std::int64_t i = 0; i < portions; ++i) {
+            const Range rows = balanced_block({0, nonzeros.rows}, i, portions);
+            kernels::Csr part = nonzeros;
+            part.rows = rows.size();
+            part.row_start += rows.begin;
+            context_.kernels.spmm(part, dense, {out_.row(rows.begin), rows.size(), out_.columns, out_.stride},
+                                  accumulate_);
+            under_way.progress();
+        }
+    }
+
+    void clear() const { std::fill(out_.data, out_.data + out_.rows * out_.stride, 0.0F); }
+
+    const SpmmStep& step_;
+    const StepContext& context_;
+    const SparsePart& part_;
+    kernels::Matrix in_;
+    Range in_rows_;
+    kernels::Matrix out_;
+    SpmmBuffers buffers_;
+    bool accumulate_ = false;  // whether a piece has been multiplied
+};
 
 }  // namespace
 
-void run_step(const SpmmStep& step, const StepContext& context) {
-    if (step.exchange == Exchange::panels) return run_panels(step, context);
-    const auto panels = context.store.panels(step.matrix);
-    ensure(panels.size() == 1, "a sparse block in panels is multiplied without an exchange");
-    context.kernels.spmm(panels.front().view(), context.store.matrix(step.in), context.store.matrix(step.out), false);
+void run_step(const SpmmStep& step, const StepContext& context) { Product(step, context).run(); }
+
+void run_step(const IndexStep& step, const StepContext& context) {
+    context.store.exchange_indices(step.matrix, context.world);
 }
 
 }  // namespace gnnplan::exec

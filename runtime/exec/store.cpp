@@ -10,20 +10,24 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, Memory
       tracker_(tracker),
       plan_(plan_memory(schedule, graph, rank)),
       alias_(schedule.tensors.size()),
-      panels_(schedule.tensors.size()) {}
+      parts_(schedule.tensors.size()) {
+    for (const Step& step : schedule.steps) {
+        send_staging_.push_back(staging_of(schedule, step, graph, rank).send_bytes);
+        const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        buffers_.push_back(spmm != nullptr ? spmm_buffers(schedule, *spmm, graph, rank) : SpmmBuffers{});
+    }
+}
 
-void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
-    const Grid& grid = schedule_.grid;
+void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts) {
+    std::vector<bool> needed_rows(schedule_.tensors.size(), false);
+    for (const Step& step : schedule_.steps) {
+        const auto* index = std::get_if<IndexStep>(&step.operation);
+        if (index != nullptr) needed_rows[static_cast<std::size_t>(index->matrix)] = true;
+    }
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;
-        const Range rows = block(static_cast<TensorId>(id)).rows;
-        for (int ix = 0; ix < grid.x; ++ix) {
-            const int owner = grid.rank_at(ix, grid.coordinate(rank_, Axis::y), grid.coordinate(rank_, Axis::z));
-            const Range columns = split_block(tensor.columns, layout_c().rows, grid, owner);
-            panels_[id].push_back(data::build_block(graph, tensor.transposed, rows, columns, scales));
-            panel_charges_.emplace_back(tracker_, panels_[id].back().bytes());
-        }
+        parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, tracker_);
     }
 }
 
@@ -39,10 +43,6 @@ void Store::allocate(const ModelState& state) {
     }
     staging_.clear();
     for (const std::int64_t offset : plan_.staging_offset) staging_.push_back(placed(offset));
-}
-
-std::span<const data::LocalBlock> Store::panels(TensorId matrix) const {
-    return panels_[static_cast<std::size_t>(matrix)];
 }
 
 std::byte* Store::placed(std::int64_t offset) const {

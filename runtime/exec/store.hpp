@@ -1,11 +1,11 @@
-// Everything one rank holds for one schedule: sparse blocks, an arena for dense tensors and staging, and the model's
+// Everything one rank holds for one schedule: sparse parts, an arena for dense tensors and staging, and the model's
 // state, which it borrows. Offsets are those of the memory plan, so that what is allocated is what was predicted.
 #pragma once
 
 #include "kernels/views.hpp"
-#include "runtime/data/block.hpp"
 #include "runtime/exec/arena.hpp"
 #include "runtime/exec/model_state.hpp"
+#include "runtime/exec/sparse.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/schedule.hpp>
@@ -21,8 +21,8 @@ public:
     // `schedule` outlives the store. Allocates nothing yet.
     Store(const Schedule& schedule, const GraphStats& graph, int rank, MemoryTracker& tracker);
 
-    // Cuts this rank's sparse blocks out of the graph, one per panel of the contraction side.
-    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales);
+    // Cuts this rank's sparse blocks out of the graph. `counts` is numbered as the schedule says.
+    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts);
     // Allocates the dense tensors. `state` outlives the store.
     void allocate(const ModelState& state);
 
@@ -31,7 +31,11 @@ public:
     int rank() const { return rank_; }
 
     Block block(TensorId id) const { return block_of(schedule_, id, rank_); }
-    std::span<const data::LocalBlock> panels(TensorId matrix) const;
+    const SparsePart& part(TensorId matrix) const { return *parts_[static_cast<std::size_t>(matrix)]; }
+    // Collective: see SparsePart.
+    void exchange_indices(TensorId matrix, comm::Communicator& world) {
+        parts_[static_cast<std::size_t>(matrix)]->exchange_indices(world, tracker_);
+    }
 
     // A tensor's local block: row-major, rows without gaps.
     std::byte* bytes(TensorId id) const {
@@ -44,6 +48,9 @@ public:
     kernels::Matrix matrix(TensorId id) const;
     // The send buffer of a step, followed by its receive buffer (staging_of).
     std::byte* staging(std::size_t step) const { return staging_[step]; }
+    std::int64_t send_staging_bytes(std::size_t step) const { return send_staging_[step]; }
+    // Of a product's step: how its staging is divided.
+    const SpmmBuffers& buffers(std::size_t step) const { return buffers_[step]; }
 
     // From now on `id` is the same memory as `target`, which is no alias itself, or its own again.
     void alias(TensorId id, std::optional<TensorId> target) { alias_[static_cast<std::size_t>(id)] = target; }
@@ -55,11 +62,12 @@ private:
     int rank_;
     MemoryTracker& tracker_;
     MemoryPlan plan_;
-    std::vector<std::byte*> data_;                       // per tensor; null for sparse ones
-    std::vector<std::byte*> staging_;                    // per step
-    std::vector<std::optional<TensorId>> alias_;         // per tensor
-    std::vector<std::vector<data::LocalBlock>> panels_;  // per tensor; empty for dense ones
-    std::vector<Charge> panel_charges_;
+    std::vector<std::byte*> data_;                  // per tensor; null for sparse ones
+    std::vector<std::byte*> staging_;               // per step
+    std::vector<std::optional<TensorId>> alias_;    // per tensor
+    std::vector<std::optional<SparsePart>> parts_;  // per tensor; empty for dense ones
+    std::vector<std::int64_t> send_staging_;        // per step; bytes
+    std::vector<SpmmBuffers> buffers_;              // per step; of products
     Arena arena_;
 };
 

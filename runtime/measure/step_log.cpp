@@ -42,8 +42,10 @@ void StepLog::add(const std::vector<StepSample>& pass) {
 
 std::string StepLog::pack() const {
     std::string text;
-    append(text, bytes_.size());
-    for (const StepSample& sample : bytes_) append(text, sample);
+    for (const auto* samples : {&expected_, &bytes_}) {
+        append(text, samples->size());
+        for (const StepSample& sample : *samples) append(text, sample);
+    }
     append(text, seconds_.size());
     for (const auto& pass : seconds_) {
         for (const double seconds : pass) append(text, seconds);
@@ -54,8 +56,10 @@ std::string StepLog::pack() const {
 StepLog StepLog::unpack(const std::string& packed) {
     StepLog log;
     std::size_t at = 0;
-    log.bytes_.resize(take<std::size_t>(packed, at));
-    for (StepSample& sample : log.bytes_) sample = take<StepSample>(packed, at);
+    for (auto* samples : {&log.expected_, &log.bytes_}) {
+        samples->resize(take<std::size_t>(packed, at));
+        for (StepSample& sample : *samples) sample = take<StepSample>(packed, at);
+    }
     log.seconds_.assign(take<std::size_t>(packed, at), std::vector<double>(log.bytes_.size()));
     for (auto& pass : log.seconds_) {
         for (double& seconds : pass) seconds = take<double>(packed, at);

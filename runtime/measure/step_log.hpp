@@ -29,6 +29,7 @@ public:
     std::string pack() const;
     static StepLog unpack(const std::string& packed);
 
+    const std::vector<StepSample>& expected() const { return expected_; }
     const std::vector<StepSample>& bytes() const { return bytes_; }
     const std::vector<std::vector<double>>& seconds() const { return seconds_; }  // per kept pass, per step
 

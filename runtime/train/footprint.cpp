@@ -11,9 +11,10 @@ std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const 
     std::int64_t largest = 0;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         const MemoryPlan plan = plan_memory(schedule, graph, rank);
-        const std::int64_t loading = plan.load_bytes + state;
-        const std::int64_t running = plan.arena_bytes + (circumstances.graph_stays ? plan.load_bytes : 0);
-        largest = std::max(largest, plan.adjacency_bytes + std::max(loading, running));
+        const std::int64_t loading = plan.load_bytes + plan.order_bytes + state;
+        const std::int64_t running = plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes) +
+                                     (circumstances.graph_stays ? plan.load_bytes : 0);
+        largest = std::max(largest, plan.adjacency_bytes + plan.request_bytes + std::max(loading, running));
     }
     return largest;
 }

@@ -12,7 +12,8 @@ struct Circumstances {
     bool graph_stays = false;  // the graph is not freed: other candidates will be built from it
 };
 
-// Bytes of the rank that needs most. In no special circumstances that is peak_bytes_per_rank.
+// Bytes of the rank that needs most; `graph` answers in the schedule's numbering. In no special circumstances that is
+// peak_bytes_per_rank.
 std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const Circumstances& circumstances);
 
 }  // namespace gnnplan::train

@@ -1,6 +1,8 @@
 #include "runtime/train/match.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace gnnplan::train {
 namespace {
@@ -83,17 +85,45 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
 }
 
-std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options) {
+namespace {
+
+// Rows that a schedule prunes are those of this graph and split, not of an estimate: the matrix of each layer l has the
+// rows N_l, and the columns N_(l-1) or all.
+bool prunes_these_rows(const Schedule& schedule, const data::Dataset& dataset) {
+    const int layers = schedule.numbering.loss_layers;
+    if (layers == 0) return true;
+    const auto counts = data::loss_row_counts(dataset.graph(), dataset.subset(), layers);
+    const std::int64_t all = dataset.vertices();
+    return std::all_of(schedule.tensors.begin(), schedule.tensors.end(), [&](const Tensor& tensor) {
+        if (tensor.role != Role::adjacency || (tensor.rows == all && tensor.columns == all)) return true;
+        const auto [rows, columns] =
+            tensor.transposed ? std::pair(tensor.rows, tensor.columns) : std::pair(tensor.columns, tensor.rows);
+        for (std::size_t l = 1; l < counts.size(); ++l) {
+            if (rows == counts[l] && (columns == counts[l - 1] || columns == all)) return true;
+        }
+        return false;
+    });
+}
+
+}  // namespace
+
+std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options, const data::Dataset* dataset) {
     std::vector<int> usable;
+    bool constant = false;
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const bool needs_constant_input = plan.candidates[i].configuration.constant_input;
-        if (!needs_constant_input || options.features_dropout() == 0) usable.push_back(static_cast<int>(i));
+        constant = constant || needs_constant_input;
+        const bool allowed = !needs_constant_input || options.features_dropout() == 0;
+        const bool fits = dataset == nullptr || prunes_these_rows(plan.candidates[i].schedule, *dataset);
+        if (allowed && fits) usable.push_back(static_cast<int>(i));
     }
-    if (usable.empty()) {
+    if (!usable.empty()) return usable;
+    if (constant && options.features_dropout() > 0) {
         throw Error(ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
                     "use --input-dropout 0, or plan again without --constant-input");
     }
-    return usable;
+    throw Error(ErrorCode::mismatch, "the plan's candidates compute only the rows that the loss was estimated to need",
+                "plan", "plan again with --graph and this path");
 }
 
 }  // namespace gnnplan::train

@@ -20,6 +20,8 @@ data::Normalisation normalisation_of(const Plan& plan);
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset);
 
 // Candidates the options allow, in the plan's order. Throws ErrorCode::mismatch when there is none.
-std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options);
+// Without `dataset`, what the options alone allow.
+std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options,
+                                   const data::Dataset* dataset = nullptr);
 
 }  // namespace gnnplan::train

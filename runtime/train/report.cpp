@@ -12,31 +12,35 @@ namespace gnnplan::train {
 namespace {
 
 int group_of(const Schedule& schedule, const Operation& operation) {
-    return std::visit(Overloaded{
-                          [&](const RedistributeStep&) { return schedule.grid.y; },
-                          [&](const SpmmStep& s) { return s.exchange == Exchange::panels ? schedule.grid.x : 1; },
-                          [&](const AllReduceStep&) { return schedule.grid.size(); },
-                          [](const GemmStep&) { return 1; },
-                          [](const WeightGradStep&) { return 1; },
-                          [](const MapStep&) { return 1; },
-                          [](const LossStep&) { return 1; },
-                          [](const ScoreStep&) { return 1; },
-                          [](const UpdateStep&) { return 1; },
-                      },
-                      operation);
+    return std::visit(
+        Overloaded{
+            [&](const RedistributeStep&) { return schedule.grid.y; },
+            [&](const SpmmStep& s) { return s.exchange == Exchange::none ? 1 : schedule.grid.x; },
+            [&](const IndexStep&) { return schedule.grid.x; },
+            [&](const ReduceScatterStep& s) { return schedule.grid.extent(partial_axis(tensor_of(schedule, s.in))); },
+            [&](const AllReduceStep&) { return schedule.grid.size(); },
+            [](const GemmStep&) { return 1; },
+            [](const WeightGradStep&) { return 1; },
+            [](const MapStep&) { return 1; },
+            [](const LossStep&) { return 1; },
+            [](const ScoreStep&) { return 1; },
+            [](const UpdateStep&) { return 1; },
+        },
+        operation);
 }
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
     return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-// Bytes of one pass over all steps logged.
-TrafficTotal counted_total(const std::vector<measure::StepLog>& ranks) {
+// Bytes of one pass over all steps logged, counted or expected.
+TrafficTotal total_of(const std::vector<measure::StepLog>& ranks,
+                      const std::vector<measure::StepSample>& (measure::StepLog::*which)() const) {
     TrafficTotal total;
     for (const measure::StepLog& log : ranks) {
         std::int64_t sent = 0;
         std::int64_t received = 0;
-        for (const measure::StepSample& sample : log.bytes()) {
+        for (const measure::StepSample& sample : (log.*which)()) {
             sent += sample.sent_bytes;
             received += sample.received_bytes;
         }
@@ -79,11 +83,12 @@ std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
 
 }  // namespace
 
-std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, int rank) {
+std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
+                                                int rank) {
     std::vector<measure::StepSample> expected(schedule.steps.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
         if (schedule.steps[i].phase != phase) continue;
-        const RankTraffic traffic = traffic_of(schedule, schedule.steps[i])[static_cast<std::size_t>(rank)];
+        const RankTraffic traffic = traffic_of(schedule, schedule.steps[i], graph, rank);
         expected[i] = {0, traffic.sent_bytes, traffic.received_bytes};
     }
     return expected;
@@ -111,10 +116,10 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
         record.rows = subject.rows;
         record.columns = subject.columns;
         record.group = group_of(schedule, step.operation);
-        for (const RankTraffic& traffic : traffic_of(schedule, step)) {
-            record.predicted_bytes_by_rank.push_back(traffic.sent_bytes);
+        for (const measure::StepLog& log : ranks) {
+            record.predicted_bytes_by_rank.push_back(log.expected()[i].sent_bytes);
+            record.counted_bytes_by_rank.push_back(log.bytes()[i].sent_bytes);
         }
-        for (const measure::StepLog& log : ranks) record.counted_bytes_by_rank.push_back(log.bytes()[i].sent_bytes);
         record.predicted_bytes = sum(record.predicted_bytes_by_rank);
         record.counted_bytes = sum(record.counted_bytes_by_rank);
         record.predicted_seconds = candidate.predicted.step_seconds[i];
@@ -125,19 +130,21 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
 
 void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurements& mine, RunReport& report) {
     const Candidate& chosen = plan.candidates[static_cast<std::size_t>(report.chosen)];
-    const TrafficTotal predicted = total_traffic(chosen.schedule, Phase::epoch);
     report.configuration = chosen.configuration;
+    const auto logs = gather_logs(comm, mine.epoch);
+    const TrafficTotal predicted = total_of(logs, &measure::StepLog::expected);
     report.predicted.total_bytes = predicted.total_bytes;
     report.predicted.max_rank_bytes = predicted.max_rank_bytes;
     report.predicted.estimate = false;
-
-    const auto logs = gather_logs(comm, mine.epoch);
     report.steps = step_records(chosen, Phase::epoch, logs);
     if (mine.evaluation.passes() > 0) {
         report.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm, mine.evaluation));
     }
     report.setup = setup_records(comm, plan, mine);
-    const TrafficTotal counted = counted_total(logs);
+    for (StepRecord& record : step_records(chosen, Phase::setup, gather_logs(comm, mine.setup))) {
+        report.setup.push_back(std::move(record));
+    }
+    const TrafficTotal counted = total_of(logs, &measure::StepLog::bytes);
     report.measured.total_bytes = counted.total_bytes;
     report.measured.max_rank_bytes = counted.max_rank_bytes;
     report.measured.epoch_seconds = measure::median(mine.steady_seconds);

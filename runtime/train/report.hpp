@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.hpp"
 #include "runtime/measure/step_log.hpp"
 
+#include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/plan.hpp>
 
@@ -15,18 +16,20 @@
 namespace gnnplan::train {
 
 // What the steps of `phase` should send and receive on `rank`: indexed by step of the schedule, 0 for those of other
-// phases, as Executor::run counts.
-std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, int rank);
+// phases, as Executor::run counts. `graph` answers in the schedule's numbering.
+std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
+                                                int rank);
 
 // Collective. Every rank's log, in rank order.
 std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measure::StepLog& log);
 
-// One record for each step of `phase`: bytes predicted from the schedule, counted and timed from the ranks' logs.
+// One record for each step of `phase`: bytes that the ranks expected, counted and timed, from their logs.
 std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
                                      const std::vector<measure::StepLog>& ranks);
 
 // What one rank measured; logs and steady_seconds are of the executor that was built last.
 struct Measurements {
+    measure::StepLog setup;
     measure::StepLog epoch;
     measure::StepLog evaluation;
     std::vector<double> steady_seconds;  // per epoch, the largest over ranks

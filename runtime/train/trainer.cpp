@@ -46,7 +46,8 @@ public:
 private:
     const Candidate& candidate(int index) const { return plan_.candidates[static_cast<std::size_t>(index)]; }
     Autotuner prepare();
-    Autotuner make_tuner(const GraphStats& graph) const;
+    Autotuner make_tuner() const;
+    std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule) const;
     void build(int index, bool last);
     void load_model(const Candidate& candidate);
     EpochRecord train_epoch(std::int64_t epoch);
@@ -74,15 +75,16 @@ private:
 };
 
 // Candidates are tried beside the loaded graph, so only those that fit there are.
-Autotuner Trainer::make_tuner(const GraphStats& graph) const {
-    std::vector<int> usable = usable_candidates(plan_, options_);
+Autotuner Trainer::make_tuner() const {
+    std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
     const std::int64_t each =
         tuning_epochs(options_.autotune, options_.epochs, static_cast<std::int64_t>(usable.size()));
     if (each == 0) return {{usable.front()}, 0};
     std::vector<int> tried;
     for (const int index : usable) {
+        const Schedule& schedule = candidate(index).schedule;
         const std::int64_t bytes =
-            footprint(candidate(index).schedule, graph, {.state_lives = true, .graph_stays = true});
+            footprint(schedule, *counts_for(schedule), {.state_lives = true, .graph_stays = true});
         if (bytes <= plan_.machine.memory_per_rank) tried.push_back(index);
     }
     // One epoch at least is left for the winner.
@@ -96,6 +98,12 @@ Autotuner Trainer::make_tuner(const GraphStats& graph) const {
     return {std::move(tried), each};
 }
 
+// The graph's counts in the schedule's numbering.
+std::shared_ptr<const exec::GraphCounts> Trainer::counts_for(const Schedule& schedule) const {
+    const exec::GraphCounts counts(dataset_.graph(), dataset_.subset());
+    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts.numbered(schedule.numbering));
+}
+
 void Trainer::build(int index, bool last) {
     if (hooks_.candidate) hooks_.candidate(index);
     const Candidate& next = candidate(index);
@@ -107,12 +115,20 @@ void Trainer::build(int index, bool last) {
     if (last) tracker_.restart();
 
     const double start = clock_.now();
-    const exec::GraphCounts counts(dataset_.graph());
     const Circumstances circumstances{.state_lives = state_ != nullptr, .graph_stays = !last};
     report_.predicted = next.predicted;
-    report_.predicted.peak_bytes_per_rank = footprint(next.schedule, counts, circumstances);
-    executor_ = std::make_unique<exec::Executor>(next.schedule, counts, comm_, *options_.kernels, tracker_, clock_);
-    comm::agree(comm_, [&] { executor_->build_blocks(dataset_.graph(), scales_); });
+    comm::agree(comm_, [&] {
+        const auto counts = counts_for(next.schedule);
+        report_.predicted.peak_bytes_per_rank = footprint(next.schedule, *counts, circumstances);
+        const auto expected = [&](Phase phase) {
+            return measure::StepLog(expected_bytes(next.schedule, phase, *counts, comm_.rank()));
+        };
+        measured_.setup = expected(Phase::setup);
+        measured_.epoch = expected(Phase::epoch);
+        measured_.evaluation = expected(Phase::evaluation);
+        executor_ = std::make_unique<exec::Executor>(next.schedule, counts, comm_, *options_.kernels, tracker_, clock_);
+        executor_->build_blocks(dataset_.graph(), scales_);
+    });
     const double cut = clock_.now();
     if (last) {
         scales_ = {};
@@ -125,11 +141,9 @@ void Trainer::build(int index, bool last) {
         comm_.barrier();
         if (hooks_.release_features) hooks_.release_features();
     }
-    executor_->run(Phase::setup, settings(0, true));
+    measured_.setup.add(executor_->run(Phase::setup, settings(0, true)));
     measured_.partition_seconds += cut - start;
     measured_.initialise_seconds += clock_.now() - cut;
-    measured_.epoch = measure::StepLog(expected_bytes(next.schedule, Phase::epoch, comm_.rank()));
-    measured_.evaluation = measure::StepLog(expected_bytes(next.schedule, Phase::evaluation, comm_.rank()));
     measured_.steady_seconds.clear();
     epochs_since_build_ = 0;
 }
@@ -211,7 +225,7 @@ Autotuner Trainer::prepare() {
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
         scales_ = scales_of(dataset_.graph(), normalisation_of(plan_));
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
-        tuner = make_tuner(exec::GraphCounts(dataset_.graph()));
+        tuner = make_tuner();
     });
     return *tuner;
 }

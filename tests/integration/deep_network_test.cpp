@@ -1,4 +1,5 @@
-// Networks of three and four layers, where masks and operands of weight gradients have to move.
+// Networks of three and four layers, where masks and operands of weight gradients have to move; and of five and eight
+// layers, as the full space plans them.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -73,6 +74,59 @@ TEST(DeepNetwork, FourLayersWithMovedMasksAndOperands) {
     EXPECT_GT(moved.masks, 0);
     EXPECT_GT(moved.operands, 0);
 }
+
+// Plans of the full space for deep networks: every candidate of the plan of each scheme.
+class DeepPlan : public ::testing::TestWithParam<Network> {
+protected:
+    // The plan's candidates on `ranks` ranks; none where they form no grid of the scheme.
+    static std::vector<Candidate> planned(const TestProblem& problem, const GraphStats& graph, int ranks,
+                                          const std::string& scheme) {
+        SelectOptions options;
+        options.scheme = scheme;
+        const SelectResult result = select(problem.planner_problem(graph, ranks), test_machine(), options);
+        if (result) return result.selection->plan.candidates;
+        EXPECT_EQ(result.code, ErrorCode::usage) << result.message;
+        return {};
+    }
+
+    void check(const TestProblem& problem, const Expected& expected, const Candidate& candidate) const {
+        const Configuration& configuration = candidate.configuration;
+        if (configuration.constant_input && problem.network().input_dropout > 0) return;
+        SCOPED_TRACE(fmt::format("{} on {}, forward {}, backward {}, operands {}{}{}", configuration.scheme,
+                                 configuration.grid.text(), text(configuration.forward), text(configuration.backward),
+                                 text(configuration.operands), configuration.loss_rows ? ", loss rows" : "",
+                                 configuration.permutation ? ", permuted" : ""));
+        const auto runs = run_schedule(problem, candidate.schedule, 2);
+        check_values(problem, runs, expected);
+        EXPECT_TRUE(bytes_as_predicted(candidate.schedule, runs));
+        EXPECT_TRUE(peaks_as_predicted(runs));
+        std::int64_t peak = 0;
+        for (const RankRun& run : runs) peak = std::max(peak, run.allocated_peak);
+        EXPECT_EQ(peak, candidate.predicted.peak_bytes_per_rank);
+    }
+};
+
+TEST_P(DeepPlan, EqualsReferenceAndPrediction) {
+    const TestProblem problem(random_directed(23, 2, 7, 4, 24), GetParam());
+    const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
+    const Expected expected = expect_of(problem, 2);
+    for (const int ranks : {4, 8}) {
+        std::set<std::string> schemes;
+        for (const std::string& scheme : scheme_names()) {
+            for (const Candidate& candidate : planned(problem, counts, ranks, scheme)) {
+                schemes.insert(candidate.configuration.scheme);
+                check(problem, expected, candidate);
+                if (HasFailure()) return;
+            }
+        }
+        EXPECT_EQ(schemes.size(), scheme_names().size());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Depths, DeepPlan,
+                         ::testing::Values(Network{{6, 4, 7, 5}, true, 0.25F, 0.125F},
+                                           Network{{9, 6, 8, 9, 7, 6, 8}, false, 0, 0}),
+                         [](const auto& instance) { return fmt::format("L{}", instance.param.hidden.size() + 1); });
 
 }  // namespace
 }  // namespace gnnplan::testing

@@ -79,11 +79,11 @@ void check_epoch(const TestProblem& problem, const RankEpoch& actual, const Expe
     }
 }
 
-::testing::AssertionResult pass_as_predicted(const Schedule& schedule, Phase phase, int rank,
+::testing::AssertionResult pass_as_predicted(const Schedule& schedule, const RankRun& run, Phase phase, int rank,
                                              const std::vector<measure::StepSample>& samples) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         if (schedule.steps[i].phase != phase) continue;
-        const RankTraffic predicted = traffic_of(schedule, schedule.steps[i])[static_cast<std::size_t>(rank)];
+        const RankTraffic predicted = traffic_of(schedule, schedule.steps[i], *run.counts, rank);
         if (predicted != RankTraffic{samples[i].sent_bytes, samples[i].received_bytes}) {
             return ::testing::AssertionFailure()
                    << schedule.steps[i].name << ", rank " << rank << ": predicted to send " << predicted.sent_bytes
@@ -125,10 +125,11 @@ void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, 
 }
 
 ::testing::AssertionResult bytes_as_predicted(const Schedule& schedule, int rank, const RankRun& run) {
+    if (auto result = pass_as_predicted(schedule, run, Phase::setup, rank, run.setup); !result) return result;
     for (const RankEpoch& epoch : run.epochs) {
-        if (auto result = pass_as_predicted(schedule, Phase::epoch, rank, epoch.steps); !result) return result;
+        if (auto result = pass_as_predicted(schedule, run, Phase::epoch, rank, epoch.steps); !result) return result;
     }
-    return pass_as_predicted(schedule, Phase::evaluation, rank, run.evaluation);
+    return pass_as_predicted(schedule, run, Phase::evaluation, rank, run.evaluation);
 }
 
 ::testing::AssertionResult bytes_as_predicted(const Schedule& schedule, const std::vector<RankRun>& runs) {

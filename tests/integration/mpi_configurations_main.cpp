@@ -1,11 +1,13 @@
-// Every two-layer configuration under real MPI: values equal the serial reference, counted bytes and allocated memory
-// equal the prediction on every rank.
+// Every two-layer configuration of the paper and a sample of the full space under real MPI: values equal the serial
+// reference, counted bytes and allocated memory equal the prediction on every rank.
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "planner/search/full_space.hpp"
 #include "runtime/comm/mpi.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/expectations.hpp"
@@ -38,6 +40,85 @@ TEST(UnderMpi, DirectedGraphWithDropout) {
 
 TEST(UnderMpi, SymmetricGraph) {
     check_configurations(TestProblem(random_symmetric(24, 5, 8, 4, 2), {{6}, false, 0, 0}));
+}
+
+// What a sample has to have had of every scheme that the ranks have a grid for.
+struct Sampled {
+    std::set<std::string> schemes, rows, overlapped, permuted, loss_rows;
+    int column_losses = 0;
+    int replicated_inputs = 0;
+    int cached = 0;
+
+    void add(const Configuration& c) {
+        schemes.insert(c.scheme);
+        if (c.exchange == Exchange::rows) rows.insert(c.scheme);
+        if (c.overlap) overlapped.insert(c.scheme);
+        if (c.permutation) permuted.insert(c.scheme);
+        if (c.loss_rows) loss_rows.insert(c.scheme);
+        column_losses += c.column_loss ? 1 : 0;
+        replicated_inputs += c.replicated_input ? 1 : 0;
+        cached += c.cached_aggregation ? 1 : 0;
+    }
+};
+
+void check_configuration(const TestProblem& problem, const search::Space& space, const Configuration& configuration,
+                         const Expected& expected) {
+    SCOPED_TRACE(fmt::format("{}: {} on {}, forward {}, backward {}, rank {} of {}", problem.name(),
+                             configuration.scheme, configuration.grid.text(), text(configuration.forward),
+                             text(configuration.backward), world->rank(), world->size()));
+    const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+    const RankRun run = run_rank(problem, schedule, 1, kernels::cpu_table(), *world);
+    check_rank(problem, run, expected);
+    EXPECT_TRUE(bytes_as_predicted(schedule, world->rank(), run));
+    EXPECT_EQ(run.allocated_peak, run.predicted_peak);
+}
+
+// On every grid of every scheme some of the combinations of layer choices, with switches by turns.
+Sampled check_schemes(const TestProblem& problem) {
+    constexpr std::size_t per_grid = 16;
+    const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
+    const search::Space space = search::make_space(problem.planner_problem(counts, world->size()), test_machine(), {});
+    const Expected expected = expect_of(problem, 1);
+    Sampled sampled;
+    for (const enumerate::SchemeGrid& on : space.grids) {
+        const bool rows = on.grid.x > 1;
+        const bool nonzeros = on.grid.y > 1 && (on.scheme == "2d" || on.scheme == "3d");
+        const std::vector<search::Choices> all = search::all_choices(space, on, false);
+        for (std::size_t turn = 0; turn < per_grid; ++turn) {
+            const search::Choices& choices = all[turn * (all.size() - 1) / (per_grid - 1)];
+            if (choices.front().constant_input && problem.network().input_dropout > 0) continue;
+            search::Frame frame{on, turn % 3 == 0, turn / 2 % 2 == 1, 0, {}};
+            if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
+            frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
+            const Configuration configuration = search::configuration_of(frame, choices);
+            sampled.add(configuration);
+            check_configuration(problem, space, configuration, expected);
+        }
+    }
+    return sampled;
+}
+
+TEST(SchemesUnderMpi, SymmetricGraph) {
+    const Sampled sampled = check_schemes(TestProblem(random_symmetric(24, 5, 8, 4, 2), {{6}, true, 0, 0}));
+    const std::set<std::string> schemes =
+        world->size() == 4 ? std::set<std::string>{"rdm", "1d", "1.5d", "2d", "3d"}
+                           : std::set<std::string>{"rdm", "1d", "1.5d", "2d"};  // z and y need two ranks each
+    EXPECT_EQ(sampled.schemes, schemes);
+    EXPECT_EQ(sampled.permuted, schemes);
+    EXPECT_EQ(sampled.loss_rows, schemes);
+    EXPECT_TRUE(sampled.rows.contains("1d"));
+    EXPECT_TRUE(sampled.overlapped.contains("1d") && sampled.overlapped.contains("2d"));
+    if (world->size() == 4) {
+        EXPECT_EQ(sampled.rows, (std::set<std::string>{"rdm", "1d", "1.5d", "2d"}));
+    }
+    EXPECT_GT(sampled.column_losses, 0);
+    EXPECT_GT(sampled.replicated_inputs, 0);
+    EXPECT_GT(sampled.cached, 0);
+}
+
+TEST(SchemesUnderMpi, DirectedGraphWithDropout) {
+    const Sampled sampled = check_schemes(TestProblem(random_directed(23, 4, 7, 5, 1), {{6}, false, 0.5F, 0.25F}));
+    EXPECT_GE(sampled.schemes.size(), 4U);
 }
 
 }  // namespace

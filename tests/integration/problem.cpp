@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "planner/search/candidates.hpp"
+#include "planner/search/paper_space.hpp"
 
 namespace gnnplan::testing {
 namespace {
@@ -77,12 +77,17 @@ Machine test_machine() {
 
 std::vector<Candidate> configurations(const TestProblem& problem, const GraphStats& graph, int ranks, int replication) {
     SelectOptions options;
+    options.space = SearchSpace::paper;
+    options.scheme = "rdm";
     options.replication = replication;
     const Problem asked = problem.planner_problem(graph, ranks);
     const search::Space space = search::make_space(asked, test_machine(), options);
+    search::Views views(graph);
     std::vector<Candidate> candidates;
-    for (const search::Listed& listed : search::list_configurations(space, replication)) {
-        candidates.push_back(search::cost_configuration(space, listed.configuration, test_machine()));
+    for (const enumerate::SchemeGrid& grid : space.grids) {
+        for (const search::Listed& listed : search::list_paper_space(space, grid)) {
+            candidates.push_back(search::cost_configuration(space, listed.configuration, test_machine(), views));
+        }
     }
     return candidates;
 }

@@ -56,15 +56,21 @@ std::int64_t loaded_bytes(const data::Graph& graph, const data::DegreeScales& sc
 
 }  // namespace
 
+std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& problem, const Schedule& schedule) {
+    const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
+    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts.numbered(schedule.numbering));
+}
+
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
                  comm::Communicator& comm) {
     kernels::set_threads(1);
     const data::Graph& graph = problem.dataset().graph();
-    const exec::GraphCounts counts(graph);
+    const auto counts = numbered_counts(problem, schedule);
     exec::MemoryTracker tracker;
     measure::SteadyClock clock;
     RankRun run;
     exec::Executor executor(schedule, counts, comm, kernels, tracker, clock);
+    run.counts = counts;
     {
         const data::DegreeScales scales = data::compute_scales(graph, data::Normalisation::symmetric);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
@@ -73,12 +79,13 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     const exec::ModelState state(schedule, run_seed, tracker);
     executor.allocate(state);
     executor.fill(problem.dataset());
+    run.setup = executor.run(Phase::setup, pass_settings(problem, 0, true));
     for (int epoch = 1; epoch <= epochs; ++epoch) {
         run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch)));
     }
     run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
     run.correct = executor.correct();
-    run.predicted_peak = plan_memory(schedule, counts, comm.rank()).peak_bytes;
+    run.predicted_peak = plan_memory(schedule, *counts, comm.rank()).peak_bytes;
     run.allocated_peak = tracker.peak();
     return run;
 }

@@ -3,6 +3,7 @@
 
 #include "kernels/table.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "runtime/exec/graph_counts.hpp"
 #include "runtime/measure/step_log.hpp"
 #include "tests/integration/problem.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace gnnplan::testing {
@@ -23,12 +25,17 @@ struct RankEpoch {
 };
 
 struct RankRun {
+    std::shared_ptr<const exec::GraphCounts> counts;  // of the graph as the schedule numbers it
+    std::vector<measure::StepSample> setup;
     std::vector<RankEpoch> epochs;
     std::array<double, 3> correct{};  // of the evaluation after the last epoch
     std::vector<measure::StepSample> evaluation;
     std::int64_t predicted_peak = 0;
     std::int64_t allocated_peak = 0;
 };
+
+// The problem's graph in the numbering of a schedule.
+std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& problem, const Schedule& schedule);
 
 inline constexpr std::uint64_t run_seed = 1;
 inline constexpr double run_weight_decay = 5e-3;

@@ -18,6 +18,8 @@ DropoutKey dropout_key(float probability) {
 // The same single operations in the same order: equal bits, dropout decisions included.
 TEST(Activate, CpuEqualsReference) {
     std::mt19937 random(1);
+    std::vector<std::int32_t> ids(29);
+    for (std::int32_t& id : ids) id = static_cast<std::int32_t>(random() >> 1U);
     for (const std::int64_t rows : {0, 1, 29}) {
         for (const std::int64_t columns : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 41, 64, 100, 511, 512, 513, 602}) {
             const Owned bias = Owned(1, columns).fill(random, 3);
@@ -29,6 +31,7 @@ TEST(Activate, CpuEqualsReference) {
                         DropoutKey key = dropout_key(p);
                         key.first_row = 1000;
                         key.first_column = 3;
+                        if (relu) key.row_ids = ids.data();
                         const float* addend = with_bias ? bias.view().data : nullptr;
                         cpu_table().activate(got.view(), addend, relu, key);
                         reference_table().activate(want.view(), addend, relu, key);
@@ -72,6 +75,37 @@ TEST(Dropout, DoesNotDependOnTheBlock) {
                     }
                 }
                 ASSERT_EQ(difference(blocks, whole), "") << table->name << ", blocks " << height << " x " << width;
+            }
+        }
+    }
+}
+
+// Rows in any order, and rows that follow each other nowhere, see the decisions of their global rows.
+TEST(Dropout, RowIdsTakeTheirRowsDecisions) {
+    constexpr std::int64_t rows = 70;
+    std::vector<std::int32_t> ids(rows);
+    for (std::int32_t i = 0; i < rows; ++i) ids[static_cast<std::size_t>(i)] = (i * 29 + 3) % 70;  // coprime
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        for (const std::int64_t columns : {1, 8, 41, 513}) {
+            std::mt19937 random(7);
+            const Owned in = Owned(rows, columns).fill(random, 9);
+            Owned shuffled(rows, columns);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                std::copy_n(in.view().row(ids[static_cast<std::size_t>(i)]), columns, shuffled.view().row(i));
+            }
+            DropoutKey key = dropout_key(0.5F);
+            key.first_column = 3;
+            Owned want(rows, columns);
+            table->dropout(in.view(), want.view(), key);
+            key.first_row = 12345;  // of no account when there are ids
+            key.row_ids = ids.data();
+            Owned dropped(rows, columns);
+            table->dropout(shuffled.view(), dropped.view(), key);
+            table->activate(shuffled.view(), nullptr, false, key);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                const float* expected = want.view().row(ids[static_cast<std::size_t>(i)]);
+                ASSERT_TRUE(std::equal(expected, expected + columns, dropped.view().row(i))) << table->name;
+                ASSERT_TRUE(std::equal(expected, expected + columns, shuffled.view().row(i))) << table->name;
             }
         }
     }

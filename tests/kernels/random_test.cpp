@@ -27,7 +27,7 @@ TEST(Random, VectorisedDrawsEqualPhilox) {
     const std::int64_t row = (std::int64_t{5} << 32) - 1;  // the carry into the high word must be right
     for (const auto* kernels : cpu::supported_kernels()) {
         std::array<std::uint16_t, cpu::draw_columns> draws{};
-        kernels->dropout_draws(key, row, 3, 11, 7, draws.data());
+        kernels->dropout_draws(key, {row, nullptr}, 3, 11, 7, draws.data());
         for (std::int64_t r = 0; r < 3; ++r) {
             for (std::int64_t g = 0; g < 7; ++g) {
                 const auto words =

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace gnnplan::testing {
@@ -75,6 +77,53 @@ TEST(Enumerate, PeopleGetATable) {
     EXPECT_THAT(outcome.out, ::testing::HasSubstr("N=232,965"));
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("10 +DS +DS +512 +512 .*yes"));
     EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Enumerate, FullSpaceSaysWhatIsPerformed) {
+    const auto json = gnnplan(reddit + "--space full --scheme rdm --replication 8 --json").json();
+    EXPECT_EQ(json["space"], "full");
+    EXPECT_EQ(json["scheme"], "rdm");
+    ASSERT_FALSE(json["configurations"].empty());
+    std::vector<int> ids;
+    for (const auto& c : json["configurations"]) {
+        ids.push_back(c["id"]);
+        for (const char* key : {"scheme", "grid", "kept", "exchange", "overlap", "permutation", "total_bytes"}) {
+            EXPECT_TRUE(c.contains(key)) << key;
+        }
+        EXPECT_EQ(c["replication"], 8);
+        EXPECT_EQ(c["spmm_ops"].get<double>(), 114848857.0 * c["sparse_units"].get<double>());
+        // No other one is as good in both units and better in one.
+        for (const auto& other : json["configurations"]) {
+            const double redistribution = c["redistribution_units"], sparse = c["sparse_units"];
+            const double fewer = other["redistribution_units"], less = other["sparse_units"];
+            const bool beaten = fewer <= redistribution && less <= sparse && (fewer < redistribution || less < sparse);
+            EXPECT_FALSE(c["pareto"] && beaten) << c["id"] << " by " << other["id"];
+        }
+    }
+    std::sort(ids.begin(), ids.end());
+    EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+    EXPECT_FALSE(pareto_ids(json).empty());
+}
+
+TEST(Enumerate, DeepNetworksHaveTheirFrontListed) {
+    const std::string deep =
+        "enumerate --widths 64,32,32,32,32,8 --vertices 1000 --nonzeros 9000 --ranks 4 --space full ";
+    const auto json = gnnplan(deep + "--scheme rdm --replication 4 --json").json();
+    EXPECT_EQ(json["truncated"], true);
+    ASSERT_FALSE(json["configurations"].empty());
+    for (const auto& c : json["configurations"]) EXPECT_EQ(c["pareto"], true);
+    EXPECT_THAT(gnnplan(deep).out, ::testing::HasSubstr("too many to list"));
+    EXPECT_EQ(gnnplan(reddit + "--space full --scheme rdm --json").json()["truncated"], false);
+}
+
+TEST(Enumerate, TrainFractionNeedsFewerRows) {
+    const auto fastest = [](const std::string& flags) {
+        double bytes = std::numeric_limits<double>::infinity();
+        const auto json = gnnplan(reddit + "--space full --scheme rdm --replication 8 --json " + flags).json();
+        for (const auto& c : json["configurations"]) bytes = std::min(bytes, c["total_bytes"].get<double>());
+        return bytes;
+    };
+    EXPECT_LT(fastest("--train-fraction 0.01"), fastest(""));
 }
 
 TEST(Enumerate, SixLayersAtMost) {

@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 nlohmann::ordered_json explain(const std::string& plan_flags) {
     const Folder folder;
     const std::string file = folder / "plan.json";
-    const Outcome planned = gnnplan("plan --vertices 103 --nonzeros 900 --ranks 4 -o " + file + " " + plan_flags);
+    const Outcome planned =
+        gnnplan("plan --vertices 103 --nonzeros 900 --ranks 4 --space paper -o " + file + " " + plan_flags);
     EXPECT_EQ(planned.code, 0) << planned.err;
     return gnnplan("explain --json " + file).json();
 }

@@ -22,7 +22,7 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     const Folder folder;
     const std::string file = folder / "plan.json";
     const Outcome outcome =
-        gnnplan("plan --graph reddit --hidden 128 --layers 2 --ranks 8 --machine a6000x8 -o " + file);
+        gnnplan("plan --graph reddit --hidden 128 --layers 2 --ranks 8 --machine a6000x8 --space paper -o " + file);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("reddit (card: GNN-RDM Table V)"));
     EXPECT_THAT(outcome.out, HasSubstr("N=232,965  nnz=114,848,857 (self loops included)  602 features, 41 classes"));
@@ -62,7 +62,7 @@ TEST(Plan, JsonIsThePlanItself) {
 
 TEST(Plan, PinsAreKept) {
     const auto pinned = [](const std::string& pins) {
-        return gnnplan("plan --graph cora --ranks 6 --json " + pins).json()["configuration"];
+        return gnnplan("plan --graph cora --ranks 6 --space paper --json " + pins).json()["configuration"];
     };
     EXPECT_EQ(pinned("--replication 3")["grid"], (std::vector<int>{2, 3, 1}));
     EXPECT_EQ(pinned("--grid 2x3")["replication"], 3);
@@ -76,9 +76,15 @@ TEST(Plan, PinsAreKept) {
 }
 
 TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
-    for (const char* pins : {"--replication 4", "--grid 4x2", "--grid 2x2", "--grid 6", "--grid 2x3x1", "--grid 0x6",
-                             "--grid x", "--grid 2x3 --replication 2", "--forward SDS", "--backward S", "--forward SX",
-                             "--forward ''", "--scheme 2d", "--space full", "--model gat", "--exchange rows"}) {
+    for (const char* pins : {"--replication 4",    "--grid 4x2",           "--grid 2x2",
+                             "--grid 6",           "--grid 2x3x2",         "--grid 0x6",
+                             "--grid x",           "--grid 1x2x3x1",       "--grid 2x3 --replication 2",
+                             "--forward SDS",      "--backward S",         "--forward SX",
+                             "--forward ''",       "--scheme 4d",          "--space half",
+                             "--model gat",        "--exchange some",      "--overlap maybe",
+                             "--permute maybe",    "--partition",          "--scheme 1d --grid 2x3",
+                             "--train-fraction 0", "--train-fraction 1.5", "--train-fraction nan",
+                             "--pareto speed",     "--pareto time,"}) {
         const Outcome outcome = gnnplan(std::string("plan --graph cora --ranks 6 ") + pins);
         EXPECT_EQ(outcome.code, 64) << pins << "\n" << outcome.err;
         EXPECT_THAT(outcome.err, ::testing::StartsWith("error: ")) << pins;
@@ -87,7 +93,7 @@ TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
 }
 
 TEST(Plan, TopLimitsTheRowsOnly) {
-    const std::string out = gnnplan("plan --graph cora --ranks 2 --top 3").out;
+    const std::string out = gnnplan("plan --graph cora --ranks 2 --space paper --top 3").out;
     EXPECT_THAT(out, HasSubstr("\n   3  "));
     EXPECT_THAT(out, ::testing::Not(HasSubstr("\n   4  ")));
     EXPECT_THAT(out, HasSubstr("32 configurations"));
@@ -122,11 +128,39 @@ TEST(Plan, NothingFitsSaysWhatWould) {
 }
 
 TEST(Plan, MemoryIsTheLimitThatIsObeyed) {
-    const auto plan = gnnplan("plan --graph reddit --ranks 8 --json").json();
+    const auto plan = gnnplan("plan --graph reddit --ranks 8 --space paper --json").json();
     const auto peak = plan["predicted"]["peak_bytes_per_rank"].get<std::int64_t>();
-    const std::string same = "plan --graph reddit --ranks 8 --json --memory ";
+    const std::string same = "plan --graph reddit --ranks 8 --space paper --json --memory ";
     EXPECT_EQ(gnnplan(same + std::to_string(peak)).json()["configuration"], plan["configuration"]);
     EXPECT_NE(gnnplan(same + std::to_string(peak - 1)).json()["configuration"], plan["configuration"]);
+}
+
+TEST(Plan, TableFileHoldsWhatTheTableShows) {
+    const Folder folder;
+    const std::string file = folder / "ranking.json";
+    const Outcome outcome = gnnplan("plan --graph reddit --ranks 8 --space paper --table " + file);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto ranking = nlohmann::json::parse(read_text(file));
+    EXPECT_EQ(ranking["schema"], "gnnplan.ranking/1");
+    ASSERT_EQ(ranking["ranked"].size(), 64U);
+    for (const char* key :
+         {"configuration", "epoch_seconds", "total_bytes", "peak_bytes_per_rank", "sparse_units", "pareto", "fits"}) {
+        EXPECT_TRUE(ranking["ranked"][0].contains(key)) << key;
+    }
+    const double slower =
+        ranking["ranked"][1]["epoch_seconds"].get<double>() / ranking["ranked"][0]["epoch_seconds"].get<double>() - 1;
+    EXPECT_DOUBLE_EQ(ranking["runner_up_slower_by"].get<double>(), slower);
+    EXPECT_EQ(ranking["separated"], slower >= 1e-3);
+    EXPECT_THAT(outcome.out, HasSubstr("#1 and #2 are"));
+    EXPECT_EQ(gnnplan("plan --graph cora --table /nonexistent/r.json").code, 73);
+}
+
+TEST(Plan, TrainFractionIsOfSizesOnly) {
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 2 --train-fraction 0.05").code, 0);
+    const Folder folder;
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "0 1\n1 2\n");
+    EXPECT_EQ(gnnplan("plan --features 4 --classes 2 --train-fraction 0.5 --graph " + edges).code, 64);
 }
 
 TEST(Plan, MachineFromAFile) {
@@ -167,20 +201,23 @@ TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     const std::string edges = folder / "edges.txt";
     write_text(edges, "0 1\n1 2\n2 3\n3 0\n1 3\n");
     EXPECT_EQ(gnnplan("plan --graph " + edges).code, 64);
-    const auto plan = gnnplan("plan --json --features 4 --classes 2 --seed 9 --graph " + edges).json();
+    const auto plan = gnnplan("plan --space paper --json --features 4 --classes 2 --seed 9 --graph " + edges).json();
     const auto& graph = plan["problem"]["graph"];
     EXPECT_EQ(graph["generated_features"], 4);
     EXPECT_EQ(graph["generated_classes"], 2);
     EXPECT_EQ(graph["seed"], 9);
     EXPECT_EQ(graph["symmetric"], false);
     EXPECT_EQ(graph["nonzeros"], 9);
-    const auto symmetrised = gnnplan("plan --json --features 4 --classes 2 --symmetrise --graph " + edges).json();
+    const auto symmetrised =
+        gnnplan("plan --space paper --json --features 4 --classes 2 --symmetrise --graph " + edges).json();
     EXPECT_EQ(symmetrised["problem"]["graph"]["symmetric"], true);
     EXPECT_EQ(symmetrised["problem"]["graph"]["symmetrised"], true);
     EXPECT_EQ(symmetrised["problem"]["graph"]["nonzeros"], 14);
     // Row means weigh the two directions of an edge differently: A and A^T are both stored.
     const auto means =
-        gnnplan("plan --json --features 4 --classes 2 --symmetrise --normalisation row_mean --graph " + edges).json();
+        gnnplan("plan --space paper --json --features 4 --classes 2 --symmetrise --normalisation row_mean --graph " +
+                edges)
+            .json();
     EXPECT_EQ(means["problem"]["graph"]["symmetric"], true);
     EXPECT_EQ(adjacencies(symmetrised), 1);
     EXPECT_EQ(adjacencies(means), 2);

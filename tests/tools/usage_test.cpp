@@ -22,9 +22,9 @@ TEST(Usage, BareToolPrintsTheShortHelp) {
 
 TEST(Usage, EveryHelpOpensWithTwoExamples) {
     for (const std::string command :
-         {"enumerate", "plan", "explain", "validate", "graph", "graph info", "graph generate", "graph generate rmat",
-          "graph generate planted", "datasets", "datasets list", "datasets show", "machines", "machines list",
-          "machines show", "machines detect", "completion"}) {
+         {"enumerate", "plan", "explain", "sweep", "compare", "validate", "graph", "graph info", "graph generate",
+          "graph generate rmat", "graph generate planted", "datasets", "datasets list", "datasets show", "machines",
+          "machines list", "machines show", "machines detect", "completion"}) {
         const Outcome outcome = gnnplan(command + " --help");
         EXPECT_EQ(outcome.code, 0) << command;
         EXPECT_THAT(outcome.out, ::testing::MatchesRegex("Examples:\n  gnnplan [^\n]*\n  gnnplan [^\n]*\n\n(.|\n)*"))
@@ -57,7 +57,7 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           sizes + "4,3e1,2",
           sizes + "0x10,3",
           sizes + "' 4,3'",
-          sizes + "4,3,2 --space full",
+          sizes + "4,3,2 --space half",
           sizes + "4,3,2 --scheme 1d",
           sizes + "4,3,2 --replication 3",
           sizes + "4,3,2 --replication 0",
@@ -83,8 +83,8 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           plan + "--top 0",
           plan + "--layers 0",
           plan + "--hidden 0",
-          plan + "--layers 7",
-          plan + "--overlap on",
+          plan + "--space paper --layers 7",
+          plan + "--overlap maybe",
           plan + "--color sometimes",
           plan + "--normalisation left",
           plan + "--seed -1",
@@ -93,6 +93,7 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           std::string("plan --vertices 5 --nonzeros 9 --features 3"),
           std::string("plan --graph social-spammer"),
           std::string("sweep"),
+          std::string("compare"),
           std::string("explain"),
           std::string("validate"),
           std::string("graph"),

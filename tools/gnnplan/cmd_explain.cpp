@@ -60,7 +60,8 @@ io::Document encode(const Plan& plan, const Explanation& explanation) {
     }
     const Candidate& chosen = plan.candidates.front();
     io::Document units =
-        io::Document::object({{"paper", encode(explanation.paper)}, {"executed", encode(explanation.executed)}});
+        io::Document::object({{"paper", explanation.paper ? encode(*explanation.paper) : io::Document()},
+                              {"executed", encode(explanation.executed)}});
     units.set("differences", std::move(remarks));
     io::Document memory = io::Document::object({{"peak_bytes_per_rank", chosen.predicted.peak_bytes_per_rank}});
     memory.set("largest_tensors", std::move(largest));
@@ -104,10 +105,14 @@ std::string tree(const Explanation& explanation, bool color) {
 }
 
 std::string units_text(const Explanation& explanation) {
-    std::string out =
-        fmt::format("units    redistribution {} (paper {}), sparse {} (paper {})\n",
-                    format_number(explanation.executed.redistribution), format_number(explanation.paper.redistribution),
-                    format_number(explanation.executed.sparse), format_number(explanation.paper.sparse));
+    const auto beside = [&](double executed, double Units::*which) {
+        const std::string paper =
+            explanation.paper ? " (paper " + format_number((*explanation.paper).*which) + ")" : "";
+        return format_number(executed) + paper;
+    };
+    std::string out = fmt::format("units    redistribution {}, sparse {}\n",
+                                  beside(explanation.executed.redistribution, &Units::redistribution),
+                                  beside(explanation.executed.sparse, &Units::sparse));
     for (const UnitRemark& remark : explanation.remarks) {
         const std::string units = remark.units > 0 ? fmt::format("+{} ", format_number(remark.units)) : "";
         out += "         " + units + (remark.step.empty() ? "" : remark.step + ": ") + remark.reason + "\n";

@@ -25,6 +25,8 @@ void on_command(CLI::App& command, Context& context, const Options& options, Run
 void add_enumerate(CLI::App& root, Context& context);
 void add_plan(CLI::App& root, Context& context);
 void add_explain(CLI::App& root, Context& context);
+void add_sweep(CLI::App& root, Context& context);
+void add_compare(CLI::App& root, Context& context);
 void add_validate(CLI::App& root, Context& context);
 void add_graph(CLI::App& root, Context& context);
 void add_generate(CLI::App& graph, Context& context);  // of `gnnplan graph`

@@ -45,7 +45,7 @@ std::string section_of(const std::string& step, const std::string& previous) {
     return previous.empty() ? "input" : previous;
 }
 
-std::vector<StepCost> step_costs(const Candidate& candidate) {
+std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& graph) {
     const Schedule& schedule = candidate.schedule;
     std::vector<StepCost> costs;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
@@ -62,7 +62,7 @@ std::vector<StepCost> step_costs(const Candidate& candidate) {
                       0,
                       0,
                       candidate.predicted.step_seconds[i]};
-        for (const RankTraffic& rank : traffic_of(schedule, step)) {
+        for (const RankTraffic& rank : traffic_of(schedule, step, graph)) {
             cost.total_bytes += rank.sent_bytes;
             cost.max_rank_bytes = std::max({cost.max_rank_bytes, rank.sent_bytes, rank.received_bytes});
         }
@@ -125,12 +125,15 @@ Explanation explain(const Plan& plan) {
     const Configuration& configuration = chosen.configuration;
     const GraphRecord& graph = plan.problem.graph;
     Explanation explanation;
-    explanation.steps = step_costs(chosen);
-    explanation.paper =
-        enumerate::paper_units({configuration.forward, configuration.backward}, plan.problem.model.widths);
-    explanation.executed = cost::executed_units(chosen.schedule);
-    explanation.remarks = remarks_on(chosen.schedule, chosen.schedule.grid.y > 1);
+    // The graph is not at hand: steps whose bytes depend on it are estimated from its sizes.
     const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric);
+    explanation.steps = step_costs(chosen, *sizes.numbered(chosen.schedule.numbering));
+    explanation.executed = cost::executed_units(chosen.schedule);
+    if (paper_semantics(configuration) && configuration.scheme == "rdm") {
+        explanation.paper =
+            enumerate::paper_units({configuration.forward, configuration.backward}, plan.problem.model.widths);
+        explanation.remarks = remarks_on(chosen.schedule, chosen.schedule.grid.y > 1);
+    }
     explanation.largest = largest_tensors(chosen.schedule, sizes, 0, largest_shown);
     if (plan.candidates.size() > 1) explanation.runner_up = compare(chosen, plan.candidates[1]);
     return explanation;

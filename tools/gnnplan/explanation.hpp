@@ -42,7 +42,8 @@ struct RunnerUp {
 
 struct Explanation {
     std::vector<StepCost> steps;
-    Units paper, executed;
+    std::optional<Units> paper;  // of configurations of the paper space
+    Units executed;
     std::vector<UnitRemark> remarks;
     std::vector<TensorSize> largest;    // on rank 0, which holds the largest dense blocks
     std::optional<RunnerUp> runner_up;  // none in a plan with one candidate

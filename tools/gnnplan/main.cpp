@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
     add_enumerate(app, context);
     add_plan(app, context);
     add_explain(app, context);
+    add_sweep(app, context);
+    add_compare(app, context);
     add_validate(app, context);
     add_graph(app, context);
     add_datasets(app, context);

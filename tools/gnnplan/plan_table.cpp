@@ -1,6 +1,5 @@
 #include "tools/gnnplan/plan_table.hpp"
 
-#include "planner/search/candidates.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
 
@@ -11,12 +10,21 @@
 namespace gnnplan::tools {
 namespace {
 
-// How the runner-up compares; times closer than a thousandth are equal for any model.
-std::string runner_up_line(const std::vector<Ranked>& ranked) {
-    if (ranked.size() < 2 || !ranked[1].fits) return "";
-    const double ratio = ranked[1].predicted.epoch_seconds / ranked[0].predicted.epoch_seconds;
-    if (ratio < 1.001) return "#1 and #2 are predicted equally fast.\n";
-    return fmt::format("#2 is predicted {:.1f} % slower than #1.\n", 100 * (ratio - 1));
+std::string separation_line(const Selection& selection) {
+    const std::optional<double> slower = separation(selection);
+    if (!slower) return "";
+    if (*slower < equal_fraction) return "#1 and #2 are not separated: predicted equally fast.\n";
+    const char* error = selection.plan.machine.measured
+                            ? ""
+                            : "; by how much predictions err is not known where the machine was not measured";
+    return fmt::format("#1 and #2 are separated by {:.1f} % of predicted time{}.\n", 100 * *slower, error);
+}
+
+std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
+    if (rejected.empty()) return "";
+    Table table({{"set aside"}, {"count", Align::right}, {"why"}});
+    for (const Rejected& r : rejected) table.add({r.what, r.count > 0 ? format_count(r.count) : "-", r.why});
+    return "\n" + table.text(color) + "\n";
 }
 
 }  // namespace
@@ -33,27 +41,21 @@ std::string graph_line(const ProblemRecord& problem) {
                        format_count(graph.vertices), format_count(graph.nonzeros), widths.front(), widths.back());
 }
 
-std::string kept_text(const Configuration& configuration) {
-    std::string text;
-    for (const std::string& name : configuration.kept) {
-        if (!text.empty()) text += ",";
-        // T<l> = A^T H<l-1>
-        text += "ÂH" + std::to_string(std::stoi(name.substr(1)) - 1);
-    }
-    return text.empty() ? "-" : text;
-}
-
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection) {
     const auto fitting =
         std::count_if(selection.ranked.begin(), selection.ranked.end(), [](const Ranked& r) { return r.fits; });
-    const auto all = static_cast<std::ptrdiff_t>(selection.ranked.size());
-    const bool thinned = static_cast<int>(problem.model.widths.size()) - 1 > search::max_fully_costed_layers;
+    std::int64_t over = 0, slower = 0;
+    for (const Rejected& rejected : selection.rejected) {
+        if (rejected.why.starts_with("over memory")) over += rejected.count;
+        if (rejected.why.starts_with("slower")) slower += rejected.count;
+    }
+    const std::string unseen = slower > 0 ? fmt::format(", {} slower", format_count(slower)) : "";
     return fmt::format(
-        "graph    {}\nmodel    {} {}\nmachine  {}   {} per rank\nsearch   {} configurations{}: {} feasible, {} over "
-        "memory\n",
+        "graph    {}\nmodel    {} {}\nmachine  {}   {} per rank\nsearch   {} configurations: {} feasible, {} over "
+        "memory{}\n",
         graph_line(problem), problem.model.name, fmt::join(problem.model.widths, "-"), machine_line(machine),
-        format_memory(selection.memory_per_rank), format_count(all), thinned ? " of the Pareto front" : "",
-        format_count(fitting), format_count(all - fitting));
+        format_memory(selection.memory_per_rank), format_count(fitting + over + slower), format_count(fitting),
+        format_count(over), unseen);
 }
 
 std::string plan_table(const Selection& selection, std::int64_t top, bool color) {
@@ -62,7 +64,9 @@ std::string plan_table(const Selection& selection, std::int64_t top, bool color)
                  {"forward"},
                  {"backward"},
                  {"kept"},
+                 {"scheme"},
                  {"grid"},
+                 {"choices"},
                  {"epoch", Align::right},
                  {"volume/epoch", Align::right},
                  {"SpMM", Align::right},
@@ -72,14 +76,27 @@ std::string plan_table(const Selection& selection, std::int64_t top, bool color)
     for (const Ranked& r : selection.ranked) {
         if (!r.fits || number == top) break;
         ++number;
-        table.add(
-            {number == 1 ? "*" : "", std::to_string(number), text(r.configuration.forward),
-             text(r.configuration.backward), kept_text(r.configuration), r.configuration.grid.text(),
-             format_seconds(r.predicted.epoch_seconds), format_bytes(r.predicted.total_bytes),
-             format_number(r.executed.sparse), format_memory(r.predicted.peak_bytes_per_rank), r.pareto ? "yes" : ""},
-            number == 1);
+        const Configuration& c = r.configuration;
+        table.add({number == 1 ? "*" : "", std::to_string(number), text(c.forward), text(c.backward), kept_text(c),
+                   c.scheme, c.grid.text(), choices_text(c), format_seconds(r.predicted.epoch_seconds),
+                   format_bytes(r.predicted.total_bytes), format_number(r.executed.sparse),
+                   format_memory(r.predicted.peak_bytes_per_rank), r.pareto ? "yes" : ""},
+                  number == 1);
     }
-    return table.text(color) + runner_up_line(selection.ranked);
+    return table.text(color) + rejected_table(selection.rejected, color) + separation_line(selection);
+}
+
+std::string infeasible_text(const Infeasible& infeasible) {
+    const std::string fits =
+        infeasible.smallest_ranks ? fmt::format(", fits on {} ranks", *infeasible.smallest_ranks) : "";
+    return fmt::format("needs {} of {} per rank{}", format_bytes(infeasible.needed_bytes),
+                       format_bytes(infeasible.available_bytes), fits);
+}
+
+std::optional<double> separation(const Selection& selection) {
+    const std::vector<Ranked>& ranked = selection.ranked;
+    if (ranked.size() < 2 || !ranked[1].fits) return std::nullopt;
+    return ranked[1].predicted.epoch_seconds / ranked[0].predicted.epoch_seconds - 1;
 }
 
 }  // namespace gnnplan::tools

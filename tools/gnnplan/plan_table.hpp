@@ -1,10 +1,12 @@
 // What `gnnplan plan` prints for people.
 #pragma once
 
-#include "tools/gnnplan/problem.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
 
 #include <gnnplan/select.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gnnplan::tools {
@@ -13,11 +15,18 @@ namespace gnnplan::tools {
 std::string machine_line(const Machine& machine);
 // "reddit (card: GNN-RDM Table V)   N=232,965  nnz=..."
 std::string graph_line(const ProblemRecord& problem);
-// "T1" as "ÂH0": what is kept for the backward pass; "-" when nothing is.
-std::string kept_text(const Configuration& configuration);
 
-// Header lines and the `top` best of the ranking.
+// Graph, model, machine and how large the search was.
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection);
+// The `top` best of the ranking, what was set aside and why, and whether #1 and #2 are separated.
 std::string plan_table(const Selection& selection, std::int64_t top, bool color);
+
+// "needs 1.2 GB of 900 MB per rank, fits on 4 ranks"
+std::string infeasible_text(const Infeasible& infeasible);
+
+// By how much the runner-up is slower than the best, as a fraction; none when nothing else fits.
+std::optional<double> separation(const Selection& selection);
+// Predictions closer than this fraction are equal for any model.
+inline constexpr double equal_fraction = 1e-3;
 
 }  // namespace gnnplan::tools

@@ -5,7 +5,7 @@
 #include "planner/catalog/suggest.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
-#include "runtime/exec/graph_counts.hpp"
+#include "runtime/data/graph_counts.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
 
@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <string_view>
 
@@ -22,7 +23,6 @@ namespace gnnplan::tools {
 namespace {
 
 constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;
-constexpr std::int64_t max_layers = 1000;
 
 Normalisation parse_normalisation(const std::string& name) {
     if (name == "row_mean") return Normalisation::row_mean;
@@ -49,6 +49,9 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     if (shape.vertices || shape.nonzeros) {
         throw Error(ErrorCode::usage, "--vertices and --nonzeros are counted when --graph is a path");
     }
+    if (shape.train_fraction) {
+        throw Error(ErrorCode::usage, "the data says which vertices train when --graph is a path", "--train-fraction");
+    }
     loaded.dataset = read_dataset(shape, preparation);
     const data::Dataset& dataset = *loaded.dataset;
     GraphRecord& record = loaded.problem.record.graph;
@@ -65,8 +68,9 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     loaded.fingerprint = dataset.fingerprint();
-    loaded.graph = std::make_unique<exec::GraphCounts>(dataset.graph());
-    loaded.problem.record.model.widths = widths_of(shape, dataset.features(), dataset.classes());
+    loaded.graph = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
+    loaded.features = dataset.features();
+    loaded.classes = dataset.classes();
 }
 
 void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
@@ -81,8 +85,20 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
-    loaded.graph = std::make_unique<UniformStats>(record.vertices, record.nonzeros, record.symmetric);
-    loaded.problem.record.model.widths = widths_of(shape, sizes.features, sizes.classes);
+    loaded.graph = std::make_unique<UniformStats>(record.vertices, record.nonzeros, record.symmetric,
+                                                  shape.train_fraction.value_or(1));
+    loaded.features = sizes.features;
+    loaded.classes = sizes.classes;
+}
+
+double parse_fraction(const std::string& text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || !(value > 0 && value <= 1)) {
+        throw CLI::ValidationError("--train-fraction", "'" + text + "' is not a fraction above 0, up to 1");
+    }
+    return value;
 }
 
 }  // namespace
@@ -110,6 +126,11 @@ void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_typ
         ->excludes(layers)
         ->excludes(hidden);
     add_count(command, "--ranks", flags.ranks, "Ranks P", {1, max_ranks});
+    command
+        .add_option_function<std::string>(
+            "--train-fraction", [&flags](const std::string& text) { flags.train_fraction = parse_fraction(text); },
+            "Which part of the vertices trains, where no graph is read to say; default: 1")
+        ->type_name("F");
 }
 
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
@@ -174,10 +195,18 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
     }
     record.model.name = model;
     record.model.bias = bias;
-    record.ranks = static_cast<int>(shape.ranks);
-    loaded.problem.ops = models::build(model, record.model.widths, bias);
     loaded.problem.graph = loaded.graph.get();
+    loaded.problem = with_shape(loaded, shape);
     return loaded;
+}
+
+Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
+    Problem problem = loaded.problem;
+    ModelRecord& model = problem.record.model;
+    model.widths = widths_of(shape, loaded.features, loaded.classes);
+    problem.record.ranks = static_cast<int>(shape.ranks);
+    problem.ops = models::build(model.name, model.widths, model.bias);
+    return problem;
 }
 
 Machine load_machine(const std::string& name_or_file) {

@@ -16,6 +16,7 @@
 namespace gnnplan::tools {
 
 inline constexpr std::int64_t max_width = std::int64_t{1} << 24;
+inline constexpr std::int64_t max_layers = 1000;
 inline constexpr std::int64_t max_nonzeros = std::int64_t{1} << 42;
 
 // Sizes of graph and network.
@@ -27,6 +28,7 @@ struct ShapeFlags {
     std::int64_t hidden = 128;
     std::vector<std::int64_t> widths;  // f_0 .. f_L, in place of features, hidden, layers and classes
     std::int64_t ranks = 1;
+    std::optional<double> train_fraction;  // of the vertices; unset: a graph that is read says, else all of them
 };
 void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks);
 
@@ -60,10 +62,13 @@ struct LoadedProblem {
     std::string fingerprint;  // of the prepared graph; "" when planned without it
     std::unique_ptr<data::Dataset> dataset;
     std::unique_ptr<GraphStats> graph;
+    std::int64_t features = 0, classes = 0;  // of the data or the card; 0: not known
 };
 // Reads the graph when --graph is a path; what was found goes to stderr.
 LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const std::string& model,
                            bool bias);
+// The same graph with the network and the ranks of `shape`; refers to `loaded`.
+Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape);
 
 // A preset's name or the file of a profile.
 Machine load_machine(const std::string& name_or_file);

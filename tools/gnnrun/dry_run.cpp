@@ -29,9 +29,9 @@ int busiest_rank(const Schedule& schedule, const GraphStats& graph) {
     return busiest;
 }
 
-std::int64_t sent_bytes(const Schedule& schedule, const Step& step) {
+std::int64_t sent_bytes(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     std::int64_t bytes = 0;
-    for (const RankTraffic& traffic : traffic_of(schedule, step)) bytes += traffic.sent_bytes;
+    for (const RankTraffic& traffic : traffic_of(schedule, step, graph)) bytes += traffic.sent_bytes;
     return bytes;
 }
 
@@ -42,15 +42,15 @@ const char* name_of(Phase phase) {
 // What would run: the first candidate that the options allow, and the memory of the rank that needs most.
 struct DryRun {
     DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options)
-        : index(train::usable_candidates(plan, options).front()),
+        : index(train::usable_candidates(plan, options, &dataset).front()),
           candidate(plan.candidates[static_cast<std::size_t>(index)]),
-          counts(dataset.graph()),
-          rank(busiest_rank(candidate.schedule, counts)),
-          memory(plan_memory(candidate.schedule, counts, rank)) {}
+          counts(exec::GraphCounts(dataset.graph(), dataset.subset()).numbered(candidate.schedule.numbering)),
+          rank(busiest_rank(candidate.schedule, *counts)),
+          memory(plan_memory(candidate.schedule, *counts, rank)) {}
 
     int index;
     const Candidate& candidate;
-    exec::GraphCounts counts;
+    std::shared_ptr<const GraphStats> counts;
     int rank;
     MemoryPlan memory;
 };
@@ -71,7 +71,7 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
         "  peak            {}\n  largest        ",
         rank, format_memory(memory.load_bytes), format_memory(memory.adjacency_bytes),
         format_memory(memory.arena_bytes), format_memory(memory.peak_bytes));
-    for (const TensorSize& tensor : largest_tensors(schedule, counts, rank, tensors_shown)) {
+    for (const TensorSize& tensor : largest_tensors(schedule, *counts, rank, tensors_shown)) {
         text += fmt::format(" {} {},", tensor.name, format_memory(tensor.bytes));
     }
     text.back() = '\n';
@@ -81,7 +81,8 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
         const Step& step = schedule.steps[i];
         const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
         table.add({name_of(step.phase), step.name, std::string(kind_of(step.operation)),
-                   fmt::format("{} x {}", subject.rows, subject.columns), format_bytes(sent_bytes(schedule, step)),
+                   fmt::format("{} x {}", subject.rows, subject.columns),
+                   format_bytes(sent_bytes(schedule, step, *counts)),
                    format_seconds(candidate.predicted.step_seconds[i])});
     }
     return text + "\n" + table.text(color);
@@ -97,7 +98,7 @@ std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const t
         steps.push(io::Document::object({{"name", step.name},
                                          {"phase", name_of(step.phase)},
                                          {"kind", kind_of(step.operation)},
-                                         {"predicted_bytes", sent_bytes(schedule, step)},
+                                         {"predicted_bytes", sent_bytes(schedule, step, *counts)},
                                          {"predicted_seconds", candidate.predicted.step_seconds[i]}}));
     }
     const io::Document document = io::Document::object({{"schema", "gnnplan.dry-run/1"},

@@ -22,12 +22,26 @@ struct Problem {
     const GraphStats* graph = nullptr;
 };
 
-// What may be pinned for what-if questions; unset: searched.
+enum class SearchSpace : std::uint8_t { full, paper };
+
+// What a Pareto front may be asked over.
+enum class Objective : std::uint8_t { time, memory, volume, spmm };
+
+// What may be pinned for what-if questions; unset: searched. A pinned choice that does not exist for the ranks is an
+// Error{usage}.
 struct SelectOptions {
-    std::optional<int> replication;  // R_A; must divide the ranks
+    SearchSpace space = SearchSpace::full;
+    std::optional<std::string> scheme;  // one of scheme_names()
+    std::optional<int> replication;     // R_A of rdm, c of 1.5d; must divide the ranks
+    std::optional<Grid> grid;
     std::optional<Orders> forward, backward;
+    std::optional<Exchange> exchange;  // panels or rows, where a grid has panels to exchange
+    std::optional<bool> overlap;
+    std::optional<bool> permutation;
+    bool partition = false;            // vertices numbered by a partitioner, where the graph is there to be partitioned
     std::int64_t memory_per_rank = 0;  // bytes; 0: the machine's
     bool constant_input = false;       // features never change between epochs
+    std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
 };
 
@@ -37,13 +51,21 @@ struct Ranked {
     Units units;     // as the paper counts
     Units executed;  // of the schedule's steps; masks moved as bits count f / 32
     Prediction predicted;
-    bool pareto = false;  // in (redistribution, sparse) units among those of the same R_A that fit
+    bool pareto = false;  // over the objectives asked for, among those that fit
     bool fits = false;
+};
+
+// A class of configurations that the search set aside.
+struct Rejected {
+    std::string what;  // e.g. "2d"
+    std::string why;   // "over memory", "dominated", "not applicable", with the reason
+    std::int64_t count = 0;
 };
 
 struct Selection {
     Plan plan;
-    std::vector<Ranked> ranked;        // every configuration: those that fit by time, then those that do not
+    std::vector<Ranked> ranked;        // those that fit by time, then those that do not
+    std::vector<Rejected> rejected;    // what is not in `ranked`, or does not fit
     std::int64_t memory_per_rank = 0;  // bytes allowed
 };
 

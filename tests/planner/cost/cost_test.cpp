@@ -1,11 +1,12 @@
 #include "planner/cost/predict.hpp"
 #include "planner/cost/time.hpp"
 #include "tests/planner/lower/configurations.hpp"
+#include "tests/planner/lower/full_configurations.hpp"
 
 #include <gtest/gtest.h>
 #include <gnnplan/ir/traffic.hpp>
 
-#include <numeric>
+#include <memory>
 
 namespace gnnplan::cost {
 namespace {
@@ -19,6 +20,7 @@ Machine machine(int ranks_per_node) {
 Schedule redistribution() {
     return {
         {1, 4, 1},
+        {},
         {{"a", Role::transient, DType::f32, 8, 4, layout_c()}, {"b", Role::transient, DType::f32, 8, 4, layout_r()}},
         {{"step", Phase::epoch, RedistributeStep{0, 1}}}};
 }
@@ -26,14 +28,91 @@ Schedule redistribution() {
 TEST(StepTime, AlphaBetaOnEachLevel) {
     const UniformStats graph(8, 8, true);
     const Schedule s = redistribution();
+    const CostedRanks all{{0, 1, 2, 3}, {}};
     // Every rank sends three messages of 2 rows x 1 column x 4 bytes and stages what it receives, 24 bytes twice;
     // it reads and writes its own 32 bytes.
     const double streamed = (32 + 32 + 2 * 24) / 1e10;
-    const double within = step_seconds(s, s.steps[0], graph, machine(4));
+    const double within = step_seconds(s, s.steps[0], graph, machine(4), all);
     EXPECT_NEAR(within, streamed + 3 * 1e-6 + 24 / 1e9, 1e-12);
     // Two ranks a node: one neighbour within, two across.
-    const double across = step_seconds(s, s.steps[0], graph, machine(2));
+    const double across = step_seconds(s, s.steps[0], graph, machine(2), all);
     EXPECT_NEAR(across, streamed + 1e-6 + 8 / 1e9 + 2 * 1e-4 + 16 / 1e7, 1e-12);
+}
+
+// A product of four panels on four ranks: one is at home, three come, each while the one before is multiplied.
+TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
+    const CostedRanks all{{0, 1, 2, 3}, {}};
+    const UniformStats graph(400, 160'000, true);
+    const auto seconds = [&](bool overlap, double bytes_per_second) {
+        Machine m = machine(4);
+        m.intra_node = {0, bytes_per_second};
+        const Layout matrix{Axes::parse("x"), Axes::parse("z"), {}};
+        const Schedule s{{4, 1, 1},
+                         {},
+                         {{"A^T", Role::adjacency, DType::f32, 400, 400, matrix, 0, true},
+                          {"a", Role::transient, DType::f32, 400, 8, layout_c()},
+                          {"b", Role::transient, DType::f32, 400, 8, layout_c()}},
+                         {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+        return step_seconds(s, s.steps[0], graph, m, all);
+    };
+    const double compute = 2.0 * 40'000 * 8 / 1e9;  // 100 rows of 400 nonzeros, 8 columns
+    const auto transfer = [](double rate) { return 3 * 100 * 8 * 4 / rate; };
+    EXPECT_NEAR(seconds(false, 1e8), compute + transfer(1e8), 1e-12);
+    EXPECT_NEAR(seconds(true, 1e8), compute, 1e-12) << "each panel takes less to come than to multiply";
+    EXPECT_NEAR(seconds(true, 1e6), transfer(1e6) + compute / 4, 1e-12)
+        << "the last panel is multiplied after all came";
+}
+
+// The same statistics, said to be counts: every rank is looked at.
+class Counts final : public GraphStats {
+public:
+    explicit Counts(const GraphStats& stats) : stats_(stats) {}
+    std::int64_t vertices() const override { return stats_.vertices(); }
+    std::int64_t nonzeros() const override { return stats_.nonzeros(); }
+    bool symmetric() const override { return stats_.symmetric(); }
+    bool exact() const override { return true; }
+    std::int64_t row_nonzeros(bool transposed, Range rows) const override {
+        return stats_.row_nonzeros(transposed, rows);
+    }
+    std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override {
+        return stats_.block_nonzeros(transposed, rows, columns);
+    }
+    std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override {
+        return stats_.distinct_columns(transposed, rows, columns);
+    }
+    std::vector<std::int64_t> loss_rows(int layers) const override { return stats_.loss_rows(layers); }
+    std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override {
+        return stats_.numbered(numbering);
+    }
+
+private:
+    const GraphStats& stats_;
+};
+
+// Few ranks stand for all, and few of their peers for all of them, wherever the borders of nodes lie.
+TEST(StepTime, RanksToCostHaveTheSlowest) {
+    const UniformStats graph(10'007, 70'049, true);
+    for (const lower::FullCase& full : lower::full_cases({6, 12, 16}, 97)) {
+        SCOPED_TRACE(full.text());
+        const Schedule s = lower::lowered(full, {13, 17, 5}, graph);
+        const auto numbered = graph.numbered(s.numbering);
+        const Counts counts(*numbered);
+        for (const int per_node : {1, 2, 5, 16}) {
+            const CostedRanks few = ranks_to_cost(s, *numbered, machine(per_node));
+            const CostedRanks all = ranks_to_cost(s, counts, machine(per_node));
+            EXPECT_LE(few.ranks.size(), all.ranks.size());
+            EXPECT_EQ(all.ranks.size(), static_cast<std::size_t>(full.on.grid.size()));
+            for (const Step& step : s.steps) {
+                // Statistics round nonzeros and needed rows, reduce-scatters rows; a ring of few elements has two
+                // messages and four elements more or less.
+                const double expected = step_seconds(s, step, counts, machine(per_node), all);
+                const bool ring = std::holds_alternative<AllReduceStep>(step.operation);
+                const Link link = machine(per_node).inter_node;
+                const double slack = ring ? 2 * link.latency_seconds + 32 / link.bytes_per_second : 2e-3 * expected;
+                EXPECT_NEAR(step_seconds(s, step, *numbered, machine(per_node), few), expected, slack) << step.name;
+            }
+        }
+    }
 }
 
 TEST(StepTime, SparseWorkAtTheRateOfItsSlice) {
@@ -58,7 +137,7 @@ TEST(Predict, AnEpochIsTheSumOfItsSteps) {
             EXPECT_GE(p.step_seconds[i], 0);
             if (s.steps[i].phase != Phase::epoch) continue;
             epoch += p.step_seconds[i];
-            for (const RankTraffic& t : traffic_of(s, s.steps[i])) bytes += t.sent_bytes;
+            for (const RankTraffic& t : traffic_of(s, s.steps[i], graph)) bytes += t.sent_bytes;
         }
         EXPECT_DOUBLE_EQ(p.epoch_seconds, epoch);
         EXPECT_EQ(p.total_bytes, bytes);

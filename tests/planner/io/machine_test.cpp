@@ -58,13 +58,22 @@ TEST(Enumeration, HasTheKeysScriptsRelyOn) {
     enumeration.nonzeros = 1000;
     enumeration.ranks = 3;
     enumeration.widths = {602, 128, 41};
-    enumeration.configurations = {{10, "DS", "DS", 512, 512, 512 * 100.0 * 2 / 3, 512000, true, {}},
-                                  {11, "DS", "SD", 4.5, 0, 0, 0, false, std::vector<std::string>{"T1"}}};
+    Configuration full;
+    full.scheme = "2d";
+    full.grid = {1, 3, 1};
+    full.forward = parse_orders("DS");
+    full.backward = parse_orders("S-");
+    full.kept = {"T1"};
+    full.operands = parse_operands("TG");
+    enumeration.configurations = {{10, "DS", "DS", 512, 512, 512 * 100.0 * 2 / 3, 512000, true, {}, 0},
+                                  {11, "DS", "S-", 4.5, 0, 0, 0, false, full, 4096}};
     const std::string text = write_enumeration(enumeration);
     EXPECT_THAT(text, testing::HasSubstr("\"redistribution_units\": 512,"));
     const json document = json::parse(text);
     EXPECT_EQ(document["schema"], "gnnplan.enumeration/1");
     EXPECT_EQ(document["truncated"], false);
+    EXPECT_EQ(document["scheme"], nullptr);
+    EXPECT_EQ(document["replication"], nullptr);
     EXPECT_EQ(document["widths"], json::parse("[602, 128, 41]"));
     const json& first = document["configurations"][0];
     EXPECT_EQ(first["id"], 10);
@@ -74,9 +83,15 @@ TEST(Enumeration, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(first["communication_elements"], 512 * 100.0 * 2 / 3);
     EXPECT_EQ(first["spmm_ops"], 512000);
     EXPECT_EQ(first["pareto"], true);
-    EXPECT_FALSE(first.contains("kept"));
-    EXPECT_EQ(document["configurations"][1]["kept"], json::parse(R"(["T1"])"));
-    EXPECT_EQ(document["configurations"][1]["redistribution_units"], 4.5);
+    for (const char* key : {"kept", "scheme", "operands", "total_bytes"}) EXPECT_FALSE(first.contains(key)) << key;
+    const json& second = document["configurations"][1];
+    EXPECT_EQ(second["id"], 11) << "the number in the list stays";
+    EXPECT_EQ(second["kept"], json::parse(R"(["T1"])"));
+    EXPECT_EQ(second["redistribution_units"], 4.5);
+    EXPECT_EQ(second["scheme"], "2d");
+    EXPECT_EQ(second["grid"], json::parse("[1, 3, 1]"));
+    EXPECT_EQ(second["operands"], "TG");
+    EXPECT_EQ(second["total_bytes"], 4096);
 }
 
 }  // namespace

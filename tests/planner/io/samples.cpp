@@ -6,11 +6,14 @@ namespace {
 // A schedule under construction: tensors are added by name, steps name them.
 class Builder {
 public:
-    Builder() { schedule_.grid = {2, 2, 1}; }
+    Builder() {
+        schedule_.grid = {2, 2, 1};
+        schedule_.numbering = {1, 2, true, 9};
+    }
 
     TensorId tensor(const std::string& name, Role role, DType dtype, std::int64_t rows, std::int64_t columns,
                     Layout layout, int layer = 0) {
-        schedule_.tensors.push_back({name, role, dtype, rows, columns, layout, layer, name == "AT"});
+        schedule_.tensors.push_back({name, role, dtype, rows, columns, layout, layer, name.starts_with("AT")});
         return static_cast<TensorId>(schedule_.tensors.size() - 1);
     }
     TensorId dense(const std::string& name, std::int64_t columns, Layout layout) {
@@ -24,6 +27,19 @@ public:
 private:
     Schedule schedule_;
 };
+
+// A product made once, as in CAGNET's 1.5D: needed rows, overlapped, summed over y.
+void add_dealt_product(Builder& b) {
+    const Layout summands{Axes::parse("x"), {}, Axes::parse("y")};
+    const TensorId matrix =
+        b.tensor("AT.dealt", Role::adjacency, DType::f32, 7, 7, {Axes::parse("x"), Axes::parse("y"), {}});
+    const TensorId whole_rows = b.tensor("H0.f", Role::features, DType::f32, 7, 3, layout_f());
+    const TensorId summand = b.dense("T.partial", 3, summands);
+    const TensorId sum = b.tensor("T.kept", Role::cached, DType::f32, 7, 3, layout_r());
+    b.step("setup.index", Phase::setup, IndexStep{matrix});
+    b.step("setup.dealt", Phase::setup, SpmmStep{matrix, whole_rows, summand, Exchange::rows, true});
+    b.step("setup.sum", Phase::setup, ReduceScatterStep{summand, sum});
+}
 
 Schedule sample_schedule() {
     Builder b;
@@ -50,12 +66,13 @@ Schedule sample_schedule() {
     const TensorId dw = b.tensor("dW1", Role::transient, DType::f32, 3, 2, layout_partial());
     const TensorId db = b.tensor("db1", Role::transient, DType::f32, 1, 2, layout_partial());
 
-    b.step("setup.spmm", Phase::setup, SpmmStep{at, h0, t_c, Exchange::panels});
+    const TensorId vertices = b.tensor("vertices", Role::vertices, DType::i32, 7, 1, layout_r());
+    b.step("setup.spmm", Phase::setup, SpmmStep{at, h0, t_c, Exchange::panels, false});
     b.step("forward.dropout", Phase::epoch, MapStep{MapOp::dropout, h0, {}, x, 1, false, false});
-    b.step("forward.spmm", Phase::epoch, SpmmStep{at, x, t_c, Exchange::panels});
+    b.step("forward.spmm", Phase::epoch, SpmmStep{at, x, t_c, Exchange::panels, false});
     b.step("forward.redistribute", Phase::epoch, RedistributeStep{t_c, t_r});
     b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
-    b.step("forward.activate", Phase::epoch, MapStep{MapOp::activate, z, bias, {}, 2, true, true});
+    b.step("forward.activate", Phase::epoch, MapStep{MapOp::activate, z, bias, {}, 2, true, true, vertices});
     b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, false, false});
     b.step("loss", Phase::epoch, LossStep{z, labels, subset, loss});
     b.step("loss.sum", Phase::epoch, AllReduceStep{loss});
@@ -66,13 +83,14 @@ Schedule sample_schedule() {
     b.step("backward.weight.sum", Phase::epoch, AllReduceStep{dw});
     b.step("backward.gemm", Phase::epoch, GemmStep{z, w, u, true});
     b.step("backward.redistribute", Phase::epoch, RedistributeStep{u, u_c});
-    b.step("backward.spmm", Phase::epoch, SpmmStep{a, u_c, g, Exchange::panels});
+    b.step("backward.spmm", Phase::epoch, SpmmStep{a, u_c, g, Exchange::panels, false});
     b.step("update", Phase::epoch, UpdateStep{w, dw, m1, m2});
-    b.step("evaluation.spmm", Phase::evaluation, SpmmStep{at, h0, t_c, Exchange::panels});
+    b.step("evaluation.spmm", Phase::evaluation, SpmmStep{at, h0, t_c, Exchange::panels, false});
     b.step("evaluation.redistribute", Phase::evaluation, RedistributeStep{t_c, t_r});
     b.step("evaluation.gemm", Phase::evaluation, GemmStep{t_r, w, z, false});
     b.step("evaluation.score", Phase::evaluation, ScoreStep{z, labels, subset, counts});
     b.step("evaluation.sum", Phase::evaluation, AllReduceStep{counts});
+    add_dealt_product(b);
     return b.take();
 }
 
@@ -85,6 +103,10 @@ Configuration sample_configuration() {
     configuration.backward = parse_orders("S");
     configuration.kept = {"T1"};
     configuration.exchange = Exchange::panels;
+    configuration.permutation = true;
+    configuration.operands = parse_operands("T");
+    configuration.loss_rows = true;
+    configuration.parts = 2;
     return configuration;
 }
 
@@ -125,7 +147,15 @@ Plan sample_plan() {
     plan.machine = sample_machine();
     plan.candidates = {sample_candidate(), sample_candidate()};
     plan.candidates[1].configuration.id.reset();
-    plan.candidates[1].configuration.constant_input = true;
+    Configuration& other = plan.candidates[1].configuration;
+    other.backward = parse_orders("-");
+    other.exchange = Exchange::rows;
+    other.overlap = true;
+    other.constant_input = true;
+    other.operands = parse_operands("G");
+    other.cached_aggregation = true;
+    other.replicated_input = true;
+    other.column_loss = true;
     plan.fingerprints.graph = "xxh64:0123456789abcdef";
     return plan;
 }

@@ -19,6 +19,7 @@ inline Configuration configuration(const enumerate::OrderPair& orders, const std
     c.forward = orders.forward;
     c.backward = orders.backward;
     c.kept = enumerate::kept_products(orders.forward, orders.backward, widths);
+    c.operands = enumerate::paper_operands(orders.forward, orders.backward, widths);
     c.exchange = c.grid.x > 1 ? Exchange::panels : Exchange::none;
     return c;
 }
@@ -26,7 +27,7 @@ inline Configuration configuration(const enumerate::OrderPair& orders, const std
 inline Schedule lowered(const enumerate::OrderPair& orders, const std::vector<std::int64_t>& widths, int ranks,
                         int replication, std::int64_t vertices = 100, bool bias = false) {
     return lower(product_chain(models::gcn(widths, bias)), configuration(orders, widths, ranks, replication),
-                 {vertices, true});
+                 {vertices, true, {}, 0});
 }
 
 }  // namespace gnnplan::lower

@@ -45,7 +45,7 @@ TEST(Lower, EvenSizesMoveWhatTheFormulaSays) {
         if (id == 6 || id == 9) continue;  // a mask moves as well
         for (const auto& [P, R] : {std::pair{4, 4}, std::pair{4, 2}, std::pair{4, 1}, std::pair{8, 2}}) {
             const Schedule schedule = lowered(orders, even, P, R, N);
-            std::int64_t bytes = total_traffic(schedule, Phase::epoch).total_bytes;
+            std::int64_t bytes = total_traffic(schedule, Phase::epoch, UniformStats(N, 8 * N, true)).total_bytes;
             bytes -= 2 * (P - 1) * 4 * (64 * 32 + 32 * 16) + 2 * (P - 1) * 8;  // weight gradients and the loss
             EXPECT_EQ(static_cast<double>(bytes),
                       4 * communication_elements(enumerate::paper_units(orders, even), N, P, R))
@@ -59,7 +59,8 @@ TEST(Lower, DirectedGraphsKeepBothMatrices) {
     const auto layers = product_chain(models::gcn({13, 7, 5}, false));
     const auto adjacencies = [&](bool symmetric) {
         int count = 0;
-        for (const Tensor& t : lower(layers, configuration(orders, {13, 7, 5}, 2, 2), {100, symmetric}).tensors) {
+        for (const Tensor& t :
+             lower(layers, configuration(orders, {13, 7, 5}, 2, 2), {100, symmetric, {}, 0}).tensors) {
             count += t.role == Role::adjacency ? 1 : 0;
         }
         return count;
@@ -71,7 +72,7 @@ TEST(Lower, DirectedGraphsKeepBothMatrices) {
 TEST(Lower, RefusesOrdersOfTheWrongLength) {
     Configuration c = configuration(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 2);
     c.forward.pop_back();
-    EXPECT_THROW(lower(product_chain(models::gcn({13, 7, 5}, false)), c, {100, true}), Error);
+    EXPECT_THROW(lower(product_chain(models::gcn({13, 7, 5}, false)), c, {100, true, {}, 0}), Error);
 }
 
 }  // namespace

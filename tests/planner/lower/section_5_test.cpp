@@ -37,8 +37,8 @@ bool delays_a_mask(const Schedule& schedule, int layers) {
     return false;
 }
 
-// Widths equal, so that an operand move is never avoided by its mask; `operand.H` in the forward, ".operand" in the
-// backward pass.
+// Widths equal, so that an operand move is never avoided by its mask; `operand.H` in the forward,
+// ".operand.G" or ".operand.H" in the backward pass.
 Needs needs_of(int layers, const std::vector<std::int64_t>& widths) {
     Needs needs;
     for (const auto& orders : enumerate::all_orders(layers)) {
@@ -46,8 +46,9 @@ Needs needs_of(int layers, const std::vector<std::int64_t>& widths) {
         const Schedule schedule = lowered(orders, widths, 4, 4);
         if (has_step(schedule, "mask.", ".redistribute")) needs.mask_moved.insert(id);
         if (delays_a_mask(schedule, layers)) needs.mask_delayed.insert(id);
-        if (has_step(schedule, "operand.", "") || has_step(schedule, "backward.", ".operand"))
-            needs.operand_moved.insert(id);
+        const bool in_backward =
+            has_step(schedule, "backward.", ".operand.G") || has_step(schedule, "backward.", ".operand.H");
+        if (has_step(schedule, "operand.", "") || in_backward) needs.operand_moved.insert(id);
     }
     return needs;
 }

@@ -1,35 +1,29 @@
+// select() over the paper space.
 #include "planner/enumerate/orders.hpp"
+#include "tests/planner/search/problems.hpp"
 
 #include <gtest/gtest.h>
-#include <gnnplan/models.hpp>
-#include <gnnplan/select.hpp>
 
 #include <set>
 
 namespace gnnplan {
 namespace {
 
-Machine machine() {
-    return {"m",  "made up", false, 8, std::int64_t{64} << 30, {1e-6, 1e10}, {1e-5, 1e9}, {{8, 1e10}, {128, 5e10}},
-            1e12, 1e11,      0};
-}
+using test::machine;
+using test::problem;
 
-Problem problem(const std::vector<std::int64_t>& widths, int ranks, const GraphStats& graph) {
-    Problem p;
-    p.record.model.widths = widths;
-    p.record.ranks = ranks;
-    p.record.graph.vertices = graph.vertices();
-    p.record.graph.nonzeros = graph.nonzeros();
-    p.ops = models::gcn(widths, false);
-    p.graph = &graph;
-    return p;
+SelectOptions paper() {
+    SelectOptions options;
+    options.space = SearchSpace::paper;
+    options.scheme = "rdm";
+    return options;
 }
 
 const UniformStats reddit(232'965, 114'848'857, true);
 const std::vector<std::int64_t> reddit_widths = {602, 128, 41};
 
 TEST(Select, RanksEveryConfigurationOfEveryReplication) {
-    const SelectResult result = select(problem(reddit_widths, 8, reddit), machine());
+    const SelectResult result = select(problem(reddit_widths, 8, reddit), machine(), paper());
     ASSERT_TRUE(result) << result.message;
     const Selection& s = *result.selection;
     EXPECT_EQ(s.ranked.size(), 16U * 4);  // R_A in 1, 2, 4, 8
@@ -49,7 +43,7 @@ TEST(Select, RanksEveryConfigurationOfEveryReplication) {
 }
 
 TEST(Select, CandidatesAreTheFastestAndTheParetoFronts) {
-    const SelectResult result = select(problem(reddit_widths, 4, reddit), machine());
+    const SelectResult result = select(problem(reddit_widths, 4, reddit), machine(), paper());
     ASSERT_TRUE(result);
     const auto& candidates = result.selection->plan.candidates;
     EXPECT_EQ(candidates.size(), 8U);  // 3 ids x 3 replications, cut at 8
@@ -59,7 +53,7 @@ TEST(Select, CandidatesAreTheFastestAndTheParetoFronts) {
 }
 
 TEST(Select, PinsAreObeyed) {
-    SelectOptions options;
+    SelectOptions options = paper();
     options.replication = 2;
     options.forward = parse_orders("SD");
     options.backward = parse_orders("DS");
@@ -71,27 +65,28 @@ TEST(Select, PinsAreObeyed) {
 }
 
 TEST(Select, BadQuestionsAreUsageErrors) {
-    SelectOptions options;
+    SelectOptions options = paper();
     options.replication = 3;
     EXPECT_EQ(select(problem(reddit_widths, 4, reddit), machine(), options).code, ErrorCode::usage);
-    options = {};
+    options = paper();
     options.forward = parse_orders("SDS");
     EXPECT_EQ(select(problem(reddit_widths, 4, reddit), machine(), options).code, ErrorCode::usage);
-    EXPECT_EQ(select(problem({8, 8, 8, 8, 8, 8, 8, 8}, 4, reddit), machine()).code, ErrorCode::usage);  // 7 layers
-    EXPECT_EQ(select(problem(reddit_widths, 0, reddit), machine()).code, ErrorCode::usage);
+    EXPECT_EQ(select(problem({8, 8, 8, 8, 8, 8, 8, 8}, 4, reddit), machine(), paper()).code,
+              ErrorCode::usage);  // 7 layers
+    EXPECT_EQ(select(problem(reddit_widths, 0, reddit), machine(), paper()).code, ErrorCode::usage);
     Machine broken = machine();
     broken.spmm.clear();
-    EXPECT_EQ(select(problem(reddit_widths, 4, reddit), broken).code, ErrorCode::data);
+    EXPECT_EQ(select(problem(reddit_widths, 4, reddit), broken, paper()).code, ErrorCode::data);
 }
 
 TEST(Select, MemoryIsAHardFilter) {
-    const Selection all = *select(problem(reddit_widths, 8, reddit), machine()).selection;
+    const Selection all = *select(problem(reddit_widths, 8, reddit), machine(), paper()).selection;
     std::int64_t least = all.ranked[0].predicted.peak_bytes_per_rank, most = least;
     for (const Ranked& r : all.ranked) {
         least = std::min(least, r.predicted.peak_bytes_per_rank);
         most = std::max(most, r.predicted.peak_bytes_per_rank);
     }
-    SelectOptions options;
+    SelectOptions options = paper();
     options.memory_per_rank = (least + most) / 2;
     const Selection some = *select(problem(reddit_widths, 8, reddit), machine(), options).selection;
     std::size_t fitting = 0;
@@ -114,7 +109,7 @@ TEST(Select, MemoryIsAHardFilter) {
 TEST(Select, SaysHowManyRanksWouldFit) {
     // Dense features dominate: 1e6 x 1000 floats are 4 GB in all, so more ranks help.
     const UniformStats graph(1'000'000, 2'000'000, true);
-    SelectOptions options;
+    SelectOptions options = paper();
     options.memory_per_rank = 500'000'000;
     const SelectResult none = select(problem({1000, 16, 4}, 4, graph), machine(), options);
     ASSERT_FALSE(none);
@@ -128,7 +123,7 @@ TEST(Select, SaysHowManyRanksWouldFit) {
 TEST(Select, DeepNetworksKeepTheWholeFeasibleFront) {
     const UniformStats graph(5000, 50'000, true);
     const std::vector<std::int64_t> widths = {60, 32, 48, 16, 7};
-    SelectOptions options;
+    SelectOptions options = paper();
     options.replication = 4;
     const Selection open = *select(problem(widths, 4, graph), machine(), options).selection;
     const auto fastest = [](const Selection& s) { return s.ranked.front().predicted; };

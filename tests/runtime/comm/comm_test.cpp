@@ -61,6 +61,13 @@ TEST(RunRanks, RethrowsTheCauseWhateverTheOthersWaitFor) {
             comm.exchange({&send, 1}, {});
             comm.barrier();
         },
+        [](Communicator& comm) {
+            std::vector<std::byte> bytes(1000);
+            const Receive receive{comm.size() - 1, bytes};
+            const auto first = comm.start_exchange({}, {&receive, 1});
+            const auto second = comm.start_exchange({}, {});
+            first->wait();
+        },
         [](Communicator& comm) { comm.split(0, 0)->barrier(); },
     };
     for (const int ranks : {2, 3, 8})
@@ -120,6 +127,51 @@ TEST(RunRanks, LengthsThatDisagreeAreAnError) {
         comm.broadcast(0, bytes);
     });
     EXPECT_EQ(message, "internal error: rank 0 sends rank 1 10 bytes, but 11 are expected");
+}
+
+TEST(RunRanks, LengthsOfStartedExchangesThatDisagreeAreAnErrorOfWait) {
+    const std::string message = message_of_failure(2, [](Communicator& comm) {
+        std::vector<std::byte> bytes(comm.rank() == 0 ? 10 : 11);
+        const Send send{1, bytes};
+        const Receive receive{0, bytes};
+        const std::size_t sends = comm.rank() == 0 ? 1 : 0;
+        std::unique_ptr<PendingExchange> pending;
+        ASSERT_NO_THROW(pending = comm.start_exchange({&send, sends}, {&receive, 1 - sends}));
+        pending->wait();
+    });
+    EXPECT_EQ(message, "internal error: rank 0 sends rank 1 10 bytes, but 11 are expected");
+}
+
+// Nothing has been shown to the others before wait(), so giving up on every rank leaves no trace.
+TEST(RunRanks, AnExchangeGivenUpOnEveryRankLeavesNoTrace) {
+    run_ranks(3, [](Communicator& comm) {
+        const std::byte mark = static_cast<std::byte>(comm.rank() + 1);
+        const int next = (comm.rank() + 1) % 3;
+        const int previous = (comm.rank() + 2) % 3;
+        std::vector<std::byte> abandoned(9);
+        {
+            const std::vector<std::byte> out(9, std::byte{99});
+            const Send send{next, out};
+            const Receive receive{previous, abandoned};
+            comm.start_exchange({&send, 1}, {&receive, 1})->progress();
+        }
+        const std::vector<std::byte> out(9, mark);
+        std::vector<std::byte> in(9);
+        const Send send{next, out};
+        const Receive receive{previous, in};
+        comm.exchange({&send, 1}, {&receive, 1});
+        EXPECT_EQ(in, std::vector<std::byte>(9, static_cast<std::byte>(previous + 1)));
+        EXPECT_EQ(abandoned, std::vector<std::byte>(9));
+    });
+}
+
+TEST(RunRanks, NoOtherExchangeWhileOneIsUnderWay) {
+    run_ranks(2, [](Communicator& comm) {
+        const auto pending = comm.start_exchange({}, {});
+        EXPECT_THROW(comm.exchange({}, {}), Error);
+        pending->wait();
+        EXPECT_NO_THROW(comm.exchange({}, {}));
+    });
 }
 
 TEST(Launch, TheEnvironmentTells) {

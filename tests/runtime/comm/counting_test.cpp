@@ -1,12 +1,14 @@
 // The convention itself: what the decorator counts from the calls' arguments is what the mailboxes carry.
 #include "runtime/comm/counting.hpp"
 
+#include "runtime/comm/reduce_scatter.hpp"
 #include "runtime/comm/thread_communicator.hpp"
 #include "runtime/comm/threads.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace gnnplan::comm {
 namespace {
@@ -41,7 +43,7 @@ TEST(Counting, RingAllReduceIsWhatIsCarried) {
 }
 
 TEST(Counting, FlatBroadcastIsWhatIsCarried) {
-    for (const std::size_t length : {0, 1, 77})
+    for (const std::size_t length : {0UL, 1UL, 77UL})
         expect_counted_is_carried([&](Communicator& comm) {
             std::vector<std::byte> bytes(length);
             for (int root = 0; root < comm.size(); root += 2) comm.broadcast(root, bytes);
@@ -62,6 +64,21 @@ TEST(Counting, ExchangeIsWhatIsCarried) {
         }
         comm.exchange(sends, receives);
     });
+}
+
+// With the formula that is tested against the count in reduce_scatter_suite.cpp: it is what is carried.
+TEST(Counting, ReduceScatterIsWhatIsCarried) {
+    for (const int step : {0, 1, 3, 5})
+        expect_counted_is_carried([&](Communicator& comm) {
+            std::vector<int> group(static_cast<std::size_t>(comm.size()));
+            std::iota(group.rbegin(), group.rend(), 0);
+            std::vector<std::int64_t> offsets{0};
+            for (const int rank : group) offsets.push_back(offsets.back() + step * (rank % 3));
+            std::vector<float> values(static_cast<std::size_t>(offsets.back()));
+            std::vector<float> mine(static_cast<std::size_t>(step * (comm.rank() % 3)));
+            std::vector<float> scratch(static_cast<std::size_t>(2 * step));
+            reduce_scatter(comm, group, values, offsets, mine, scratch);
+        });
 }
 
 TEST(Counting, RingFormulaByHand) {

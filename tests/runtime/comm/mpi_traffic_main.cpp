@@ -54,7 +54,7 @@ void run(Communicator& world, const std::string& kind, const std::string& prefix
 
     std::map<int, std::int64_t> pairs;
     if (kind == "exchange") {
-        for (const std::size_t scale : {0, 1, 100, 50'000}) exchange(all, traffic, scale, in_all, pairs);
+        for (const std::size_t scale : {0UL, 1UL, 100UL, 50'000UL}) exchange(all, traffic, scale, in_all, pairs);
         exchange(half, traffic, 7, in_half, pairs);
     } else if (kind == "broadcast") {
         broadcast(all);

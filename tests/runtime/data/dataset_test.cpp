@@ -37,7 +37,7 @@ std::filesystem::path write_ogb_data(const TempFolder& folder) {
 }
 
 // Every slice of the features equals that of the whole matrix; elements outside it are left alone.
-void expect_slices(const Dataset& dataset, const std::vector<float>& whole) {
+void expect_slices(const Dataset& dataset, const std::vector<float>& whole, const VertexOrder* order = nullptr) {
     const std::int64_t width = dataset.features();
     constexpr float untouched = -77;
     for (std::int64_t r0 = 0; r0 <= n; ++r0) {
@@ -46,7 +46,7 @@ void expect_slices(const Dataset& dataset, const std::vector<float>& whole) {
                 for (std::int64_t c1 = c0; c1 <= width; ++c1) {
                     const std::int64_t stride = c1 - c0 + 1;
                     std::vector<float> out(static_cast<std::size_t>((r1 - r0) * stride), untouched);
-                    dataset.read_features({r0, r1}, {c0, c1}, out.data(), stride);
+                    dataset.read_features({r0, r1}, {c0, c1}, out.data(), stride, order);
                     for (std::int64_t i = 0; i < static_cast<std::int64_t>(out.size()); ++i) {
                         const std::int64_t row = r0 + i / stride;
                         const std::int64_t column = c0 + i % stride;
@@ -91,6 +91,31 @@ TEST(Features, RowNormalisationSeesTheWholeRow) {
         expect_slices(dataset, expected);
         dataset.cache_features();
         expect_slices(dataset, expected);
+    }
+}
+
+// Row i of the block is that of the vertex at position i, whatever the file's form; with row sums or without.
+TEST(Features, AreReadInTheOrderAskedFor) {
+    const TempFolder folder;
+    VertexOrder order;
+    order.vertex = {4, 2, 0, 5, 1, 3};
+    order.position = {2, 4, 1, 5, 0, 3};
+    const auto generated = folder.write("g.txt", "# Nodes: 6\n0 1\n");
+    for (const auto& path : {write_npz_data(folder), write_ogb_data(folder), generated}) {
+        for (const FeatureNorm norm : {FeatureNorm::none, FeatureNorm::row}) {
+            Dataset dataset =
+                open_dataset(path, {.generate_features = path == generated ? f : 0, .feature_norm = norm});
+            const std::vector<float> whole = all_features(dataset);
+            std::vector<float> expected;
+            for (const std::int32_t v : order.vertex) {
+                expected.insert(expected.end(), whole.begin() + v * f, whole.begin() + (v + 1) * f);
+            }
+            expect_slices(dataset, expected, &order);
+            const VertexOrder identity;
+            expect_slices(dataset, whole, &identity);
+            dataset.cache_features();
+            expect_slices(dataset, expected, &order);
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 // Published graphs. The folder is that of the environment variable GNNPLAN_DATA; without it the tests skip and say so.
 #include "runtime/data/dataset.hpp"
+#include "runtime/data/graph_counts.hpp"
+#include "runtime/data/partition.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace gnnplan::data {
@@ -69,6 +72,36 @@ TEST_F(RealData, CountsOfTheEdgeLists) {
         EXPECT_EQ(report.nonzeros, 2 * (listed.edges - report.self_loops_dropped - report.duplicates_dropped))
             << listed.path;
         EXPECT_TRUE(d.graph().symmetric);
+    }
+}
+
+// What one rank of four in row blocks holds and asks for, on graphs as they are published: a shuffle balances nonzeros,
+// parts save rows of others.
+TEST_F(RealData, NumberingsBalanceAndSave) {
+    for (const char* path : {"snap/email-enron.txt.gz", "snap/soc-slashdot0902.txt.gz", "snap/ego-twitter.txt.gz"}) {
+        const Dataset d = open_dataset(folder / path, {.preparation = {.symmetrise = true}, .graph_only = true});
+        const GraphCounts in_file_order(d.graph());
+        const auto shuffled = in_file_order.numbered({.permuted = true, .seed = 1});
+        const Range all = {0, d.vertices()};
+        const auto imbalance = [&](const GraphStats& counts) {
+            std::int64_t most = 0;
+            for (int i = 0; i < 4; ++i) most = std::max(most, counts.row_nonzeros(true, balanced_block(all, i, 4)));
+            return 4.0 * static_cast<double>(most) / static_cast<double>(d.nonzeros());
+        };
+        EXPECT_GT(imbalance(in_file_order), 1.5) << path;
+        EXPECT_LT(imbalance(*shuffled), 1.05) << path;
+
+        const auto rows_of_others = [&](const GraphStats& counts) {
+            std::int64_t rows = 0;
+            for (int i = 0; i < 16; ++i) {
+                if (i / 4 == i % 4) continue;
+                rows += counts.distinct_columns(true, balanced_block(all, i / 4, 4), balanced_block(all, i % 4, 4));
+            }
+            return rows;
+        };
+        if (has_partitioner()) {
+            EXPECT_LT(rows_of_others(*in_file_order.numbered({.parts = 4})), rows_of_others(in_file_order)) << path;
+        }
     }
 }
 

@@ -22,15 +22,14 @@ Schedule aggregate_and_score(const Grid& grid, const data::Dataset& dataset) {
     const std::int64_t n = dataset.vertices();
     Schedule schedule;
     schedule.grid = grid;
-    const TensorId matrix =
-        add(schedule, "A^T", Role::adjacency, DType::f32, n, n, {Axes::parse("x"), Axes::parse("z"), {}});
+    const TensorId matrix = add(schedule, "A^T", Role::adjacency, DType::f32, n, n, testing::matrix_layout("z"));
     const TensorId h = add(schedule, "H0.C", Role::features, DType::f32, n, dataset.features(), layout_c());
     const TensorId t = add(schedule, "T1.C", Role::transient, DType::f32, n, dataset.features(), layout_c());
     const TensorId rows = add(schedule, "T1.R", Role::transient, DType::f32, n, dataset.features(), layout_r());
     const TensorId labels = add(schedule, "labels", Role::labels, DType::i32, n, 1, layout_r());
     const TensorId subset = add(schedule, "subset", Role::subset, DType::u8, n, 1, layout_r());
     const TensorId counts = add(schedule, "correct", Role::transient, DType::f64, 1, 3, layout_partial());
-    add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none});
+    add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none, false});
     add_step(schedule, "redistribute", RedistributeStep{t, rows});
     add_step(schedule, "score", ScoreStep{rows, labels, subset, counts});
     add_step(schedule, "reduce", AllReduceStep{counts});
@@ -45,7 +44,7 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
     for (const Grid& grid : testing::grids_of(4)) {
         const Schedule schedule = aggregate_and_score(grid, dataset);
         comm::run_ranks(4, [&](comm::Communicator& comm) {
-            const GraphCounts counts(dataset.graph());
+            const auto counts = std::make_shared<const GraphCounts>(dataset.graph());
             MemoryTracker tracker;
             TickingClock clock;
             const ModelState state(schedule, 1, tracker);
@@ -77,31 +76,17 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
     }
 }
 
-// Not to be asked: rows of a rank that the grid does not have are none of the graph's.
-class NoGraph final : public GraphStats {
-public:
-    std::int64_t vertices() const override { return refuse(); }
-    std::int64_t nonzeros() const override { return refuse(); }
-    bool symmetric() const override { return refuse() != 0; }
-    bool exact() const override { return refuse() != 0; }
-    std::int64_t row_nonzeros(bool, Range) const override { return refuse(); }
-
-private:
-    static std::int64_t refuse() {
-        ADD_FAILURE() << "the graph is asked before the number of ranks is checked";
-        return 0;
-    }
-};
-
 TEST(Executor, RefusesAnotherNumberOfRanks) {
     Schedule schedule;
     schedule.grid = {1, 2, 1};
-    add(schedule, "A^T", Role::adjacency, DType::f32, 5, 5, {Axes::parse("x"), Axes::parse("z"), {}});
+    add(schedule, "A^T", Role::adjacency, DType::f32, 5, 5, testing::matrix_layout("z"));
+    const data::Graph graph = testing::ring_graph(5);
     comm::run_ranks(3, [&](comm::Communicator& comm) {
         MemoryTracker tracker;
         TickingClock clock;
         try {
-            const Executor executor(schedule, NoGraph(), comm, kernels::reference_table(), tracker, clock);
+            const Executor executor(schedule, testing::numbered_counts(graph, {}), comm, kernels::reference_table(),
+                                    tracker, clock);
             ADD_FAILURE() << "no error";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::mismatch);

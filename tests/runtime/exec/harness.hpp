@@ -7,9 +7,14 @@
 #include "runtime/exec/handlers.hpp"
 #include "runtime/exec/model_state.hpp"
 
+#include <gnnplan/ir/traffic.hpp>
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +28,19 @@ inline std::vector<Grid> grids_of(int ranks) {
     }
     return grids;
 }
+
+// Every grid of `ranks`.
+inline std::vector<Grid> all_grids_of(int ranks) {
+    std::vector<Grid> grids;
+    for (int z = 1; z <= ranks; ++z) {
+        if (ranks % z != 0) continue;
+        for (const Grid& plane : grids_of(ranks / z)) grids.push_back({plane.x, plane.y, z});
+    }
+    return grids;
+}
+
+// A matrix with its rows over x and its contraction side over `columns`.
+inline Layout matrix_layout(const std::string& columns) { return {Axes::parse("x"), Axes::parse(columns), {}}; }
 
 inline TensorId add(Schedule& schedule, const std::string& name, Role role, DType dtype, std::int64_t rows,
                     std::int64_t columns, const Layout& layout, int layer = 0) {
@@ -44,23 +62,46 @@ inline data::Graph ring_graph(std::int64_t vertices) {
     return data::build_graph(std::move(edges), vertices, {true, true}, counts);
 }
 
+// All values of the matrix 1.
+inline data::DegreeScales no_scales(const data::Graph& graph) {
+    return data::compute_scales(graph, data::Normalisation::none);
+}
+
+inline std::shared_ptr<const GraphCounts> numbered_counts(const data::Graph& graph, const Numbering& numbering,
+                                                          const std::vector<std::uint8_t>& subset = {}) {
+    return std::dynamic_pointer_cast<const GraphCounts>(GraphCounts(graph, subset).numbered(numbering));
+}
+
+// Counts, and spoils receive buffers as soon as an exchange begins: from then on they belong to the communicator, which
+// may fill them before anyone waits.
+class SpoilingCommunicator final : public comm::CountingCommunicator {
+public:
+    using CountingCommunicator::CountingCommunicator;
+    std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
+                                                          std::span<const comm::Receive> receives) override {
+        for (const comm::Receive& receive : receives)
+            std::fill(receive.bytes.begin(), receive.bytes.end(), std::byte{0xff});
+        return CountingCommunicator::start_exchange(sends, receives);
+    }
+};
+
 // A rank with everything allocated.
 class Rank {
 public:
     Rank(const Schedule& schedule, const data::Graph& graph, comm::Communicator& comm)
-        : counts(graph),
+        : Rank(schedule, graph, no_scales(graph), comm) {}
+    Rank(const Schedule& schedule, const data::Graph& graph, const data::DegreeScales& scales, comm::Communicator& comm)
+        : counts(numbered_counts(graph, schedule.numbering)),
           world(comm, traffic),
-          store(schedule, counts, comm.rank(), tracker),
+          store(schedule, *counts, comm.rank(), tracker),
           state(schedule, 1, tracker) {
-        const Grid& grid = schedule.grid;
-        x_group = world.split(grid.coordinate(comm.rank(), Axis::y), grid.coordinate(comm.rank(), Axis::x));
-        store.build_blocks(graph, data::compute_scales(graph, data::Normalisation::none));
+        store.build_blocks(graph, scales, *counts);
         store.allocate(state);
     }
 
     // Runs step `index` of the schedule.
     void run(std::size_t index, const PassSettings& settings = {}) {
-        const StepContext context{store, kernels::reference_table(), world, *x_group, settings, index};
+        const StepContext context{store, kernels::reference_table(), world, settings, index};
         traffic.reset();
         std::visit([&](const auto& step) { run_step(step, context); }, store.schedule().steps[index].operation);
     }
@@ -90,13 +131,20 @@ public:
         }
     }
 
-    GraphCounts counts;
+    // Whether the step that ran last moved the bytes it is predicted to move as step `index`.
+    void expect_predicted_bytes(std::size_t index) const {
+        const Schedule& schedule = store.schedule();
+        const RankTraffic predicted = traffic_of(schedule, schedule.steps[index], *counts, store.rank());
+        EXPECT_EQ(traffic.sent_bytes, predicted.sent_bytes) << schedule.steps[index].name;
+        EXPECT_EQ(traffic.received_bytes, predicted.received_bytes) << schedule.steps[index].name;
+    }
+
+    std::shared_ptr<const GraphCounts> counts;
     MemoryTracker tracker;
     comm::Traffic traffic;
-    comm::CountingCommunicator world;
+    SpoilingCommunicator world;
     Store store;
     ModelState state;
-    std::unique_ptr<comm::Communicator> x_group;
 };
 
 }  // namespace gnnplan::exec::testing

@@ -25,14 +25,28 @@ PassSettings with_dropout(bool training) {
     return settings;
 }
 
+// The whole matrix of positive(i, j) after dropout, row by row.
+std::vector<float> dropped_whole() {
+    std::vector<float> whole(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) whole[static_cast<std::size_t>(i * columns + j)] = positive(i, j);
+    }
+    std::vector<float> expected(whole.size());
+    kernels::reference_table().dropout({whole.data(), rows, columns, columns},
+                                       {expected.data(), rows, columns, columns}, {5, 3, 2, dropped_share, 0, 0});
+    return expected;
+}
+
 class Map : public ::testing::TestWithParam<int> {
 protected:
+    std::vector<Layout> layouts = {layout_c(), layout_r(), layout_f()};
+
     // Runs `body` on every rank of every grid, for a schedule of tensors made by `make`.
     void on_every_grid(const std::function<void(Schedule&, const Layout&)>& make,
                        const std::function<void(testing::Rank&)>& body) const {
         const data::Graph graph = testing::ring_graph(rows);
-        for (const Grid& grid : testing::grids_of(GetParam())) {
-            for (const Layout& layout : {layout_c(), layout_r()}) {
+        for (const Grid& grid : testing::all_grids_of(GetParam())) {
+            for (const Layout& layout : layouts) {
                 Schedule schedule;
                 schedule.grid = grid;
                 make(schedule, layout);
@@ -64,13 +78,7 @@ TEST_P(Map, ActivateAddsTheBiasOfItsColumnsAndCutsAtZero) {
 }
 
 TEST_P(Map, DropoutFallsOnTheSameElementsInEveryLayout) {
-    std::vector<float> whole(static_cast<std::size_t>(rows * columns));
-    for (std::int64_t i = 0; i < rows; ++i) {
-        for (std::int64_t j = 0; j < columns; ++j) whole[static_cast<std::size_t>(i * columns + j)] = positive(i, j);
-    }
-    std::vector<float> expected(whole.size());
-    kernels::reference_table().dropout({whole.data(), rows, columns, columns},
-                                       {expected.data(), rows, columns, columns}, {5, 3, 2, dropped_share, 0, 0});
+    const std::vector<float> expected = dropped_whole();
     const auto dropped = [&](std::int64_t i, std::int64_t j) {
         return expected[static_cast<std::size_t>(i * columns + j)];
     };
@@ -83,6 +91,33 @@ TEST_P(Map, DropoutFallsOnTheSameElementsInEveryLayout) {
         },
         [&](testing::Rank& rank) {
             rank.fill(0, positive);
+            rank.run(0, with_dropout(true));
+            rank.expect(1, dropped);
+            rank.run(1, with_dropout(true));
+            rank.expect(0, dropped);
+        });
+}
+
+// Vertices in another order: each keeps its draws.
+TEST_P(Map, DropoutOfRenumberedVerticesFollowsTheirNumbers) {
+    const std::vector<float> expected = dropped_whole();
+    const auto vertex = [](std::int64_t row) { return (row * 4 + 3) % rows; };
+    const auto renumbered = [&](std::int64_t i, std::int64_t j) { return positive(vertex(i), j); };
+    const auto dropped = [&](std::int64_t i, std::int64_t j) {
+        return expected[static_cast<std::size_t>(vertex(i) * columns + j)];
+    };
+    on_every_grid(
+        [](Schedule& schedule, const Layout& layout) {
+            const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
+            const TensorId out = add(schedule, "out", Role::transient, DType::f32, rows, columns, layout);
+            const TensorId ids = add(schedule, "vertices", Role::vertices, DType::i32, rows, 1, {layout.rows, {}, {}});
+            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, false, true, ids});
+            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, {}, 2, true, true, ids});
+        },
+        [&](testing::Rank& rank) {
+            std::int64_t row = rank.store.block(2).rows.begin;
+            for (std::int32_t& id : rank.store.values<std::int32_t>(2)) id = static_cast<std::int32_t>(vertex(row++));
+            rank.fill(0, renumbered);
             rank.run(0, with_dropout(true));
             rank.expect(1, dropped);
             rank.run(1, with_dropout(true));
@@ -130,6 +165,7 @@ TEST_P(Map, MaskKeepsWhatWasPositiveAndScalesWhatSurvivedDropout) {
 }
 
 TEST_P(Map, ColumnSumsAddUpOverRanks) {
+    layouts = {layout_c(), layout_r()};  // rows on several ranks would count twice
     on_every_grid(
         [](Schedule& schedule, const Layout& layout) {
             const TensorId g = add(schedule, "G", Role::transient, DType::f32, rows, columns, layout);

@@ -1,4 +1,4 @@
-#include "tests/runtime/exec/harness.hpp"
+#include "tests/runtime/exec/products.hpp"
 
 namespace gnnplan::exec {
 namespace {
@@ -29,7 +29,7 @@ Schedule small_schedule(const Grid& grid, std::int64_t vertices) {
     Schedule schedule;
     schedule.grid = grid;
     const TensorId matrix =
-        add(schedule, "A^T", Role::adjacency, DType::f32, vertices, vertices, {Axes::parse("x"), Axes::parse("z"), {}});
+        add(schedule, "A^T", Role::adjacency, DType::f32, vertices, vertices, testing::matrix_layout("z"));
     const TensorId h = add(schedule, "H0.C", Role::features, DType::f32, vertices, 5, layout_c());
     const TensorId w = add(schedule, "W1", Role::weight, DType::f32, 5, 3, layout_replicated(), 1);
     const TensorId t = add(schedule, "T1.C", Role::transient, DType::f32, vertices, 5, layout_c());
@@ -37,7 +37,7 @@ Schedule small_schedule(const Grid& grid, std::int64_t vertices) {
     const TensorId z = add(schedule, "Z1.R", Role::transient, DType::f32, vertices, 3, layout_r());
     add(schedule, "W1.m1", Role::moment, DType::f32, 5, 3, layout_replicated(), 1);
     add(schedule, "labels", Role::labels, DType::i32, vertices, 1, layout_r());
-    add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none});
+    add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none, false});
     add_step(schedule, "redistribute", RedistributeStep{t, rows});
     add_step(schedule, "gemm", GemmStep{rows, w, z, false});
     return schedule;
@@ -52,11 +52,29 @@ TEST_P(Memory, WhatIsAllocatedIsWhatWasPlanned) {
             const data::Graph graph = testing::ring_graph(vertices);
             comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
                 testing::Rank rank(schedule, graph, comm);
-                const MemoryPlan plan = plan_memory(schedule, rank.counts, comm.rank());
+                const MemoryPlan plan = plan_memory(schedule, *rank.counts, comm.rank());
                 EXPECT_EQ(rank.tracker.current(), plan.adjacency_bytes + plan.arena_bytes);
                 EXPECT_EQ(rank.tracker.peak(), rank.tracker.current());
             });
         }
+    }
+}
+
+// Nonzeros piece by piece, buffers twice, and the numbers of rows, which are known once the ranks have asked.
+TEST_P(Memory, OfProductsWithNeededRowsAndOverlapIsWhatWasPlanned) {
+    const data::Graph graph = testing::ring_graph(23);
+    for (testing::ProductCase product : testing::grids_and_contractions(GetParam())) {
+        if (!product.switch_to(Exchange::rows, true)) continue;
+        SCOPED_TRACE(product.text());
+        const Schedule schedule = testing::schedule_of(product);
+        comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
+            testing::Rank rank(schedule, graph, comm);
+            const MemoryPlan plan = plan_memory(schedule, *rank.counts, comm.rank());
+            EXPECT_EQ(rank.tracker.current(), plan.adjacency_bytes + plan.arena_bytes + plan.request_bytes);
+            rank.run(0);
+            EXPECT_EQ(rank.tracker.current(),
+                      plan.adjacency_bytes + plan.arena_bytes + plan.request_bytes + plan.served_bytes);
+        });
     }
 }
 

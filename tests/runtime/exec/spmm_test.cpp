@@ -1,60 +1,135 @@
-#include "tests/runtime/exec/harness.hpp"
+// Distributed products against products of dense matrices. All values are small integers, so that sums are exact in any
+// order.
+#include "tests/runtime/data/random_graphs.hpp"
+#include "tests/runtime/exec/products.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
+#include <cmath>
 
 namespace gnnplan::exec {
 namespace {
 
-using testing::add;
-using testing::add_step;
+using testing::ProductCase;
 
-constexpr std::int64_t vertices = 23;
+class Spmm : public ::testing::TestWithParam<int> {
+protected:
+    // Runs the product on every rank; what it leaves is the dense product, and it moves what it is predicted to move.
+    void check(const data::Graph& graph, const ProductCase& product) const {
+        SCOPED_TRACE(product.text());
+        const Schedule schedule = testing::schedule_of(product);
+        ASSERT_NO_THROW(validate(schedule));
+        const data::DegreeScales scales = testing::integer_scales(graph);
+        const auto numbered = testing::numbered_counts(graph, schedule.numbering);
+        const testing::DenseProduct expected(graph, scales, numbered->order(), product);
+        comm::run_ranks(product.grid.size(), [&](comm::Communicator& comm) {
+            testing::Rank rank(schedule, graph, scales, comm);
+            rank.fill(testing::operand, testing::operand_element);
+            for (TensorId out = testing::operand + 1; out <= testing::result_of(schedule); ++out) {
+                rank.fill(out, [](auto, auto) { return std::nanf(""); });
+            }
+            for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
+                rank.run(step);
+                rank.expect_predicted_bytes(step);
+            }
+            rank.expect(testing::result_of(schedule), [&](auto i, auto j) { return expected.at(i, j); });
+            rank.expect(testing::operand, testing::operand_element);  // it is left as it was
+        });
+    }
+};
 
-float element(std::int64_t i, std::int64_t j) { return static_cast<float>(i % 5 + 2 * (j % 3) - 1); }
-
-Schedule product(const Grid& grid, std::int64_t width) {
-    Schedule schedule;
-    schedule.grid = grid;
-    const TensorId matrix =
-        add(schedule, "A^T", Role::adjacency, DType::f32, vertices, vertices, {Axes::parse("x"), Axes::parse("z"), {}});
-    const TensorId in = add(schedule, "H", Role::transient, DType::f32, vertices, width, layout_c());
-    const TensorId out = add(schedule, "T", Role::transient, DType::f32, vertices, width, layout_c());
-    add_step(schedule, "spmm", SpmmStep{matrix, in, out, grid.x > 1 ? Exchange::panels : Exchange::none});
-    return schedule;
+TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
+    const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
+    int turn = 0;
+    for (const ProductCase& on : testing::grids_and_contractions(GetParam())) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+            for (const bool overlap : {false, true}) {
+                ProductCase product = on;
+                if (!product.switch_to(exchange, overlap)) continue;
+                ++turn;
+                product.transposed = turn % 2 == 0;
+                product.width = turn % 3 == 0 ? 1 : 6;
+                product.permuted = turn % 5 < 2;
+                check(graph, product);
+                product.rows = 13;  // the block of a matrix whose other rows and columns nobody needs
+                product.columns = turn % 4 < 2 ? 19 : 7;
+                check(graph, product);
+                if (HasFailure()) return;
+            }
+        }
+    }
+    EXPECT_GT(turn, 0);
 }
 
-class Spmm : public ::testing::TestWithParam<int> {};
-
-TEST_P(Spmm, SumsTheNeighboursOnEveryGrid) {
-    const data::Graph graph = testing::ring_graph(vertices);
-    const auto expected = [&](std::int64_t i, std::int64_t j) {
-        float sum = 0;
-        for (auto k = graph.out.row_start[static_cast<std::size_t>(i)];
-             k < graph.out.row_start[static_cast<std::size_t>(i) + 1]; ++k) {
-            sum += element(graph.out.column[static_cast<std::size_t>(k)], j);
+// Pieces without nonzeros, rows without neighbours, more ranks than vertices.
+TEST_P(Spmm, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
+    for (const data::Graph& graph : {data::testing::random_graph(7, 0, false, false, 5), testing::ring_graph(2),
+                                     data::testing::random_graph(9, 9, false, false, 6)}) {
+        for (const ProductCase& on : testing::grids_and_contractions(GetParam())) {
+            for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+                ProductCase product = on;
+                if (!product.switch_to(exchange, GetParam() % 2 == 0)) continue;
+                product.rows = product.columns = graph.vertices();
+                check(graph, product);
+                if (HasFailure()) return;
+            }
         }
-        return sum;
-    };
-    for (const Grid& grid : testing::grids_of(GetParam())) {
-        for (const std::int64_t width : {1, 6}) {
-            SCOPED_TRACE(grid.text());
-            const Schedule schedule = product(grid, width);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Spmm, ::testing::Values(1, 2, 3, 4, 5, 6, 8, 9, 12));
+
+// Pieces with so much work that it is cut into several portions while the next piece is on its way.
+TEST(SpmmOverlap, OfLargePiecesIsTheDenseProduct) {
+    const data::Graph graph = data::testing::random_graph(301, 24000, false, true, 7);
+    ProductCase product{"1d", {2, 1, 1}, "z"};
+    product.rows = product.columns = graph.vertices();
+    product.width = 2600;
+    ASSERT_TRUE(product.switch_to(Exchange::rows, true));
+    const Schedule schedule = testing::schedule_of(product);
+    const data::DegreeScales scales = testing::integer_scales(graph);
+    const testing::DenseProduct expected(graph, scales, {}, product);
+    comm::run_ranks(2, [&](comm::Communicator& comm) {
+        testing::Rank rank(schedule, graph, scales, comm);
+        rank.fill(testing::operand, testing::operand_element);
+        for (std::size_t step = 0; step < schedule.steps.size(); ++step) rank.run(step);
+        rank.expect(testing::result_of(schedule), [&](auto i, auto j) { return expected.at(i, j); });
+    });
+}
+
+// Of every piece, the rows that a rank is asked for are those that the asking rank's nonzeros meet.
+class Indices : public ::testing::TestWithParam<int> {};
+
+TEST_P(Indices, ServedAreTheRequestedOnes) {
+    const data::Graph graph = data::testing::random_graph(23, 60, false, true, 8);
+    for (ProductCase product : testing::grids_and_contractions(GetParam())) {
+        for (const bool permuted : {false, true}) {
+            if (!product.switch_to(Exchange::rows, false)) continue;
+            product.permuted = permuted;
+            SCOPED_TRACE(product.text());
+            const Schedule schedule = testing::schedule_of(product);
+            const auto order = testing::numbered_counts(graph, schedule.numbering);
+            const testing::DenseProduct dense(graph, testing::integer_scales(graph), order->order(), product);
             comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
                 testing::Rank rank(schedule, graph, comm);
-                rank.fill(1, element);
                 rank.run(0);
-                rank.expect(2, expected);
-                rank.expect(1, element);  // the operand is left as it was
-                const RankTraffic traffic =
-                    traffic_of(schedule, schedule.steps[0])[static_cast<std::size_t>(comm.rank())];
-                EXPECT_EQ(rank.traffic.sent_bytes, traffic.sent_bytes);
-                EXPECT_EQ(rank.traffic.received_bytes, traffic.received_bytes);
+                rank.expect_predicted_bytes(0);
+                std::int64_t served = 0;
+                std::int64_t requested = 0;
+                for (const SparseStage& stage : rank.store.part(testing::matrix).stages()) {
+                    requested += static_cast<std::int64_t>(stage.request.size());
+                    for (const RowService& service : stage.rows) {
+                        const Range rows = block_of(schedule, testing::matrix, service.rank).rows;
+                        EXPECT_EQ(service.index, dense.columns_met(rows, service.rows));
+                        served += static_cast<std::int64_t>(service.index.size());
+                    }
+                }
+                EXPECT_EQ(rank.traffic.sent_bytes, 4 * requested);
+                EXPECT_EQ(rank.traffic.received_bytes, 4 * served);
             });
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Spmm, ::testing::Range(1, 9));
+INSTANTIATE_TEST_SUITE_P(Ranks, Indices, ::testing::Values(2, 3, 4, 6, 8, 12));
 
 }  // namespace
 }  // namespace gnnplan::exec

@@ -62,8 +62,10 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         configuration.forward = pair.forward;
         configuration.backward = pair.backward;
         configuration.kept = enumerate::kept_products(pair.forward, pair.backward, widths);
+        configuration.operands = enumerate::paper_operands(pair.forward, pair.backward, widths);
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
-        candidate.schedule = lower::lower(layers, configuration, {dataset.vertices(), dataset.graph().symmetric});
+        candidate.schedule =
+            lower::lower(layers, configuration, {dataset.vertices(), dataset.graph().symmetric, {}, 0});
         candidate.predicted = cost::predict(candidate.schedule, counts, plan.machine);
     }
     validate(plan);

@@ -74,6 +74,73 @@ TEST_F(Match, UsesOnlyCandidatesThatAllowDropoutOnTheInput) {
     EXPECT_EQ(failure([&] { static_cast<void>(usable_candidates(plan_, options)); }), ErrorCode::mismatch);
 }
 
+// Candidates that compute only the rows of the loss were made for so many of them.
+class PrunedRows : public ::testing::Test {
+protected:
+    // A 2-layer schedule that computes `rows` of H^1 and H^2 instead of all.
+    Candidate pruned(std::int64_t rows_of_1, std::int64_t rows_of_2, bool transposed = true) const {
+        const std::int64_t n = dataset_.vertices();
+        Candidate candidate;
+        candidate.schedule.numbering.loss_layers = 2;
+        const auto add = [&](std::int64_t rows, std::int64_t columns) {
+            if (!transposed) std::swap(rows, columns);
+            const std::string name = "A." + std::to_string(rows) + "x" + std::to_string(columns);
+            candidate.schedule.tensors.push_back({name, Role::adjacency, DType::f32, rows, columns, {}, 0, transposed});
+        };
+        add(n, n);  // of the evaluation
+        add(rows_of_1, n);
+        add(rows_of_2, rows_of_1);
+        return candidate;
+    }
+    std::vector<int> usable(std::vector<Candidate> candidates) const {
+        Plan plan;
+        plan.candidates = std::move(candidates);
+        return usable_candidates(plan, {}, &dataset_);
+    }
+
+    data::Dataset dataset_ = testing::open(gnnplan::testing::random_directed(60, 1.2, 5, 3, 2));
+    std::vector<std::int64_t> rows_ = data::loss_row_counts(dataset_.graph(), dataset_.subset(), 2);
+};
+
+TEST_F(PrunedRows, AreThoseOfThisGraph) {
+    ASSERT_LT(rows_[2], rows_[1]);
+    ASSERT_LT(rows_[1], rows_[0]);
+    for (const bool transposed : {true, false}) {
+        EXPECT_EQ(usable({pruned(rows_[1], rows_[2], transposed)}), std::vector<int>{0});
+        EXPECT_EQ(usable({pruned(dataset_.vertices(), rows_[2], transposed)}),
+                  std::vector<int>{0});  // more than the loss needs
+    }
+}
+
+TEST_F(PrunedRows, OfAnEstimateAreSkipped) {
+    const Candidate real = pruned(rows_[1], rows_[2]);
+    for (const bool transposed : {true, false}) {
+        EXPECT_EQ(usable({pruned(rows_[1] - 1, rows_[2], transposed), real}), std::vector<int>{1});
+        EXPECT_EQ(usable({pruned(rows_[1], rows_[2] + 1, transposed), real}), std::vector<int>{1});
+        // Each is a number of rows that some layer needs, but not this one.
+        EXPECT_EQ(usable({pruned(rows_[2], rows_[2], transposed), real}), std::vector<int>{1});
+    }
+}
+
+TEST_F(PrunedRows, OfAnEstimateAreRefusedWhenThereIsNothingElse) {
+    try {
+        usable({pruned(rows_[1] + 1, rows_[2])});
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::mismatch);
+        const std::string what = error.what();
+        EXPECT_NE(what.find("estimated to need"), std::string::npos) << what;
+        EXPECT_NE(what.find("--graph"), std::string::npos) << what;
+    }
+}
+
+// Without data, options alone decide.
+TEST_F(PrunedRows, AreTakenOnTrustWithoutData) {
+    Plan plan;
+    plan.candidates = {pruned(1, 1)};
+    EXPECT_EQ(usable_candidates(plan, {}), std::vector<int>{0});
+}
+
 TEST_F(Match, PredictionsMustFollowFromTheSchedule) {
     EXPECT_EQ(failure([&] { check_predicted_bytes(plan_); }), std::nullopt);
     for (Tensor& tensor : plan_.candidates[0].schedule.tensors) {

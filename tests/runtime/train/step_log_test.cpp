@@ -25,14 +25,14 @@ protected:
         comm::run_ranks(ranks, [&](comm::Communicator& comm) {
             exec::MemoryTracker tracker;
             testing::FakeClock clock;
-            const exec::GraphCounts counts(dataset_.graph());
+            const auto counts = std::make_shared<const exec::GraphCounts>(dataset_.graph());
             const exec::ModelState state(schedule(), 1, tracker);
             exec::Executor executor(schedule(), counts, comm, kernels::reference_table(), tracker, clock);
             executor.build_blocks(dataset_.graph(), data::compute_scales(dataset_.graph(), data::Normalisation::none));
             executor.allocate(state);
             executor.fill(dataset_);
 
-            measure::StepLog log(expected_bytes(schedule(), GetParam(), comm.rank()));
+            measure::StepLog log(expected_bytes(schedule(), GetParam(), *counts, comm.rank()));
             for (int pass = 1; pass <= 4; ++pass) {
                 auto samples = executor.run(GetParam(), {});
                 if (pass == 3 && comm.rank() == 1) some_step_that_sends(samples).sent_bytes += stray;

@@ -4,8 +4,25 @@
 #include <gnnplan/base/range.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace gnnplan {
+
+// How vertices are numbered before matrices are cut into blocks. Every rank computes the same numbering from the graph;
+// results are reported in the user's numbering whatever it is. Rules apply in the order of the fields: vertices are
+// grouped by loss_layers, within a group by part, within a part shuffled or left in the order of the file.
+struct Numbering {
+    // Of a network of L layers > 0: the rows that the loss needs come first. N_L is the training vertices, N_(l-1) is
+    // N_l and its in-neighbours; N_l is the first |N_l| vertices.
+    int loss_layers = 0;
+    int parts = 0;  // > 1: parts of equal size (balanced_block's sizes) with few edges between them
+    bool permuted = false;
+    std::uint64_t seed = 0;  // of the permutation
+
+    bool identity() const { return loss_layers == 0 && parts <= 1 && !permuted; }
+    bool operator==(const Numbering&) const = default;
+};
 
 class GraphStats {
 public:
@@ -18,23 +35,52 @@ public:
 
     // Nonzeros in `rows` of A^T (transposed, the forward matrix) or A.
     virtual std::int64_t row_nonzeros(bool transposed, Range rows) const = 0;
+    // Nonzeros of a block, and how many of its columns hold one.
+    virtual std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const = 0;
+    virtual std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const = 0;
+
+    // |N_0| .. |N_L| of Numbering::loss_layers, for L = layers.
+    virtual std::vector<std::int64_t> loss_rows(int layers) const = 0;
+
+    // The same graph with its vertices numbered otherwise than in the file: ranges of the answers count in that
+    // numbering. The result may refer to this object.
+    virtual std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const = 0;
 };
 
-// Sizes only: nonzeros spread evenly over rows, rounded so that the blocks of any tiling add up to the total.
+// Sizes only: nonzeros spread evenly over rows and columns, and `train_fraction` of the vertices, at least one,
+// training. The column blocks of a range of rows add up to its row_nonzeros, those of any cut of the rows to
+// nonzeros(). How vertices are numbered makes no difference, but for loss_layers: rows of A^T in N_l but not in N_(l+1)
+// have their nonzeros spread over the columns N_(l-1).
 class UniformStats final : public GraphStats {
 public:
-    UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric);
+    // Throws Error{usage} for less than one vertex, less than no nonzeros and a fraction outside 0 .. 1.
+    UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric, double train_fraction = 1);
 
     std::int64_t vertices() const override { return vertices_; }
     std::int64_t nonzeros() const override { return nonzeros_; }
     bool symmetric() const override { return symmetric_; }
     bool exact() const override { return false; }
     std::int64_t row_nonzeros(bool transposed, Range rows) const override;
+    std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
+    // The expected number when each nonzero of the block lies in any of its columns: c (1 - (1 - 1/c)^nnz).
+    std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
+    // By expectation: |N_(l-1)| = N (1 - (1 - |N_l| / N)^(nnz / N)), and at least |N_l|.
+    std::vector<std::int64_t> loss_rows(int layers) const override;
+    std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
 
 private:
+    // A block of A^T with nonzeros spread evenly over it; there are none elsewhere.
+    struct Band {
+        Range rows, columns;
+        std::int64_t nonzeros;
+        std::int64_t block(bool transposed, Range r, Range c) const;  // of A^T, or of A
+    };
+
     std::int64_t vertices_;
     std::int64_t nonzeros_;
     bool symmetric_;
+    double train_fraction_;
+    std::vector<Band> bands_;  // rows ascend; all of the matrix, unless loss_layers make several
 };
 
 }  // namespace gnnplan

@@ -44,6 +44,8 @@ struct Grid {
     int z = 1;
 
     int size() const { return x * y * z; }
+    // The rank that differs from `rank` in its coordinate of `axis` alone.
+    int neighbour(int rank, Axis axis, int coordinate) const;
     int extent(Axis axis) const { return axis == Axis::x ? x : axis == Axis::y ? y : z; }
     int coordinate(int rank, Axis axis) const;
     int rank_at(int ix, int iy, int iz) const { return (ix * z + iz) * y + iy; }
@@ -91,10 +93,12 @@ Block block_of(std::int64_t rows, std::int64_t columns, const Layout& layout, co
 // 1 layouts C and R are one (the 1D schemes).
 bool same_placement(const Layout& a, const Layout& b, const Grid& grid);
 
-// The two resting layouts of an N x f matrix (RDM section III-A): C, in which SpMM needs no communication when M is
-// replicated, and R, in which GEMM, the loss and weight gradients need none.
+// The resting layouts of an N x f matrix. C and R are RDM's (section III-A): in C, SpMM needs no communication when M
+// is replicated, in R, GEMM, the loss and weight gradients need none. F has whole rows on every rank of a y-group:
+// CAGNET's 1.5D rests there, and products with it are column-parallel.
 Layout layout_c();           // rows over (x, z), columns over y
 Layout layout_r();           // rows over (x, z, y)
+Layout layout_f();           // rows over (x, z), replicated over y
 Layout layout_replicated();  // everywhere
 Layout layout_partial();     // everywhere, a summand on every rank
 

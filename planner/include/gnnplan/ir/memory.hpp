@@ -23,30 +23,47 @@ struct MemoryPlan {
     std::vector<std::int64_t> staging_bytes;   // per step; 0 where nothing is staged
     std::int64_t arena_bytes = 0;              // residents first, then transients packed by lifetime
     std::int64_t adjacency_bytes = 0;          // sparse blocks: row starts, columns, values
+    std::int64_t request_bytes = 0;            // numbers of the rows that this rank needs of others
+    std::int64_t served_bytes = 0;             // numbers of the rows that others need of this rank
     std::int64_t load_bytes = 0;               // the whole graph's structure while blocks are cut from it
-    std::int64_t peak_bytes = 0;               // max(load + adjacency, adjacency + arena)
+    std::int64_t order_bytes = 0;              // of the numbering, until features are read
+    std::int64_t peak_bytes = 0;               // adjacency + requests + max(load + order, arena + max(order, served))
 };
 
+// `graph` answers in the schedule's numbering, here and below.
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank);
 
 // The largest peak over all ranks.
 std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph);
 
-// Packing buffers of a step on `rank`: a redistribution stages what is not contiguous in the source or the target; a
-// panel broadcast stages the largest panel received from another rank.
+// Buffers of a step on `rank` besides its tensors. A redistribution stages what is not contiguous in the source or the
+// target; a distributed product the largest piece received from another rank, its nonzeros, and the needed rows of a
+// piece that it sends; a reduce-scatter its largest block; a column-parallel loss the statistics of its rows and its
+// peers'.
 struct Staging {
     std::int64_t send_bytes = 0;
     std::int64_t receive_bytes = 0;
 };
-Staging staging_of(const Schedule& schedule, const Step& step, int rank);
-std::vector<Staging> staging_of(const Schedule& schedule, const Step& step);  // on every rank
+Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
-// Bytes of the local sparse block: per panel 8 * (rows + 1), and 8 per nonzero (4 index + 4 value).
+// The staging of a distributed product, aligned: packed rows first, then `copies` (2 where the next piece is received
+// while one is multiplied) times a buffer of dense rows and one of nonzeros.
+struct SpmmBuffers {
+    std::int64_t pack = 0;
+    std::int64_t dense = 0;
+    std::int64_t nonzeros = 0;
+    int copies = 1;
+};
+SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
+
+// Bytes of the local sparse blocks, one for each piece that is stored here.
 std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank);
 
 // Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 8-byte
 // scales per vertex.
 std::int64_t load_bytes(const GraphStats& graph);
+// Of a numbering that is not the file's, and its inverse: 8 bytes per vertex.
+std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
 
 // The `count` tensors (names) that take most bytes on `rank`, largest first.
 struct TensorSize {

@@ -1,6 +1,23 @@
 // Messages of each collective, from the block boundaries; nothing here is a rounded formula.
+//
+// Conventions, one message each unless said otherwise:
+//   redistribute    pairwise, each pair of ranks of a y-group whose blocks intersect. Where the source is replicated a
+//   rank
+//                   is served by the one that has its coordinates, so that out of F nothing moves
+//   spmm            pairwise, straight from the rank that holds them: dense rows of each piece (all, or the needed
+//   ones),
+//                   nonzeros of each piece that another rank of the y-group stores
+//   index           the numbers of the needed rows, 4 bytes each
+//   reduce_scatter  a ring over the ranks of the partial axis: each sends every block but its own to its right
+//   neighbour,
+//                   one message for each
+//   all_reduce      a ring over all ranks: reduce-scatter, then all-gather, over balanced blocks of elements
+//   loss            column-parallel only: pairwise in a y-group, a maximum and a sum for each row, 8 bytes
+//
+// `graph` answers in the schedule's numbering. Only pieces of graph-dependent size ask it.
 #pragma once
 
+#include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -8,12 +25,28 @@
 
 namespace gnnplan {
 
-// `count` messages from one rank to another, `bytes` in all. Messages to oneself and empty ones do not exist.
+// `count` messages from one rank to another, `bytes` in all.
 struct Message {
     int from = 0;
     int to = 0;
     std::int64_t bytes = 0;
-    std::int64_t count = 1;
+    std::int64_t count = 0;
+};
+
+// Who says what to whom in one step. `schedule`, `step` and `graph` outlive the object.
+class StepMessages {
+public:
+    StepMessages(const Schedule& schedule, const Step& step, const GraphStats& graph);
+
+    // Ranks that `rank` may send to or receive from, itself not among them.
+    std::vector<int> peers(int rank) const;
+    // All messages of a pair; none have count and bytes 0. Messages to oneself and empty ones do not exist.
+    Message between(int from, int to) const;
+
+private:
+    const Schedule& schedule_;
+    const Operation& operation_;
+    const GraphStats& graph_;
 };
 
 struct RankTraffic {
@@ -22,13 +55,12 @@ struct RankTraffic {
     bool operator==(const RankTraffic&) const = default;
 };
 
-// Every message of a step. Conventions: a redistribution is pairwise, one message for each pair of ranks of a y-group
-// whose blocks intersect; a panel broadcast is flat, root to each other rank of the x-group; an all-reduce is a ring
-// (reduce-scatter, then all-gather, over balanced blocks of elements).
-std::vector<Message> messages_of(const Schedule& schedule, const Step& step);
+// Every message of a step, in no particular order.
+std::vector<Message> messages_of(const Schedule& schedule, const Step& step, const GraphStats& graph);
 
-// Bytes sent and received by each rank in a step: messages_of, added up.
-std::vector<RankTraffic> traffic_of(const Schedule& schedule, const Step& step);
+// Bytes sent and received by one rank, and by each rank, in a step.
+RankTraffic traffic_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
+std::vector<RankTraffic> traffic_of(const Schedule& schedule, const Step& step, const GraphStats& graph);
 
 // Adds up a phase. total_bytes: bytes that leave a rank for another one. max_rank_bytes: the busiest rank's, the larger
 // of its sent and its received bytes, each summed over the phase.
@@ -36,6 +68,10 @@ struct TrafficTotal {
     std::int64_t total_bytes = 0;
     std::int64_t max_rank_bytes = 0;
 };
-TrafficTotal total_traffic(const Schedule& schedule, Phase phase);
+TrafficTotal total_traffic(const Schedule& schedule, Phase phase, const GraphStats& graph);
+
+// Whether bytes of the schedule follow from more than sizes: needed rows, nonzeros that are sent.
+bool depends_on_graph(const Schedule& schedule);
+bool depends_on_graph(const Schedule& schedule, const Step& step);
 
 }  // namespace gnnplan

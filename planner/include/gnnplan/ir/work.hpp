@@ -5,7 +5,6 @@
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace gnnplan {
 
@@ -13,9 +12,11 @@ struct RankWork {
     double sparse_flops = 0;          // 2 * nonzeros * width
     std::int64_t sparse_width = 0;    // columns of the local slice
     double dense_flops = 0;           // of matrix products
-    std::int64_t streamed_bytes = 0;  // elementwise work, packing, optimiser: bytes read and written
+    std::int64_t streamed_bytes = 0;  // elementwise work, packing, optimiser: bytes read and written; not the packing
+                                      // of needed rows, which is what is sent (ir/traffic.hpp)
 };
 
-std::vector<RankWork> work_of(const Schedule& schedule, const Step& step, const GraphStats& graph);
+// `graph` answers in the schedule's numbering.
+RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
 }  // namespace gnnplan

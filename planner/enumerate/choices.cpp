@@ -1,0 +1,87 @@
+#include "planner/enumerate/choices.hpp"
+
+#include <string>
+
+namespace gnnplan::enumerate {
+namespace {
+
+constexpr auto S = Order::sparse_first;
+constexpr auto D = Order::dense_first;
+
+bool made_anyway(const LayerChoice& choice) {
+    return choice.operand == Operand::product ? choice.forward == S : choice.backward == S;
+}
+bool other_made_anyway(const LayerChoice& choice) {
+    return choice.operand == Operand::product ? choice.backward == S : choice.forward == S;
+}
+
+// The input of layer 1, for one choice of orders and operand.
+void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool lean, std::vector<LayerChoice>& choices) {
+    for (const bool constant : {false, true}) {
+        for (const bool cached : {false, true}) {
+            for (const bool replicated : {false, true}) {
+                LayerChoice input = choice;
+                input.constant_input = constant;
+                input.cached_aggregation = cached;
+                input.replicated_input = replicated;
+                const bool first_is_sparse = choice.forward == S;
+                if (rules.constant_input && !constant) continue;
+                if (cached && (!constant || !first_is_sparse || choice.operand != Operand::product)) continue;
+                if (replicated && (!rules.columns_split || (first_is_sparse && !cached))) continue;
+                if (lean && constant && first_is_sparse && !cached) continue;
+                choices.push_back(input);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean) {
+    std::vector<LayerChoice> choices;
+    const bool first = rules.layer == 1;
+    const bool last = rules.layer == rules.layers;
+    for (const Order forward : {S, D}) {
+        if (rules.forward && forward != *rules.forward) continue;
+        for (const Order backward : first ? std::vector{Order::none} : std::vector{S, D}) {
+            if (!first && rules.backward && backward != *rules.backward) continue;
+            for (const Operand operand : {Operand::product, Operand::gradient}) {
+                LayerChoice choice{forward, backward, operand};
+                if (lean && !made_anyway(choice) && other_made_anyway(choice)) continue;
+                for (const bool column_loss : {false, true}) {
+                    choice.column_loss = column_loss;
+                    if (column_loss && (!last || !rules.columns_split || forward != D)) continue;
+                    if (first) {
+                        add_inputs(rules, choice, lean, choices);
+                    } else {
+                        choices.push_back(choice);
+                    }
+                }
+            }
+        }
+    }
+    return choices;
+}
+
+void apply(const std::vector<LayerChoice>& choices, Configuration& configuration) {
+    configuration.forward.clear(), configuration.backward.clear();
+    configuration.operands.clear(), configuration.kept.clear();
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const LayerChoice& choice = choices[i];
+        configuration.forward.push_back(choice.forward);
+        configuration.backward.insert(configuration.backward.begin(), choice.backward);
+        configuration.operands.push_back(choice.operand);
+        const std::string product = "T" + std::to_string(i + 1);
+        if (choice.cached_aggregation) {
+            configuration.kept.push_back(product + " across epochs");
+        } else if (choice.forward == S && choice.operand == Operand::product) {
+            configuration.kept.push_back(product);
+        }
+    }
+    configuration.constant_input = choices.front().constant_input;
+    configuration.cached_aggregation = choices.front().cached_aggregation;
+    configuration.replicated_input = choices.front().replicated_input;
+    configuration.column_loss = choices.back().column_loss;
+}
+
+}  // namespace gnnplan::enumerate

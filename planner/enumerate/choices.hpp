@@ -1,0 +1,40 @@
+// Rule: what may be chosen for one layer in the full space, given where its neighbours leave matrices.
+#pragma once
+
+#include <gnnplan/ir/config.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace gnnplan::enumerate {
+
+struct LayerChoice {
+    Order forward = Order::sparse_first;
+    Order backward = Order::none;
+    Operand operand = Operand::product;
+    // Of layer 1: the features do not change; T^1 is made once; T^1 or H^0 lies in F.
+    bool constant_input = false;
+    bool cached_aggregation = false;
+    bool replicated_input = false;
+    // Of the last layer: the loss on logits in C.
+    bool column_loss = false;
+    bool operator==(const LayerChoice&) const = default;
+};
+
+// What decides about a layer's choices.
+struct LayerRules {
+    int layer = 1;
+    int layers = 1;
+    bool columns_split = false;              // y > 1 and dense operands are split over it
+    bool constant_input = false;             // asked for: no configuration may let the input vary
+    std::optional<Order> forward, backward;  // pinned
+};
+
+// Every choice, or with `lean` those that no other beats in time: a product that a pass leaves anyway is never made
+// again, and a constant input that is aggregated first is aggregated once.
+std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean);
+
+// Layer choices 1 .. L written into a configuration, with what is kept in words.
+void apply(const std::vector<LayerChoice>& choices, Configuration& configuration);
+
+}  // namespace gnnplan::enumerate

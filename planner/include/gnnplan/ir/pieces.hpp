@@ -1,0 +1,65 @@
+// The pieces in which a rank works through a distributed SpMM: who holds the dense rows of each, and who the nonzeros.
+//
+// The contraction side of a matrix M, whose rows are split over x, is laid out in one of three ways:
+//   columns over z      every rank has all nonzeros of its rows in its slice z; its pieces are the blocks that the
+//   ranks of
+//                       its x-group hold of the dense operand, in layout C (1D, RDM, 1.5D without replication)
+//   columns over z, y   the same slice is split over y by position, so pieces are the common refinement of two splits
+//   and
+//                       the nonzeros of most are held by another rank of the y-group (2D, 3D)
+//   columns over y      the dense operand is in F, and its blocks are dealt to the ranks of a y-group, each of which
+//   has
+//                       the nonzeros of its own (CAGNET's 1.5D)
+#pragma once
+
+#include <gnnplan/ir/schedule.hpp>
+
+#include <vector>
+
+namespace gnnplan {
+
+struct Piece {
+    Range columns;        // of the matrix, which are rows of the dense operand
+    int dense_root = 0;   // the rank of the same x-group that holds those rows
+    int matrix_root = 0;  // the rank of the same y-group that stores the nonzeros
+};
+
+// A rank's pieces in the order in which it multiplies them. The order starts with what the rank holds itself where it
+// can and is staggered over the ranks, so that at each step every rank sends and receives about one piece. Where a rank
+// has all nonzeros of its slice, its k-th piece is the block of the rank k further along x.
+std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank);
+
+// How many those are.
+int piece_count(const Grid& grid, const Tensor& matrix, int rank);
+
+// Where all nonzeros are the rank's own: its piece of `root`, a rank of the same x-group; empty when it has none.
+Piece piece_of(const Grid& grid, const Tensor& matrix, int root, int rank);
+
+// Step k of a distributed product on one rank: it multiplies its k-th piece, and sends the k-th pieces of others what
+// they lack and it has.
+struct Stage {
+    struct Service {
+        int rank = 0;   // whom it serves
+        Range columns;  // of that rank's k-th piece
+    };
+    std::optional<Piece> piece;
+    std::vector<Service> rows;      // ranks of the x-group whose k-th piece has its dense rows here
+    std::vector<Service> nonzeros;  // ranks of the y-group whose k-th piece has its nonzeros here
+};
+std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank);
+
+// Whether products with the matrix read nonzeros, or rows of the dense operand, that other ranks hold.
+bool gathers_matrix(const Grid& grid, const Tensor& matrix);
+bool gathers_rows(const Grid& grid, const Tensor& matrix);
+
+// The axis over which products with the matrix are partial sums; none when the contraction side is whole.
+std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
+
+// The layout in which a product wants its dense operand.
+Layout dense_layout(const Tensor& matrix);
+
+// Bytes of the nonzeros of a block as they are stored and sent: 8 (rows + 1) for row starts, 4 for each column index
+// and 4 for each value.
+inline std::int64_t sparse_bytes(std::int64_t rows, std::int64_t nonzeros) { return 8 * (rows + 1) + 8 * nonzeros; }
+
+}  // namespace gnnplan

@@ -1,0 +1,122 @@
+#include <gnnplan/ir/pieces.hpp>
+
+#include <algorithm>
+
+namespace gnnplan {
+namespace {
+
+bool dealt(const Tensor& matrix) {
+    const Axes& columns = matrix.layout.columns;
+    return columns.size() == 1 && columns[0] == Axis::y;
+}
+
+// The dense operand's blocks in one x-group: the slice of the contraction side that the group works on.
+std::vector<Piece> dense_blocks(const Grid& grid, const Tensor& matrix, int rank) {
+    std::vector<Piece> blocks;
+    const Axes rows = dense_layout(matrix).rows;
+    for (int ix = 0; ix < grid.x; ++ix) {
+        const int root = grid.neighbour(rank, Axis::x, ix);
+        blocks.push_back({split_block(matrix.columns, rows, grid, root), root, rank});
+    }
+    return blocks;
+}
+
+// Cuts the slice at the boundaries of its split over y by position.
+std::vector<Piece> refine(const std::vector<Piece>& blocks, const Grid& grid, int rank) {
+    std::int64_t length = 0;
+    for (const Piece& block : blocks) length += block.columns.size();
+    std::vector<Piece> pieces;
+    std::int64_t position = 0;
+    for (const Piece& block : blocks) {
+        const Range here{position, position + block.columns.size()};
+        for (int iy = 0; iy < grid.y; ++iy) {
+            const Range part = intersect(here, balanced_block({0, length}, iy, grid.y));
+            const std::int64_t shift = block.columns.begin - position;
+            if (!part.empty()) {
+                pieces.push_back(
+                    {{part.begin + shift, part.end + shift}, block.dense_root, grid.neighbour(rank, Axis::y, iy)});
+            }
+        }
+        position = here.end;
+    }
+    return pieces;
+}
+
+// Position in `pieces` with which a rank at `own` of `ranks` begins.
+std::ptrdiff_t staggered(std::size_t pieces, int own, int ranks) {
+    return static_cast<std::ptrdiff_t>(pieces * static_cast<std::size_t>(own) / static_cast<std::size_t>(ranks));
+}
+
+}  // namespace
+
+bool gathers_matrix(const Grid& grid, const Tensor& matrix) {
+    return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !dealt(matrix);
+}
+
+bool gathers_rows(const Grid& grid, const Tensor& /*matrix*/) { return grid.x > 1; }
+
+std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix) {
+    const Axis axis = dealt(matrix) ? Axis::y : Axis::z;
+    return grid.extent(axis) > 1 ? std::optional(axis) : std::nullopt;
+}
+
+Layout dense_layout(const Tensor& matrix) { return dealt(matrix) ? layout_f() : layout_c(); }
+
+int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
+    if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
+    if (!dealt(matrix)) return grid.x;
+    return static_cast<int>(balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y).size());
+}
+
+Piece piece_of(const Grid& grid, const Tensor& matrix, int root, int rank) {
+    const bool mine = !dealt(matrix) || intersect(balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y),
+                                                  {grid.coordinate(root, Axis::x), grid.coordinate(root, Axis::x) + 1})
+                                                .size() == 1;
+    return {mine ? split_block(matrix.columns, dense_layout(matrix).rows, grid, root) : Range{}, root, rank};
+}
+
+std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
+    std::vector<Piece> pieces = dense_blocks(grid, matrix, rank);
+    const int ix = grid.coordinate(rank, Axis::x);
+    const int iy = grid.coordinate(rank, Axis::y);
+    std::ptrdiff_t first = ix;
+    if (gathers_matrix(grid, matrix)) {
+        pieces = refine(pieces, grid, rank);
+        first = staggered(pieces.size(), ix, grid.x) + staggered(pieces.size(), iy, grid.y);
+    } else if (dealt(matrix)) {
+        const Range own = balanced_block({0, grid.x}, iy, grid.y);
+        pieces = {pieces.begin() + own.begin, pieces.begin() + own.end};
+        first = ix - own.begin;
+    }
+    if (pieces.empty()) return pieces;
+    const auto count = static_cast<std::ptrdiff_t>(pieces.size());
+    std::rotate(pieces.begin(), pieces.begin() + ((first % count) + count) % count, pieces.end());
+    return pieces;
+}
+
+std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
+    std::vector<Stage> stages;
+    const auto stage = [&](std::size_t k) -> Stage& {
+        if (stages.size() <= k) stages.resize(k + 1);
+        return stages[k];
+    };
+    const auto visit = [&](int peer, bool asks_rows) {
+        const std::vector<Piece> pieces = pieces_of(grid, matrix, peer);
+        for (std::size_t k = 0; k < pieces.size(); ++k) {
+            if (peer == rank) {
+                stage(k).piece = pieces[k];
+            } else if (asks_rows && pieces[k].dense_root == rank) {
+                stage(k).rows.push_back({peer, pieces[k].columns});
+            } else if (!asks_rows && pieces[k].matrix_root == rank) {
+                stage(k).nonzeros.push_back({peer, pieces[k].columns});
+            }
+        }
+    };
+    for (int ix = 0; ix < grid.x; ++ix) visit(grid.neighbour(rank, Axis::x, ix), true);
+    for (int iy = 0; iy < grid.y && gathers_matrix(grid, matrix); ++iy) {
+        if (iy != grid.coordinate(rank, Axis::y)) visit(grid.neighbour(rank, Axis::y, iy), false);
+    }
+    return stages;
+}
+
+}  // namespace gnnplan

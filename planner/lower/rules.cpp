@@ -1,0 +1,47 @@
+#include "planner/lower/builder.hpp"
+
+namespace gnnplan::lower {
+
+const char* suffix(Place place) { return place == Place::c ? ".C" : place == Place::r ? ".R" : ".F"; }
+
+Layout layout_at(Place place) { return place == Place::c ? layout_c() : place == Place::r ? layout_r() : layout_f(); }
+
+Place Copies::source_for(Place place) const {
+    for (const Place source : {place, Place::f, Place::c}) {
+        if (in(source)) return source;
+    }
+    return Place::r;
+}
+
+Rules::Rules(const std::vector<ProductLayer>& layers, const Configuration& configuration)
+    : layers_(layers), configuration_(configuration) {}
+
+Place Rules::gradient_wanted(int l) const {
+    switch (backward(l)) {
+        case Order::sparse_first: return spmm_in();
+        case Order::dense_first: return Place::r;
+        case Order::none: return operand(l) == Operand::product ? right(l) : spmm_in();
+    }
+    return Place::r;
+}
+
+bool Rules::moves_input(int l) const {
+    if (l == 1 || l > depth() || operand(l) != Operand::gradient || !places_differ()) return false;
+    return activation_born(l - 1) != left(l) && forward_in(l) != left(l);
+}
+
+bool Rules::activation_in(int l, Place place) const {
+    return !places_differ() || activation_born(l) == place || forward_in(l + 1) == place ||
+           (place == left(l + 1) && moves_input(l + 1));
+}
+
+MaskRule mask_rule(const Rules& rules, int l) {
+    const Place born = rules.gradient_born(l + 1);
+    const Place wanted = rules.gradient_wanted(l);
+    if (rules.activation_in(l, born)) return {born, false, {}};
+    if (rules.activation_in(l, Place::f)) return {born, false, Place::f};  // out of F nothing moves
+    if (wanted != born && rules.activation_in(l, wanted)) return {wanted, true, {}};
+    return {born, false, rules.activation_born(l)};
+}
+
+}  // namespace gnnplan::lower

@@ -1,0 +1,204 @@
+#include "planner/search/deep_network.hpp"
+
+#include "planner/lower/builder.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace gnnplan::search {
+namespace {
+
+using enumerate::LayerChoice;
+using lower::Place;
+
+// The layer a step belongs to: the first number in its name; the loss is the last layer's, dropout of the features the
+// first's.
+int layer_of(const Step& step, int depth) {
+    const auto digit = std::find_if(step.name.begin(), step.name.end(),
+                                    [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+    if (digit == step.name.end()) return depth;
+    return std::max(1, std::atoi(&*digit));
+}
+
+// Terms of the sum: the time of layer l's steps.
+class Terms {
+public:
+    Terms(const Space& space, const Frame& frame, const Machine& machine, Views& views)
+        : space_(space),
+          frame_(frame),
+          machine_(machine),
+          views_(views),
+          depth_(static_cast<int>(space.layers.size())) {}
+
+    // Where choice `c` of layer `l` leaves H^l.
+    Place born(int l, const LayerChoice& c) const {
+        Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
+        choices[static_cast<std::size_t>(l - 1)] = c;
+        const Configuration configuration = configuration_of(frame_, choices);
+        return lower::Rules(space_.layers, configuration).activation_born(l);
+    }
+
+    // H^(l-1) is born at `before`; `next` is layer l + 1's choice, null for the last layer.
+    double seconds(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
+        const std::vector<std::int64_t> key = key_of(l, before, c, next);
+        const auto known = known_.find(key);
+        if (known != known_.end()) return known->second;
+        const double value = lowered(l, before, c, next);
+        known_.emplace(key, value);
+        return value;
+    }
+
+private:
+    int first(int l) const { return std::max(1, l - 1); }
+    int last(int l) const { return std::min(depth_, l + 1); }
+
+    static std::int64_t code(const LayerChoice& c) {
+        std::int64_t bits = static_cast<std::int64_t>(c.forward) * 65536 + static_cast<std::int64_t>(c.backward) * 256 +
+                            static_cast<std::int64_t>(c.operand);
+        for (const bool flag : {c.constant_input, c.cached_aggregation, c.replicated_input, c.column_loss}) {
+            bits = 2 * bits + (flag ? 1 : 0);
+        }
+        return bits;
+    }
+
+    // Layers of the same shape between layers of the same shapes have the same terms.
+    std::vector<std::int64_t> key_of(int l, Place before, const LayerChoice& c, const LayerChoice* next) const {
+        std::vector<std::int64_t> key{l == 1 ? 1 : 0,
+                                      l == depth_ ? 1 : 0,
+                                      last(l) == depth_ ? 1 : 0,
+                                      static_cast<std::int64_t>(before),
+                                      code(c),
+                                      next != nullptr ? code(*next) : 0};
+        for (int i = first(l); i <= last(l); ++i) {
+            const ProductLayer& layer = space_.layers[static_cast<std::size_t>(i - 1)];
+            key.insert(key.end(), {layer.in_width, layer.out_width,
+                                   (layer.dropout ? 1 : 0) + (layer.bias ? 2 : 0) + (layer.relu ? 4 : 0)});
+            if (frame_.loss_rows) key.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
+        }
+        return key;
+    }
+
+    double lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
+        const auto begin = space_.layers.begin() + (first(l) - 1);
+        const std::vector<ProductLayer> window(begin, space_.layers.begin() + last(l));
+        Choices choices;
+        if (l > 1) {
+            // Any choice that leaves H^(l-1) where it is said to be.
+            LayerChoice previous;
+            previous.forward = before == Place::r ? Order::sparse_first : Order::dense_first;
+            choices.push_back(previous);
+        }
+        choices.push_back(c);
+        if (next != nullptr) choices.push_back(*next);
+        lower::GraphShape shape = space_.shape;
+        if (frame_.loss_rows) {
+            const auto rows = space_.shape.loss_rows.begin() + (first(l) - 1);
+            shape.loss_rows.assign(rows, space_.shape.loss_rows.begin() + last(l) + 1);
+        }
+        Schedule schedule = lower::lower(window, configuration_of(frame_, choices), shape);
+        schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
+        if (!costs_) costs_.emplace(sample(), views_.numbered(schedule.numbering), machine_);
+        const int position = l - first(l) + 1;
+        double seconds = 0;
+        for (const Step& step : schedule.steps) {
+            if (step.phase != Phase::epoch || layer_of(step, static_cast<int>(window.size())) != position) continue;
+            seconds += costs_->seconds(schedule, step.operation);
+        }
+        return seconds;
+    }
+
+    // A schedule with every width and row count of the network.
+    Schedule sample() const {
+        Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
+        for (std::size_t l = 1; l < choices.size(); ++l) choices[l].backward = Order::sparse_first;
+        return lower::lower(space_.layers, configuration_of(frame_, choices), space_.shape);
+    }
+
+    const Space& space_;
+    const Frame& frame_;
+    const Machine& machine_;
+    Views& views_;
+    int depth_;
+    std::map<std::vector<std::int64_t>, double> known_;
+    std::optional<StepCosts> costs_;
+};
+
+// One of the fastest ways to reach a state: where it came from in the table of the layer before.
+struct Partial {
+    double seconds = 0;
+    std::size_t state = 0;
+    std::size_t rank = 0;
+};
+
+struct State {
+    Place before = Place::r;
+    LayerChoice choice;
+    std::vector<Partial> ways;  // fastest first once the layer is complete
+};
+
+void keep_fastest(std::vector<Partial>& ways) {
+    std::stable_sort(ways.begin(), ways.end(),
+                     [](const Partial& a, const Partial& b) { return a.seconds < b.seconds; });
+    if (ways.size() > deep_members) ways.resize(deep_members);
+}
+
+// States of layer l + 1, reached from those of layer l.
+std::vector<State> next_layer(const std::vector<State>& states, int l, const std::vector<LayerChoice>& choices,
+                              Terms& terms) {
+    std::vector<State> reached;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+        const Place born = terms.born(l, states[s].choice);
+        for (const LayerChoice& choice : choices) {
+            auto target = std::find_if(reached.begin(), reached.end(), [&](const State& state) {
+                return state.before == born && state.choice == choice;
+            });
+            if (target == reached.end()) target = reached.insert(reached.end(), State{born, choice, {}});
+            const double term = terms.seconds(l, states[s].before, states[s].choice, &choice);
+            for (std::size_t way = 0; way < states[s].ways.size(); ++way) {
+                target->ways.push_back({states[s].ways[way].seconds + term, s, way});
+            }
+        }
+    }
+    for (State& state : reached) keep_fastest(state.ways);
+    return reached;
+}
+
+Choices trace(const std::vector<std::vector<State>>& table, std::size_t state, std::size_t way) {
+    Choices choices;
+    for (std::size_t l = table.size(); l > 0; --l) {
+        const State& at = table[l - 1][state];
+        choices.insert(choices.begin(), at.choice);
+        const Partial& partial = at.ways[way];
+        state = partial.state;
+        way = partial.rank;
+    }
+    return choices;
+}
+
+}  // namespace
+
+std::vector<DeepMember> fastest_of_deep(const Space& space, const Frame& frame, const Machine& machine, Views& views) {
+    const int depth = static_cast<int>(space.layers.size());
+    Terms terms(space, frame, machine, views);
+    std::vector<std::vector<State>> table(1);
+    for (const LayerChoice& choice : choices_of_layer(space, frame.on, 1, true)) {
+        table[0].push_back({Place::r, choice, {{0, 0, 0}}});
+    }
+    for (int l = 1; l < depth; ++l) {
+        table.push_back(next_layer(table.back(), l, choices_of_layer(space, frame.on, l + 1, true), terms));
+    }
+    std::vector<Partial> ends;
+    for (std::size_t s = 0; s < table.back().size(); ++s) {
+        const State& state = table.back()[s];
+        const double term = terms.seconds(depth, state.before, state.choice, nullptr);
+        for (std::size_t way = 0; way < state.ways.size(); ++way)
+            ends.push_back({state.ways[way].seconds + term, s, way});
+    }
+    keep_fastest(ends);
+    std::vector<DeepMember> members;
+    for (const Partial& end : ends) members.push_back({end.seconds, trace(table, end.state, end.rank)});
+    return members;
+}
+
+}  // namespace gnnplan::search

@@ -1,0 +1,178 @@
+#include "planner/search/full_space.hpp"
+
+#include "planner/search/deep_network.hpp"
+
+#include <gnnplan/ir/pieces.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::search {
+namespace {
+
+bool dense_columns_split(const enumerate::SchemeGrid& on) { return on.grid.y > 1 && on.scheme != "1.5d"; }
+
+std::vector<bool> switch_values(const std::optional<bool>& pinned) {
+    return pinned ? std::vector{*pinned} : std::vector{false, true};
+}
+
+// Overlap and exchange matter where there is something to exchange.
+std::vector<Switches> switches_of(const Space& space, const enumerate::SchemeGrid& on) {
+    const bool rows = on.grid.x > 1;
+    const bool nonzeros = on.grid.y > 1 && (on.scheme == "2d" || on.scheme == "3d");
+    std::vector<Exchange> exchanges{Exchange::none};
+    if (rows && space.options.exchange) exchanges = {*space.options.exchange};
+    if (rows && !space.options.exchange) exchanges = {Exchange::panels, Exchange::rows};
+    std::vector<Switches> switches;
+    for (const Exchange exchange : exchanges) {
+        for (const bool overlap : rows || nonzeros ? switch_values(space.options.overlap) : std::vector{false}) {
+            switches.push_back({exchange, overlap});
+        }
+    }
+    return switches;
+}
+
+// Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
+// graph that is there; pruning only where rows are to be saved.
+std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on) {
+    const auto& rows = space.shape.loss_rows;
+    const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
+    const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
+    std::vector<Frame> frames;
+    for (const bool loss_rows : prunable ? std::vector{false, true} : std::vector{false}) {
+        const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
+        for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
+            frames.push_back({on, loss_rows, permutation, 0, {}});
+            if (space.options.partition && on.grid.x > 1) frames.push_back({on, loss_rows, permutation, on.grid.x, {}});
+        }
+    }
+    return frames;
+}
+
+// The epoch's seconds under each of the switches.
+std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs, const std::vector<Switches>& switches) {
+    std::vector<double> seconds(switches.size(), 0);
+    for (const Step& step : schedule.steps) {
+        if (step.phase != Phase::epoch) continue;
+        const bool product = std::holds_alternative<SpmmStep>(step.operation);
+        const double same = product ? 0 : costs.seconds(schedule, step.operation);
+        for (std::size_t i = 0; i < switches.size(); ++i) {
+            seconds[i] += product ? costs.seconds(schedule, step.operation, switches[i]) : same;
+        }
+    }
+    return seconds;
+}
+
+// Adds the members of one frame, under each of the switches.
+class FrameSearch {
+public:
+    FrameSearch(const Space& space, const Machine& machine, Views& views, Members& all)
+        : space_(space), machine_(machine), views_(views), all_(all) {}
+
+    void add(const Frame& frame) {
+        const std::vector<Switches> switches = switches_of(space_, frame.on);
+        const auto first_frame = static_cast<std::uint32_t>(all_.frames.size());
+        for (const Switches& s : switches) {
+            all_.frames.push_back(frame);
+            all_.frames.back().switches = s;
+        }
+        const bool deep = static_cast<int>(space_.layers.size()) > max_enumerated_layers;
+        const auto& on = frame.on;
+        const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
+        if (deep) {
+            for (std::size_t s = 0; s < switches.size(); ++s) {
+                for (const DeepMember& member :
+                     fastest_of_deep(space_, all_.frames[first_frame + s], machine_, views_)) {
+                    all_.members.push_back({member.seconds, first_frame + static_cast<std::uint32_t>(s),
+                                            static_cast<std::uint32_t>(all_.choices.size())});
+                    all_.choices.push_back(member.choices);
+                }
+            }
+            return;
+        }
+        const std::vector<Choices> sequences = all_choices(space_, on, true);
+        all_.choices.insert(all_.choices.end(), sequences.begin(), sequences.end());
+        std::optional<StepCosts> costs;
+        for (std::size_t c = 0; c < sequences.size(); ++c) {
+            const Schedule schedule = lower::lower(
+                space_.layers, configuration_of(frame_with(frame, switches.front()), sequences[c]), space_.shape);
+            if (!costs) costs.emplace(schedule, views_.numbered(schedule.numbering), machine_);
+            const std::vector<double> seconds = epoch_seconds(schedule, *costs, switches);
+            for (std::size_t s = 0; s < switches.size(); ++s) {
+                all_.members.push_back({seconds[s], first_frame + static_cast<std::uint32_t>(s),
+                                        first_choices + static_cast<std::uint32_t>(c)});
+            }
+        }
+    }
+
+private:
+    static Frame frame_with(Frame frame, const Switches& switches) {
+        frame.switches = switches;
+        return frame;
+    }
+
+    const Space& space_;
+    const Machine& machine_;
+    Views& views_;
+    Members& all_;
+};
+
+}  // namespace
+
+std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const enumerate::SchemeGrid& on, int layer,
+                                                     bool lean) {
+    const auto l = static_cast<std::size_t>(layer);
+    const std::size_t depth = space.layers.size();
+    enumerate::LayerRules rules;
+    rules.layer = layer;
+    rules.layers = static_cast<int>(depth);
+    rules.columns_split = dense_columns_split(on);
+    rules.constant_input = space.options.constant_input;
+    if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
+    if (space.options.backward) rules.backward = (*space.options.backward)[depth - l];
+    return enumerate::layer_choices(rules, lean);
+}
+
+std::vector<Choices> all_choices(const Space& space, const enumerate::SchemeGrid& on, bool lean) {
+    std::vector<Choices> sequences{{}};
+    for (std::size_t l = 1; l <= space.layers.size(); ++l) {
+        const auto choices = choices_of_layer(space, on, static_cast<int>(l), lean);
+        std::vector<Choices> longer;
+        for (const Choices& sequence : sequences) {
+            for (const enumerate::LayerChoice& choice : choices) {
+                longer.push_back(sequence);
+                longer.back().push_back(choice);
+            }
+        }
+        sequences = std::move(longer);
+    }
+    return sequences;
+}
+
+Configuration configuration_of(const Frame& frame, const Choices& choices) {
+    Configuration configuration;
+    configuration.scheme = frame.on.scheme;
+    configuration.grid = frame.on.grid;
+    configuration.replication = replication_of(frame.on.scheme, frame.on.grid);
+    configuration.exchange = frame.switches.exchange;
+    configuration.overlap = frame.switches.overlap;
+    configuration.permutation = frame.permutation;
+    configuration.parts = frame.parts;
+    configuration.loss_rows = frame.loss_rows;
+    enumerate::apply(choices, configuration);
+    return configuration;
+}
+
+Members rank_members(const Space& space, const std::vector<enumerate::SchemeGrid>& grids, const Machine& machine,
+                     Views& views) {
+    Members all;
+    FrameSearch search(space, machine, views, all);
+    for (const enumerate::SchemeGrid& on : grids) {
+        for (const Frame& frame : frames_on(space, on)) search.add(frame);
+    }
+    // Equal times in the order of the lists, which is the same everywhere.
+    std::stable_sort(all.members.begin(), all.members.end(),
+                     [](const Member& a, const Member& b) { return a.seconds < b.seconds; });
+    return all;
+}
+
+}  // namespace gnnplan::search

@@ -1,0 +1,55 @@
+// The full space: what a configuration consists of there, and the search for its fastest members.
+//
+// A configuration is a frame (a grid and switches that hold for all of it) and one choice for each layer. Lowering and
+// the time of its steps are all there is to know of a member's time, so members are ranked by the sum of their steps'
+// times, each shape computed once. Networks of up to three layers have every member ranked. Deeper ones are searched by
+// dynamic programming (deep_network.hpp).
+#pragma once
+
+#include "planner/enumerate/choices.hpp"
+#include "planner/search/space.hpp"
+#include "planner/search/step_costs.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::search {
+
+inline constexpr int max_enumerated_layers = 3;
+
+// What holds for a whole configuration, besides the switches.
+struct Frame {
+    enumerate::SchemeGrid on;
+    bool loss_rows = false;
+    bool permutation = false;
+    int parts = 0;
+    Switches switches;
+};
+
+using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L
+
+// One member and its predicted epoch.
+struct Member {
+    double seconds = 0;
+    std::uint32_t frame = 0;
+    std::uint32_t choices = 0;
+};
+
+struct Members {
+    std::vector<Frame> frames;
+    std::vector<Choices> choices;
+    std::vector<Member> members;  // fastest first
+};
+
+// Every combination of layer choices, pinned letters kept; `lean` as in enumerate::layer_choices.
+std::vector<Choices> all_choices(const Space& space, const enumerate::SchemeGrid& on, bool lean);
+std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const enumerate::SchemeGrid& on, int layer,
+                                                     bool lean);
+
+Configuration configuration_of(const Frame& frame, const Choices& choices);
+
+// Ranks the members on the given grids.
+Members rank_members(const Space& space, const std::vector<enumerate::SchemeGrid>& grids, const Machine& machine,
+                     Views& views);
+
+}  // namespace gnnplan::search

@@ -1,0 +1,124 @@
+#include "planner/search/paper_space.hpp"
+
+#include "planner/cost/executed_units.hpp"
+#include "planner/enumerate/memoization.hpp"
+#include "planner/enumerate/orders.hpp"
+#include "planner/enumerate/units.hpp"
+
+namespace gnnplan::search {
+namespace {
+
+std::vector<enumerate::OrderPair> orders_of(const Space& space) {
+    const auto& forward = space.options.forward;
+    const auto& backward = space.options.backward;
+    if (forward && backward) return {{*forward, *backward}};
+    // CAGNET and MG-GCN multiply by the sparse matrix first.
+    const bool rdm = space.options.scheme.value_or("rdm") == "rdm";
+    const Orders sparse_first(space.layers.size(), Order::sparse_first);
+    if (!rdm) return {{forward.value_or(sparse_first), backward.value_or(sparse_first)}};
+    std::vector<enumerate::OrderPair> pairs = enumerate::all_orders(static_cast<int>(space.layers.size()));
+    std::erase_if(pairs, [&](const enumerate::OrderPair& pair) {
+        return (forward && pair.forward != *forward) || (backward && pair.backward != *backward);
+    });
+    return pairs;
+}
+
+Configuration configure(const Space& space, const enumerate::OrderPair& orders, const enumerate::SchemeGrid& on) {
+    Configuration configuration;
+    configuration.scheme = on.scheme;
+    if (space.layers.size() <= 31) configuration.id = paper_id(orders.forward, orders.backward);
+    configuration.grid = on.grid;
+    configuration.replication = replication_of(on.scheme, on.grid);
+    configuration.forward = orders.forward;
+    configuration.backward = orders.backward;
+    configuration.kept = enumerate::kept_products(orders.forward, orders.backward, space.widths);
+    configuration.operands = enumerate::paper_operands(orders.forward, orders.backward, space.widths);
+    const Exchange exchange = space.options.exchange.value_or(Exchange::panels);
+    configuration.exchange = configuration.grid.x > 1 ? exchange : Exchange::none;
+    configuration.overlap = space.options.overlap.value_or(false);
+    configuration.permutation = space.options.permutation.value_or(false);
+    configuration.parts = space.options.partition ? on.grid.x : 0;
+    configuration.constant_input = space.options.constant_input;
+    return configuration;
+}
+
+Costed cost_listed(const Space& space, const Listed& listed, const Machine& machine, Views& views) {
+    Costed costed;
+    costed.candidate = cost_configuration(space, listed.configuration, machine, views);
+    costed.ranked = {listed.configuration,       listed.units, cost::executed_units(costed.candidate.schedule),
+                     costed.candidate.predicted, false,        false};
+    costed.ranked.fits = costed.ranked.predicted.peak_bytes_per_rank <= space.memory_per_rank;
+    return costed;
+}
+
+std::vector<bool> front_of(const std::vector<Listed>& listed) {
+    std::vector<Units> units;
+    units.reserve(listed.size());
+    for (const Listed& entry : listed) units.push_back(entry.units);
+    return enumerate::pareto_front(units);
+}
+
+// The front of what fits, without costing what is not on it: cost the front, drop what does not fit, look again.
+std::vector<Costed> cost_front(const Space& space, std::vector<Listed> listed, const Machine& machine, Views& views) {
+    std::vector<Costed> all;
+    std::vector<Costed> fitting;
+    while (!listed.empty()) {
+        const std::vector<bool> front = front_of(listed);
+        std::vector<Listed> kept;
+        fitting.clear();
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            if (!front[i]) {
+                kept.push_back(listed[i]);
+                continue;
+            }
+            Costed costed = cost_listed(space, listed[i], machine, views);
+            costed.ranked.pareto = costed.ranked.fits;
+            if (costed.ranked.fits) kept.push_back(listed[i]);
+            (costed.ranked.fits ? fitting : all).push_back(std::move(costed));
+        }
+        if (kept.size() == listed.size()) break;  // all of the front fits
+        listed = std::move(kept);
+    }
+    for (Costed& costed : fitting) all.push_back(std::move(costed));
+    return all;
+}
+
+std::vector<Costed> cost_all(const Space& space, const std::vector<Listed>& listed, const Machine& machine,
+                             Views& views) {
+    std::vector<Costed> all;
+    std::vector<Listed> fitting;
+    std::vector<std::size_t> index;
+    for (const Listed& entry : listed) {
+        all.push_back(cost_listed(space, entry, machine, views));
+        if (!all.back().ranked.fits) continue;
+        fitting.push_back(entry);
+        index.push_back(all.size() - 1);
+    }
+    const std::vector<bool> front = front_of(fitting);
+    for (std::size_t i = 0; i < index.size(); ++i) all[index[i]].ranked.pareto = front[i];
+    return all;
+}
+
+}  // namespace
+
+std::vector<Listed> list_paper_space(const Space& space, const enumerate::SchemeGrid& grid) {
+    std::vector<Listed> listed;
+    for (const enumerate::OrderPair& orders : orders_of(space)) {
+        listed.push_back({configure(space, orders, grid), enumerate::paper_units(orders, space.widths)});
+    }
+    return listed;
+}
+
+std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views) {
+    const bool fully = static_cast<int>(space.layers.size()) <= max_fully_costed_layers;
+    std::vector<Costed> all;
+    for (const enumerate::SchemeGrid& grid : space.grids) {
+        std::vector<Listed> listed = list_paper_space(space, grid);
+        std::vector<Costed> costed =
+            fully ? cost_all(space, listed, machine, views) : cost_front(space, std::move(listed), machine, views);
+        for (Costed& entry : costed) all.push_back(std::move(entry));
+    }
+    return all;
+}
+
+}  // namespace gnnplan::search

@@ -1,0 +1,22 @@
+// The paper space: RDM's configurations as the paper counts them, on every R_A that divides the ranks; or another
+// published scheme, whose products all start with the sparse matrix.
+#pragma once
+
+#include "planner/search/space.hpp"
+
+namespace gnnplan::search {
+
+// Networks up to this depth have every configuration costed; deeper ones only the Pareto front of what fits in memory.
+inline constexpr int max_fully_costed_layers = 3;
+
+// One configuration on one grid, not costed yet.
+struct Listed {
+    Configuration configuration;
+    Units units;
+};
+std::vector<Listed> list_paper_space(const Space& space, const enumerate::SchemeGrid& grid);
+
+// Every costed configuration with its schedule, in no particular order.
+std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views);
+
+}  // namespace gnnplan::search

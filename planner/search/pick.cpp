@@ -1,0 +1,217 @@
+#include "planner/search/pick.hpp"
+
+#include "planner/cost/executed_units.hpp"
+#include "planner/search/paper_space.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace gnnplan::search {
+namespace {
+
+// Members looked at beyond which the rest, all slower, stays unlooked at: enough for a table and for a plan.
+constexpr std::size_t shown_members = 24;
+// Of each grid the fastest member is shown too, and the fastest that lets the input vary; but of each scheme only where
+// there are more grids.
+constexpr std::size_t max_grids_shown = 40;
+// Above this number of ranks sharded grids are searched only when something is over memory.
+constexpr int max_ranks_sharded_unasked = 64;
+
+bool sharded(const std::string& scheme) { return scheme == "2d" || scheme == "3d"; }
+
+Costed cost(const Space& space, const Configuration& configuration, const Machine& machine, Views& views) {
+    Costed costed;
+    costed.candidate = cost_configuration(space, configuration, machine, views);
+    const Units units = cost::executed_units(costed.candidate.schedule);
+    costed.ranked = {configuration, units, units, costed.candidate.predicted, false, false};
+    costed.ranked.fits = costed.ranked.predicted.peak_bytes_per_rank <= space.memory_per_rank;
+    return costed;
+}
+
+// Walks the members from the fastest on and costs those that are asked for.
+class Walk {
+public:
+    Walk(const Space& space, const Machine& machine, Views& views, const Members& all)
+        : space_(space), machine_(machine), views_(views), all_(all) {}
+
+    Found run() {
+        for (const Member& member : all_.members) {
+            const Frame& frame = all_.frames[member.frame];
+            const bool many = space_.grids.size() > max_grids_shown;
+            const bool varies = !all_.choices[member.choices].front().constant_input;
+            const GridKey grid{frame.on.scheme + (varies ? ", input varies" : ""), many ? "" : frame.on.grid.text()};
+            const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
+            if (!wanted && fitting_ > 0) {
+                ++slower_[frame.on.scheme];
+                continue;
+            }
+            visit(member, grid);
+        }
+        add_classes(over_memory_, "over memory: a rank needs more than it is allowed");
+        add_classes(slower_, "slower than those shown");
+        return std::move(found_);
+    }
+
+private:
+    using GridKey = std::pair<std::string, std::string>;
+
+    void visit(const Member& member, const GridKey& grid) {
+        const Frame& frame = all_.frames[member.frame];
+        const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
+        const Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
+        const GraphStats& graph = views_.numbered(schedule.numbering);
+        const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
+        const bool fits = peak <= space_.memory_per_rank;
+        if (!fits && peak >= thriftiest_) {
+            ++over_memory_[frame.on.scheme];
+            return;
+        }
+        if (fits) {
+            ++fitting_;
+            shown_.insert(grid);
+        } else {
+            ++over_memory_[frame.on.scheme];
+            std::erase_if(found_.costed, [](const Costed& costed) { return !costed.ranked.fits; });
+            thriftiest_ = peak;
+        }
+        found_.costed.push_back(cost(space_, configuration, machine_, views_));
+    }
+
+    void add_classes(const std::map<std::string, std::int64_t>& classes, const std::string& why) {
+        for (const auto& [scheme, count] : classes) found_.rejected.push_back({scheme, why, count});
+    }
+
+    const Space& space_;
+    const Machine& machine_;
+    Views& views_;
+    const Members& all_;
+    Found found_;
+    std::size_t fitting_ = 0;
+    std::set<GridKey> shown_;
+    std::int64_t thriftiest_ = std::numeric_limits<std::int64_t>::max();  // the lowest peak over memory, kept in found_
+    std::map<std::string, std::int64_t> over_memory_, slower_;
+};
+
+// What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
+bool ranks_before(const Costed& a, const Costed& b) {
+    const auto key = [](const Ranked& r) {
+        return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id,
+                          r.configuration.replication);
+    };
+    return key(a.ranked) < key(b.ranked);
+}
+
+double value_of(const Ranked& ranked, Objective objective) {
+    switch (objective) {
+        case Objective::time: return ranked.predicted.epoch_seconds;
+        case Objective::memory: return static_cast<double>(ranked.predicted.peak_bytes_per_rank);
+        case Objective::volume: return static_cast<double>(ranked.predicted.total_bytes);
+        case Objective::spmm: return ranked.executed.sparse;
+    }
+    return 0;
+}
+
+bool beats(const Ranked& a, const Ranked& b, const std::vector<Objective>& objectives) {
+    bool better = false;
+    for (const Objective objective : objectives) {
+        const double x = value_of(a, objective);
+        const double y = value_of(b, objective);
+        if (x > y) return false;
+        better = better || x < y;
+    }
+    return better;
+}
+
+void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
+    const auto on = [&](const std::string& scheme) {
+        return std::any_of(space.grids.begin(), space.grids.end(), [&](const auto& g) { return g.scheme == scheme; });
+    };
+    const bool pinned = space.options.scheme || space.options.replication || space.options.grid;
+    for (const std::string& scheme : scheme_names()) {
+        if (pinned || on(scheme)) continue;
+        rejected.push_back({scheme, "not applicable: " + std::to_string(space.ranks) + " ranks form no such grid", 0});
+    }
+}
+
+}  // namespace
+
+Found search_full_space(const Space& space, const Machine& machine, Views& views) {
+    const bool pinned = space.options.scheme || space.options.grid;
+    std::vector<enumerate::SchemeGrid> grids = space.grids;
+    std::int64_t left_out = 0;
+    if (!pinned && space.ranks > max_ranks_sharded_unasked) {
+        left_out = static_cast<std::int64_t>(std::erase_if(grids, [](const auto& g) { return sharded(g.scheme); }));
+    }
+    Found found = Walk(space, machine, views, rank_members(space, grids, machine, views)).run();
+    const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(),
+                                            [](const Rejected& r) { return r.why.starts_with("over memory"); });
+    if (left_out > 0 && something_over) {
+        found = Walk(space, machine, views, rank_members(space, space.grids, machine, views)).run();
+    } else if (left_out > 0) {
+        found.rejected.push_back({"2d, 3d",
+                                  "dominated: on the same grid rdm moves the same dense bytes and no nonzeros, and it "
+                                  "fits (grids not searched)",
+                                  left_out});
+    }
+    add_inapplicable(space, found.rejected);
+    std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
+    mark_front(found.costed, space.options.pareto);
+    return found;
+}
+
+Found search_paper_space(const Space& space, const Machine& machine, Views& views) {
+    Found found;
+    found.costed = cost_paper_space(space, machine, views);
+    ensure(!found.costed.empty(), "the search listed no configuration");
+    std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
+    const auto over = std::count_if(found.costed.begin(), found.costed.end(),
+                                    [](const Costed& costed) { return !costed.ranked.fits; });
+    if (over > 0) found.rejected.push_back({"rdm", "over memory: a rank needs more than it is allowed", over});
+    return found;
+}
+
+void mark_front(std::vector<Costed>& costed, const std::vector<Objective>& objectives) {
+    for (Costed& entry : costed) {
+        entry.ranked.pareto = entry.ranked.fits && std::none_of(costed.begin(), costed.end(), [&](const Costed& other) {
+                                  return other.ranked.fits && beats(other.ranked, entry.ranked, objectives);
+                              });
+    }
+}
+
+std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input) {
+    std::vector<const Costed*> chosen;
+    const auto known = [&](const Costed& entry) {
+        return std::any_of(chosen.begin(), chosen.end(), [&](const Costed* other) {
+            const Configuration& a = other->ranked.configuration;
+            const Configuration& b = entry.ranked.configuration;
+            return a.constant_input == b.constant_input && a.scheme == b.scheme && a.grid == b.grid &&
+                   a.exchange == b.exchange && a.overlap == b.overlap && a.permutation == b.permutation && a.id == b.id;
+        });
+    };
+    const auto add = [&](std::size_t up_to, auto allowed) {
+        for (const Costed& entry : costed) {
+            if (!entry.ranked.fits || chosen.size() >= up_to) break;
+            if (allowed(entry.ranked.configuration) && !known(entry)) chosen.push_back(&entry);
+        }
+    };
+    const auto places = static_cast<std::size_t>(most);
+    chosen.push_back(&costed.front());
+    if (!constant_input) add(1 + places * 3 / 8, [](const Configuration& c) { return !c.constant_input; });
+    if (!constant_input && most == 1 && costed.front().ranked.configuration.constant_input) {
+        const auto varying = std::find_if(costed.begin(), costed.end(), [](const Costed& entry) {
+            return entry.ranked.fits && !entry.ranked.configuration.constant_input;
+        });
+        if (varying != costed.end()) chosen = {&*varying};
+    }
+    add(places, [](const Configuration&) { return true; });
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [](const Costed* a, const Costed* b) { return ranks_before(*a, *b); });
+    std::vector<Candidate> candidates;
+    for (const Costed* entry : chosen) candidates.push_back(entry->candidate);
+    return candidates;
+}
+
+}  // namespace gnnplan::search

@@ -1,0 +1,130 @@
+#include "planner/search/space.hpp"
+
+#include "planner/cost/predict.hpp"
+#include "planner/enumerate/replication.hpp"
+
+#include <gnnplan/base/checked.hpp>
+
+namespace gnnplan::search {
+namespace {
+
+// Bytes and operations are added up over steps and ranks in 64 bits: refuses sizes whose sums might not fit.
+void check_total_size(const Space& space) {
+    constexpr std::int64_t bytes_per_element = 4;
+    constexpr std::int64_t uses_per_layer =
+        32;  // steps that touch a matrix of a layer, both phases, with room to spare
+    try {
+        std::int64_t elements = space.graph->nonzeros();
+        for (std::size_t l = 0; l < space.widths.size(); ++l) {
+            elements = checked_add(elements, checked_multiply(space.graph->vertices(), space.widths[l]));
+            if (l > 0) elements = checked_add(elements, checked_multiply(space.widths[l - 1], space.widths[l]));
+        }
+        checked_multiply(checked_multiply(elements, bytes_per_element * uses_per_layer), space.ranks);
+    } catch (const Error&) {
+        throw Error(ErrorCode::usage, "sizes too large: vertices x widths x ranks does not fit 64-bit byte counts");
+    }
+}
+
+void check_ranks(int ranks) {
+    if (ranks >= 1 && ranks <= max_ranks) return;
+    throw Error(ErrorCode::usage, std::to_string(ranks) + " is not 1.." + std::to_string(max_ranks), "ranks");
+}
+
+void check_pinned(const std::optional<Orders>& orders, std::size_t layers, const char* flag) {
+    if (orders && orders->size() != layers) {
+        throw Error(ErrorCode::usage,
+                    "'" + text(*orders) + "' has " + std::to_string(orders->size()) + " letters for " +
+                        std::to_string(layers) + " layers",
+                    flag);
+    }
+}
+
+// '-' stands for a gradient that nobody needs: layer 1's in the full space, which may be written S or D there too.
+void check_letters(const SelectOptions& options) {
+    const auto refuse = [](const Orders& orders, const char* flag) {
+        throw Error(ErrorCode::usage, "only layer 1's backward letter may be '-', in the full space",
+                    std::string(flag) + " " + text(orders));
+    };
+    for (const Order order : options.forward.value_or(Orders{})) {
+        if (order == Order::none) refuse(*options.forward, "forward");
+    }
+    const Orders backward = options.backward.value_or(Orders{});
+    for (std::size_t i = 0; i < backward.size(); ++i) {
+        const bool allowed = options.space == SearchSpace::full && i + 1 == backward.size();
+        if (backward[i] == Order::none && !allowed) refuse(backward, "backward");
+    }
+}
+
+// The paper space is RDM's; other published schemes are found in it by name.
+std::vector<enumerate::SchemeGrid> grids_of(const Space& space) {
+    enumerate::GridChoice choice{space.options.scheme, space.options.replication, space.options.grid};
+    const bool paper = space.options.space == SearchSpace::paper;
+    if (paper && !choice.scheme) choice.scheme = "rdm";
+    const bool rdm = paper && choice.scheme == "rdm";
+    if (!rdm) return enumerate::scheme_grids(space.ranks, choice);
+    // RDM's own replications, R_A = 1 included; nothing in the paper splits z.
+    std::vector<enumerate::SchemeGrid> grids;
+    for (const int replication : enumerate::replications(space.ranks)) {
+        const Grid grid{space.ranks / replication, replication, 1};
+        const bool fits =
+            (!choice.replication || *choice.replication == replication) && (!choice.grid || *choice.grid == grid);
+        if (fits) grids.push_back({"rdm", grid});
+    }
+    if (choice.replication) enumerate::check_replication(*choice.replication, space.ranks);
+    if (grids.empty()) throw Error(ErrorCode::usage, "the paper space has no grids that split z", "grid");
+    return grids;
+}
+
+}  // namespace
+
+Space make_space(const Problem& problem, const Machine& machine, const SelectOptions& options) {
+    validate(machine);
+    Space space;
+    space.layers = product_chain(problem.ops);
+    space.widths.push_back(space.layers.front().in_width);
+    for (const ProductLayer& layer : space.layers) space.widths.push_back(layer.out_width);
+    ensure(problem.graph != nullptr, "select needs graph statistics");
+    space.graph = problem.graph;
+    space.ranks = problem.record.ranks;
+    space.options = options;
+    check_ranks(space.ranks);
+    check_total_size(space);
+    check_pinned(options.forward, space.layers.size(), "forward");
+    check_pinned(options.backward, space.layers.size(), "backward");
+    check_letters(options);
+    if (options.candidates < 1 || options.candidates > max_candidates) {
+        throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
+                    "candidates");
+    }
+    if (options.exchange == Exchange::none) {
+        throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "exchange");
+    }
+    if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "memory");
+    space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
+    space.grids = grids_of(space);
+    space.shape.vertices = problem.graph->vertices();
+    space.shape.symmetric = one_copy_serves(problem.graph->symmetric(), problem.record.graph.normalisation);
+    space.shape.loss_rows = problem.graph->loss_rows(static_cast<int>(space.layers.size()));
+    space.shape.seed = problem.record.graph.seed;
+    return space;
+}
+
+const GraphStats& Views::numbered(const Numbering& numbering) {
+    if (numbering.identity()) return graph_;
+    for (const auto& [known, view] : views_) {
+        if (known == numbering) return *view;
+    }
+    views_.emplace_back(numbering, graph_.numbered(numbering));
+    return *views_.back().second;
+}
+
+Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
+                             Views& views) {
+    Candidate candidate;
+    candidate.configuration = configuration;
+    candidate.schedule = lower::lower(space.layers, configuration, space.shape);
+    candidate.predicted = cost::predict(candidate.schedule, views.numbered(candidate.schedule.numbering), machine);
+    return candidate;
+}
+
+}  // namespace gnnplan::search

@@ -1,0 +1,50 @@
+// A problem read once: the chain of layers, the options resolved and checked.
+#pragma once
+
+#include "planner/enumerate/grids.hpp"
+#include "planner/lower/lower.hpp"
+
+#include <gnnplan/select.hpp>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace gnnplan::search {
+
+struct Space {
+    std::vector<ProductLayer> layers;
+    std::vector<std::int64_t> widths;  // f_0 .. f_L
+    const GraphStats* graph = nullptr;
+    lower::GraphShape shape;
+    int ranks = 1;
+    SelectOptions options;
+    std::int64_t memory_per_rank = 0;
+    std::vector<enumerate::SchemeGrid> grids;
+};
+
+// Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.
+Space make_space(const Problem& problem, const Machine& machine, const SelectOptions& options);
+
+// The graph in the numberings that have been asked for. One object for one search.
+class Views {
+public:
+    explicit Views(const GraphStats& graph) : graph_(graph) {}
+    const GraphStats& numbered(const Numbering& numbering);
+
+private:
+    const GraphStats& graph_;
+    std::vector<std::pair<Numbering, std::shared_ptr<const GraphStats>>> views_;
+};
+
+// Lowers and costs one configuration. `configuration` fits the space.
+Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
+                             Views& views);
+
+// A costed configuration with its schedule.
+struct Costed {
+    Ranked ranked;
+    Candidate candidate;
+};
+
+}  // namespace gnnplan::search

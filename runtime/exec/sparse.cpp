@@ -1,0 +1,118 @@
+#include "runtime/exec/sparse.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gnnplan::exec {
+namespace {
+
+Range rows_of(const Grid& grid, const Tensor& matrix, int rank) {
+    return split_block(matrix.rows, matrix.layout.rows, grid, rank);
+}
+
+std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, bool transposed, Range rows, Range columns,
+                                                const data::VertexOrder* order) {
+    const std::vector<std::int32_t> nonzeros = data::column_nonzeros(graph, transposed, rows, columns, order);
+    std::vector<std::int32_t> needed;
+    for (std::size_t column = 0; column < nonzeros.size(); ++column) {
+        if (nonzeros[column] > 0) needed.push_back(static_cast<std::int32_t>(column));
+    }
+    return needed;
+}
+
+}  // namespace
+
+SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
+                       const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker)
+    : matrix_(matrix), needed_rows_(needed_rows) {
+    const Range rows = rows_of(grid, matrix, rank);
+    rows_ = rows.size();
+    for (const Stage& from : stages_of(grid, matrix, rank)) {
+        SparseStage stage;
+        stage.piece = from.piece;
+        for (const Stage::Service& service : from.rows) {
+            const Range theirs = rows_of(grid, matrix, service.rank);
+            const std::int64_t needed = needed_rows
+                                            ? counts.distinct_columns(matrix.transposed, theirs, service.columns)
+                                            : service.columns.size();
+            stage.rows.push_back({service.rank, service.columns, needed, {}});
+        }
+        if (from.piece) {
+            stage.nonzeros = counts.block_nonzeros(matrix.transposed, rows, from.piece->columns);
+            stage.dense_rows = from.piece->columns.size();
+        }
+        stages_.push_back(std::move(stage));
+    }
+    const data::VertexOrder* order = &counts.order();
+    if (needed_rows) find_requests(matrix, rows, rank, graph, order);
+    for (SparseStage& stage : stages_) {
+        if (!stage.piece || stage.piece->matrix_root != rank) continue;
+        stage.block = blocks_.size();
+        blocks_.emplace_back();
+    }
+    store_blocks(rows, graph, scales, order);
+    // The nonzeros that a rank of the y-group lacks are of one of the pieces stored here.
+    const std::vector<Stage> stages = stages_of(grid, matrix, rank);
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+        for (const Stage::Service& service : stages[k].nonzeros) {
+            const auto owner = std::find_if(stages_.begin(), stages_.end(), [&](const SparseStage& s) {
+                return s.block && s.piece->columns == service.columns;
+            });
+            ensure(owner != stages_.end(), "a rank asks for nonzeros that are stored elsewhere");
+            stages_[k].sent.push_back({service.rank, *owner->block});
+        }
+    }
+    std::int64_t bytes = 0;
+    for (const data::LocalBlock& block : blocks_) bytes += block.bytes();
+    blocks_charge_ = Charge(tracker, bytes);
+    std::int64_t requests = 0;
+    for (const SparseStage& stage : stages_) requests += 4 * static_cast<std::int64_t>(stage.request.size());
+    requests_charge_ = Charge(tracker, requests);
+}
+
+void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
+                               const data::VertexOrder* order) {
+    for (SparseStage& stage : stages_) {
+        if (!stage.piece || stage.piece->dense_root == rank) continue;
+        stage.request = columns_with_nonzeros(graph, matrix.transposed, rows, stage.piece->columns, order);
+        stage.dense_rows = static_cast<std::int64_t>(stage.request.size());
+    }
+}
+
+void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
+                              const data::VertexOrder* order) {
+    std::vector<SparseStage*> stored;
+    for (SparseStage& stage : stages_) {
+        if (stage.block) stored.push_back(&stage);
+    }
+    std::sort(stored.begin(), stored.end(), [](const SparseStage* a, const SparseStage* b) {
+        return a->piece->columns.begin < b->piece->columns.begin;
+    });
+    std::vector<Range> columns;
+    for (const SparseStage* stage : stored) columns.push_back(stage->piece->columns);
+    std::vector<data::LocalBlock> built = data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        if (needed_rows_ && stored[i]->dense_rows != stored[i]->piece->columns.size()) data::compact_columns(built[i]);
+        blocks_[*stored[i]->block] = std::move(built[i]);
+    }
+}
+
+// Stage by stage, since a rank may ask another one at several.
+void SparsePart::exchange_indices(comm::Communicator& world, MemoryTracker& tracker) {
+    std::int64_t bytes = 0;
+    for (SparseStage& stage : stages_) {
+        std::vector<comm::Send> sends;
+        std::vector<comm::Receive> receives;
+        if (!stage.request.empty()) sends.push_back({stage.piece->dense_root, std::as_bytes(std::span(stage.request))});
+        for (RowService& service : stage.rows) {
+            service.index.resize(static_cast<std::size_t>(service.needed));
+            bytes += 4 * service.needed;
+            if (service.needed == 0) continue;
+            receives.push_back({service.rank, std::as_writable_bytes(std::span(service.index))});
+        }
+        world.exchange(sends, receives);
+    }
+    services_charge_ = Charge(tracker, bytes);
+}
+
+}  // namespace gnnplan::exec

@@ -1,0 +1,68 @@
+// One rank's part of an adjacency tensor: its nonzeros piece by piece, and who needs which rows of whom.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/data/block.hpp"
+#include "runtime/data/graph_counts.hpp"
+#include "runtime/exec/memory_tracker.hpp"
+
+#include <gnnplan/ir/pieces.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::exec {
+
+// A service to one rank at one stage of a distributed product.
+struct RowService {
+    int rank = 0;
+    Range rows;                       // of the whole dense operand
+    std::int64_t needed = 0;          // how many of them the rank needs
+    std::vector<std::int32_t> index;  // which, from the begin of `rows`; known after the index exchange
+};
+struct NonzeroService {
+    int rank = 0;
+    std::size_t block = 0;  // of SparsePart::blocks
+};
+
+// Stage k: the piece multiplied, if any, and the services to others.
+struct SparseStage {
+    std::optional<Piece> piece;
+    std::optional<std::size_t> block;  // of SparsePart::blocks, when the nonzeros are stored here
+    std::int64_t nonzeros = 0;         // of the piece
+    std::int64_t dense_rows = 0;  // rows of the dense operand that the piece meets: all of them, or the needed ones
+    std::vector<std::int32_t> request;  // the needed ones, from the begin of the piece; of rows that others hold
+    std::vector<RowService> rows;
+    std::vector<NonzeroService> sent;
+};
+
+class SparsePart {
+public:
+    // Cuts the pieces stored on `rank` out of the graph. With `needed_rows`, columns of pieces whose dense rows others
+    // hold are renumbered to the needed rows.
+    SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
+               const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker);
+
+    std::int64_t rows() const { return rows_; }
+    bool needed_rows() const { return needed_rows_; }
+    const std::vector<SparseStage>& stages() const { return stages_; }
+    const data::LocalBlock& block(std::size_t i) const { return blocks_[i]; }
+
+    // Collective over the x-groups: every rank tells the others which of their rows it needs. Once.
+    void exchange_indices(comm::Communicator& world, MemoryTracker& tracker);
+
+private:
+    void store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
+                      const data::VertexOrder* order);
+    void find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
+                       const data::VertexOrder* order);
+
+    const Tensor& matrix_;
+    std::int64_t rows_ = 0;
+    bool needed_rows_ = false;
+    std::vector<SparseStage> stages_;
+    std::vector<data::LocalBlock> blocks_;
+    Charge blocks_charge_, requests_charge_, services_charge_;
+};
+
+}  // namespace gnnplan::exec

@@ -1,0 +1,247 @@
+// The pieces of a product on every grid of up to 12 ranks: whatever the grid, every row block meets every column once.
+#include <gtest/gtest.h>
+#include <gnnplan/ir/pieces.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace gnnplan {
+namespace {
+
+struct Case {
+    Grid grid;
+    Tensor matrix;
+
+    bool dealt() const { return matrix.layout.columns.text() == "y"; }
+    bool sharded() const { return matrix.layout.columns.text() == "zy"; }
+    std::string text() const {
+        return grid.text() + ", columns over " + matrix.layout.columns.text() + ", " + std::to_string(matrix.columns);
+    }
+};
+
+Tensor matrix_of(std::int64_t columns, const char* axes) {
+    return {"A^T", Role::adjacency, DType::f32, 7, columns, {Axes::parse("x"), Axes::parse(axes), {}}, 0, true};
+}
+
+// The three ways to lay out the contraction side on every grid that can have them; more ranks than columns, too.
+std::vector<Case> cases() {
+    std::vector<Case> all;
+    for (int x = 1; x <= 12; ++x) {
+        for (int y = 1; x * y <= 12; ++y) {
+            for (int z = 1; x * y * z <= 12; ++z) {
+                for (const std::int64_t columns : {1, 5, 11, 12, 24, 101}) {
+                    for (const char* axes : {"z", "zy"}) all.push_back({{x, y, z}, matrix_of(columns, axes)});
+                    if (z == 1) all.push_back({{x, y, z}, matrix_of(columns, "y")});
+                }
+            }
+        }
+    }
+    return all;
+}
+
+void expect_exactly_once(std::vector<Range> ranges, std::int64_t columns, const std::string& what) {
+    std::erase_if(ranges, [](Range range) { return range.empty(); });
+    std::sort(ranges.begin(), ranges.end(), [](Range a, Range b) { return a.begin < b.begin; });
+    std::int64_t covered = 0;
+    for (const Range& range : ranges) {
+        EXPECT_EQ(range.begin, covered) << what;
+        covered = range.end;
+    }
+    EXPECT_EQ(covered, columns) << what;
+}
+
+// Ranks that differ from `rank` along the axis over which products are partial sums.
+std::vector<int> summands(const Case& c, int rank) {
+    const Axis axis = c.dealt() ? Axis::y : Axis::z;
+    std::vector<int> ranks;
+    for (int i = 0; i < c.grid.extent(axis); ++i) ranks.push_back(c.grid.neighbour(rank, axis, i));
+    return ranks;
+}
+
+TEST(Pieces, OfASumCoverEveryColumnOnce) {
+    for (const Case& c : cases()) {
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            std::vector<Range> ranges;
+            for (const int summand : summands(c, rank)) {
+                for (const Piece& piece : pieces_of(c.grid, c.matrix, summand)) ranges.push_back(piece.columns);
+            }
+            expect_exactly_once(ranges, c.matrix.columns, c.text());
+        }
+    }
+}
+
+TEST(Pieces, AreHeldByTheirRoots) {
+    for (const Case& c : cases()) {
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            for (const Piece& piece : pieces_of(c.grid, c.matrix, rank)) {
+                EXPECT_EQ(c.grid.neighbour(piece.dense_root, Axis::x, c.grid.coordinate(rank, Axis::x)), rank);
+                EXPECT_EQ(c.grid.neighbour(piece.matrix_root, Axis::y, c.grid.coordinate(rank, Axis::y)), rank);
+                const Range held = split_block(c.matrix.columns, dense_layout(c.matrix).rows, c.grid, piece.dense_root);
+                EXPECT_EQ(intersect(held, piece.columns), piece.columns) << c.text();
+                if (c.sharded()) continue;
+                EXPECT_EQ(piece.matrix_root, rank) << c.text();
+                EXPECT_EQ(piece.columns, held) << "whole blocks travel";
+            }
+        }
+    }
+}
+
+std::vector<Range> stored_by(const Case& c, int rank) {
+    std::vector<Range> ranges;
+    for (const Piece& piece : pieces_of(c.grid, c.matrix, rank)) {
+        if (piece.matrix_root == rank) ranges.push_back(piece.columns);
+    }
+    return ranges;
+}
+
+// Over y where nonzeros are sharded or dealt, on each rank where they are replicated. Shards are of equal length.
+TEST(Pieces, StoredByTheRanksOfARowBlockCoverTheMatrix) {
+    for (const Case& c : cases()) {
+        for (int ix = 0; ix < c.grid.x; ++ix) {
+            for (int iy = 0; iy < c.grid.y; ++iy) {
+                const bool split = c.sharded() || c.dealt();
+                if (split && iy > 0) break;
+                std::vector<Range> ranges;
+                for (int iz = 0; iz < c.grid.z; ++iz) {
+                    for (int j = split ? 0 : iy; j <= (split ? c.grid.y - 1 : iy); ++j) {
+                        const auto stored = stored_by(c, c.grid.rank_at(ix, j, iz));
+                        ranges.insert(ranges.end(), stored.begin(), stored.end());
+                    }
+                }
+                expect_exactly_once(ranges, c.matrix.columns, c.text());
+            }
+        }
+    }
+}
+
+TEST(Pieces, ShardsAreBalanced) {
+    for (const Case& c : cases()) {
+        if (!c.sharded()) continue;
+        for (int ix = 0; ix < c.grid.x; ++ix) {
+            for (int iz = 0; iz < c.grid.z; ++iz) {
+                std::vector<std::int64_t> lengths;
+                for (int iy = 0; iy < c.grid.y; ++iy) {
+                    std::int64_t length = 0;
+                    for (const Range& range : stored_by(c, c.grid.rank_at(ix, iy, iz))) length += range.size();
+                    lengths.push_back(length);
+                }
+                const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+                EXPECT_LE(*most - *least, 1) << c.text();
+            }
+        }
+    }
+}
+
+// The stages of 2D are the common refinement of two even splits: p_r + p_c - gcd of them (CAGNET IV-C prints the
+// greatest common factor alone).
+TEST(Pieces, OfTwoEvenSplitsAreTheirCommonRefinement) {
+    for (int x = 1; x <= 8; ++x) {
+        for (int y = 2; y <= 8; ++y) {
+            const Tensor matrix = matrix_of(std::int64_t{x} * y * 3, "zy");
+            for (int rank = 0; rank < x * y; ++rank) {
+                EXPECT_EQ(pieces_of({x, y, 1}, matrix, rank).size(), static_cast<std::size_t>(x + y - std::gcd(x, y)))
+                    << x << "x" << y;
+            }
+        }
+    }
+}
+
+TEST(Pieces, AreCounted) {
+    for (const Case& c : cases()) {
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            EXPECT_EQ(static_cast<std::size_t>(piece_count(c.grid, c.matrix, rank)),
+                      pieces_of(c.grid, c.matrix, rank).size())
+                << c.text();
+        }
+    }
+}
+
+// Where a rank has all nonzeros of its slice, its k-th piece is that of the rank k further along x: it begins at home,
+// and no two ranks of an x-group ask the same one at the same step. Where blocks are dealt it begins at home if it can.
+TEST(Pieces, BeginAtHomeAndTakeTurns) {
+    for (const Case& c : cases()) {
+        if (c.sharded() && c.grid.y > 1) continue;
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            const std::vector<Piece> pieces = pieces_of(c.grid, c.matrix, rank);
+            const bool has_own =
+                std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) { return piece.dense_root == rank; });
+            if (has_own) {
+                EXPECT_EQ(pieces.front().dense_root, rank) << c.text();
+            }
+            for (std::size_t k = 0; k < pieces.size() && !c.dealt(); ++k) {
+                const int turn = (c.grid.coordinate(rank, Axis::x) + static_cast<int>(k)) % c.grid.x;
+                EXPECT_EQ(pieces[k].dense_root, c.grid.neighbour(rank, Axis::x, turn)) << c.text();
+            }
+        }
+    }
+}
+
+TEST(Pieces, OfOneRootAreThoseOfTheList) {
+    for (const Case& c : cases()) {
+        if (gathers_matrix(c.grid, c.matrix)) continue;
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            const std::vector<Piece> pieces = pieces_of(c.grid, c.matrix, rank);
+            for (int ix = 0; ix < c.grid.x; ++ix) {
+                const int root = c.grid.neighbour(rank, Axis::x, ix);
+                const Piece one = piece_of(c.grid, c.matrix, root, rank);
+                const auto in_list = std::find_if(pieces.begin(), pieces.end(),
+                                                  [&](const Piece& piece) { return piece.dense_root == root; });
+                EXPECT_EQ(one.columns.size(), in_list == pieces.end() ? 0 : in_list->columns.size()) << c.text();
+                if (!one.columns.empty()) {
+                    EXPECT_EQ(one.columns, in_list->columns) << c.text();
+                }
+            }
+        }
+    }
+}
+
+using Transfer = std::tuple<std::size_t, int, int, std::int64_t, std::int64_t>;  // step, from, to, columns
+
+// What ranks lack at each step, and what their peers serve at that step.
+struct Transfers {
+    std::multiset<Transfer> rows, nonzeros;
+    bool operator==(const Transfers&) const = default;
+};
+
+Transfers lacked(const Case& c) {
+    Transfers transfers;
+    for (int rank = 0; rank < c.grid.size(); ++rank) {
+        const std::vector<Piece> pieces = pieces_of(c.grid, c.matrix, rank);
+        for (std::size_t k = 0; k < pieces.size(); ++k) {
+            const auto& [columns, dense, matrix] = pieces[k];
+            if (dense != rank) transfers.rows.insert({k, dense, rank, columns.begin, columns.end});
+            if (matrix != rank) transfers.nonzeros.insert({k, matrix, rank, columns.begin, columns.end});
+        }
+    }
+    return transfers;
+}
+
+TEST(Stages, ServeWhatPiecesLack) {
+    for (const Case& c : cases()) {
+        Transfers served;
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            const std::vector<Piece> pieces = pieces_of(c.grid, c.matrix, rank);
+            const std::vector<Stage> stages = stages_of(c.grid, c.matrix, rank);
+            ASSERT_GE(stages.size(), pieces.size());
+            for (std::size_t k = 0; k < stages.size(); ++k) {
+                ASSERT_EQ(stages[k].piece.has_value(), k < pieces.size());
+                if (k < pieces.size()) {
+                    EXPECT_EQ(stages[k].piece->columns, pieces[k].columns);
+                }
+                for (const auto& [to, columns] : stages[k].rows) {
+                    served.rows.insert({k, rank, to, columns.begin, columns.end});
+                }
+                for (const auto& [to, columns] : stages[k].nonzeros) {
+                    served.nonzeros.insert({k, rank, to, columns.begin, columns.end});
+                }
+            }
+        }
+        EXPECT_EQ(served, lacked(c)) << c.text();
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan

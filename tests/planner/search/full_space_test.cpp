@@ -1,0 +1,184 @@
+// The full space against brute force over everything it could choose.
+#include "planner/cost/predict.hpp"
+#include "planner/search/deep_network.hpp"
+#include "tests/planner/search/problems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace gnnplan::search {
+namespace {
+
+using test::describe;
+using test::epoch_seconds;
+using test::frame_on;
+
+// Problems, machines and grids of one question.
+struct Setting {
+    std::vector<std::int64_t> widths;
+    int ranks = 4;
+    double train_fraction = 1;
+};
+
+const std::vector<Setting> settings = {
+    {{24, 7}, 4},          {{602, 41}, 6, 0.1},          {{100, 128, 47}, 4},
+    {{602, 128, 41}, 6},   {{16, 64, 128}, 8, 0.1},      {{128, 128, 349}, 8},
+    {{60, 32, 48, 16}, 4}, {{16, 100, 20, 200}, 4, 0.1},
+};
+
+class Search {
+public:
+    Search(const Setting& setting, const Machine& machine, const SelectOptions& options = {})
+        : graph_(20'000, 400'000, true, setting.train_fraction),
+          machine_(machine),
+          problem_(test::problem(setting.widths, setting.ranks, graph_)),
+          space_(make_space(problem_, machine_, options)),
+          views_(graph_) {}
+
+    const Space& space() const { return space_; }
+    Views& views() { return views_; }
+    const Machine& machine() const { return machine_; }
+
+    StepCosts costs(const Frame& frame) {
+        const Choices any = all_choices(space_, frame.on, true).front();
+        samples_.push_back(lower::lower(space_.layers, configuration_of(frame, any), space_.shape));
+        return {samples_.back(), views_.numbered(samples_.back().numbering), machine_};
+    }
+
+    // Seconds of every member of a frame, fastest first.
+    std::vector<double> brute_force(const Frame& frame, bool lean) {
+        StepCosts memo = costs(frame);
+        std::vector<double> seconds;
+        for (const Choices& choices : all_choices(space_, frame.on, lean)) {
+            seconds.push_back(epoch_seconds(space_, frame, choices, memo));
+        }
+        std::sort(seconds.begin(), seconds.end());
+        return seconds;
+    }
+
+private:
+    UniformStats graph_;
+    Machine machine_;
+    Problem problem_;
+    Space space_;
+    Views views_;
+    std::deque<Schedule> samples_;  // addresses stay
+};
+
+std::vector<Frame> frames_of(const Space& space, double train_fraction) {
+    std::vector<Frame> frames;
+    for (const enumerate::SchemeGrid& on : space.grids) {
+        frames.push_back(frame_on(on, false));
+        if (train_fraction < 1) frames.push_back(frame_on(on, true, true));
+    }
+    return frames;
+}
+
+// What lean choices leave out is beaten by something they keep, on every grid, machine and network.
+TEST(FullSpace, LeanChoicesKeepTheFastest) {
+    for (const Setting& setting : settings) {
+        const bool deep = setting.widths.size() > 3;  // thousands of members a frame
+        const std::vector<Machine> machines = test::machines();
+        for (const Machine& machine : deep ? std::vector{machines.front(), machines.back()} : machines) {
+            for (const bool constant : deep ? std::vector{false} : std::vector{false, true}) {
+                SelectOptions options;
+                options.constant_input = constant;
+                Search search(setting, machine, options);
+                for (const Frame& frame : frames_of(search.space(), setting.train_fraction)) {
+                    const double lean = search.brute_force(frame, true).front();
+                    const double all = search.brute_force(frame, false).front();
+                    EXPECT_DOUBLE_EQ(lean, all)
+                        << frame.on.scheme << " " << frame.on.grid.text() << ", " << setting.widths.size() - 1
+                        << " layers, loss rows " << frame.loss_rows;
+                }
+            }
+        }
+    }
+}
+
+// Dynamic programming finds the fastest members in their order, and says their times.
+void expect_deep_equals_brute_force(Search& search, const Frame& frame) {
+    const std::vector<double> expected = search.brute_force(frame, true);
+    const auto found = fastest_of_deep(search.space(), frame, search.machine(), search.views());
+    ASSERT_EQ(found.size(), std::min(expected.size(), deep_members));
+    StepCosts memo = search.costs(frame);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::string what = std::to_string(i) + ": " + describe(frame, found[i].choices);
+        EXPECT_NEAR(found[i].seconds, expected[i], 1e-12 * expected[i]) << what;
+        EXPECT_NEAR(epoch_seconds(search.space(), frame, found[i].choices, memo), expected[i], 1e-12 * expected[i])
+            << what;
+        for (std::size_t j = 0; j < i; ++j) EXPECT_NE(found[j].choices, found[i].choices) << what;
+    }
+}
+
+TEST(DeepNetwork, EqualsBruteForce) {
+    for (const Setting& setting : settings) {
+        for (const Machine& machine : test::machines()) {
+            Search search(setting, machine);
+            for (const Frame& frame : frames_of(search.space(), setting.train_fraction)) {
+                SCOPED_TRACE(frame.on.scheme + " " + frame.on.grid.text());
+                expect_deep_equals_brute_force(search, frame);
+                if (HasFailure()) return;  // the first failure says enough
+            }
+        }
+    }
+}
+
+TEST(DeepNetwork, EqualsBruteForceWithPinnedLetters) {
+    SelectOptions options;
+    options.forward = parse_orders("DSD");
+    options.backward = parse_orders("SD-");
+    for (const double fraction : {1.0, 0.1}) {
+        const Setting setting{{60, 32, 48, 16}, 4, fraction};
+        Search search(setting, test::machines().front(), options);
+        for (const Frame& frame : frames_of(search.space(), fraction)) {
+            SCOPED_TRACE(frame.on.scheme + " " + frame.on.grid.text());
+            expect_deep_equals_brute_force(search, frame);
+        }
+    }
+}
+
+// Ranking adds up memoised steps; a plan's prediction folds over the schedule. Both are the same sum.
+TEST(FullSpace, MemoisedTimesAreThePredicted) {
+    for (const Setting& setting : {Setting{{100, 128, 47}, 6, 0.1}, Setting{{60, 32, 16}, 4}}) {
+        for (const Machine& machine : test::machines()) {
+            Search search(setting, machine);
+            const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.views());
+            ASSERT_GT(all.members.size(), 100U);
+            for (std::size_t i = 0; i < all.members.size(); i += 31) {
+                const Member& member = all.members[i];
+                const Configuration configuration =
+                    configuration_of(all.frames[member.frame], all.choices[member.choices]);
+                const Candidate candidate =
+                    cost_configuration(search.space(), configuration, search.machine(), search.views());
+                EXPECT_NEAR(member.seconds, candidate.predicted.epoch_seconds,
+                            1e-12 * candidate.predicted.epoch_seconds)
+                    << describe(all.frames[member.frame], all.choices[member.choices]);
+                EXPECT_GE(member.seconds, all.members[i > 0 ? i - 1 : 0].seconds);
+            }
+        }
+    }
+}
+
+// Every grid, exchange, overlap and pruning is among the ranked, as often as it has choices.
+TEST(FullSpace, RanksEveryMemberOfEveryFrame) {
+    Search search({{100, 128, 47}, 4, 0.1}, test::machine());
+    const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.views());
+    std::vector<std::size_t> members(all.frames.size(), 0);
+    for (const Member& member : all.members) ++members[member.frame];
+    std::size_t expected_frames = 0;
+    for (const enumerate::SchemeGrid& on : search.space().grids) {
+        const bool sharded = on.scheme == "2d" || on.scheme == "3d";
+        const std::size_t switches = on.grid.x > 1 ? 4 : sharded && on.grid.y > 1 ? 2 : 1;
+        expected_frames += 2 * switches;  // with and without pruned rows
+    }
+    ASSERT_EQ(all.frames.size(), expected_frames);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        EXPECT_EQ(members[i], all_choices(search.space(), all.frames[i].on, true).size());
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::search

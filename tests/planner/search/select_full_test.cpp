@@ -1,0 +1,258 @@
+// select() over the full space.
+#include "planner/io/plan.hpp"
+#include "planner/search/pick.hpp"
+#include "tests/planner/search/problems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace gnnplan {
+namespace {
+
+using test::machine;
+using test::problem;
+
+const UniformStats products(244'903, 12'390'318, true, 0.08);  // a tenth of OGB-Products
+const std::vector<std::int64_t> widths = {100, 128, 47};
+
+Selection selected(int ranks, const SelectOptions& options = {}) {
+    SelectResult result = select(problem(widths, ranks, products), machine(), options);
+    if (!result) throw Error(result.code, result.message);
+    return *result.selection;
+}
+
+TEST(SelectFull, RanksByTimeAndPlansTheFastest) {
+    for (const int ranks : {1, 2, 6, 8}) {
+        const Selection s = selected(ranks);
+        for (std::size_t i = 1; i < s.ranked.size(); ++i) {
+            EXPECT_LE(s.ranked[i - 1].predicted.epoch_seconds, s.ranked[i].predicted.epoch_seconds);
+        }
+        EXPECT_EQ(s.plan.candidates.front().predicted.epoch_seconds, s.ranked.front().predicted.epoch_seconds);
+        EXPECT_LE(s.plan.candidates.size(), static_cast<std::size_t>(max_candidates));
+        EXPECT_EQ(s.plan.problem.space, "full");
+        EXPECT_NO_THROW(validate(s.plan));
+        EXPECT_NO_THROW(check_predicted_bytes(s.plan));
+    }
+}
+
+TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
+    const Selection s = selected(8);
+    std::set<std::pair<std::string, std::string>> shown, expected;
+    for (const Ranked& r : s.ranked) shown.insert({r.configuration.scheme, r.configuration.grid.text()});
+    for (const auto& on : enumerate::scheme_grids(8, {})) expected.insert({on.scheme, on.grid.text()});
+    EXPECT_EQ(shown, expected);
+}
+
+TEST(SelectFull, IsNeverSlowerThanThePaperSpace) {
+    SelectOptions paper;
+    paper.space = SearchSpace::paper;
+    for (const int ranks : {1, 2, 4, 6, 8}) {
+        EXPECT_LE(selected(ranks).ranked.front().predicted.epoch_seconds,
+                  selected(ranks, paper).ranked.front().predicted.epoch_seconds);
+    }
+}
+
+// Dropout of the input makes it vary, and only training knows whether there is any.
+TEST(SelectFull, EveryPlanCanVaryItsInput) {
+    for (const int ranks : {1, 2, 4, 6, 8, 9}) {
+        const auto varies = [](const Candidate& c) { return !c.configuration.constant_input; };
+        const Selection open = selected(ranks);
+        EXPECT_TRUE(std::any_of(open.plan.candidates.begin(), open.plan.candidates.end(), varies)) << ranks;
+        SelectOptions options;
+        options.constant_input = true;
+        const Selection constant = selected(ranks, options);
+        EXPECT_TRUE(std::none_of(constant.plan.candidates.begin(), constant.plan.candidates.end(), varies)) << ranks;
+        EXPECT_LE(open.ranked.front().predicted.epoch_seconds, constant.ranked.front().predicted.epoch_seconds);
+    }
+}
+
+TEST(SelectFull, PinsAreObeyed) {
+    SelectOptions options;
+    options.forward = parse_orders("SD");
+    options.backward = parse_orders("D-");
+    options.exchange = Exchange::rows;
+    options.overlap = true;
+    options.permutation = true;
+    for (const Ranked& r : selected(6, options).ranked) {
+        const Configuration& c = r.configuration;
+        EXPECT_EQ(text(c.forward), "SD");
+        EXPECT_EQ(text(c.backward), "D-");
+        EXPECT_EQ(c.exchange, c.grid.x > 1 ? Exchange::rows : Exchange::none);
+        const bool gathers = c.grid.x > 1 || ((c.scheme == "2d" || c.scheme == "3d") && c.grid.y > 1);
+        EXPECT_EQ(c.overlap, gathers);
+        EXPECT_TRUE(c.permutation);
+    }
+    for (const std::string& scheme : scheme_names()) {
+        SelectOptions pinned;
+        pinned.scheme = scheme;
+        for (const Ranked& r : selected(8, pinned).ranked) EXPECT_EQ(r.configuration.scheme, scheme);
+    }
+    SelectOptions grid;
+    grid.grid = Grid{2, 2, 2};
+    for (const Ranked& r : selected(8, grid).ranked) EXPECT_EQ(r.configuration.grid, *grid.grid);
+    SelectOptions replicated;
+    replicated.scheme = "1.5d";
+    replicated.replication = 4;
+    for (const Ranked& r : selected(8, replicated).ranked) EXPECT_EQ(r.configuration.replication, 4);
+}
+
+struct Question {
+    const char* what;
+    std::function<void(SelectOptions&)> pin;
+};
+
+TEST(SelectFull, PinsThatDoNotExistAreUsageErrors) {
+    const Question questions[] = {
+        {"a scheme nobody knows", [](SelectOptions& o) { o.scheme = "4d"; }},
+        {"a replication that does not divide the ranks", [](SelectOptions& o) { o.replication = 3; }},
+        {"one that 1.5d cannot have", [](SelectOptions& o) { o.scheme = "1.5d", o.replication = 3; }},
+        {"a replication of 1d", [](SelectOptions& o) { o.scheme = "1d", o.replication = 2; }},
+        {"a grid of other ranks",
+         [](SelectOptions& o) {
+             o.grid = Grid{3, 2, 1};
+         }},
+        {"a grid that is no 1d",
+         [](SelectOptions& o) {
+             o.scheme = "1d", o.grid = Grid{2, 4, 1};
+         }},
+        {"a letter short", [](SelectOptions& o) { o.forward = parse_orders("S"); }},
+        {"a letter too many", [](SelectOptions& o) { o.backward = parse_orders("SSS"); }},
+        {"a forward pass without its product", [](SelectOptions& o) { o.forward = parse_orders("S-"); }},
+        {"a gradient that is needed", [](SelectOptions& o) { o.backward = parse_orders("-S"); }},
+        {"no candidates", [](SelectOptions& o) { o.candidates = 0; }},
+        {"more than a plan holds", [](SelectOptions& o) { o.candidates = max_candidates + 1; }},
+        {"less than no memory", [](SelectOptions& o) { o.memory_per_rank = -1; }},
+        {"an exchange of nothing where rows must move", [](SelectOptions& o) { o.exchange = Exchange::none; }},
+    };
+    for (const Question& question : questions) {
+        SelectOptions options;
+        question.pin(options);
+        const SelectResult result = select(problem(widths, 8, products), machine(), options);
+        EXPECT_FALSE(result) << question.what;
+        EXPECT_EQ(result.code, ErrorCode::usage) << question.what << ": " << result.message;
+    }
+    for (const int ranks : {0, -1, max_ranks + 1}) {
+        EXPECT_EQ(select(problem(widths, ranks, products), machine()).code, ErrorCode::usage) << ranks;
+    }
+}
+
+// The fastest of all members that needs no more than `limit`, by looking at each.
+double fastest_within(int ranks, std::int64_t limit) {
+    const Problem p = problem(widths, ranks, products);
+    const search::Space space = search::make_space(p, machine(), {});
+    search::Views views(products);
+    const search::Members all = search::rank_members(space, space.grids, machine(), views);
+    for (const search::Member& member : all.members) {
+        const Configuration configuration =
+            search::configuration_of(all.frames[member.frame], all.choices[member.choices]);
+        const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+        if (peak_bytes_per_rank(schedule, views.numbered(schedule.numbering)) > limit) continue;
+        return search::cost_configuration(space, configuration, machine(), views).predicted.epoch_seconds;
+    }
+    return -1;
+}
+
+TEST(SelectFull, MemoryIsAHardFilter) {
+    for (const int ranks : {4, 6}) {
+        SelectOptions options;
+        // Each time just below what the fastest of those left needs.
+        for (int cut = 0; cut < 4; ++cut) {
+            const SelectResult result = select(problem(widths, ranks, products), machine(), options);
+            if (!result) break;
+            const Selection& s = *result.selection;
+            const Prediction& best = s.ranked.front().predicted;
+            EXPECT_DOUBLE_EQ(best.epoch_seconds, fastest_within(ranks, s.memory_per_rank));
+            for (const Ranked& r : s.ranked) {
+                EXPECT_EQ(r.fits, r.predicted.peak_bytes_per_rank <= s.memory_per_rank);
+                EXPECT_FALSE(r.pareto && !r.fits);
+            }
+            for (const Candidate& c : s.plan.candidates) {
+                EXPECT_LE(c.predicted.peak_bytes_per_rank, s.memory_per_rank);
+            }
+            options.memory_per_rank = best.peak_bytes_per_rank;
+            EXPECT_EQ(selected(ranks, options).ranked.front().predicted.epoch_seconds, best.epoch_seconds)
+                << "exactly enough is enough";
+            options.memory_per_rank = best.peak_bytes_per_rank - 1;
+        }
+    }
+}
+
+TEST(SelectFull, SaysWhatIsMissingWhenNothingFits) {
+    SelectOptions options;
+    options.memory_per_rank = 60'000'000;
+    const SelectResult none = select(problem(widths, 2, products), machine(), options);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.code, ErrorCode::infeasible);
+    EXPECT_GT(none.infeasible->needed_bytes, options.memory_per_rank);
+    EXPECT_EQ(none.infeasible->largest.size(), 3U);
+    if (none.infeasible->smallest_ranks) {
+        EXPECT_TRUE(select(problem(widths, *none.infeasible->smallest_ranks, products), machine(), options));
+    } else {
+        EXPECT_GT(none.infeasible->load_bytes, options.memory_per_rank);
+    }
+}
+
+std::int64_t count_of(const Selection& s, const std::string& why) {
+    std::int64_t count = 0;
+    for (const Rejected& r : s.rejected) count += r.why.starts_with(why) ? r.count : 0;
+    return count;
+}
+
+// Every member is shown, slower than those shown, or over memory.
+TEST(SelectFull, RejectedClassesAreNamed) {
+    const Problem p = problem(widths, 6, products);
+    const search::Space space = search::make_space(p, machine(), {});
+    search::Views views(products);
+    const auto members =
+        static_cast<std::int64_t>(search::rank_members(space, space.grids, machine(), views).members.size());
+    SelectOptions options;
+    for (int cut = 0; cut < 3; ++cut) {
+        const Selection s = selected(6, options);
+        const auto fitting = std::count_if(s.ranked.begin(), s.ranked.end(), [](const Ranked& r) { return r.fits; });
+        EXPECT_EQ(fitting + count_of(s, "slower") + count_of(s, "over memory"), members);
+        EXPECT_EQ(count_of(s, "over memory") > 0, cut > 0);
+        options.memory_per_rank = s.ranked.front().predicted.peak_bytes_per_rank - 1;
+    }
+    std::set<std::string> inapplicable;
+    for (const Rejected& r : selected(5).rejected) {
+        if (r.why.starts_with("not applicable")) inapplicable.insert(r.what);
+    }
+    EXPECT_EQ(inapplicable, std::set<std::string>{"3d"}) << "five ranks form no grid with y and z";
+    EXPECT_GT(count_of(selected(128), "dominated"), 0) << "sharded grids are not searched where rdm fits";
+}
+
+// Ties are all marked; whoever is not marked is beaten.
+TEST(SelectFull, FrontsAreThoseOfTheObjectives) {
+    SelectOptions options;
+    options.pareto = {Objective::volume, Objective::spmm};
+    const Selection s = selected(8, options);
+    const auto beats = [](const Ranked& a, const Ranked& b) {
+        const bool no_worse =
+            a.predicted.total_bytes <= b.predicted.total_bytes && a.executed.sparse <= b.executed.sparse;
+        return no_worse && (a.predicted.total_bytes < b.predicted.total_bytes || a.executed.sparse < b.executed.sparse);
+    };
+    for (const Ranked& r : s.ranked) {
+        const bool beaten = std::any_of(s.ranked.begin(), s.ranked.end(), [&](const Ranked& o) { return beats(o, r); });
+        EXPECT_EQ(r.pareto, !beaten);
+    }
+}
+
+TEST(SelectFull, IsDeterministic) {
+    for (const auto& f : {widths, std::vector<std::int64_t>{60, 32, 48, 32, 48, 16}}) {
+        const auto once = select(problem(f, 6, products), machine());
+        const auto again = select(problem(f, 6, products), machine());
+        ASSERT_TRUE(once && again);
+        EXPECT_EQ(io::write_plan(once.selection->plan), io::write_plan(again.selection->plan));
+        ASSERT_EQ(once.selection->ranked.size(), again.selection->ranked.size());
+        for (std::size_t i = 0; i < once.selection->ranked.size(); ++i) {
+            EXPECT_EQ(once.selection->ranked[i].predicted.step_seconds,
+                      again.selection->ranked[i].predicted.step_seconds);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan

@@ -1,0 +1,81 @@
+// Two runs side by side; plans are compared through the tool (compare_test.cpp).
+#include "tools/gnnplan/comparison.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace gnnplan::tools {
+namespace {
+
+StepRecord step(const char* kind, std::int64_t bytes, double predicted, double measured) {
+    StepRecord record;
+    record.kind = kind;
+    record.counted_bytes = bytes;
+    record.predicted_seconds = predicted;
+    record.measured_seconds = measured;
+    return record;
+}
+
+RunReport report(int ranks) {
+    RunReport run;
+    run.ranks = ranks;
+    run.fingerprints = {"graph", "machine", "plan"};
+    run.configuration.grid = {1, ranks, 1};
+    run.configuration.forward = parse_orders("SD");
+    run.configuration.backward = parse_orders("SS");
+    run.steps = {step("spmm", 0, 1, 2), step("redistribute", 100, 3, 4), step("spmm", 10, 5, 6)};
+    run.predicted.epoch_seconds = 9;
+    run.measured.epoch_seconds = 12;
+    run.measured.total_bytes = 110;
+    return run;
+}
+
+const Compared& find(const std::vector<Compared>& compared, const std::string& name) {
+    for (const Compared& c : compared) {
+        if (c.name == name) return c;
+    }
+    throw std::runtime_error("no " + name);
+}
+
+TEST(Comparison, KindsAreSummedAndMeasuredWhereBothAre) {
+    RunReport other = report(4);
+    other.steps.pop_back();
+    other.steps.push_back(step("gemm", 0, 1, 8));
+    const Comparison comparison = compare(side_of(report(4)), side_of(other));
+    EXPECT_TRUE(comparison.kinds_measured);
+    EXPECT_EQ(find(comparison.kind_seconds, "spmm").a, 8);
+    EXPECT_EQ(find(comparison.kind_seconds, "spmm").b, 2);
+    EXPECT_EQ(find(comparison.kind_seconds, "spmm").ratio(), 0.25);
+    // A kind that only one has took the other no time.
+    EXPECT_EQ(find(comparison.kind_seconds, "gemm").a, 0);
+    EXPECT_EQ(find(comparison.kind_seconds, "gemm").ratio(), std::nullopt);
+    EXPECT_EQ(find(comparison.kind_bytes, "spmm").a, 10);
+    EXPECT_TRUE(comparison.problem.empty());
+}
+
+TEST(Comparison, WhatDiffersInTheProblemIsNamed) {
+    RunReport other = report(8);
+    other.fingerprints.graph = "another";
+    other.fingerprints.machine = "";  // not said: no difference
+    const Comparison comparison = compare(side_of(report(4)), side_of(other));
+    ASSERT_EQ(comparison.problem.size(), 2U);
+    EXPECT_EQ(comparison.problem[0].name, "graph fingerprint");
+    EXPECT_EQ(comparison.problem[1].name, "ranks");
+    EXPECT_EQ(comparison.problem[1].a, "4");
+    EXPECT_EQ(comparison.problem[1].b, "8");
+}
+
+TEST(Comparison, WithoutAMeasurementOnBothSidesKindsArePredicted) {
+    Side plan = side_of(report(4));
+    plan.measured_seconds.reset();
+    const Comparison comparison = compare(plan, side_of(report(4)));
+    EXPECT_FALSE(comparison.kinds_measured);
+    EXPECT_EQ(find(comparison.kind_seconds, "spmm").b, 6);
+    EXPECT_EQ(find(comparison.seconds, "measured").ratio(), std::nullopt);
+    EXPECT_EQ(find(comparison.seconds, "predicted").ratio(), 1);
+}
+
+}  // namespace
+}  // namespace gnnplan::tools

@@ -1,0 +1,132 @@
+// gnnplan sweep: grids of plans, files, break-even answers.
+#include "tests/tools/tool.hpp"
+#include "tests/tools/xml_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string problem = "sweep --graph reddit --machine a6000x8 --space paper ";
+
+TEST(SweepTool, EveryPointIsThePlanOfItsSettings) {
+    const Outcome outcome = gnnplan(problem + "--json --vary ranks=2,8 --vary hidden=16,128");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = outcome.json();
+    EXPECT_EQ(json["schema"], "gnnplan.sweep/1");
+    EXPECT_EQ(json["variations"][0]["values"], (std::vector<int>{2, 8}));
+    ASSERT_EQ(json["points"].size(), 4U);
+    const auto& point = json["points"][2];
+    EXPECT_EQ(point["settings"]["ranks"], 8);
+    EXPECT_EQ(point["settings"]["hidden"], 16);
+    const auto plan =
+        gnnplan("plan --graph reddit --machine a6000x8 --space paper --ranks 8 --hidden 16 --json").json();
+    EXPECT_EQ(point["best"]["configuration"], plan["configuration"]);
+    EXPECT_EQ(point["best"]["epoch_seconds"], plan["predicted"]["epoch_seconds"]);
+    // The front falls in time while memory rises, and its last point is the fastest plan.
+    const auto& front = point["pareto"];
+    ASSERT_FALSE(front.empty());
+    for (std::size_t i = 1; i < front.size(); ++i) {
+        EXPECT_LT(front[i]["epoch_seconds"], front[i - 1]["epoch_seconds"]);
+        EXPECT_GT(front[i]["peak_bytes_per_rank"], front[i - 1]["peak_bytes_per_rank"]);
+    }
+    EXPECT_EQ(front.back()["epoch_seconds"], point["best"]["epoch_seconds"]);
+}
+
+TEST(SweepTool, BandwidthAndMemoryAreSizes) {
+    const auto json =
+        gnnplan(problem + "--ranks 8 --json --vary bandwidth=100MB,100GB --vary memory=600MB,1TiB").json();
+    ASSERT_EQ(json["points"].size(), 4U);
+    EXPECT_EQ(json["points"][0]["settings"]["bandwidth_bytes_per_second"], 100000000);
+    EXPECT_EQ(json["points"][1]["settings"]["memory_bytes"], 1099511627776);
+    // A slower link takes longer; less memory leaves less to choose from.
+    EXPECT_GT(json["points"][1]["best"]["epoch_seconds"], json["points"][3]["best"]["epoch_seconds"]);
+    EXPECT_LE(json["points"][0]["best"]["peak_bytes_per_rank"], 600000000);
+    EXPECT_GT(json["points"][0]["best"]["epoch_seconds"], json["points"][1]["best"]["epoch_seconds"]);
+}
+
+TEST(SweepTool, SchemesAreComparedAlongTheRanks) {
+    const std::string full = "sweep --graph reddit --machine a6000x8 --vary ranks=2,8,64 --vary scheme=1d,rdm ";
+    const Outcome outcome = gnnplan(full);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, ::testing::ContainsRegex(
+                                 "1d (becomes slower than rdm from [0-9]+ ranks on|is slower than rdm throughout), "
+                                 "[0-9.]+ times at 64 ranks\n"));
+    const auto crossing = gnnplan(full + "--json").json()["crossings"][0];
+    EXPECT_EQ(crossing["slower"], "1d");
+    EXPECT_EQ(crossing["along"], "ranks");
+    EXPECT_EQ(crossing["last"], "64");
+    EXPECT_GT(crossing["ratio_at_last"], 1);
+}
+
+TEST(SweepTool, PointsThatCannotBePlannedSayWhy) {
+    const auto json = gnnplan(problem + "--json --vary ranks=2,3 --replication 3").json();
+    EXPECT_TRUE(json["points"][0]["best"].is_null());
+    EXPECT_EQ(json["points"][0]["exit_code"], 64);
+    EXPECT_NE(json["points"][0]["why"], "");
+    EXPECT_FALSE(json["points"][1]["best"].is_null());
+
+    const Outcome nothing = gnnplan(problem + "--ranks 2 --vary memory=1MB,2MB");
+    EXPECT_EQ(nothing.code, 3);
+    EXPECT_THAT(nothing.out, HasSubstr("per rank"));
+    EXPECT_THAT(nothing.err, HasSubstr("no point of the sweep"));
+}
+
+TEST(SweepTool, FilesAreWritten) {
+    const Folder folder;
+    const std::string svg = folder / "s.svg", html = folder / "s.html", csv = folder / "s.csv";
+    const std::string sweep = problem + "--vary ranks=2,4,8 --vary hidden=16,256 --csv " + csv;
+    ASSERT_EQ(gnnplan(sweep + " --plot " + svg).code, 0);
+    ASSERT_EQ(gnnplan(sweep + " --plot " + html).code, 0);
+    EXPECT_EQ(xml_error(read_text(svg)), "");
+    EXPECT_THAT(read_text(svg), HasSubstr("hidden=256"));
+    EXPECT_THAT(read_text(html), ::testing::StartsWith("<!DOCTYPE html>"));
+    const std::string table = read_text(csv);
+    EXPECT_THAT(table, ::testing::StartsWith("ranks,hidden,best_scheme,best_grid,"));
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 7);
+    EXPECT_EQ(gnnplan(problem + "--plot /nonexistent/a.svg").code, 73);
+}
+
+TEST(SweepTool, LinksThatWouldChangeTheChoice) {
+    const Outcome outcome = gnnplan(problem + "--ranks 8 --break-even bandwidth --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto link = outcome.json()["bandwidth_break_even"][0];
+    EXPECT_EQ(link["link"], "intra_node");
+    ASSERT_FALSE(link["changes"].empty());
+    double previous = 0;
+    for (const auto& change : link["changes"]) {
+        EXPECT_GT(change["bytes_per_second"], previous);
+        EXPECT_NE(change["below"], change["above"]);
+        previous = change["bytes_per_second"].get<double>();
+    }
+    // A sweep on both sides of a change sees it.
+    const double at = link["changes"][0]["bytes_per_second"].get<double>();
+    const auto around = [&](double factor) { return std::to_string(static_cast<std::int64_t>(at * factor)); };
+    const auto points =
+        gnnplan(problem + "--ranks 8 --json --vary bandwidth=" + around(0.98) + "," + around(1.02)).json()["points"];
+    EXPECT_NE(points[0]["best"]["configuration"], points[1]["best"]["configuration"]);
+    EXPECT_THAT(gnnplan(problem + "--ranks 8 --break-even bandwidth").out,
+                ::testing::ContainsRegex("a link of [0-9.]+ .B/s or (slower|faster) would change the choice to rdm"));
+    EXPECT_THAT(gnnplan(problem + "--break-even bandwidth").out, HasSubstr("would change the choice"));
+}
+
+TEST(SweepTool, WrongUsage) {
+    for (const char* flags :
+         {"--vary speed=1", "--vary ranks", "--vary ranks=", "--vary ranks=2,,4", "--vary ranks=0", "--vary ranks=2000",
+          "--vary scheme=4d", "--vary grid=2y3", "--vary bandwidth=fast", "--vary ranks=2 --vary ranks=4",
+          "--vary replication=3 --ranks 4", "--widths 4,3 --vary hidden=8", "--plot picture.png", "--break-even memory",
+          "--break-even bandwidth --vary bandwidth=1GB,2GB"}) {
+        const Outcome outcome = gnnplan(std::string("sweep --graph cora ") + flags);
+        EXPECT_EQ(outcome.code, 64) << flags << "\n" << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << flags << "\n" << outcome.err;
+        EXPECT_EQ(outcome.out, "") << flags;
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

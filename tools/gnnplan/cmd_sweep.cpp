@@ -1,0 +1,169 @@
+// gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
+#include "planner/io/files.hpp"
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/plan_table.hpp"
+#include "tools/gnnplan/problem_flags.hpp"
+#include "tools/gnnplan/sweep_break_even.hpp"
+#include "tools/gnnplan/sweep_json.hpp"
+#include "tools/gnnplan/sweep_output.hpp"
+#include "tools/gnnplan/sweep_plot.hpp"
+#include "tools/gnnplan/sweep_question.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr std::size_t max_caption = 10;  // lines under a picture; more are for the table
+
+struct SweepOptions {
+    ProblemFlags problem;
+    std::vector<std::string> vary;
+    bool compare_schemes = false;
+    std::optional<std::string> break_even, csv, plot;
+    bool json = false;
+};
+
+void check_outputs(const SweepOptions& options) {
+    if (options.plot && !options.plot->ends_with(".svg") && !options.plot->ends_with(".html")) {
+        throw Error(ErrorCode::usage, "'" + *options.plot + "' is neither .svg nor .html", "--plot");
+    }
+    for (const auto& file : {options.csv, options.plot}) {
+        if (file) io::check_can_create(*file);
+    }
+}
+
+std::vector<Variation> variations_of(const SweepOptions& options) {
+    std::vector<Variation> variations;
+    for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
+    if (options.compare_schemes) {
+        variations.push_back(parse_variation(fmt::format("scheme={},paper,full", fmt::join(scheme_names(), ","))));
+    }
+    const auto bandwidth =
+        std::find_if(variations.begin(), variations.end(), [](const Variation& v) { return v.name == "bandwidth"; });
+    if (options.break_even && bandwidth != variations.end()) {
+        throw Error(ErrorCode::usage, "bandwidth is either varied or searched for its break-even", "--break-even");
+    }
+    return variations;
+}
+
+// One live line, where someone is watching.
+Progress progress_line() {
+    if (isatty(STDERR_FILENO) == 0) return [](std::size_t, std::size_t) {};
+    return [](std::size_t point, std::size_t points) {
+        fmt::print(stderr, "\r{} of {} points", point + 1, points);
+        if (point + 1 == points) fmt::print(stderr, "\r\033[K");
+    };
+}
+
+SweepAnswers sweep_answers(const Question& question, std::vector<Variation> variations, bool links) {
+    SweepAnswers answers{run_sweep(question, std::move(variations), progress_line()), {}, {}};
+    const Sweep& sweep = answers.sweep;
+    answers.crossings = scheme_crossings(sweep);
+    if (links) {
+        for (const SweepPoint& point : sweep.points) {
+            if (!point.best) continue;
+            answers.links.push_back(link_break_even(with_settings(question, sweep.variations, point.at),
+                                                    settings_text(sweep.variations, point.at, {})));
+        }
+    }
+    return answers;
+}
+
+std::vector<std::string> crossing_lines(const SweepAnswers& answers) {
+    std::vector<std::string> lines;
+    for (const SchemeCrossing& crossing : answers.crossings) lines.push_back(crossing_text(crossing));
+    return lines;
+}
+
+// The table and every break-even answer.
+std::string human_text(const Question& question, const SweepAnswers& answers, bool color) {
+    std::vector<std::string> lines = crossing_lines(answers);
+    for (const LinkBreakEven& link : answers.links) {
+        for (std::string& line : link_lines(link)) lines.push_back(std::move(line));
+    }
+    const std::string text = fmt::format("graph    {}\nmachine  {}\n\n{}", graph_line(question.loaded->problem.record),
+                                         machine_line(question.machine), sweep_table(answers.sweep, color));
+    return lines.empty() ? text : fmt::format("{}\n{}\n", text, fmt::join(lines, "\n"));
+}
+
+std::string headline(const Question& question) {
+    return fmt::format("{} on {}", question.loaded->problem.record.graph.name, question.machine.name);
+}
+
+void write_files(const Context& context, const SweepOptions& options, const Question& question,
+                 const SweepAnswers& answers) {
+    if (options.csv) io::write_file_atomically(*options.csv, sweep_csv(answers.sweep));
+    if (!options.plot) return;
+    const std::string title = headline(question);
+    const std::string& command = context.command_line;
+    std::vector<std::string> caption = crossing_lines(answers);
+    if (caption.size() > max_caption) caption.clear();
+    const std::string svg = draw_svg(title, command, sweep_panels(answers.sweep), caption);
+    const bool bare = options.plot->ends_with(".svg");
+    io::write_file_atomically(
+        *options.plot,
+        bare ? svg : html_page(title, svg, human_text(question, answers, false) + "\n" + command + "\n"));
+}
+
+int run_sweep_command(const Context& context, const SweepOptions& options) {
+    check_outputs(options);
+    std::vector<Variation> variations = variations_of(options);
+    const LoadedProblem loaded = load_problem(options.problem);
+    const Question question{&loaded, options.problem.shape, options.problem.search,
+                            load_machine(options.problem.machine)};
+    const SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
+    write_files(context, options, question, answers);
+    if (options.json) {
+        print_json(encode(question, answers, context.command_line));
+    } else {
+        print(human_text(question, answers, use_color(context.color)));
+    }
+    const auto& points = answers.sweep.points;
+    const bool any = std::any_of(points.begin(), points.end(), [](const SweepPoint& p) { return p.best.has_value(); });
+    if (!any) throw Error(ErrorCode::infeasible, "no point of the sweep has a plan that fits", {}, points.front().why);
+    return 0;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& root, Context& context) {
+    const auto options = std::make_shared<SweepOptions>();
+    CLI::App& command =
+        add_command(root, "sweep", "Plan every combination of settings; say where the best choice changes",
+                    "gnnplan sweep --graph reddit --machine a6000x8 --vary ranks=2,4,8 --vary scheme=1d,rdm,full "
+                    "--plot reddit.svg\n"
+                    "gnnplan sweep --graph reddit --machine a6000x8 --ranks 8 --break-even bandwidth");
+    add_problem_flags(command, options->problem);
+    command
+        .add_option("--vary", options->vary,
+                    fmt::format("Values of one of {}; again for another one. Bandwidth is of both links, bytes per "
+                                "second (10GB). Schemes may also be full and paper: all of that space",
+                                fmt::join(variation_names(), ", ")))
+        ->allow_extra_args(false)
+        ->type_name("NAME=V1,V2,...");
+    command.add_flag("--compare-schemes", options->compare_schemes, "Vary scheme over all there are, paper and full");
+    command
+        .add_option("--break-even", options->break_even,
+                    "Search the bandwidths at which the choice of each point changes; of the link within a node, or "
+                    "between nodes where the ranks are on several")
+        ->check(CLI::IsMember({"bandwidth"}))
+        ->type_name("bandwidth");
+    command.add_option("--csv", options->csv, "Write the points as CSV")->type_name("FILE");
+    command
+        .add_option("--plot", options->plot,
+                    "Draw time along the first number that varies (ranks before others) and "
+                    "the Pareto front of time and memory")
+        ->type_name("FILE.svg|FILE.html");
+    command.add_flag("--json", options->json, "Print one JSON object (gnnplan.sweep/1)");
+    on_command(command, context, options, run_sweep_command);
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,64 @@
+// Two plans, two runs, or one of each, side by side.
+#pragma once
+
+#include "planner/io/document.hpp"
+
+#include <gnnplan/ir/measurement.hpp>
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// Steps of one kind in one epoch. Bytes leave a rank for another one; a run's were counted.
+struct KindCost {
+    std::optional<double> predicted_seconds, measured_seconds;
+    std::int64_t bytes = 0;
+};
+
+// What is compared of a plan's chosen candidate or of a run.
+struct Side {
+    std::string file, schema;
+    std::vector<std::pair<std::string, std::string>> problem;  // "ranks" -> "4"; what a file does not say is left out
+    std::vector<std::pair<std::string, std::string>> configuration;  // "grid" -> "2x2"
+    std::optional<double> predicted_seconds, measured_seconds;       // of an epoch
+    std::int64_t total_bytes = 0, max_rank_bytes = 0, peak_bytes = 0;
+    std::map<std::string, KindCost> kinds;
+};
+
+// Reads a plan or a run report. Throws Error{missing_input} or Error{data}.
+Side read_side(const std::string& file);
+Side side_of(const Plan& plan);
+Side side_of(const RunReport& report);
+
+// One quantity of both; none where a side does not have it.
+struct Compared {
+    std::string name;
+    std::optional<double> a, b;
+
+    std::optional<double> ratio() const;  // b / a; none when a is 0 or either is missing
+};
+
+struct Difference {
+    std::string name, a, b;
+};
+
+struct Comparison {
+    Side a, b;
+    std::vector<Difference> problem;        // what differs, of what both say
+    std::vector<Difference> configuration;  // all of it
+    std::vector<Compared> seconds, bytes;
+    std::vector<Compared> kind_seconds,
+        kind_bytes;  // per kind of step; seconds measured where both are, else predicted
+    bool kinds_measured = false;
+};
+Comparison compare(Side a, Side b);
+
+io::Document encode(const Comparison& comparison);  // gnnplan.comparison/1
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,50 @@
+#include "tools/gnnplan/configuration_text.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace gnnplan::tools {
+namespace {
+
+// "T1 across epochs" -> "ÂX across epochs"; other names stay as they are.
+std::string product_text(const std::string& name) {
+    const std::size_t end = name.find_first_not_of("0123456789", 1);
+    const std::string digits = name.substr(1, end == std::string::npos ? end : end - 1);
+    if (!name.starts_with('T') || digits.empty() || digits.size() > 6) return name;
+    const std::string rest = end == std::string::npos ? "" : name.substr(end);
+    return (digits == "1" ? "ÂX" : fmt::format("ÂH{}", std::stoi(digits) - 1)) + rest;
+}
+
+}  // namespace
+
+std::string kept_text(const Configuration& configuration) {
+    std::vector<std::string> products;
+    for (const std::string& name : configuration.kept) products.push_back(product_text(name));
+    return products.empty() ? "-" : fmt::format("{}", fmt::join(products, ","));
+}
+
+std::string choices_text(const Configuration& configuration) {
+    std::vector<std::string> choices;
+    if (configuration.exchange == Exchange::panels) choices.emplace_back("panels");
+    if (configuration.exchange == Exchange::rows) choices.emplace_back("rows");
+    if (configuration.overlap) choices.emplace_back("overlap");
+    if (configuration.permutation) choices.emplace_back("permuted");
+    if (configuration.parts > 1) choices.push_back(fmt::format("{} parts", configuration.parts));
+    if (configuration.replicated_input) choices.emplace_back("input replicated");
+    if (configuration.constant_input && !configuration.cached_aggregation) choices.emplace_back("constant input");
+    if (configuration.column_loss) choices.emplace_back("column loss");
+    if (configuration.loss_rows) choices.emplace_back("loss rows");
+    if (!configuration.exact) choices.emplace_back("inexact");
+    return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));
+}
+
+std::string configuration_text(const Configuration& configuration) {
+    std::string line = fmt::format("{} {} {} {}", configuration.scheme, configuration.grid.text(),
+                                   text(configuration.forward), text(configuration.backward));
+    if (!configuration.kept.empty()) line += ", kept " + kept_text(configuration);
+    const std::string choices = choices_text(configuration);
+    return choices == "-" ? line : line + ", " + choices;
+}
+
+}  // namespace gnnplan::tools

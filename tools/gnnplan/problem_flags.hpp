@@ -1,0 +1,46 @@
+// The flags that `plan` and `sweep` share: the problem, the machine, and what is pinned.
+#pragma once
+
+#include "tools/gnnplan/problem.hpp"
+
+#include <gnnplan/select.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// What is searched; unset: everything.
+struct SearchFlags {
+    std::string space = "full";
+    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, permute;
+    std::optional<std::int64_t> replication;
+    bool partition = false;
+    bool constant_input = false;
+    std::int64_t memory = 0;  // bytes per rank; 0: the machine's
+};
+
+struct ProblemFlags {
+    ShapeFlags shape;
+    PreparationFlags preparation;
+    std::string model = "gcn";
+    bool bias = false;
+    std::string machine = "cpu-node";
+    SearchFlags search;
+};
+void add_problem_flags(CLI::App& command, ProblemFlags& flags);
+// --space and --scheme, which `enumerate` has, too.
+void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme);
+
+// Throws Error{usage} when --partition has no graph to partition.
+void check_partition(const ProblemFlags& flags);
+LoadedProblem load_problem(const ProblemFlags& flags);
+
+// "2x3" or "2x3x2". Throws Error{usage}.
+Grid parse_grid(const std::string& text);
+SearchSpace parse_space(const std::string& name);
+SelectOptions select_options(const SearchFlags& flags);
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,23 @@
+// What a search found, as the JSON of tools: keys are those of plan files where they mean the same.
+#pragma once
+
+#include "planner/io/document.hpp"
+
+#include <gnnplan/select.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+io::Document encode(const Ranked& ranked);
+io::Document encode(const std::vector<Ranked>& ranked);
+io::Document encode(const std::vector<Rejected>& rejected);
+
+// gnnplan.infeasible/1
+io::Document encode(const Infeasible& infeasible, const std::string& message);
+
+// gnnplan.ranking/1: the table of `gnnplan plan`, every row of it.
+io::Document encode_ranking(const Selection& selection);
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,91 @@
+#include "tools/gnnplan/sweep_json.hpp"
+
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/plan_keys.hpp"
+#include "tools/common/version.hpp"
+#include "tools/gnnplan/selection_json.hpp"
+
+namespace gnnplan::tools {
+namespace {
+
+io::Document value_of(const Setting& setting) {
+    return setting.number ? io::Document(*setting.number) : io::Document(setting.text);
+}
+
+io::Document encode_variations(const Sweep& sweep) {
+    io::Document variations = io::Document::array();
+    for (const Variation& variation : sweep.variations) {
+        io::Document values = io::Document::array();
+        for (const Setting& setting : variation.settings) values.push(value_of(setting));
+        variations.push(
+            io::Document::object({{"name", variation.name}, {"key", variation.key}, {"values", std::move(values)}}));
+    }
+    return variations;
+}
+
+io::Document encode_points(const Sweep& sweep) {
+    io::Document points = io::Document::array();
+    for (const SweepPoint& point : sweep.points) {
+        io::Document settings = io::Document::object();
+        for (std::size_t v = 0; v < point.at.size(); ++v) {
+            settings.set(sweep.variations[v].key, value_of(sweep.variations[v].settings[point.at[v]]));
+        }
+        io::Document entry = io::Document::object({{"settings", std::move(settings)}});
+        entry.set("best", point.best ? encode(*point.best) : io::Document());
+        entry.set("exit_code", point.best ? 0 : static_cast<int>(point.code));
+        entry.set("why", point.why).set("pareto", encode(point.pareto)).set("rejected", encode(point.rejected));
+        points.push(std::move(entry));
+    }
+    return points;
+}
+
+io::Document encode(const SchemeCrossing& c) {
+    const Crossing& found = c.crossing;
+    return io::Document::object({{"settings", c.others},
+                                 {"along", c.axis},
+                                 {"slower", found.slower},
+                                 {"faster", found.faster},
+                                 {"equal", found.equal},
+                                 {"throughout", found.throughout},
+                                 {"from", c.from},
+                                 {"last", c.last},
+                                 {"ratio_at_last", found.ratio},
+                                 {"text", crossing_text(c)}});
+}
+
+io::Document encode(const LinkBreakEven& link) {
+    io::Document changes = io::Document::array();
+    for (const ChoiceChange& change : link.changes) {
+        changes.push(
+            io::Document::object({{"bytes_per_second", change.at}, {"below", change.below}, {"above", change.above}}));
+    }
+    return io::Document::object({{"settings", link.settings},
+                                 {"link", link.link},
+                                 {"bytes_per_second", link.bytes_per_second},
+                                 {"searched_from", link.low},
+                                 {"searched_to", link.high},
+                                 {"choice", link.choice},
+                                 {"changes", std::move(changes)}});
+}
+
+}  // namespace
+
+io::Document encode(const Question& question, const SweepAnswers& answers, const std::string& command_line) {
+    io::Document crossings = io::Document::array(), links = io::Document::array();
+    for (const SchemeCrossing& crossing : answers.crossings) crossings.push(encode(crossing));
+    for (const LinkBreakEven& link : answers.links) links.push(encode(link));
+    return io::Document::object(
+        {{"schema", "gnnplan.sweep/1"},
+         {"tool_version", version()},
+         {"command_line", command_line},
+         {"problem", io::encode(question.loaded->problem.record)},
+         {"machine", question.machine.name},
+         {"fingerprints", io::Document::object({{"graph", question.loaded->fingerprint},
+                                                {"machine", io::machine_fingerprint(question.machine)}})},
+         {"variations", encode_variations(answers.sweep)},
+         {"points", encode_points(answers.sweep)},
+         {"crossings", std::move(crossings)},
+         {"bandwidth_break_even", std::move(links)}});
+}
+
+}  // namespace gnnplan::tools

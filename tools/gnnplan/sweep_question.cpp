@@ -1,0 +1,182 @@
+#include "tools/gnnplan/sweep_question.hpp"
+
+#include "tools/common/format.hpp"
+#include "tools/common/options.hpp"
+#include "tools/gnnplan/plan_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr std::size_t max_points = 10000;
+
+std::int64_t whole(const Setting& setting) { return static_cast<std::int64_t>(*setting.number); }
+
+// What may vary: how a value is read and what it changes.
+struct Variable {
+    const char* name;
+    const char* key;
+    double (*read)(const std::string&);  // nullptr: a name
+    void (*apply)(Question&, const Setting&);
+};
+
+double read_ranks(const std::string& text) { return static_cast<double>(parse_count(text, {1, max_ranks})); }
+double read_width(const std::string& text) { return static_cast<double>(parse_count(text, {1, max_width})); }
+double read_layers(const std::string& text) { return static_cast<double>(parse_count(text, {1, max_layers})); }
+double read_size(const std::string& text) { return static_cast<double>(parse_size(text)); }
+
+// Network shapes follow from hidden and layers only where the widths are not all given.
+void check_widths(const Question& question, const char* name) {
+    if (question.shape.widths.empty()) return;
+    throw Error(ErrorCode::usage, std::string("--widths leaves ") + name + " nothing to vary", "--vary");
+}
+
+// A family of schemes; "full" and "paper" are the spaces with every family they have.
+void apply_scheme(Question& question, const Setting& setting) {
+    question.search.scheme.reset();
+    if (setting.text == "full" || setting.text == "paper") {
+        question.search.space = setting.text;
+        return;
+    }
+    const std::vector<std::string>& names = scheme_names();
+    if (std::find(names.begin(), names.end(), setting.text) == names.end()) {
+        throw Error(ErrorCode::usage, "there is no scheme '" + setting.text + "'", "--vary",
+                    fmt::format("{}; full and paper search all of a space", fmt::join(names, ", ")));
+    }
+    question.search.scheme = setting.text;
+}
+
+constexpr std::array<Variable, 8> variables{
+    {{"ranks", "ranks", read_ranks, [](Question& q, const Setting& s) { q.shape.ranks = whole(s); }},
+     {"replication", "replication", read_ranks, [](Question& q, const Setting& s) { q.search.replication = whole(s); }},
+     {"hidden", "hidden", read_width,
+      [](Question& q, const Setting& s) {
+          check_widths(q, "hidden");
+          q.shape.hidden = whole(s);
+      }},
+     {"layers", "layers", read_layers,
+      [](Question& q, const Setting& s) {
+          check_widths(q, "layers");
+          q.shape.layers = whole(s);
+      }},
+     {"bandwidth", "bandwidth_bytes_per_second", read_size,
+      [](Question& q, const Setting& s) {
+          q.machine.intra_node.bytes_per_second = *s.number;
+          q.machine.inter_node.bytes_per_second = *s.number;
+      }},
+     {"memory", "memory_bytes", read_size, [](Question& q, const Setting& s) { q.search.memory = whole(s); }},
+     {"scheme", "scheme", nullptr, apply_scheme},
+     {"grid", "grid", nullptr, [](Question& q, const Setting& s) {
+          parse_grid(s.text);  // wrong text is wrong usage of the whole sweep, not of a point
+          q.search.grid = s.text;
+      }}}};
+
+const Variable& variable(const std::string& name) {
+    const auto* found =
+        std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return name == v.name; });
+    if (found != variables.end()) return *found;
+    throw Error(ErrorCode::usage, "'" + name + "' cannot be varied", "--vary",
+                fmt::format("{}", fmt::join(variation_names(), ", ")));
+}
+
+SweepPoint plan_point(const Question& question) {
+    SweepPoint point;
+    SelectResult result = answer(question);
+    if (result.code == ErrorCode::internal && !result) throw Error(result.code, result.message);
+    if (!result) {
+        point.code = result.code;
+        point.why = result.infeasible ? infeasible_text(*result.infeasible) : result.message;
+        return point;
+    }
+    point.best = result.selection->ranked.front();
+    point.pareto = time_memory_front(result.selection->ranked);
+    point.rejected = std::move(result.selection->rejected);
+    return point;
+}
+
+void check_answered(const Sweep& sweep) {
+    const bool any = std::any_of(sweep.points.begin(), sweep.points.end(), [](const SweepPoint& point) {
+        return point.best.has_value() || point.code == ErrorCode::infeasible;
+    });
+    if (!any) throw Error(sweep.points.front().code, sweep.points.front().why);
+}
+
+}  // namespace
+
+SelectResult answer(const Question& question) {
+    Problem problem = with_shape(*question.loaded, question.shape);
+    problem.record.space = question.search.space;
+    return select(problem, question.machine, select_options(question.search));
+}
+
+Variation parse_variation(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+        throw Error(ErrorCode::usage, "'" + text + "' names no values", "--vary", "write for example ranks=2,4,8");
+    }
+    const Variable& varied = variable(text.substr(0, equals));
+    Variation variation{varied.name, varied.key, {}};
+    for (std::size_t begin = equals + 1; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        Setting setting{text.substr(begin, end - begin), std::nullopt};
+        if (setting.text.empty()) throw Error(ErrorCode::usage, "'" + text + "' has an empty value", "--vary");
+        if (varied.read != nullptr) setting.number = varied.read(setting.text);
+        variation.settings.push_back(std::move(setting));
+        begin = end + 1;
+    }
+    return variation;
+}
+
+std::vector<std::string> variation_names() {
+    std::vector<std::string> names;
+    for (const Variable& v : variables) names.emplace_back(v.name);
+    return names;
+}
+
+Question with_settings(Question question, const std::vector<Variation>& variations,
+                       const std::vector<std::size_t>& at) {
+    for (std::size_t v = 0; v < variations.size(); ++v) {
+        variable(variations[v].name).apply(question, variations[v].settings[at[v]]);
+    }
+    return question;
+}
+
+Sweep run_sweep(const Question& question, std::vector<Variation> variations, const Progress& progress) {
+    std::size_t count = 1;
+    for (std::size_t v = 0; v < variations.size(); ++v) {
+        count *= variations[v].settings.size();
+        if (count > max_points) {
+            throw Error(ErrorCode::usage, fmt::format("more than {} points", max_points), "--vary");
+        }
+        for (std::size_t other = 0; other < v; ++other) {
+            if (variations[other].name != variations[v].name) continue;
+            throw Error(ErrorCode::usage, variations[v].name + " varies twice", "--vary");
+        }
+    }
+    Sweep sweep{std::move(variations), {}};
+    const auto all = combinations(sweep.variations);
+    for (const auto& at : all) with_settings(question, sweep.variations, at);  // wrong usage shows before long work
+    for (const auto& at : all) {
+        progress(sweep.points.size(), count);
+        SweepPoint point = plan_point(with_settings(question, sweep.variations, at));
+        point.at = at;
+        sweep.points.push_back(std::move(point));
+    }
+    check_answered(sweep);
+    return sweep;
+}
+
+Link& slowest_link(Machine& machine, std::int64_t ranks) {
+    return ranks > machine.ranks_per_node ? machine.inter_node : machine.intra_node;
+}
+
+const char* slowest_link_name(const Machine& machine, std::int64_t ranks) {
+    return ranks > machine.ranks_per_node ? "inter_node" : "intra_node";
+}
+
+}  // namespace gnnplan::tools
