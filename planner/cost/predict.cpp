@@ -8,6 +8,10 @@
 namespace gnnplan::cost {
 
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
+    return predict(schedule, graph, machine, peak_bytes_per_rank(schedule, graph));
+}
+
+Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine, std::int64_t peak_bytes) {
     Prediction prediction;
     const CostedRanks ranks = ranks_to_cost(schedule, graph, machine);
     for (const Step& step : schedule.steps) {
@@ -18,7 +22,7 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, const Mach
     const TrafficTotal traffic = total_traffic(schedule, Phase::epoch, graph);
     prediction.total_bytes = traffic.total_bytes;
     prediction.max_rank_bytes = traffic.max_rank_bytes;
-    prediction.peak_bytes_per_rank = peak_bytes_per_rank(schedule, graph);
+    prediction.peak_bytes_per_rank = peak_bytes;
     prediction.estimate = !graph.exact();
     return prediction;
 }

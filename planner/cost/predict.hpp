@@ -5,9 +5,13 @@
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/plan.hpp>
 
+#include <cstdint>
+
 namespace gnnplan::cost {
 
 // Time of every step, time and bytes of a steady-state epoch, peak memory. `graph` answers in the schedule's numbering.
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
+// The same when peak_bytes_per_rank is known already.
+Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine, std::int64_t peak_bytes);
 
 }  // namespace gnnplan::cost

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <unordered_map>
 
 namespace gnnplan::search {
 namespace {
@@ -21,65 +22,73 @@ int layer_of(const Step& step, int depth) {
     return std::max(1, std::atoi(&*digit));
 }
 
-// Terms of the sum: the time of layer l's steps.
+// Choices as numbers, to look terms up by.
+std::uint64_t code(const LayerChoice& c) {
+    std::uint64_t bits = c.forward == Order::sparse_first ? 1 : 0;
+    bits = 4 * bits + (c.backward == Order::sparse_first ? 1 : c.backward == Order::dense_first ? 2 : 3);
+    for (const bool flag :
+         {c.operand == Operand::product, c.constant_input, c.cached_aggregation, c.replicated_input, c.column_loss}) {
+        bits = 2 * bits + (flag ? 1 : 0);
+    }
+    return bits;
+}
+
+// Terms of the sum: the time of layer l's steps, under each of the switches.
 class Terms {
 public:
-    Terms(const Space& space, const Frame& frame, const Machine& machine, Views& views)
+    Terms(const Space& space, const Frame& frame, const std::vector<Switches>& switches, const Machine& machine,
+          Views& views)
         : space_(space),
           frame_(frame),
+          switches_(switches),
           machine_(machine),
           views_(views),
-          depth_(static_cast<int>(space.layers.size())) {}
+          depth_(static_cast<int>(space.layers.size())) {
+        std::map<std::vector<std::int64_t>, std::size_t> shapes;
+        for (int l = 1; l <= depth_; ++l)
+            shape_of_.push_back(shapes.try_emplace(shape(l), shapes.size()).first->second);
+        known_.resize(shapes.size() * lower::places.size());
+    }
 
     // Where choice `c` of layer `l` leaves H^l.
-    Place born(int l, const LayerChoice& c) const {
+    Place born(int l, const LayerChoice& c) {
+        const std::uint64_t key = 2 * code(c) + (l == 1 ? 1 : 0);
+        const auto known = born_.find(key);
+        if (known != born_.end()) return known->second;
         Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
         choices[static_cast<std::size_t>(l - 1)] = c;
         const Configuration configuration = configuration_of(frame_, choices);
-        return lower::Rules(space_.layers, configuration).activation_born(l);
+        return born_[key] = lower::Rules(space_.layers, configuration).activation_born(l);
     }
 
-    // H^(l-1) is born at `before`; `next` is layer l + 1's choice, null for the last layer.
-    double seconds(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
-        const std::vector<std::int64_t> key = key_of(l, before, c, next);
-        const auto known = known_.find(key);
-        if (known != known_.end()) return known->second;
-        const double value = lowered(l, before, c, next);
-        known_.emplace(key, value);
-        return value;
+    // One time for each of the switches. H^(l-1) is born at `before`; `next` is layer l + 1's choice, null for the last
+    // layer.
+    const std::vector<double>& seconds(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
+        const std::size_t shape = shape_of_[static_cast<std::size_t>(l - 1)];
+        auto& known = known_[shape * lower::places.size() + static_cast<std::size_t>(before)];
+        const std::uint64_t key = (code(c) << 16U) + (next != nullptr ? code(*next) + 1 : 0);
+        const auto found = known.find(key);
+        if (found != known.end()) return found->second;
+        return known.emplace(key, lowered(l, before, c, next)).first->second;
     }
 
 private:
     int first(int l) const { return std::max(1, l - 1); }
     int last(int l) const { return std::min(depth_, l + 1); }
 
-    static std::int64_t code(const LayerChoice& c) {
-        std::int64_t bits = static_cast<std::int64_t>(c.forward) * 65536 + static_cast<std::int64_t>(c.backward) * 256 +
-                            static_cast<std::int64_t>(c.operand);
-        for (const bool flag : {c.constant_input, c.cached_aggregation, c.replicated_input, c.column_loss}) {
-            bits = 2 * bits + (flag ? 1 : 0);
-        }
-        return bits;
-    }
-
     // Layers of the same shape between layers of the same shapes have the same terms.
-    std::vector<std::int64_t> key_of(int l, Place before, const LayerChoice& c, const LayerChoice* next) const {
-        std::vector<std::int64_t> key{l == 1 ? 1 : 0,
-                                      l == depth_ ? 1 : 0,
-                                      last(l) == depth_ ? 1 : 0,
-                                      static_cast<std::int64_t>(before),
-                                      code(c),
-                                      next != nullptr ? code(*next) : 0};
+    std::vector<std::int64_t> shape(int l) const {
+        std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
         for (int i = first(l); i <= last(l); ++i) {
             const ProductLayer& layer = space_.layers[static_cast<std::size_t>(i - 1)];
-            key.insert(key.end(), {layer.in_width, layer.out_width,
-                                   (layer.dropout ? 1 : 0) + (layer.bias ? 2 : 0) + (layer.relu ? 4 : 0)});
-            if (frame_.loss_rows) key.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
+            shape.insert(shape.end(), {layer.in_width, layer.out_width,
+                                       (layer.dropout ? 1 : 0) + (layer.bias ? 2 : 0) + (layer.relu ? 4 : 0)});
+            if (frame_.loss_rows) shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
         }
-        return key;
+        return shape;
     }
 
-    double lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
+    std::vector<double> lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
         const auto begin = space_.layers.begin() + (first(l) - 1);
         const std::vector<ProductLayer> window(begin, space_.layers.begin() + last(l));
         Choices choices;
@@ -100,10 +109,12 @@ private:
         schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
         if (!costs_) costs_.emplace(sample(), views_.numbered(schedule.numbering), machine_);
         const int position = l - first(l) + 1;
-        double seconds = 0;
+        std::vector<double> seconds(switches_.size(), 0);
         for (const Step& step : schedule.steps) {
             if (step.phase != Phase::epoch || layer_of(step, static_cast<int>(window.size())) != position) continue;
-            seconds += costs_->seconds(schedule, step.operation);
+            for (std::size_t i = 0; i < switches_.size(); ++i) {
+                seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
+            }
         }
         return seconds;
     }
@@ -117,10 +128,13 @@ private:
 
     const Space& space_;
     const Frame& frame_;
+    const std::vector<Switches>& switches_;
     const Machine& machine_;
     Views& views_;
     int depth_;
-    std::map<std::vector<std::int64_t>, double> known_;
+    std::vector<std::size_t> shape_of_;                                          // per layer
+    std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> known_;  // per shape and place
+    std::unordered_map<std::uint64_t, Place> born_;
     std::optional<StepCosts> costs_;
 };
 
@@ -145,7 +159,7 @@ void keep_fastest(std::vector<Partial>& ways) {
 
 // States of layer l + 1, reached from those of layer l.
 std::vector<State> next_layer(const std::vector<State>& states, int l, const std::vector<LayerChoice>& choices,
-                              Terms& terms) {
+                              std::size_t switches, Terms& terms) {
     std::vector<State> reached;
     for (std::size_t s = 0; s < states.size(); ++s) {
         const Place born = terms.born(l, states[s].choice);
@@ -154,7 +168,7 @@ std::vector<State> next_layer(const std::vector<State>& states, int l, const std
                 return state.before == born && state.choice == choice;
             });
             if (target == reached.end()) target = reached.insert(reached.end(), State{born, choice, {}});
-            const double term = terms.seconds(l, states[s].before, states[s].choice, &choice);
+            const double term = terms.seconds(l, states[s].before, states[s].choice, &choice)[switches];
             for (std::size_t way = 0; way < states[s].ways.size(); ++way) {
                 target->ways.push_back({states[s].ways[way].seconds + term, s, way});
             }
@@ -176,28 +190,37 @@ Choices trace(const std::vector<std::vector<State>>& table, std::size_t state, s
     return choices;
 }
 
-}  // namespace
-
-std::vector<DeepMember> fastest_of_deep(const Space& space, const Frame& frame, const Machine& machine, Views& views) {
+// The fastest members under one of the switches.
+std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, std::size_t switches, Terms& terms) {
     const int depth = static_cast<int>(space.layers.size());
-    Terms terms(space, frame, machine, views);
     std::vector<std::vector<State>> table(1);
     for (const LayerChoice& choice : choices_of_layer(space, frame.on, 1, true)) {
         table[0].push_back({Place::r, choice, {{0, 0, 0}}});
     }
     for (int l = 1; l < depth; ++l) {
-        table.push_back(next_layer(table.back(), l, choices_of_layer(space, frame.on, l + 1, true), terms));
+        table.push_back(next_layer(table.back(), l, choices_of_layer(space, frame.on, l + 1, true), switches, terms));
     }
     std::vector<Partial> ends;
     for (std::size_t s = 0; s < table.back().size(); ++s) {
         const State& state = table.back()[s];
-        const double term = terms.seconds(depth, state.before, state.choice, nullptr);
+        const double term = terms.seconds(depth, state.before, state.choice, nullptr)[switches];
         for (std::size_t way = 0; way < state.ways.size(); ++way)
             ends.push_back({state.ways[way].seconds + term, s, way});
     }
     keep_fastest(ends);
     std::vector<DeepMember> members;
     for (const Partial& end : ends) members.push_back({end.seconds, trace(table, end.state, end.rank)});
+    return members;
+}
+
+}  // namespace
+
+std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const Frame& frame,
+                                                     const std::vector<Switches>& switches, const Machine& machine,
+                                                     Views& views) {
+    Terms terms(space, frame, switches, machine, views);
+    std::vector<std::vector<DeepMember>> members;
+    for (std::size_t i = 0; i < switches.size(); ++i) members.push_back(fastest_under(space, frame, i, terms));
     return members;
 }
 

@@ -19,7 +19,10 @@ struct DeepMember {
     Choices choices;
 };
 
-// The `deep_members` fastest members of a frame, fastest first.
-std::vector<DeepMember> fastest_of_deep(const Space& space, const Frame& frame, const Machine& machine, Views& views);
+// For each of the switches the `deep_members` fastest members of a frame, fastest first. The frame's own switches are
+// one of them.
+std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const Frame& frame,
+                                                     const std::vector<Switches>& switches, const Machine& machine,
+                                                     Views& views);
 
 }  // namespace gnnplan::search

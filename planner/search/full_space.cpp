@@ -79,9 +79,10 @@ public:
         const auto& on = frame.on;
         const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
         if (deep) {
+            const auto fastest =
+                fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, views_);
             for (std::size_t s = 0; s < switches.size(); ++s) {
-                for (const DeepMember& member :
-                     fastest_of_deep(space_, all_.frames[first_frame + s], machine_, views_)) {
+                for (const DeepMember& member : fastest[s]) {
                     all_.members.push_back({member.seconds, first_frame + static_cast<std::uint32_t>(s),
                                             static_cast<std::uint32_t>(all_.choices.size())});
                     all_.choices.push_back(member.choices);

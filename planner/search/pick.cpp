@@ -1,6 +1,7 @@
 #include "planner/search/pick.hpp"
 
 #include "planner/cost/executed_units.hpp"
+#include "planner/cost/predict.hpp"
 #include "planner/search/paper_space.hpp"
 
 #include <algorithm>
@@ -15,21 +16,12 @@ namespace {
 // Members looked at beyond which the rest, all slower, stays unlooked at: enough for a table and for a plan.
 constexpr std::size_t shown_members = 24;
 // Of each grid the fastest member is shown too, and the fastest that lets the input vary; but of each scheme only where
-// there are more grids.
+// there are more grids, or networks are deep.
 constexpr std::size_t max_grids_shown = 40;
-// Above this number of ranks sharded grids are searched only when something is over memory.
-constexpr int max_ranks_sharded_unasked = 64;
+// Above this many ranks times layers sharded grids are searched only when something is over memory.
+constexpr std::size_t max_sharded_unasked = 200;
 
 bool sharded(const std::string& scheme) { return scheme == "2d" || scheme == "3d"; }
-
-Costed cost(const Space& space, const Configuration& configuration, const Machine& machine, Views& views) {
-    Costed costed;
-    costed.candidate = cost_configuration(space, configuration, machine, views);
-    const Units units = cost::executed_units(costed.candidate.schedule);
-    costed.ranked = {configuration, units, units, costed.candidate.predicted, false, false};
-    costed.ranked.fits = costed.ranked.predicted.peak_bytes_per_rank <= space.memory_per_rank;
-    return costed;
-}
 
 // Walks the members from the fastest on and costs those that are asked for.
 class Walk {
@@ -40,7 +32,7 @@ public:
     Found run() {
         for (const Member& member : all_.members) {
             const Frame& frame = all_.frames[member.frame];
-            const bool many = space_.grids.size() > max_grids_shown;
+            const bool many = space_.grids.size() > max_grids_shown || space_.layers.size() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
             const GridKey grid{frame.on.scheme + (varies ? ", input varies" : ""), many ? "" : frame.on.grid.text()};
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
@@ -61,7 +53,7 @@ private:
     void visit(const Member& member, const GridKey& grid) {
         const Frame& frame = all_.frames[member.frame];
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
-        const Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
+        Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
         const GraphStats& graph = views_.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
         const bool fits = peak <= space_.memory_per_rank;
@@ -77,7 +69,11 @@ private:
             std::erase_if(found_.costed, [](const Costed& costed) { return !costed.ranked.fits; });
             thriftiest_ = peak;
         }
-        found_.costed.push_back(cost(space_, configuration, machine_, views_));
+        Costed& costed = found_.costed.emplace_back();
+        const Units units = cost::executed_units(schedule);
+        const Prediction predicted = cost::predict(schedule, graph, machine_, peak);
+        costed.ranked = {configuration, units, units, predicted, false, fits};
+        costed.candidate = {configuration, std::move(schedule), predicted};
     }
 
     void add_classes(const std::map<std::string, std::int64_t>& classes, const std::string& why) {
@@ -142,7 +138,7 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
     const bool pinned = space.options.scheme || space.options.grid;
     std::vector<enumerate::SchemeGrid> grids = space.grids;
     std::int64_t left_out = 0;
-    if (!pinned && space.ranks > max_ranks_sharded_unasked) {
+    if (!pinned && static_cast<std::size_t>(space.ranks) * space.layers.size() > max_sharded_unasked) {
         left_out = static_cast<std::int64_t>(std::erase_if(grids, [](const auto& g) { return sharded(g.scheme); }));
     }
     Found found = Walk(space, machine, views, rank_members(space, grids, machine, views)).run();

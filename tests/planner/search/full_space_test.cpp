@@ -101,7 +101,8 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
 // Dynamic programming finds the fastest members in their order, and says their times.
 void expect_deep_equals_brute_force(Search& search, const Frame& frame) {
     const std::vector<double> expected = search.brute_force(frame, true);
-    const auto found = fastest_of_deep(search.space(), frame, search.machine(), search.views());
+    const auto found =
+        fastest_of_deep(search.space(), frame, {frame.switches}, search.machine(), search.views()).front();
     ASSERT_EQ(found.size(), std::min(expected.size(), deep_members));
     StepCosts memo = search.costs(frame);
     for (std::size_t i = 0; i < found.size(); ++i) {
