@@ -1,0 +1,82 @@
+"""Ranks behind slow links on one machine: a network namespace per rank, a bridge between them, tc tbf on every link.
+
+Everything lives in namespaces of its own, none of which has a name: they exist as long as the processes inside do, and these
+are killed with the script, however it ends (also by kill -9). So there is nothing to take down and nothing to collide with.
+"""
+import os, pathlib, shlex, signal, subprocess, sys, tempfile
+
+SUBNET = "10.77.0"  # seen only inside
+SCRATCH = "GNNPLAN_SLOW_LINKS"  # set inside: a folder that vanishes with the namespaces
+
+
+def isolate():
+    """Returns inside new network, mount and process namespaces; outside, runs this program again there and exits as it does."""
+    if SCRATCH in os.environ:
+        scratch = pathlib.Path(os.environ[SCRATCH])
+        subprocess.run(["mount", "-t", "tmpfs", "none", scratch], check=True)
+        return scratch
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with tempfile.TemporaryDirectory(prefix="gnnplan-slow-links-") as folder:
+        user = [] if os.geteuid() == 0 else ["--map-root-user"]
+        child = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "unshare", *user, "--net", "--mount", "--mount-proc", "--pid", "--kill-child",
+             sys.executable, *sys.argv], env={**os.environ, SCRATCH: folder}, start_new_session=True)
+        try:
+            sys.exit(child.wait())
+        except KeyboardInterrupt:
+            sys.exit(128 + signal.SIGINT)
+        finally:
+            child.kill()  # and the kernel kills all that runs inside
+
+
+def ip(*words):
+    subprocess.run(["ip", *map(str, words)], check=True)
+
+
+class SlowLinks:
+    """`ranks` hosts SUBNET.1, SUBNET.2, ... whose links carry `rate` (as tc writes it, e.g. 1gbit) in each direction."""
+
+    def __init__(self, scratch, ranks, rate):
+        self.scratch, self.ranks = scratch, ranks
+        ip("link", "add", "hub", "type", "bridge")
+        ip("link", "set", "hub", "up")
+        self.holders = [self.add_host(scratch, rank, rate) for rank in range(1, ranks + 1)]
+        # What mpirun starts its daemons with, in place of ssh. Each has a folder for its files: they believe to be on
+        # machines of their own and would overwrite each other's.
+        self.agent = scratch / "agent"
+        self.agent.write_text(f'#!/bin/sh\nhost={scratch}/$1\nshift\nexport TMPDIR=$host/tmp\n'
+                              'exec nsenter --net --target "$(cat $host/holder)" /bin/sh -c "$*"\n')
+        self.agent.chmod(0o755)
+
+    def add_host(self, scratch, rank, rate):
+        """A process that holds the namespace of one rank, with a limited link to the hub."""
+        holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=subprocess.PIPE)
+        holder.stdout.readline()  # the namespace is there
+        host = scratch / f"{SUBNET}.{rank}"
+        (host / "tmp").mkdir(parents=True)
+        (host / "holder").write_text(str(holder.pid))
+        ip("link", "add", f"port{rank}", "type", "veth", "peer", "name", "uplink", "netns", holder.pid)
+        ip("link", "set", f"port{rank}", "master", "hub", "up")
+        inside = ["nsenter", "--net", "--target", str(holder.pid)]
+        for command in (["ip", "link", "set", "lo", "up"], ["ip", "link", "set", "uplink", "up"],
+                        ["ip", "address", "add", f"{SUBNET}.{rank}/24", "dev", "uplink"]):
+            subprocess.run([*inside, *command], check=True)
+        for where, end in ((inside, "uplink"), ([], f"port{rank}")):
+            limit = f"tc qdisc add dev {end} root tbf rate {rate} burst 256kb limit 64mb"  # deep: nothing is dropped
+            subprocess.run([*where, *limit.split()], check=True)
+        return holder
+
+    def mpirun(self, *program):
+        """Runs a program on every host, one thread a rank; its output is shown only if it fails."""
+        hosts = ",".join(f"{SUBNET}.{rank}:1" for rank in range(1, self.ranks + 1))
+        options = (f"-n {self.ranks} --host {hosts} --bind-to none --mca plm_rsh_agent {self.agent} --mca btl tcp,self "
+                   f"--mca pml ob1 --mca btl_tcp_if_include {SUBNET}.0/24 --mca oob_tcp_if_include {SUBNET}.0/24 "
+                   "--mca mpi_yield_when_idle 1 -x OMP_NUM_THREADS=1 -x OPENBLAS_NUM_THREADS=1")
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": str(self.scratch / f"{SUBNET}.1" / "tmp")}
+        command = ["nsenter", "--net", "--target", str(self.holders[0].pid), "mpirun", *options.split(), *map(str, program)]
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{shlex.join(map(str, program))}: exit status {done.returncode}\n{done.stdout}")
+        return done.stdout
