@@ -1,5 +1,5 @@
-// How long planning takes: select() on sizes alone, the whole full space. Bars: under a second for two layers on 1024 ranks
-// and for 100 layers.
+// How long planning takes: select() on sizes alone, the whole full space. Bars: under a second for two layers on 1024
+// ranks and for 100 layers.
 #include "planner/catalog/machines.hpp"
 
 #include <gnnplan/models.hpp>

@@ -1,16 +1,27 @@
 #include "planner/cost/executed_units.hpp"
 
+#include <algorithm>
+
 namespace gnnplan::cost {
 
 Units executed_units(const Schedule& schedule) {
+    // Where rows are pruned, a step counts by the rows it has: those of what moves, or the shorter side of the matrix.
+    std::int64_t vertices = 1;
+    for (const Tensor& tensor : schedule.tensors) {
+        if (tensor.role == Role::adjacency) vertices = std::max({vertices, tensor.rows, tensor.columns});
+    }
+    const auto share = [&](std::int64_t rows) { return static_cast<double>(rows) / static_cast<double>(vertices); };
     Units units;
     for (const Step& step : schedule.steps) {
         if (step.phase != Phase::epoch) continue;
         const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
         const auto width = static_cast<double>(subject.columns);
-        if (std::holds_alternative<SpmmStep>(step.operation)) units.sparse += width;
+        if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) {
+            const Tensor& matrix = tensor_of(schedule, spmm->matrix);
+            units.sparse += width * share(std::min(matrix.rows, matrix.columns));
+        }
         if (std::holds_alternative<RedistributeStep>(step.operation)) {
-            units.redistribution += subject.dtype == DType::bits ? width / 32 : width;
+            units.redistribution += width * share(subject.rows) / (subject.dtype == DType::bits ? 32 : 1);
         }
     }
     return units;

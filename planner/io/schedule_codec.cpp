@@ -25,6 +25,7 @@ void describe(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.field("layout", tensor.layout);
     archive.field("layer", tensor.layer);
     archive.field("transposed", tensor.transposed);
+    archive.positive("splits", tensor.splits);
 }
 
 namespace {

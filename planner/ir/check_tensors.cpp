@@ -8,7 +8,8 @@ namespace gnnplan {
 namespace {
 
 constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;  // columns are stored in 32 bits
-constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;     // BLAS takes 32-bit extents
+constexpr int max_splits = 64;
+constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;  // BLAS takes 32-bit extents
 
 void check_grid(const Grid& grid) {
     for (const int extent : {grid.x, grid.y, grid.z}) {
@@ -57,6 +58,9 @@ void check_tensor(const Tensor& tensor) {
     if (tensor.name.empty()) refuse("tensors", "a tensor has no name");
     if (tensor.rows < 1 || tensor.rows > max_vertices) refuse(where, "rows must be 1..2^31-1");
     if (tensor.columns < 1 || tensor.columns > max_width) refuse(where, "columns must be 1..2^31-1");
+    if (tensor.splits < 1 || tensor.splits > max_splits || (tensor.splits > 1 && tensor.role != Role::adjacency)) {
+        refuse(where, "splits must be 1.." + std::to_string(max_splits) + ", and 1 but for adjacencies");
+    }
     check_layout(tensor);
     if (!fits_role(tensor)) refuse(where, "its type, shape or layout is not that of its role");
 }

@@ -64,29 +64,47 @@ Layout dense_layout(const Tensor& matrix) { return dealt(matrix) ? layout_f() : 
 
 int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
-    if (!dealt(matrix)) return grid.x;
+    if (!dealt(matrix)) return 1 + (grid.x - 1) * matrix.splits;
     return static_cast<int>(balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y).size());
 }
 
-Piece piece_of(const Grid& grid, const Tensor& matrix, int root, int rank) {
-    const bool mine = !dealt(matrix) || intersect(balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y),
-                                                  {grid.coordinate(root, Axis::x), grid.coordinate(root, Axis::x) + 1})
-                                                .size() == 1;
-    return {mine ? split_block(matrix.columns, dense_layout(matrix).rows, grid, root) : Range{}, root, rank};
+int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
+    constexpr int pipeline = 8;  // pieces of others: the last one's product, an eighth, has nothing to hide behind
+    if (dealt(matrix) || gathers_matrix(grid, matrix) || grid.x == 1) return 1;
+    return std::max(1, (pipeline + grid.x - 2) / (grid.x - 1));
+}
+
+std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, int rank) {
+    const int of = grid.coordinate(root, Axis::x);
+    const Range hand = balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
+    if (dealt(matrix) && (of < hand.begin || of >= hand.end)) return {};
+    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
+    const int splits = root == rank ? 1 : matrix.splits;
+    std::vector<Piece> pieces;
+    for (int i = 0; i < splits; ++i) pieces.push_back({balanced_block(block, i, splits), root, rank});
+    return pieces;
 }
 
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
-    std::vector<Piece> pieces = dense_blocks(grid, matrix, rank);
     const int ix = grid.coordinate(rank, Axis::x);
     const int iy = grid.coordinate(rank, Axis::y);
-    std::ptrdiff_t first = ix;
-    if (gathers_matrix(grid, matrix)) {
-        pieces = refine(pieces, grid, rank);
-        first = staggered(pieces.size(), ix, grid.x) + staggered(pieces.size(), iy, grid.y);
-    } else if (dealt(matrix)) {
+    std::vector<Piece> pieces;
+    if (!dealt(matrix) && !gathers_matrix(grid, matrix)) {
+        for (int k = 0; k < grid.x; ++k) {
+            const int root = grid.neighbour(rank, Axis::x, (ix + k) % grid.x);
+            for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
+        }
+        return pieces;
+    }
+    pieces = dense_blocks(grid, matrix, rank);
+    std::ptrdiff_t first = 0;
+    if (dealt(matrix)) {
         const Range own = balanced_block({0, grid.x}, iy, grid.y);
         pieces = {pieces.begin() + own.begin, pieces.begin() + own.end};
         first = ix - own.begin;
+    } else {
+        pieces = refine(pieces, grid, rank);
+        first = staggered(pieces.size(), ix, grid.x) + staggered(pieces.size(), iy, grid.y);
     }
     if (pieces.empty()) return pieces;
     const auto count = static_cast<std::ptrdiff_t>(pieces.size());

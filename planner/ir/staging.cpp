@@ -49,7 +49,9 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
     if (one_peer_each) {
         for (int ix = 0; ix < grid.x; ++ix) {
             const int peer = grid.neighbour(rank, Axis::x, ix);
-            if (peer != rank) most = std::max(most, bytes(peer, piece_of(grid, matrix, rank, peer).columns));
+            if (peer == rank) continue;
+            for (const Piece& piece : pieces_of(grid, matrix, rank, peer))
+                most = std::max(most, bytes(peer, piece.columns));
         }
         return most;
     }
@@ -74,7 +76,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     };
     SpmmBuffers buffers;
     if (!gathers_rows(schedule.grid, matrix) && !gathers_matrix(schedule.grid, matrix)) return buffers;
-    buffers.copies = step.overlap ? 2 : 1;
+    buffers.packs = step.overlap ? matrix.splits : 1;
+    buffers.copies = step.overlap ? matrix.splits + 1 : 1;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
         if (piece.matrix_root == rank) continue;
@@ -90,23 +93,24 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
 }
 
 Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
-    return std::visit(Overloaded{
-                          [&](const RedistributeStep& s) { return of_redistribution(schedule, s, rank); },
-                          [&](const SpmmStep& s) {
-                              const SpmmBuffers buffers = spmm_buffers(schedule, s, graph, rank);
-                              return Staging{buffers.pack, buffers.copies * (buffers.dense + buffers.nonzeros)};
-                          },
-                          [&](const ReduceScatterStep& s) { return of_reduce_scatter(schedule, s, rank); },
-                          [&](const LossStep& s) { return of_loss(schedule, s, rank); },
-                          [](const IndexStep&) { return Staging{}; },
-                          [](const GemmStep&) { return Staging{}; },
-                          [](const WeightGradStep&) { return Staging{}; },
-                          [](const AllReduceStep&) { return Staging{}; },
-                          [](const MapStep&) { return Staging{}; },
-                          [](const ScoreStep&) { return Staging{}; },
-                          [](const UpdateStep&) { return Staging{}; },
-                      },
-                      step.operation);
+    return std::visit(
+        Overloaded{
+            [&](const RedistributeStep& s) { return of_redistribution(schedule, s, rank); },
+            [&](const SpmmStep& s) {
+                const SpmmBuffers buffers = spmm_buffers(schedule, s, graph, rank);
+                return Staging{buffers.packs * buffers.pack, buffers.copies * (buffers.dense + buffers.nonzeros)};
+            },
+            [&](const ReduceScatterStep& s) { return of_reduce_scatter(schedule, s, rank); },
+            [&](const LossStep& s) { return of_loss(schedule, s, rank); },
+            [](const IndexStep&) { return Staging{}; },
+            [](const GemmStep&) { return Staging{}; },
+            [](const WeightGradStep&) { return Staging{}; },
+            [](const AllReduceStep&) { return Staging{}; },
+            [](const MapStep&) { return Staging{}; },
+            [](const ScoreStep&) { return Staging{}; },
+            [](const UpdateStep&) { return Staging{}; },
+        },
+        step.operation);
 }
 
 }  // namespace gnnplan

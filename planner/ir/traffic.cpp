@@ -129,10 +129,10 @@ private:
     // The pieces of `user` that `root` may have a part in; where each is one rank's block, that of `root`.
     template <class Visit>
     void for_pieces(const Tensor& matrix, int root, int user, Visit visit) const {
-        if (gathers_matrix(grid_, matrix)) {
-            for (const Piece& piece : pieces_of(grid_, matrix, user)) visit(piece);
-        } else if (const Piece piece = piece_of(grid_, matrix, root, user); !piece.columns.empty()) {
-            visit(piece);
+        const std::vector<Piece> pieces =
+            gathers_matrix(grid_, matrix) ? pieces_of(grid_, matrix, user) : pieces_of(grid_, matrix, root, user);
+        for (const Piece& piece : pieces) {
+            if (!piece.columns.empty()) visit(piece);
         }
     }
 

@@ -51,8 +51,11 @@ TensorId Builder::adjacency(int l, bool transposed) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
     }
     const Axes columns = Axes::parse(dealt() ? "y" : sharded() ? "zy" : "z");
-    return resident(name, Role::adjacency, DType::f32, height, width, {Axes::parse("x"), columns, {}}, 0,
-                    stored_transposed);
+    const TensorId id = resident(name, Role::adjacency, DType::f32, height, width, {Axes::parse("x"), columns, {}}, 0,
+                                 stored_transposed);
+    Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
+    if (configuration().overlap) matrix.splits = splits_for_overlap(schedule_.grid, matrix);
+    return id;
 }
 
 TensorId Builder::features(Place place) {

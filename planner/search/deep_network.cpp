@@ -190,12 +190,13 @@ Choices trace(const std::vector<std::vector<State>>& table, std::size_t state, s
     return choices;
 }
 
-// The fastest members under one of the switches.
-std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, std::size_t switches, Terms& terms) {
+// The fastest members under one of the switches whose input does as it is told: varies, or may do either.
+std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, std::size_t switches, bool varying,
+                                      Terms& terms) {
     const int depth = static_cast<int>(space.layers.size());
     std::vector<std::vector<State>> table(1);
     for (const LayerChoice& choice : choices_of_layer(space, frame.on, 1, true)) {
-        table[0].push_back({Place::r, choice, {{0, 0, 0}}});
+        if (!varying || !choice.constant_input) table[0].push_back({Place::r, choice, {{0, 0, 0}}});
     }
     for (int l = 1; l < depth; ++l) {
         table.push_back(next_layer(table.back(), l, choices_of_layer(space, frame.on, l + 1, true), switches, terms));
@@ -220,7 +221,15 @@ std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const F
                                                      Views& views) {
     Terms terms(space, frame, switches, machine, views);
     std::vector<std::vector<DeepMember>> members;
-    for (std::size_t i = 0; i < switches.size(); ++i) members.push_back(fastest_under(space, frame, i, terms));
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+        members.push_back(fastest_under(space, frame, i, false, terms));
+        const bool some_vary = std::any_of(members.back().begin(), members.back().end(), [](const DeepMember& member) {
+            return !member.choices.front().constant_input;
+        });
+        if (some_vary || space.options.constant_input) continue;
+        for (DeepMember& member : fastest_under(space, frame, i, true, terms))
+            members.back().push_back(std::move(member));
+    }
     return members;
 }
 

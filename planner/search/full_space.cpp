@@ -42,8 +42,10 @@ std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on
         const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
         for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
             frames.push_back({on, loss_rows, permutation, 0, {}});
-            if (space.options.partition && on.grid.x > 1) frames.push_back({on, loss_rows, permutation, on.grid.x, {}});
         }
+        // Parts are balanced already: a permutation within them changes nothing that counts.
+        const bool shuffled = space.options.permutation.value_or(false);
+        if (space.options.partition && on.grid.x > 1) frames.push_back({on, loss_rows, shuffled, on.grid.x, {}});
     }
     return frames;
 }

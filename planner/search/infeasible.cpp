@@ -9,15 +9,18 @@ namespace {
 
 constexpr int largest_shown = 3;
 
-// As 1D every resident shrinks with the ranks; rank 0 holds the largest block of every dense tensor.
+// As 1D every resident shrinks with the ranks, and with a pinned number of copies all but the copies do; rank 0 holds
+// the largest block of every dense tensor.
 std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest, Views& views) {
     Configuration configuration = thriftiest;
-    configuration.scheme = paper_semantics(thriftiest) ? "rdm" : "1d";
-    configuration.replication = 1;
+    const int copies = space.options.replication.value_or(1);
+    configuration.scheme = copies > 1 || paper_semantics(thriftiest) ? "rdm" : "1d";
+    configuration.replication = copies;
     configuration.parts = 0;
-    if (configuration.exchange == Exchange::none) configuration.exchange = Exchange::panels;
-    for (int ranks = space.ranks + 1; ranks <= max_ranks; ++ranks) {
-        configuration.grid = {ranks, 1, 1};
+    for (int ranks = (space.ranks / copies + 1) * copies; ranks <= max_ranks; ranks += copies) {
+        configuration.grid = {ranks / copies, copies, 1};
+        configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
+        configuration.overlap = configuration.overlap && configuration.grid.x > 1;
         const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
         const GraphStats& graph = views.numbered(schedule.numbering);
         if (plan_memory(schedule, graph, 0).peak_bytes > space.memory_per_rank) continue;
@@ -40,8 +43,11 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, V
     infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
     infeasible.load_bytes = load_bytes(*space.graph);
     infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
-    const bool pinned = space.options.replication || space.options.grid;
-    if (!pinned) infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, views);
+    // A pinned grid is one of these ranks only; loading takes as much on any number of them.
+    infeasible.grid_pinned = space.options.grid.has_value();
+    if (infeasible.load_bytes <= space.memory_per_rank) {
+        infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, views);
+    }
     return infeasible;
 }
 
@@ -56,8 +62,9 @@ std::string describe(const Infeasible& infeasible, int ranks) {
         message += " while loading, every rank holds the whole graph's structure, " + megabytes(infeasible.load_bytes) +
                    ", however many ranks there are;";
     }
+    const std::string on = infeasible.grid_pinned ? " on another grid" : "";
     if (infeasible.smallest_ranks) {
-        return message + " it would fit on " + std::to_string(*infeasible.smallest_ranks) + " ranks";
+        return message + " it would fit" + on + " on " + std::to_string(*infeasible.smallest_ranks) + " ranks";
     }
     return message + " no number of ranks up to " + std::to_string(max_ranks) + " was found that fits";
 }

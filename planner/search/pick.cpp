@@ -5,6 +5,7 @@
 #include "planner/search/paper_space.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -30,16 +31,22 @@ public:
         : space_(space), machine_(machine), views_(views), all_(all) {}
 
     Found run() {
+        // Every rank holds the graph's structure while it loads: where that is too much, nothing fits on any grid.
+        const bool nothing_loads = load_bytes(*space_.graph) > space_.memory_per_rank;
+        std::size_t looked_at = 0;
         for (const Member& member : all_.members) {
             const Frame& frame = all_.frames[member.frame];
             const bool many = space_.grids.size() > max_grids_shown || space_.layers.size() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
-            const GridKey grid{frame.on.scheme + (varies ? ", input varies" : ""), many ? "" : frame.on.grid.text()};
+            const GridKey grid{frame.on.scheme + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
+                               many ? "" : frame.on.grid.text()};
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
-            if (!wanted && fitting_ > 0) {
+            const bool hopeless = nothing_loads && looked_at >= shown_members;
+            if ((!wanted && fitting_ > 0) || hopeless) {
                 ++slower_[frame.on.scheme];
                 continue;
             }
+            ++looked_at;
             visit(member, grid);
         }
         add_classes(over_memory_, "over memory: a rank needs more than it is allowed");
@@ -177,14 +184,15 @@ void mark_front(std::vector<Costed>& costed, const std::vector<Objective>& objec
     }
 }
 
-std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input) {
+std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input, bool exact) {
     std::vector<const Costed*> chosen;
     const auto known = [&](const Costed& entry) {
         return std::any_of(chosen.begin(), chosen.end(), [&](const Costed* other) {
             const Configuration& a = other->ranked.configuration;
             const Configuration& b = entry.ranked.configuration;
             return a.constant_input == b.constant_input && a.scheme == b.scheme && a.grid == b.grid &&
-                   a.exchange == b.exchange && a.overlap == b.overlap && a.permutation == b.permutation && a.id == b.id;
+                   a.exchange == b.exchange && a.overlap == b.overlap && a.permutation == b.permutation &&
+                   a.loss_rows == b.loss_rows && a.id == b.id;
         });
     };
     const auto add = [&](std::size_t up_to, auto allowed) {
@@ -195,6 +203,12 @@ std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int 
     };
     const auto places = static_cast<std::size_t>(most);
     chosen.push_back(&costed.front());
+    // Rows pruned by an estimate are not those of any graph: what they belong to answers questions and does not run.
+    const auto runs = [&](const Configuration& c) { return exact || !c.loss_rows; };
+    if (!runs(costed.front().ranked.configuration)) {
+        add(2, runs);
+        if (!constant_input) add(3, [&](const Configuration& c) { return runs(c) && !c.constant_input; });
+    }
     if (!constant_input) add(1 + places * 3 / 8, [](const Configuration& c) { return !c.constant_input; });
     if (!constant_input && most == 1 && costed.front().ranked.configuration.constant_input) {
         const auto varying = std::find_if(costed.begin(), costed.end(), [](const Costed& entry) {

@@ -21,7 +21,9 @@ Found search_paper_space(const Space& space, const Machine& machine, Views& view
 void mark_front(std::vector<Costed>& costed, const std::vector<Objective>& objectives);
 
 // At most `most` candidates for a plan: the fastest of different grids and exchanges, a few of which let the input
-// vary; all of one kind if constant_input says that it does not. A single candidate lets it vary.
-std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input);
+// vary; all of one kind if constant_input says that it does not. A single candidate lets it vary. Unless the graph is
+// counted
+// (`exact`), none prunes rows while there is another.
+std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input, bool exact);
 
 }  // namespace gnnplan::search

@@ -44,9 +44,9 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.plan.problem = problem.record;
     selection.plan.problem.space = paper ? "paper" : "full";
     selection.plan.machine = machine;
-    selection.plan.candidates =
-        paper ? paper_candidates(found.costed, options.candidates)
-              : search::choose_candidates(found.costed, options.candidates, options.constant_input);
+    selection.plan.candidates = paper ? paper_candidates(found.costed, options.candidates)
+                                      : search::choose_candidates(found.costed, options.candidates,
+                                                                  options.constant_input, space.graph->exact());
     for (const search::Costed& entry : found.costed) selection.ranked.push_back(entry.ranked);
     result.selection = std::move(selection);
     return result;

@@ -60,7 +60,16 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     const bool rows = gathers_rows(schedule.grid, matrix);
     switched.exchange = rows ? switches.exchange : Exchange::none;
     switched.overlap = switches.overlap && (rows || gathers_matrix(schedule.grid, matrix));
-    return seconds(schedule, switched);
+    const Operation operation_switched = switched;
+    const auto [entry, is_new] = known_.try_emplace(Key(schedule, operation_switched).take(), 0);
+    if (is_new) {
+        Schedule as_lowered = schedule;
+        Tensor& split = as_lowered.tensors[static_cast<std::size_t>(switched.matrix)];
+        split.splits = switched.overlap ? splits_for_overlap(schedule.grid, split) : 1;
+        const Step step{"", Phase::epoch, operation_switched};
+        entry->second = cost::step_seconds(as_lowered, step, graph_, machine_, ranks_);
+    }
+    return entry->second;
 }
 
 }  // namespace gnnplan::search

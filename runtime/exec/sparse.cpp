@@ -1,7 +1,7 @@
 #include "runtime/exec/sparse.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace gnnplan::exec {
 namespace {
@@ -86,7 +86,8 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
         if (stage.block) stored.push_back(&stage);
     }
     std::sort(stored.begin(), stored.end(), [](const SparseStage* a, const SparseStage* b) {
-        return a->piece->columns.begin < b->piece->columns.begin;
+        return std::pair(a->piece->columns.begin, a->piece->columns.end) <
+               std::pair(b->piece->columns.begin, b->piece->columns.end);  // empty ranges before those they touch
     });
     std::vector<Range> columns;
     for (const SparseStage* stage : stored) columns.push_back(stage->piece->columns);

@@ -1,11 +1,12 @@
 // Reading guide: a product runs in stages (gnnplan/ir/pieces.hpp). At each, a rank sends what others lack for their
-// piece, gets what it lacks for its own, and multiplies. With overlap the transfers of stage k + 1 are begun before
-// stage k is multiplied, a few rows at a time, so that the library gets to move bytes in between; what is received is
-// then buffered twice.
+// piece, gets what it lacks for its own, and multiplies. With overlap the transfers of the next stages, as many as a
+// block is cut into, are begun before stage k is multiplied, a few rows at a time, so that the library gets to move
+// bytes in between.
 #include "runtime/exec/handlers.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 
 namespace gnnplan::exec {
 namespace {
@@ -25,31 +26,34 @@ public:
           buffers_(context.store.buffers(context.step)) {}
 
     void run() {
-        const auto& stages = part_.stages();
-        std::unique_ptr<comm::PendingExchange> next;
-        if (step_.overlap && !stages.empty()) next = begin(0);
-        for (std::size_t k = 0; k < stages.size(); ++k) {
-            if (!step_.overlap) {
-                begin(k)->wait();
-                multiply(k, nullptr);
-                continue;
-            }
-            next->wait();
-            next = k + 1 < stages.size() ? begin(k + 1) : nullptr;
-            multiply(k, next.get());
+        const std::size_t ahead = step_.overlap ? static_cast<std::size_t>(buffers_.packs) : 0;
+        for (std::size_t k = 0; k < part_.stages().size(); ++k) {
+            begin_up_to(k);
+            under_way_.front()->wait();
+            under_way_.pop_front();
+            begin_up_to(k + ahead);
+            multiply(k);
         }
         if (!accumulate_) clear();
     }
 
 private:
     std::byte* staging() const { return context_.store.staging(context_.step); }
+    std::byte* pack_buffer(std::size_t k) const {
+        return staging() + static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.packs)) * buffers_.pack;
+    }
     std::byte* dense_buffer(std::size_t k) const {
         const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
-        return staging() + buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+        return staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
     }
     std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k) + buffers_.dense; }
     std::size_t row_bytes(std::int64_t rows) const { return static_cast<std::size_t>(4 * rows * in_.columns); }
     const float* own_rows(Range rows) const { return in_.row(rows.begin - in_rows_.begin); }
+
+    // Starts the transfers of all stages up to `last` that are not under way yet.
+    void begin_up_to(std::size_t last) {
+        for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) under_way_.push_back(begin(begun_));
+    }
 
     // Starts the transfers of stage k.
     std::unique_ptr<comm::PendingExchange> begin(std::size_t k) const {
@@ -73,7 +77,7 @@ private:
 
     // Whole panels are sent from where they are, needed rows are packed.
     void serve_rows(std::size_t k, std::vector<comm::Send>& sends) const {
-        std::byte* packed = staging();  // what the stage before packed has been sent
+        std::byte* packed = pack_buffer(k);
         for (const RowService& service : part_.stages()[k].rows) {
             const std::size_t bytes = row_bytes(service.needed);
             if (bytes == 0) continue;
@@ -91,7 +95,7 @@ private:
         }
     }
 
-    void multiply(std::size_t k, comm::PendingExchange* under_way) {
+    void multiply(std::size_t k) {
         const SparseStage& stage = part_.stages()[k];
         if (!stage.piece) return;
         const bool own = stage.piece->dense_root == context_.store.rank();
@@ -101,16 +105,15 @@ private:
         const kernels::Csr nonzeros = stage.block
                                           ? part_.block(*stage.block).view()
                                           : data::view_of({nonzero_buffer(k), bytes}, part_.rows(), stage.dense_rows);
-        if (under_way == nullptr) {
+        if (under_way_.empty()) {
             context_.kernels.spmm(nonzeros, dense, out_, accumulate_);
         } else {
-            in_portions(nonzeros, dense, *under_way);
+            in_portions(nonzeros, dense);
         }
         accumulate_ = true;
     }
 
-    void in_portions(const kernels::Csr& nonzeros, const kernels::ConstMatrix& dense,
-                     comm::PendingExchange& under_way) const {
+    void in_portions(const kernels::Csr& nonzeros, const kernels::ConstMatrix& dense) const {
         const std::int64_t flops = 2 * nonzeros.nonzeros() * dense.columns;
         const std::int64_t portions =
             std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, nonzeros.rows));
@@ -121,7 +124,7 @@ private:
             part.row_start += rows.begin;
             context_.kernels.spmm(part, dense, {out_.row(rows.begin), rows.size(), out_.columns, out_.stride},
                                   accumulate_);
-            under_way.progress();
+            for (const auto& exchange : under_way_) exchange->progress();
         }
     }
 
@@ -134,6 +137,8 @@ private:
     Range in_rows_;
     kernels::Matrix out_;
     SpmmBuffers buffers_;
+    std::size_t begun_ = 0;  // stages whose transfers have been started
+    std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
     bool accumulate_ = false;  // whether a piece has been multiplied
 };
 

@@ -119,8 +119,9 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
     }
     if (!usable.empty()) return usable;
     if (constant && options.features_dropout() > 0) {
-        throw Error(ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
-                    "use --input-dropout 0, or plan again without --constant-input");
+        throw Error(
+            ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
+            "use --input-dropout 0, or plan again: without --constant-input, and with memory for the dropped features");
     }
     throw Error(ErrorCode::mismatch, "the plan's candidates compute only the rows that the loss was estimated to need",
                 "plan", "plan again with --graph and this path");

@@ -95,7 +95,8 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(plan["candidates"][1]["configuration"]["operands"], "G");
     EXPECT_EQ(plan["candidates"][1]["configuration"]["id"], nullptr);
     EXPECT_EQ(plan["schedule"]["tensors"][10], json::parse(R"({"name": "T.c", "role": "transient", "dtype": "f32",
-        "rows": 7, "columns": 3, "layout": {"rows": "xz", "columns": "y", "partial": ""}, "layer": 0, "transposed": false})"));
+        "rows": 7, "columns": 3, "layout": {"rows": "xz", "columns": "y", "partial": ""}, "layer": 0, "transposed": false,
+        "splits": 1})"));
     EXPECT_EQ(plan["schedule"]["steps"][5], json::parse(R"({"name": "forward.activate", "kind": "map", "phase": "epoch",
         "op": "activate", "tensor": "Z", "operand": "b1", "out": null, "layer": 2, "relu": true, "dropout": true,
         "vertices": "vertices"})"));

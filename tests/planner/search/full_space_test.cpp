@@ -101,9 +101,11 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
 // Dynamic programming finds the fastest members in their order, and says their times.
 void expect_deep_equals_brute_force(Search& search, const Frame& frame) {
     const std::vector<double> expected = search.brute_force(frame, true);
-    const auto found =
-        fastest_of_deep(search.space(), frame, {frame.switches}, search.machine(), search.views()).front();
-    ASSERT_EQ(found.size(), std::min(expected.size(), deep_members));
+    auto found = fastest_of_deep(search.space(), frame, {frame.switches}, search.machine(), search.views()).front();
+    const auto varies = [](const DeepMember& member) { return !member.choices.front().constant_input; };
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), varies));
+    ASSERT_GE(found.size(), std::min(expected.size(), deep_members));
+    found.resize(std::min(expected.size(), deep_members));  // behind them are more that let the input vary, at times
     StepCosts memo = search.costs(frame);
     for (std::size_t i = 0; i < found.size(); ++i) {
         const std::string what = std::to_string(i) + ": " + describe(frame, found[i].choices);

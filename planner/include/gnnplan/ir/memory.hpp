@@ -46,12 +46,13 @@ struct Staging {
 };
 Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
-// The staging of a distributed product, aligned: packed rows first, then `copies` (2 where the next piece is received
-// while one is multiplied) times a buffer of dense rows and one of nonzeros.
+// The staging of a distributed product, aligned: `packs` buffers of packed rows, then `copies` times a buffer of dense
+// rows and one of nonzeros. With overlap, Tensor::splits pieces are on their way while one is multiplied.
 struct SpmmBuffers {
     std::int64_t pack = 0;
     std::int64_t dense = 0;
     std::int64_t nonzeros = 0;
+    int packs = 1;
     int copies = 1;
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);

@@ -32,8 +32,11 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank);
 // How many those are.
 int piece_count(const Grid& grid, const Tensor& matrix, int rank);
 
-// Where all nonzeros are the rank's own: its piece of `root`, a rank of the same x-group; empty when it has none.
-Piece piece_of(const Grid& grid, const Tensor& matrix, int root, int rank);
+// Where all nonzeros are the rank's own: its pieces of the block of `root`, a rank of the same x-group.
+std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, int rank);
+
+// Into how many pieces blocks are cut where products with the matrix overlap their transfers: enough for a pipeline.
+int splits_for_overlap(const Grid& grid, const Tensor& matrix);
 
 // Step k of a distributed product on one rank: it multiplies its k-th piece, and sends the k-th pieces of others what
 // they lack and it has.

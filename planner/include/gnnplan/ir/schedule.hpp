@@ -42,6 +42,7 @@ struct Tensor {
     Layout layout;
     int layer = 0;            // of weights, biases and moments: the layer they belong to
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
+    int splits = 1;           // of adjacency: in how many pieces the dense rows of another rank come
 };
 
 // out = M in. `matrix` has its rows over x and its contraction side over z, over z and y, or over y (pieces.hpp). `in`
