@@ -3,6 +3,8 @@
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/work.hpp>
 
+#include <algorithm>
+
 namespace gnnplan {
 namespace {
 
@@ -74,6 +76,21 @@ RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& g
                           [&](const UpdateStep&) { return stream(); },
                       },
                       step.operation);
+}
+
+double sparse_imbalance(const Schedule& schedule, const GraphStats& graph) {
+    double busiest = 0;
+    double sum = 0;
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+        double flops = 0;
+        for (const Step& step : schedule.steps) {
+            const bool product = std::holds_alternative<SpmmStep>(step.operation) && step.phase == Phase::epoch;
+            if (product) flops += work_of(schedule, step, graph, rank).sparse_flops;
+        }
+        busiest = std::max(busiest, flops);
+        sum += flops;
+    }
+    return sum > 0 ? busiest * schedule.grid.size() / sum : 1;
 }
 
 }  // namespace gnnplan

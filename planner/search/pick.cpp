@@ -160,6 +160,12 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
                                   left_out});
     }
     add_inapplicable(space, found.rejected);
+    const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const Costed& costed) {
+        return costed.ranked.fits && !costed.ranked.configuration.constant_input;
+    });
+    if (!some_vary && !space.options.constant_input) {
+        found.rejected.push_back({"dropout on features", "over memory: no configuration that allows it fits", 0});
+    }
     std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
     mark_front(found.costed, space.options.pareto);
     return found;

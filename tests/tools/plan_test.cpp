@@ -191,6 +191,8 @@ TEST(Plan, GraphIsReadAndRecorded) {
     EXPECT_EQ(plan["predicted"]["estimate"], false);
     EXPECT_EQ(plan["problem"]["model"]["widths"], (std::vector<int>{8, 128, 3}));
     EXPECT_THAT(outcome.err, HasSubstr("OGB raw folder"));
+    EXPECT_THAT(gnnplan("plan --graph " + graph + " --ranks 3").out, HasSubstr("x the mean of sparse work\n"));
+    EXPECT_THAT(gnnplan("plan --graph " + graph + " --ranks 3 --permute on").out, HasSubstr("without the permutation"));
     // The data has 8 features.
     EXPECT_EQ(gnnplan("plan --graph " + graph + " --features 9").code, 64);
     EXPECT_EQ(gnnplan("plan --graph " + graph + " --vertices 300").code, 64);

@@ -5,6 +5,7 @@
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/explanation.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_table.hpp"
@@ -137,9 +138,8 @@ std::string runner_up_text(const Explanation& explanation) {
     const Configuration& configuration = second.configuration;
     const std::string bytes =
         second.total_bytes_ratio ? fmt::format(", {:.3f}x the bytes", *second.total_bytes_ratio) : "";
-    return fmt::format("runner-up  {} {} on {} takes {:.3f}x the time{}, {:.3f}x the peak memory\n",
-                       text(configuration.forward), text(configuration.backward), configuration.grid.text(),
-                       second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio);
+    return fmt::format("runner-up  {} takes {:.3f}x the time{}, {:.3f}x the peak memory\n",
+                       configuration_text(configuration), second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio);
 }
 
 std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {

@@ -10,6 +10,7 @@
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/selection_json.hpp"
 
+#include <gnnplan/ir/work.hpp>
 #include <gnnplan/select.hpp>
 
 #include <fmt/format.h>
@@ -63,6 +64,24 @@ std::string run_hint(const PlanOptions& options) {
                        from_path ? shape.graph : "DIR");
 }
 
+// How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know
+// nothing of it.
+std::string balance_line(const Plan& plan, const GraphStats& graph) {
+    const Schedule& schedule = plan.candidates.front().schedule;
+    if (!graph.exact() || schedule.grid.size() == 1) return "";
+    const double balance = sparse_imbalance(schedule, *graph.numbered(schedule.numbering));
+    std::string line = fmt::format("balance  the busiest rank has {:.2f}x the mean of sparse work", balance);
+    const Configuration& chosen = plan.candidates.front().configuration;
+    if (chosen.permutation || chosen.parts > 1) {
+        Numbering plain = schedule.numbering;
+        plain.permuted = false;
+        plain.parts = 0;
+        line += fmt::format(", {:.2f}x without {}", sparse_imbalance(schedule, *graph.numbered(plain)),
+                            chosen.parts > 1 ? "the partition" : "the permutation");
+    }
+    return line + "\n";
+}
+
 int run_plan(const Context& context, const PlanOptions& options) {
     for (const auto& file : {options.output, options.table}) {
         if (file) io::check_can_create(*file);
@@ -91,7 +110,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
     }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + "\n" +
-          plan_table(*result.selection, options.top, color) + run_hint(options));
+          plan_table(*result.selection, options.top, color) + balance_line(plan, *loaded.problem.graph) +
+          run_hint(options));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <gnnplan/ir/traffic.hpp>
+#include <gnnplan/ir/work.hpp>
 
 #include <memory>
 
@@ -153,6 +154,37 @@ TEST(Predict, EvaluationIsNotPartOfTheEpoch) {
     const Prediction without = predict(s, graph, machine(4));
     EXPECT_DOUBLE_EQ(with.epoch_seconds, without.epoch_seconds);
     EXPECT_EQ(with.total_bytes, without.total_bytes);
+}
+
+// Nonzeros at the top only: the first of two ranks multiplies them all.
+class TopHeavy final : public GraphStats {
+public:
+    std::int64_t vertices() const override { return 8; }
+    std::int64_t nonzeros() const override { return 16; }
+    bool symmetric() const override { return true; }
+    bool exact() const override { return true; }
+    std::int64_t row_nonzeros(bool, Range rows) const override { return 4 * intersect(rows, {0, 4}).size(); }
+    std::int64_t block_nonzeros(bool, Range rows, Range columns) const override {
+        return row_nonzeros(true, rows) * columns.size() / 8;
+    }
+    std::int64_t distinct_columns(bool, Range, Range columns) const override { return columns.size(); }
+    std::vector<std::int64_t> loss_rows(int) const override { return {8, 8}; }
+    std::shared_ptr<const GraphStats> numbered(const Numbering&) const override { return {}; }
+};
+
+TEST(SparseImbalance, IsTheBusiestRankOverTheMean) {
+    const Layout rows{Axes::parse("x"), Axes::parse("z"), {}};
+    const auto on = [&](int ranks) {
+        return Schedule{{ranks, 1, 1},
+                        {},
+                        {{"A^T", Role::adjacency, DType::f32, 8, 8, rows, 0, true},
+                         {"a", Role::transient, DType::f32, 8, 3, layout_c()},
+                         {"b", Role::transient, DType::f32, 8, 3, layout_c()}},
+                        {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, false}}}};
+    };
+    EXPECT_DOUBLE_EQ(sparse_imbalance(on(2), TopHeavy()), 2);
+    EXPECT_DOUBLE_EQ(sparse_imbalance(on(4), TopHeavy()), 2);
+    EXPECT_DOUBLE_EQ(sparse_imbalance(on(4), UniformStats(8, 16, true)), 1);
 }
 
 }  // namespace

@@ -19,4 +19,7 @@ struct RankWork {
 // `graph` answers in the schedule's numbering.
 RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
+// Sparse operations of the busiest rank in an epoch over their mean over the ranks; 1 when there are none.
+double sparse_imbalance(const Schedule& schedule, const GraphStats& graph);
+
 }  // namespace gnnplan
