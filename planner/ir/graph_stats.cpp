@@ -60,8 +60,8 @@ std::int64_t UniformStats::block_nonzeros(bool transposed, Range rows, Range col
 // Columns between two neighbouring edges of bands have the same chance to be met.
 std::int64_t UniformStats::distinct_columns(bool transposed, Range rows, Range columns) const {
     double expected = 0;
-    for (std::int64_t begin = columns.begin, end = begin; begin < columns.end; begin = end) {
-        end = columns.end;
+    for (std::int64_t begin = columns.begin; begin < columns.end;) {
+        std::int64_t end = columns.end;
         for (const Band& band : bands_) {
             const Range across = transposed ? band.columns : band.rows;
             if (across.begin > begin) end = std::min(end, across.begin);
@@ -74,6 +74,7 @@ std::int64_t UniformStats::distinct_columns(bool transposed, Range rows, Range c
             log_miss += log_of_miss(band.block(transposed, rows, columns), common.size());
         }
         expected -= static_cast<double>(end - begin) * std::expm1(log_miss);
+        begin = end;
     }
     return std::llround(expected);
 }

@@ -81,6 +81,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
     const int splits = root == rank ? 1 : matrix.splits;
     std::vector<Piece> pieces;
+    pieces.reserve(static_cast<std::size_t>(splits));
     for (int i = 0; i < splits; ++i) pieces.push_back({balanced_block(block, i, splits), root, rank});
     return pieces;
 }

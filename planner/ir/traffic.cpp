@@ -107,7 +107,7 @@ public:
         if ((from_ + 1) % g != to_) return none();
         const auto block = [&](int i) { return balanced_block({0, elements}, i % g, g).size(); };
         const std::int64_t sent = 2 * elements - block(from_ + 1) - block(from_ + 2);
-        return several(bytes_of(tensor.dtype, sent), std::min<std::int64_t>(2 * (g - 1), sent));
+        return several(bytes_of(tensor.dtype, sent), std::min(2 * (static_cast<std::int64_t>(g) - 1), sent));
     }
 
     Message row_statistics(const LossStep& step) const {

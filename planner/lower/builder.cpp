@@ -76,8 +76,7 @@ TensorId Builder::per_row(const std::string& name, Role role, DType dtype, const
 
 std::optional<TensorId> Builder::vertices(const Tensor& of, bool dropout) {
     if (!dropout || schedule_.numbering.identity()) return std::nullopt;
-    const Tensor like = of;  // the table grows
-    return per_row("vertices", Role::vertices, DType::i32, like);
+    return per_row("vertices", Role::vertices, DType::i32, of);
 }
 
 TensorId Builder::weight(int l) {

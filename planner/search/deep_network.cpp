@@ -210,6 +210,7 @@ std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, st
     }
     keep_fastest(ends);
     std::vector<DeepMember> members;
+    members.reserve(ends.size());
     for (const Partial& end : ends) members.push_back({end.seconds, trace(table, end.state, end.rank)});
     return members;
 }

@@ -226,6 +226,7 @@ std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int 
     std::stable_sort(chosen.begin(), chosen.end(),
                      [](const Costed* a, const Costed* b) { return ranks_before(*a, *b); });
     std::vector<Candidate> candidates;
+    candidates.reserve(chosen.size());
     for (const Costed* entry : chosen) candidates.push_back(entry->candidate);
     return candidates;
 }

@@ -44,7 +44,7 @@ public:
         const std::lock_guard lock(mutex_);
         std::shared_ptr<const RowProfile>& slot = profiles_[{transposed, rows.begin, rows.end}];
         if (slot != nullptr) return slot;
-        const auto made = std::make_shared<const RowProfile>(make());
+        auto made = std::make_shared<const RowProfile>(make());
         slot = made;
         entries_ += made->column.size();
         if (entries_ > most_entries_) {
