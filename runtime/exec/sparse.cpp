@@ -90,6 +90,7 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
                std::pair(b->piece->columns.begin, b->piece->columns.end);  // empty ranges before those they touch
     });
     std::vector<Range> columns;
+    columns.reserve(stored.size());
     for (const SparseStage* stage : stored) columns.push_back(stage->piece->columns);
     std::vector<data::LocalBlock> built = data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order);
     for (std::size_t i = 0; i < stored.size(); ++i) {
