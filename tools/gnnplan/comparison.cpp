@@ -58,6 +58,7 @@ std::vector<Compared> compare_kinds(const Side& a, const Side& b, const auto& va
         return found == side.kinds.end() ? std::optional<double>(0) : value_of(found->second);
     };
     std::vector<Compared> compared;
+    compared.reserve(names.size());
     for (const std::string& name : names) compared.push_back({name, value(a, name), value(b, name)});
     return compared;
 }

@@ -64,7 +64,7 @@ std::vector<PlotTick> choose_ticks(const PlotScale& scale) {
     if (!scale.log) return linear_ticks(scale);
     for (const auto& leading : {std::vector<double>{1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<double>{1, 2, 5},
                                 std::vector<double>{1, 3}, std::vector<double>{1}}) {
-        const std::vector<PlotTick> ticks = log_ticks(scale, leading);
+        std::vector<PlotTick> ticks = log_ticks(scale, leading);
         if (ticks.size() <= most_ticks) return ticks;
     }
     // Many decades: every other one, or fewer.

@@ -106,7 +106,8 @@ std::string legend(const std::vector<std::string>& names, double y, std::size_t 
     std::string out;
     for (std::size_t n = 0; n < names.size(); ++n) {
         const double x = left + legend_column * static_cast<double>(n % columns);
-        const double row = y + legend_row * static_cast<double>(n / columns);
+        const std::size_t above = n / columns;
+        const double row = y + legend_row * static_cast<double>(above);
         const PlotStyle style = style_of(n);
         out += line_path(fmt::format("M{:.1f} {:.1f}h30", x, row - 4), style) + mark(style, x + 15, row - 4, names[n]) +
                text_at(x + 38, row, "start", names[n]);
@@ -121,8 +122,8 @@ std::string draw_svg(const std::string& title, const std::string& description, c
     const std::vector<std::string> names = names_of(panels);
     const double width = panel_width * static_cast<double>(std::max<std::size_t>(panels.size(), 1));
     const auto columns = static_cast<std::size_t>((width - left) / legend_column);
-    const auto rows = static_cast<double>((names.size() + columns - 1) / columns);
-    const double below = header + panel_height + legend_row * rows;
+    const std::size_t rows = (names.size() + columns - 1) / columns;
+    const double below = header + panel_height + legend_row * static_cast<double>(rows);
     const double height = below + 20 + caption_row * static_cast<double>(caption.size());
     std::string out = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "

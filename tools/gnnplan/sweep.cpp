@@ -83,6 +83,7 @@ std::vector<SweepLine> lines_along(const Sweep& sweep, std::size_t variation) {
     const std::vector<std::size_t> order = in_order(sweep.variations[variation]);
     for (SweepLine& line : lines) {
         std::vector<const SweepPoint*> sorted;
+        sorted.reserve(order.size());
         for (const std::size_t setting : order) sorted.push_back(line.points[setting]);
         line.points = std::move(sorted);
     }

@@ -100,8 +100,8 @@ LinkBreakEven link_break_even(const Question& question, const std::string& setti
                         now * searched_factor,
                         choice_of(question),
                         {}};
-    std::vector<double> samples;
-    for (double at = found.low; at <= found.high * 1.001; at *= sample_step) samples.push_back(at);
+    std::vector<double> samples{found.low};
+    while (samples.back() * sample_step <= found.high * 1.001) samples.push_back(samples.back() * sample_step);
     const auto choose = [&](double bytes_per_second) {
         link.bytes_per_second = bytes_per_second;
         return choice_of(varied);

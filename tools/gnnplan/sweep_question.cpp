@@ -134,6 +134,7 @@ Variation parse_variation(const std::string& text) {
 
 std::vector<std::string> variation_names() {
     std::vector<std::string> names;
+    names.reserve(std::size(variables));
     for (const Variable& v : variables) names.emplace_back(v.name);
     return names;
 }
