@@ -58,14 +58,13 @@ private:
         if (axis) product.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
         in_layout(s.out, product);
         shaped(s.in, matrix.columns, at(s.out).columns), shaped(s.out, matrix.rows, at(s.in).columns);
-        require((s.exchange != Exchange::none) == gathers_rows(schedule_.grid, matrix),
-                "the exchange does not fit the grid");
-        const bool gathers = gathers_rows(schedule_.grid, matrix) || gathers_matrix(schedule_.grid, matrix);
+        require((s.exchange != Exchange::none) == gathers_rows(schedule_.grid), "the exchange does not fit the grid");
+        const bool gathers = gathers_rows(schedule_.grid) || gathers_matrix(schedule_.grid, matrix);
         require(gathers || !s.overlap, "there is nothing to overlap the product with");
     }
     void check(const IndexStep& s) const {
         with_role(s.matrix, {Role::adjacency});
-        require(gathers_rows(schedule_.grid, at(s.matrix)), "the grid has no rows to ask for");
+        require(gathers_rows(schedule_.grid), "the grid has no rows to ask for");
     }
     void check(const ReduceScatterStep& s) const {
         distinct(s.in, s.out), written(s.in), written(s.out), typed(s.in, DType::f32), typed(s.out, DType::f32);

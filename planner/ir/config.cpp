@@ -3,11 +3,20 @@
 
 namespace gnnplan {
 
-std::string text(const Orders& orders) {
+namespace {
+
+template <class Letters>
+std::string letters_of(const Letters& choices) {
     std::string letters;
-    for (const Order order : orders) letters += static_cast<char>(order);
+    for (const auto choice : choices) letters += static_cast<char>(choice);
     return letters;
 }
+
+}  // namespace
+
+std::string text(const Orders& orders) { return letters_of(orders); }
+
+std::string text(const OperandChoice& operands) { return letters_of(operands); }
 
 Orders parse_orders(std::string_view letters) {
     Orders orders;
@@ -19,12 +28,6 @@ Orders parse_orders(std::string_view letters) {
         orders.push_back(static_cast<Order>(letter));
     }
     return orders;
-}
-
-std::string text(const OperandChoice& operands) {
-    std::string letters;
-    for (const Operand operand : operands) letters += static_cast<char>(operand);
-    return letters;
 }
 
 OperandChoice parse_operands(std::string_view letters) {
@@ -43,6 +46,8 @@ const std::vector<std::string>& scheme_names() {
     static const std::vector<std::string> names{"rdm", "1d", "1.5d", "2d", "3d"};
     return names;
 }
+
+bool shards_nonzeros(std::string_view scheme) { return scheme == "2d" || scheme == "3d"; }
 
 int replication_of(const std::string& scheme, const Grid& grid) {
     if (scheme == "rdm") return grid.y;

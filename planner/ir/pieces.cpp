@@ -53,7 +53,7 @@ bool gathers_matrix(const Grid& grid, const Tensor& matrix) {
     return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !dealt(matrix);
 }
 
-bool gathers_rows(const Grid& grid, const Tensor& /*matrix*/) { return grid.x > 1; }
+bool gathers_rows(const Grid& grid) { return grid.x > 1; }
 
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix) {
     const Axis axis = dealt(matrix) ? Axis::y : Axis::z;

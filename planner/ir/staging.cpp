@@ -75,7 +75,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
                (needed_rows ? graph.distinct_columns(matrix.transposed, own_rows(of), columns) : columns.size());
     };
     SpmmBuffers buffers;
-    if (!gathers_rows(schedule.grid, matrix) && !gathers_matrix(schedule.grid, matrix)) return buffers;
+    if (!gathers_rows(schedule.grid) && !gathers_matrix(schedule.grid, matrix)) return buffers;
     buffers.packs = step.overlap ? matrix.splits : 1;
     buffers.copies = step.overlap ? matrix.splits + 1 : 1;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {

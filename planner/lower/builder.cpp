@@ -104,7 +104,7 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     const Tensor& m = tensor_of(schedule_, matrix);
     const std::optional<Axis> axis = contraction_axis(schedule_.grid, m);
     const Grid& grid = schedule_.grid;
-    const bool gathers = gathers_rows(grid, m) || gathers_matrix(grid, m);
+    const bool gathers = gathers_rows(grid) || gathers_matrix(grid, m);
     const std::int64_t height = m.rows;
     const std::int64_t width = tensor_of(schedule_, in).columns;
     if (configuration().exchange == Exchange::rows) index(matrix);

@@ -48,7 +48,7 @@ public:
     // CAGNET's 1.5D: dense operands in F, their blocks dealt over y.
     bool dealt() const { return configuration_.scheme == "1.5d" && places_differ(); }
     // 2D and 3D: nonzeros sharded over y.
-    bool sharded() const { return configuration_.scheme == "2d" || configuration_.scheme == "3d"; }
+    bool sharded() const { return shards_nonzeros(configuration_.scheme); }
     // Layer 1's products with the input replicated over y.
     bool column_parallel(int l) const { return l == 1 && configuration_.replicated_input && places_differ(); }
 

@@ -18,7 +18,7 @@ std::vector<bool> switch_values(const std::optional<bool>& pinned) {
 // Overlap and exchange matter where there is something to exchange.
 std::vector<Switches> switches_of(const Space& space, const enumerate::SchemeGrid& on) {
     const bool rows = on.grid.x > 1;
-    const bool nonzeros = on.grid.y > 1 && (on.scheme == "2d" || on.scheme == "3d");
+    const bool nonzeros = on.grid.y > 1 && shards_nonzeros(on.scheme);
     std::vector<Exchange> exchanges{Exchange::none};
     if (rows && space.options.exchange) exchanges = {*space.options.exchange};
     if (rows && !space.options.exchange) exchanges = {Exchange::panels, Exchange::rows};

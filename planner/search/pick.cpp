@@ -22,8 +22,6 @@ constexpr std::size_t max_grids_shown = 40;
 // Above this many ranks times layers sharded grids are searched only when something is over memory.
 constexpr std::size_t max_sharded_unasked = 200;
 
-bool sharded(const std::string& scheme) { return scheme == "2d" || scheme == "3d"; }
-
 // Walks the members from the fastest on and costs those that are asked for.
 class Walk {
 public:
@@ -43,7 +41,7 @@ public:
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
             const bool hopeless = nothing_loads && looked_at >= shown_members;
             if ((!wanted && fitting_ > 0) || hopeless) {
-                ++slower_[frame.on.scheme];
+                ++(hopeless ? over_memory_ : slower_)[frame.on.scheme];
                 continue;
             }
             ++looked_at;
@@ -146,7 +144,8 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
     std::vector<enumerate::SchemeGrid> grids = space.grids;
     std::int64_t left_out = 0;
     if (!pinned && static_cast<std::size_t>(space.ranks) * space.layers.size() > max_sharded_unasked) {
-        left_out = static_cast<std::int64_t>(std::erase_if(grids, [](const auto& g) { return sharded(g.scheme); }));
+        left_out =
+            static_cast<std::int64_t>(std::erase_if(grids, [](const auto& g) { return shards_nonzeros(g.scheme); }));
     }
     Found found = Walk(space, machine, views, rank_members(space, grids, machine, views)).run();
     const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(),

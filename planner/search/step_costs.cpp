@@ -57,7 +57,7 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     if (spmm == nullptr) return seconds(schedule, operation);
     SpmmStep switched = *spmm;
     const Tensor& matrix = tensor_of(schedule, spmm->matrix);
-    const bool rows = gathers_rows(schedule.grid, matrix);
+    const bool rows = gathers_rows(schedule.grid);
     switched.exchange = rows ? switches.exchange : Exchange::none;
     switched.overlap = switches.overlap && (rows || gathers_matrix(schedule.grid, matrix));
     const Operation operation_switched = switched;

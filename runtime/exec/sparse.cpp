@@ -27,7 +27,8 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
     : matrix_(matrix), needed_rows_(needed_rows) {
     const Range rows = rows_of(grid, matrix, rank);
     rows_ = rows.size();
-    for (const Stage& from : stages_of(grid, matrix, rank)) {
+    const std::vector<Stage> stages = stages_of(grid, matrix, rank);
+    for (const Stage& from : stages) {
         SparseStage stage;
         stage.piece = from.piece;
         for (const Stage::Service& service : from.rows) {
@@ -52,7 +53,6 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
     }
     store_blocks(rows, graph, scales, order);
     // The nonzeros that a rank of the y-group lacks are of one of the pieces stored here.
-    const std::vector<Stage> stages = stages_of(grid, matrix, rank);
     for (std::size_t k = 0; k < stages.size(); ++k) {
         for (const Stage::Service& service : stages[k].nonzeros) {
             const auto owner = std::find_if(stages_.begin(), stages_.end(), [&](const SparseStage& s) {

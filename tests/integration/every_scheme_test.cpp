@@ -54,7 +54,7 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
 // Switches by turns: every bit of the index decides one.
 search::Frame frame_of(const enumerate::SchemeGrid& on, int turn) {
     search::Frame frame{on, false, false, 0, {}};
-    const bool sharded = on.scheme == "2d" || on.scheme == "3d";
+    const bool sharded = shards_nonzeros(on.scheme);
     const bool gathers = on.grid.x > 1 || (sharded && on.grid.y > 1);
     if (on.grid.x > 1) frame.switches.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
     frame.switches.overlap = gathers && turn / 2 % 2 == 1;

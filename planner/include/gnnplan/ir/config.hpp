@@ -69,6 +69,9 @@ inline bool paper_semantics(const Configuration& configuration) {
 // The schemes by name: rdm, 1d, 1.5d, 2d, 3d.
 const std::vector<std::string>& scheme_names();
 
+// Whether a scheme shards the nonzeros over y: 2d and 3d.
+bool shards_nonzeros(std::string_view scheme);
+
 // R_A of rdm, c of 1.5d, 1 of the others. Throws Error{data} when the scheme is unknown or has no such grid:
 //   rdm   (P / R_A, R_A, z)   z > 1 splits the contraction side too
 //   1d    (P, 1, 1)

@@ -53,7 +53,7 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank);
 
 // Whether products with the matrix read nonzeros, or rows of the dense operand, that other ranks hold.
 bool gathers_matrix(const Grid& grid, const Tensor& matrix);
-bool gathers_rows(const Grid& grid, const Tensor& matrix);
+bool gathers_rows(const Grid& grid);
 
 // The axis over which products with the matrix are partial sums; none when the contraction side is whole.
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
