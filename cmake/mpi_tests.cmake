@@ -9,9 +9,10 @@ endif()
 list(JOIN mpiexec_flags " " mpiexec_flags_text)
 # "mpirun FLAGS -n", to be followed by the number of ranks: for tests that start it themselves.
 set(GNNPLAN_MPIRUN "${MPIEXEC_EXECUTABLE} ${mpiexec_flags_text} ${MPIEXEC_NUMPROC_FLAG}")
-# More ranks than cores must not spin; the MPI library leaks, and it is not built for ThreadSanitizer.
+# More ranks than cores must not spin; the MPI library leaks, and it is not built for ThreadSanitizer; plans must not
+# depend on what this machine was calibrated to.
 set(GNNPLAN_MPI_ENVIRONMENT OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=detect_leaks=0
-  TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+  TSAN_OPTIONS=ignore_noninstrumented_modules=1 XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/no-cache)
 
 # gnnplan_mpi_environment(TEST...): these tests use both cores and start ranks under mpirun, themselves or as their command.
 function(gnnplan_mpi_environment)

@@ -31,15 +31,16 @@ struct AdamSettings {
 struct Table {
     const char* name;
 
-    // c = a * b, or c += a * b. a is m x k, b is k x n, c is m x n.
+    // c = a * b, or c += a * b. a is m x k, with or without values, in any number of panels; b is k x n, c is m x n.
     void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate);
 
-    // c = op(a) * op(b).
+    // c = op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums over more than c has
+    // rows.
     void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c);
 
     // In place: z = dropout(relu(z + bias)). `bias` (length columns) may be null; `relu` and the dropout are optional
-    // (probability 0 draws nothing).
-    void (*activate)(Matrix z, const float* bias, bool relu, const DropoutKey& dropout);
+    // (probability 0 draws nothing). Where `bits` is not null it receives positive_mask of the result in the same pass.
+    void (*activate)(Matrix z, const float* bias, bool relu, const DropoutKey& dropout, std::uint8_t* bits);
 
     // out = dropout(in); same shape.
     void (*dropout)(ConstMatrix in, Matrix out, const DropoutKey& key);
@@ -78,12 +79,11 @@ struct Table {
 };
 
 const Table& reference_table();  // plain loops, the oracle
-const Table& cpu_table();        // OpenMP + OpenBLAS
+const Table& cpu_table();        // OpenMP, and the widest vectors that the CPU has
 
 // Threads that each CPU kernel called from the calling thread may use, GEMM included; below 1 counts as 1, and without
 // OpenMP it is always 1. Call it once from each rank's thread: the number is the calling thread's own, so ranks that
-// share a process do not disturb each other. Ranks times threads should not exceed the cores. OpenBLAS's own count is
-// global to the process; cpu_table() keeps it at 1, and the CPU backend splits the products itself.
+// share a process do not disturb each other. Ranks times threads should not exceed the cores.
 void set_threads(int threads);
 
 }  // namespace gnnplan::kernels

@@ -20,16 +20,46 @@ struct Dense {
 using Matrix = Dense<float>;
 using ConstMatrix = Dense<const float>;
 
-// Compressed sparse rows: row i holds entries row_start[i] .. row_start[i + 1] of column and value.
+// Compressed sparse rows, in one or several source panels: panel p holds the nonzeros of a range of columns, panels
+// ascend, and row i of panel p holds entries row_start[p * panel_stride + i] .. row_start[p * panel_stride + i + 1] of
+// column and value. One panel is plain CSR. A product walks panel after panel, so that the rows of the dense operand
+// that one panel meets stay in cache.
+//
+// Without values (factored), entry (i, j) is row_scale[i] * column_scale[j]; a null scale counts as ones.
 template <class T>
 struct BasicCsr {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    const std::int64_t* row_start = nullptr;  // rows + 1 entries
-    const std::int32_t* column = nullptr;     // 0 .. columns - 1
+    const std::int64_t* row_start = nullptr;  // panels * panel_stride entries
+    const std::int32_t* column = nullptr;     // 0 .. columns - 1, whatever the panel
     const T* value = nullptr;
+    const T* row_scale = nullptr;     // rows entries; only without values
+    const T* column_scale = nullptr;  // columns entries; only without values
+    std::int64_t panels = 1;
+    std::int64_t panel_stride = 0;  // >= rows + 1; unread when there is one panel
 
-    std::int64_t nonzeros() const { return rows == 0 ? 0 : row_start[rows] - row_start[0]; }
+    std::int64_t nonzeros() const {
+        std::int64_t count = 0;
+        for (std::int64_t p = 0; rows > 0 && p < panels; ++p) {
+            count += row_start[p * panel_stride + rows] - row_start[p * panel_stride];
+        }
+        return count;
+    }
+    // Panel p alone, over all columns.
+    BasicCsr panel(std::int64_t p) const {
+        BasicCsr one = *this;
+        one.row_start += p * panel_stride;
+        one.panels = 1;
+        return one;
+    }
+    // The same matrix from row `first` on, `count` rows.
+    BasicCsr row_slice(std::int64_t first, std::int64_t count) const {
+        BasicCsr slice = *this;
+        slice.rows = count;
+        slice.row_start += first;
+        if (row_scale != nullptr) slice.row_scale += first;
+        return slice;
+    }
 };
 
 using Csr = BasicCsr<float>;

@@ -122,6 +122,7 @@ void gemm(benchmark::State& state, bool turned) {
           4 * static_cast<double>(m * k + k * n + m * n));
 }
 
+// With `bits`, the mask of the result is taken in the same call.
 void activate(benchmark::State& state) {
     const std::int64_t rows = 1 << 16;
     const std::int64_t columns = state.range(0);
@@ -130,8 +131,9 @@ void activate(benchmark::State& state) {
     std::vector<float> data;
     const Matrix z = whole(data, rows, columns);
     const std::vector<float> bias(static_cast<std::size_t>(columns), 0.25F);
+    std::vector<std::uint8_t> bits(state.range(2) == 0 ? 0 : static_cast<std::size_t>((rows * columns + 7) / 8));
     while (state.KeepRunning()) {
-        cpu_table().activate(z, bias.data(), true, key);
+        cpu_table().activate(z, bias.data(), true, key, bits.empty() ? nullptr : bits.data());
         benchmark::DoNotOptimize(z.data);
     }
     count(state, 0, 8 * static_cast<double>(rows * columns));
@@ -188,8 +190,8 @@ int main(int argc, char** argv) {
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark("activate", activate)
-        ->ArgsProduct({{16, 128, 602}, {0, 1}})
-        ->ArgNames({"columns", "dropout"})
+        ->ArgsProduct({{16, 128, 602}, {0, 1}, {0, 1}})
+        ->ArgNames({"columns", "dropout", "bits"})
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark("mask", mask)->Apply(widths);

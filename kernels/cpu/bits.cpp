@@ -4,15 +4,16 @@
 #include <array>
 #include <cstring>
 
+#include "kernels/cpu/bits.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
-#include "kernels/cpu/vector.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
 
-// Packs rows first .. last - 1 (first a multiple of eight) through a buffer that closes the gaps between rows.
-void pack_rows(const VectorKernels& kernels, ConstMatrix h, std::uint8_t* bits, std::int64_t first, std::int64_t last) {
+// Through a buffer that closes the gaps between rows.
+void pack_apart(const VectorKernels& kernels, ConstMatrix h, std::uint8_t* bits, std::int64_t first,
+                std::int64_t last) {
     std::array<float, 1024> buffer;
     constexpr std::int64_t capacity = std::tuple_size_v<decltype(buffer)>;
     std::uint8_t* out = bits + first * h.columns / 8;
@@ -75,16 +76,19 @@ void copy_bit_run(const std::uint8_t* source, std::int64_t from, std::uint8_t* t
 
 }  // namespace
 
+void pack_rows(const VectorKernels& kernels, ConstMatrix h, std::uint8_t* bits, std::int64_t first, std::int64_t last) {
+    if (h.stride == h.columns) {
+        kernels.pack_positive(h.row(first), (last - first) * h.columns, bits + first * h.columns / 8);
+    } else {
+        pack_apart(kernels, h, bits, first, last);
+    }
+}
+
 void positive_mask(ConstMatrix h, std::uint8_t* bits) {
     if (h.rows == 0 || h.columns == 0) return;
     const VectorKernels& kernels = best_kernels();
-    parallel_chunks(h.rows, rows_per_chunk(h.columns), h.rows * h.columns, [&](std::int64_t first, std::int64_t last) {
-        if (h.stride == h.columns) {
-            kernels.pack_positive(h.row(first), (last - first) * h.columns, bits + first * h.columns / 8);
-        } else {
-            pack_rows(kernels, h, bits, first, last);
-        }
-    });
+    parallel_chunks(h.rows, rows_per_chunk(h.columns), h.rows * h.columns,
+                    [&](std::int64_t first, std::int64_t last) { pack_rows(kernels, h, bits, first, last); });
 }
 
 void apply_mask(Matrix g, const std::uint8_t* bits, float scale) {

@@ -7,7 +7,7 @@ namespace gnnplan::kernels::cpu {
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate);
 void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c);
-void activate(Matrix z, const float* bias, bool relu, const DropoutKey& dropout);
+void activate(Matrix z, const float* bias, bool relu, const DropoutKey& dropout, std::uint8_t* bits);
 void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);
 void positive_mask(ConstMatrix h, std::uint8_t* bits);
 void apply_mask(Matrix g, const std::uint8_t* bits, float scale);
@@ -19,8 +19,5 @@ void copy(ConstMatrix in, Matrix out);
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,
                std::int64_t target_column, std::int64_t rows, std::int64_t columns);
-
-// Keeps OpenBLAS single-threaded in this process, see gemm.
-void use_serial_blas();
 
 }  // namespace gnnplan::kernels::cpu

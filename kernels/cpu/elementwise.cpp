@@ -2,9 +2,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/cpu/bits.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
-#include "kernels/cpu/vector.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -64,13 +64,15 @@ bool is_flat(const auto& matrix) { return matrix.stride == matrix.columns || mat
 
 }  // namespace
 
-void activate(Matrix z, const float* bias, bool relu, const DropoutKey& key) {
+void activate(Matrix z, const float* bias, bool relu, const DropoutKey& key, std::uint8_t* bits) {
     if (z.rows == 0 || z.columns == 0) return;
     const VectorKernels& kernels = best_kernels();
     const RowDropout drop(kernels, key, z.columns);
+    // All that is done to a chunk is done while it is in cache.
     parallel_chunks(z.rows, rows_per_chunk(z.columns), z.rows * z.columns, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) kernels.bias_relu(z.row(i), bias, relu, z.columns);
         if (key.probability > 0) drop.rows(z, z, first, last);
+        if (bits != nullptr) pack_rows(kernels, z, bits, first, last);
     });
 }
 

@@ -1,65 +1,158 @@
-// GEMM through OpenBLAS. Its own thread count is global to the process, and its pthread build serialises concurrent
-// multi-threaded calls, so ranks that share a process could neither have their own count nor run side by side. OpenBLAS
-// therefore stays at one thread, and the result is cut into panels, each one single-threaded call on one of the calling
-// rank's OpenMP threads.
-#include <cblas.h>
-
+// Dense products for graphs: one side is as long as there are vertices, the others are widths of layers.
+//
+// X W and G W^T: the small right side is packed once, and the rows of the result are split over the threads.
+// X^T G sums over the vertices: these are split over the threads, each sums its own product, and the products are added
+// in the threads' order. The bits therefore depend on the thread count in X^T G alone.
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/vector.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
 
-struct Operands {
+struct Product {
     Transpose transpose_a, transpose_b;
     ConstMatrix a, b;
-    Matrix c;
     std::int64_t inner;
 };
 
-// Rows first_row .. and columns first_column .. of op(a) * op(b), for the whole inner dimension. Every extent fits
-// blasint: rows are vertices, whose ids are 32-bit in Csr, and strides are layer widths.
-void gemm_panel(const Operands& x, std::int64_t first_row, std::int64_t rows, std::int64_t first_column,
-                std::int64_t columns) {
-    const bool ta = x.transpose_a == Transpose::yes;
-    const bool tb = x.transpose_b == Transpose::yes;
-    const float* a = x.a.data + (ta ? first_row : first_row * x.a.stride);
-    const float* b = x.b.data + (tb ? first_column * x.b.stride : first_column);
-    float* c = x.c.row(first_row) + first_column;
-    cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
-                static_cast<blasint>(rows), static_cast<blasint>(columns), static_cast<blasint>(x.inner), 1.0F, a,
-                static_cast<blasint>(x.a.stride), b, static_cast<blasint>(x.b.stride), 0.0F, c,
-                static_cast<blasint>(x.c.stride));
+// Uninitialised memory, aligned to cache lines.
+class Scratch {
+public:
+    explicit Scratch(std::int64_t floats) : data_(new (line) float[static_cast<std::size_t>(floats)]) {}
+    float* data() const { return data_.get(); }
+
+private:
+    static constexpr std::align_val_t line{64};
+    struct Delete {
+        void operator()(float* data) const { ::operator delete[](data, line); }
+    };
+    std::unique_ptr<float[], Delete> data_;
+};
+
+// Columns of a packed matrix, whatever the width of a vector.
+std::int64_t padded(std::int64_t columns) { return (columns + 15) / 16 * 16; }
+
+// op(m) from row `first` on, `count` rows.
+ConstMatrix rows_of(Transpose transpose, ConstMatrix m, std::int64_t first, std::int64_t count) {
+    if (transpose == Transpose::yes) return {m.data + first, m.rows, count, m.stride};
+    return {m.row(first), count, m.columns, m.stride};
 }
 
-void set_zero(Matrix c) {
-    for (std::int64_t i = 0; i < c.rows; ++i) std::fill_n(c.row(i), c.columns, 0.0F);
+// op(m) from column `first` on, `count` columns.
+ConstMatrix columns_of(Transpose transpose, ConstMatrix m, std::int64_t first, std::int64_t count) {
+    const bool turned = transpose == Transpose::yes;
+    return rows_of(turned ? Transpose::no : Transpose::yes, m, first, count);
+}
+
+Matrix result_rows(Matrix c, std::int64_t first, std::int64_t count) {
+    return {c.row(first), count, c.columns, c.stride};
+}
+
+void by_rows(const Product& x, Matrix c) {
+    // Blocks of the inner dimension so large that there is mostly one: each reads and writes all of c.
+    constexpr std::int64_t most = 1024;
+    const std::int64_t blocks = (x.inner + most - 1) / most;
+    const std::int64_t length = (x.inner + blocks - 1) / blocks;
+    const VectorKernels& kernels = best_kernels();
+    const Scratch packed(x.inner * padded(c.columns));
+    for (std::int64_t p = 0; p < x.inner; p += length) {
+        kernels.gemm_pack(x.transpose_b, rows_of(x.transpose_b, x.b, p, std::min(length, x.inner - p)),
+                          packed.data() + p * padded(c.columns));
+    }
+    // Chunks are multiples of every tile's height, and several per thread.
+    constexpr std::int64_t step = 48;
+    const std::int64_t chunk = std::max<std::int64_t>(1, c.rows / (step * 8 * max_threads())) * step;
+    const std::int64_t chunks = (c.rows + chunk - 1) / chunk;
+    parallel_for(chunks, c.rows * c.columns * x.inner, Schedule::dynamic, [&](std::int64_t i) {
+        const Matrix out = result_rows(c, i * chunk, std::min(chunk, c.rows - i * chunk));
+        const ConstMatrix a = rows_of(x.transpose_a, x.a, i * chunk, out.rows);
+        for (std::int64_t p = 0; p < x.inner; p += length) {
+            const std::int64_t inner = std::min(length, x.inner - p);
+            const ConstMatrix left = columns_of(x.transpose_a, a, p, inner);
+            GemmBlock block = {
+                x.transpose_a, left, packed.data() + p * padded(c.columns), inner, out, p > 0, nullptr, 0, {}, {}};
+            constexpr std::int64_t ahead_rows = 12;
+            if (x.transpose_a == Transpose::no && out.rows > ahead_rows) {
+                block.ahead = {left.row(ahead_rows), out.rows * left.stride};
+            }
+            kernels.gemm_rows(block);
+        }
+    });
+}
+
+// Positions begin .. end - 1 of the inner dimension, in blocks whose rows of both operands stay in the second-level
+// cache together with those of the next.
+void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int64_t block_rows, float* packed,
+               Matrix c) {
+    const VectorKernels& kernels = best_kernels();
+    for (std::int64_t p = begin; p < end; p += block_rows) {
+        const std::int64_t inner = std::min(block_rows, end - p);
+        const ConstMatrix b = rows_of(x.transpose_b, x.b, p, inner);
+        const bool direct = x.transpose_b == Transpose::no;
+        const std::int64_t skipped = direct ? c.columns / 32 * 32 : 0;
+        if (skipped < c.columns && !(direct && c.columns - skipped == 16))
+            kernels.gemm_pack(x.transpose_b, columns_of(x.transpose_b, b, skipped, c.columns - skipped), packed);
+        GemmBlock block = {
+            x.transpose_a, columns_of(x.transpose_a, x.a, p, inner), packed, inner, c, p > begin, nullptr, 0, {}, {}};
+        if (direct) {
+            block.whole = b.data;
+            block.whole_stride = b.stride;
+        }
+        const std::int64_t next = std::min(block_rows, end - p - inner);
+        if (next > 0) {  // b first, because it is packed before it is used
+            if (x.transpose_b == Transpose::no) block.ahead = {x.b.row(p + inner), next * x.b.stride};
+            block.then = {x.a.row(p + inner), next * x.a.stride};
+        }
+        kernels.gemm_rows(block);
+    }
+}
+
+void by_inner(const Product& x, Matrix c) {
+    constexpr std::int64_t cached = 1 << 16;  // floats of both operands
+    const std::int64_t block_rows = std::clamp<std::int64_t>(cached / (c.rows + c.columns), 128, 512);
+    const std::int64_t work = c.rows * c.columns * x.inner;
+    const std::int64_t most = work < serial_work ? 1 : max_threads();
+    const std::int64_t parts = std::clamp<std::int64_t>(x.inner / block_rows, 1, most);
+    const std::int64_t packed_size = block_rows * padded(c.columns);
+    const std::int64_t sums_size = c.rows * padded(c.columns);
+    const Scratch scratch(parts * (packed_size + sums_size));
+    const auto sums = [&](std::int64_t part) {
+        float* data = scratch.data() + part * (packed_size + sums_size) + packed_size;
+        return part == 0 ? c : Matrix{data, c.rows, c.columns, padded(c.columns)};
+    };
+    parallel_for(parts, work, Schedule::fixed, [&](std::int64_t part) {
+        sum_range(x, x.inner * part / parts, x.inner * (part + 1) / parts, block_rows,
+                  scratch.data() + part * (packed_size + sums_size), sums(part));
+    });
+    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns * (parts - 1),
+                    [&](std::int64_t first, std::int64_t last) {
+                        for (std::int64_t part = 1; part < parts; ++part) {
+                            for (std::int64_t i = first; i < last; ++i) {
+                                const float* from = sums(part).row(i);
+                                float* to = c.row(i);
+                                for (std::int64_t j = 0; j < c.columns; ++j) to[j] += from[j];
+                            }
+                        }
+                    });
 }
 
 }  // namespace
 
-void use_serial_blas() { openblas_set_num_threads(1); }
-
 void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c) {
     if (c.rows == 0 || c.columns == 0) return;
-    const std::int64_t inner = transpose_a == Transpose::yes ? a.rows : a.columns;
-    if (inner == 0) return set_zero(c);
-    const Operands operands = {transpose_a, transpose_b, a, b, c, inner};
-
-    // Panels along the longer side of c, at least 16 wide: narrower ones starve the micro-kernel.
-    constexpr std::int64_t least = 16;
-    const bool by_rows = c.rows >= c.columns;
-    const std::int64_t side = by_rows ? c.rows : c.columns;
-    const std::int64_t panel = std::max(least, (side + max_threads() - 1) / max_threads());
-    parallel_chunks(side, panel, c.rows * c.columns * inner, [&](std::int64_t first, std::int64_t last) {
-        if (by_rows) {
-            gemm_panel(operands, first, last - first, 0, c.columns);
-        } else {
-            gemm_panel(operands, 0, c.rows, first, last - first);
-        }
-    });
+    const Product product = {transpose_a, transpose_b, a, b, transpose_a == Transpose::yes ? a.rows : a.columns};
+    if (product.inner == 0) {
+        for (std::int64_t i = 0; i < c.rows; ++i) std::fill_n(c.row(i), c.columns, 0.0F);
+    } else if (transpose_a == Transpose::yes && product.inner > c.rows) {
+        by_inner(product, c);
+    } else {
+        by_rows(product, c);
+    }
 }
 
 }  // namespace gnnplan::kernels::cpu

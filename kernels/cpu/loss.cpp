@@ -2,7 +2,6 @@
 // blocks' sums are added in order, so the bits do not depend on the threads either.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
@@ -17,28 +16,11 @@ std::int64_t block_start(std::int64_t rows, std::int64_t block) {
     return block * (rows / row_blocks) + std::min(block, rows % row_blocks);
 }
 
-// Replaces one training row by its gradient and returns its cross-entropy. Subtracting the largest logit keeps every
-// exponential in (0, 1].
-double softmax_row(float* z, std::int64_t columns, std::int64_t label, double inverse_training_count) {
-    const float largest = *std::max_element(z, z + columns);
-    const float at_label = z[label] - largest;
-    double sum = 0;
-    for (std::int64_t j = 0; j < columns; ++j) {
-        z[j] = std::exp(z[j] - largest);
-        sum += static_cast<double>(z[j]);
-    }
-    const auto scale = static_cast<float>(inverse_training_count / sum);
-    // At the label (e - sum) / sum rather than e / sum - 1, which would cancel when the row is already well fitted.
-    const double gradient = (static_cast<double>(z[label]) - sum) / sum * inverse_training_count;
-    for (std::int64_t j = 0; j < columns; ++j) z[j] *= scale;
-    z[label] = static_cast<float>(gradient);
-    return std::log(sum) - static_cast<double>(at_label);
-}
-
 }  // namespace
 
 double softmax_cross_entropy(Matrix logits, const LossInput& input) {
-    constexpr std::int64_t exponential_cost = 16;
+    constexpr std::int64_t exponential_cost = 4;
+    const VectorKernels& kernels = best_kernels();
     std::array<double, row_blocks> partial{};
     const std::int64_t work = logits.rows * logits.columns * exponential_cost;
     parallel_for(row_blocks, work, Schedule::dynamic, [&](std::int64_t block) {
@@ -46,7 +28,7 @@ double softmax_cross_entropy(Matrix logits, const LossInput& input) {
         for (std::int64_t i = block_start(logits.rows, block); i < block_start(logits.rows, block + 1); ++i) {
             float* row = logits.row(i);
             if (input.in_training[i] == 1) {
-                sum += softmax_row(row, logits.columns, input.label[i], input.inverse_training_count);
+                sum += kernels.softmax_row(row, logits.columns, input.label[i], input.inverse_training_count);
             } else {
                 std::fill_n(row, logits.columns, 0.0F);
             }

@@ -1,3 +1,6 @@
+// Reading guide: the columns of a product are cut into slices, and each slice is multiplied panel after panel. What the
+// threads read at one time is then a slice of the rows of B that one panel meets, which stays in the shared cache.
+// Threads take chunks of rows of about equal numbers of nonzeros as they come; every row is the work of one of them.
 #include <algorithm>
 
 #include "kernels/cpu/cpu.hpp"
@@ -6,6 +9,16 @@
 
 namespace gnnplan::kernels::cpu {
 namespace {
+
+// Rows gathered from memory come at the more bytes per second the longer they are, up to about 512 bytes; longer ones
+// only take more cache.
+constexpr std::int64_t slice_columns = 160;
+constexpr std::int64_t line_floats = 16;
+
+// A result this large is out of cache before anybody reads it again.
+constexpr std::int64_t streamed_bytes = std::int64_t{32} << 20;
+
+constexpr std::int64_t chunks_per_thread = 32;
 
 // First row of part i of `parts` with equal shares of rows + nonzeros: counting rows too keeps long runs of empty rows
 // from landing in one part.
@@ -25,18 +38,37 @@ std::int64_t first_row_of_part(const Csr& a, std::int64_t i, std::int64_t parts)
     return low;
 }
 
+void multiply_panel(const Csr& panel, ConstMatrix b, Matrix c, Store store) {
+    const VectorKernels& kernels = best_kernels();
+    const std::int64_t work = (panel.rows + panel.nonzeros()) * c.columns;
+    const std::int64_t parts = std::min(panel.rows, chunks_per_thread * max_threads());
+    parallel_for(parts, work, Schedule::dynamic, [&](std::int64_t i) {
+        const std::int64_t first = first_row_of_part(panel, i, parts);
+        const std::int64_t last = i + 1 == parts ? panel.rows : first_row_of_part(panel, i + 1, parts);
+        if (first < last) kernels.spmm_rows(panel, b, c, store, first, last);
+    });
+}
+
+template <class T>
+Dense<T> columns_of(Dense<T> whole, std::int64_t first, std::int64_t count) {
+    return {whole.data + first, whole.rows, count, whole.stride};
+}
+
 }  // namespace
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate) {
     if (c.rows == 0 || c.columns == 0) return;
-    const VectorKernels& kernels = best_kernels();
-    const std::int64_t work = (a.rows + a.nonzeros()) * c.columns;
-    const std::int64_t parts = std::min<std::int64_t>(a.rows, std::int64_t{16} * max_threads());
-    parallel_for(parts, work, Schedule::dynamic, [&](std::int64_t i) {
-        const std::int64_t first = first_row_of_part(a, i, parts);
-        const std::int64_t last = i + 1 == parts ? a.rows : first_row_of_part(a, i + 1, parts);
-        if (first < last) kernels.spmm_rows(a, b, c, accumulate, first, last);
-    });
+    const Store once = c.rows * c.columns * 4 >= streamed_bytes ? Store::stream : Store::write;
+    const std::int64_t slices = (c.columns + slice_columns - 1) / slice_columns;
+    const std::int64_t lines = (c.columns + line_floats - 1) / line_floats;
+    const std::int64_t slice = (lines + slices - 1) / slices * line_floats;
+    for (std::int64_t first = 0; first < c.columns; first += slice) {
+        const std::int64_t count = std::min(slice, c.columns - first);
+        for (std::int64_t p = 0; p < a.panels; ++p) {
+            multiply_panel(a.panel(p), columns_of(b, first, count), columns_of(c, first, count),
+                           accumulate || p > 0 ? Store::add : once);
+        }
+    }
 }
 
 }  // namespace gnnplan::kernels::cpu

@@ -11,99 +11,131 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cpu/spmm_memory.hpp"
+#include "kernels/cpu/vector.hpp"
 #include "kernels/views.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
 
-// GCC and Clang lower these to whatever registers the target has.
-template <int width>
-struct VectorOf {
-    typedef float type __attribute__((vector_size(width * sizeof(float))));
-};
-template <>
-struct VectorOf<1> {
-    using type = float;
-};
-
-// Rows of B come from anywhere in memory, so those needed this many nonzeros ahead are prefetched.
-constexpr std::int64_t prefetch_distance = 16;
-constexpr std::int64_t line_floats = 16;
-
-struct RowOperands {
-    const std::int32_t* column;
+// The policy of spmm_strip: what an entry contributes (`edge`, one scalar) and how it and a row of B are reduced. Sums
+// start from 0.
+struct StoredValues {
     const float* value;
-    const float* b;  // of the strip's first column
-    std::int64_t b_stride;
+    float edge(std::int64_t k, std::int64_t) const { return value[k]; }
+    template <class Vector>
+    static void reduce(Vector& sum, const Vector& x, float edge) {
+        sum += edge * x;
+    }
+};
+struct ColumnScales {
+    const float* scale;
+    float edge(std::int64_t, std::int64_t column) const { return scale[column]; }
+    template <class Vector>
+    static void reduce(Vector& sum, const Vector& x, float edge) {
+        sum += edge * x;
+    }
+};
+struct Ones {
+    float edge(std::int64_t, std::int64_t) const { return 1; }
+    template <class Vector>
+    static void reduce(Vector& sum, const Vector& x, float) {
+        sum += x;
+    }
 };
 
-// c[0 .. columns - 1] of one strip, columns in ((count - 1) * width, count * width] and >= width. Nonzeros first ..
-// last
-// - 1; the prefetch may look ahead to `end`.
-template <int width, int... n>
-void spmm_strip(const RowOperands& a, std::int64_t first, std::int64_t last, std::int64_t end, float* c,
-                std::int64_t columns, bool accumulate, std::integer_sequence<int, n...>) {
+// The nonzeros of one row, and what they are multiplied with.
+template <class Policy>
+struct RowOperands {
+    Policy policy;
+    const std::int32_t* column;
+    std::int64_t b_stride;
+    bool unaligned;          // whether rows of B begin within a cache line
+    std::int64_t ahead = 0;  // nonzeros from the one at work to the one that is prefetched
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    float scale = 1;           // of the row's sum
+    const float* b = nullptr;  // from the strip's first column on
+};
+
+// c[0 .. columns - 1] of one strip, columns in ((count - 1) * width, count * width] and >= width.
+template <int width, class Policy, int... n>
+void spmm_strip(const RowOperands<Policy>& row, float* c, std::int64_t columns, Store store,
+                std::integer_sequence<int, n...>) {
     using Vector = typename VectorOf<width>::type;
     constexpr int count = sizeof...(n);
     const std::int64_t offset[count] = {(n + 1 < count ? std::int64_t{n} * width : columns - width)...};
     Vector sum[count] = {};
-    if (accumulate) (__builtin_memcpy(&sum[n], c + offset[n], sizeof(Vector)), ...);
-    const auto add = [&](Vector& to, const float* from, float value) {
-        Vector x;
-        __builtin_memcpy(&x, from, sizeof(Vector));
-        to += value * x;
-    };
-    for (std::int64_t k = first; k < last; ++k) {
-        if (k + prefetch_distance < end) {
-            const float* ahead = a.b + a.column[k + prefetch_distance] * a.b_stride;
-            for (std::int64_t j = 0; j < columns; j += line_floats) __builtin_prefetch(ahead + j);
-        }
-        const float* x = a.b + a.column[k] * a.b_stride;
-        const float value = a.value[k];
-        (add(sum[n], x + offset[n], value), ...);
+    for (std::int64_t k = row.first; k < row.last; ++k) {
+        const float* next = row.b + row.column[k + row.ahead] * row.b_stride;
+        (prefetch<width, n>(next), ...);
+        if (row.unaligned) __builtin_prefetch(next + columns - 1);
+        const float* x = row.b + row.column[k] * row.b_stride;
+        const float edge = row.policy.edge(k, row.column[k]);
+        (Policy::reduce(sum[n], load<width>(x + offset[n]), edge), ...);
     }
+    ((sum[n] *= row.scale), ...);
+    if (store == Store::stream) return (stream<width>(c + offset[n], sum[n]), ...);
+    // The last two vectors may overlap: all of C is read before any of it is written.
+    if (store == Store::add) ((sum[n] += load<width>(c + offset[n])), ...);
     (__builtin_memcpy(c + offset[n], &sum[n], sizeof(Vector)), ...);
 }
 
-template <int width>
-using StripFunction = void (*)(const RowOperands&, std::int64_t, std::int64_t, std::int64_t, float*, std::int64_t,
-                               bool);
+template <class Policy>
+using StripFunction = void (*)(const RowOperands<Policy>&, float*, std::int64_t, Store);
 
-template <int width, int count>
-void spmm_strip_of(const RowOperands& a, std::int64_t first, std::int64_t last, std::int64_t end, float* c,
-                   std::int64_t columns, bool accumulate) {
-    spmm_strip<width>(a, first, last, end, c, columns, accumulate, std::make_integer_sequence<int, count>{});
+template <int width, int count, class Policy>
+void spmm_strip_of(const RowOperands<Policy>& row, float* c, std::int64_t columns, Store store) {
+    spmm_strip<width>(row, c, columns, store, std::make_integer_sequence<int, count>{});
 }
 
 // The strip function for the last `columns` columns, 0 < columns <= width * sizeof...(n).
-template <int width, int... n>
-StripFunction<width> last_strip(std::int64_t columns, std::integer_sequence<int, n...>) {
-    constexpr StripFunction<width> by_count[] = {spmm_strip_of<width, n + 1>...};
+template <int width, class Policy, int... n>
+StripFunction<Policy> last_strip(std::int64_t columns, std::integer_sequence<int, n...>) {
+    constexpr StripFunction<Policy> by_count[] = {spmm_strip_of<width, n + 1, Policy>...};
     return by_count[(columns - 1) / width];
 }
 
-template <int width, int strip>
-void spmm_rows(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::int64_t first_row, std::int64_t last_row) {
+template <int width, int strip, class Policy>
+void spmm_rows_of(const Csr& a, Policy policy, ConstMatrix b, Matrix c, Store store, std::int64_t first_row,
+                  std::int64_t last_row) {
     if constexpr (width > 1) {
-        if (c.columns < width) {
-            return spmm_rows<width / 2, 2>(a, b, c, accumulate, first_row, last_row);
-        }
+        if (c.columns < width) return spmm_rows_of<width / 2, 2>(a, policy, b, c, store, first_row, last_row);
     }
     constexpr std::int64_t strip_columns = std::int64_t{width} * strip;
     const std::int64_t full = (c.columns - width) / strip_columns;
     const std::int64_t rest = c.columns - full * strip_columns;  // width .. strip_columns + width - 1
-    const std::int64_t end = a.row_start[last_row];
-    const auto last = last_strip<width>(rest, std::make_integer_sequence<int, strip + 1>{});
+    const auto last = last_strip<width, Policy>(rest, std::make_integer_sequence<int, strip + 1>{});
+    if (store == Store::stream && !can_stream<width>(c)) store = Store::write;
+    RowOperands<Policy> row{policy, a.column, b.stride, unaligned(b)};
+    const std::int64_t ahead = prefetch_distance(c.columns);
+    const std::int64_t end = a.row_start[a.rows];
     for (std::int64_t i = first_row; i < last_row; ++i) {
-        RowOperands operands = {a.column, a.value, b.data, b.stride};
+        row.first = a.row_start[i];
+        row.last = a.row_start[i + 1];
+        row.ahead = row.last + ahead <= end ? ahead : 0;
+        if (a.row_scale != nullptr) row.scale = a.row_scale[i];
+        if (store == Store::add && row.first == row.last) continue;
+        row.b = b.data;
         float* out = c.data + i * c.stride;
         for (std::int64_t s = 0; s < full; ++s) {
-            spmm_strip_of<width, strip>(operands, a.row_start[i], a.row_start[i + 1], end, out, strip_columns,
-                                        accumulate);
-            operands.b += strip_columns;
+            spmm_strip_of<width, strip>(row, out, strip_columns, store);
+            row.b += strip_columns;
             out += strip_columns;
         }
-        last(operands, a.row_start[i], a.row_start[i + 1], end, out, rest, accumulate);
+        last(row, out, rest, store);
+    }
+    if (store == Store::stream) finish_streaming();
+}
+
+template <int width, int strip>
+void spmm_rows(const Csr& a, ConstMatrix b, Matrix c, Store store, std::int64_t first, std::int64_t last) {
+    if (a.value != nullptr) {
+        spmm_rows_of<width, strip>(a, StoredValues{a.value}, b, c, store, first, last);
+    } else if (a.column_scale != nullptr) {
+        spmm_rows_of<width, strip>(a, ColumnScales{a.column_scale}, b, c, store, first, last);
+    } else {
+        spmm_rows_of<width, strip>(a, Ones{}, b, c, store, first, last);
     }
 }
 

@@ -6,31 +6,25 @@
 namespace gnnplan::kernels {
 namespace {
 
-Table make_table() {
-    cpu::use_serial_blas();
-    return {
-        .name = "cpu",
-        .spmm = cpu::spmm,
-        .gemm = cpu::gemm,
-        .activate = cpu::activate,
-        .dropout = cpu::dropout,
-        .positive_mask = cpu::positive_mask,
-        .apply_mask = cpu::apply_mask,
-        .softmax_cross_entropy = cpu::softmax_cross_entropy,
-        .count_correct = cpu::count_correct,
-        .column_sum = cpu::column_sum,
-        .adam = cpu::adam,
-        .copy = cpu::copy,
-        .copy_bits = cpu::copy_bits,
-    };
-}
+constexpr Table table = {
+    .name = "cpu",
+    .spmm = cpu::spmm,
+    .gemm = cpu::gemm,
+    .activate = cpu::activate,
+    .dropout = cpu::dropout,
+    .positive_mask = cpu::positive_mask,
+    .apply_mask = cpu::apply_mask,
+    .softmax_cross_entropy = cpu::softmax_cross_entropy,
+    .count_correct = cpu::count_correct,
+    .column_sum = cpu::column_sum,
+    .adam = cpu::adam,
+    .copy = cpu::copy,
+    .copy_bits = cpu::copy_bits,
+};
 
 }  // namespace
 
-const Table& cpu_table() {
-    static const Table table = make_table();
-    return table;
-}
+const Table& cpu_table() { return table; }
 
 void set_threads([[maybe_unused]] int threads) {
 #ifdef _OPENMP

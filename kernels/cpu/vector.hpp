@@ -19,17 +19,46 @@ struct DrawRows {
     const std::int32_t* ids = nullptr;  // null: first + r
 };
 
+// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or added
+// to what is there.
+enum class Store : std::uint8_t { write, stream, add };
+
+// Memory that is read after a block of a product.
+struct Ahead {
+    const float* from = nullptr;
+    std::int64_t count = 0;
+};
+
+// A block of a dense product: c = op(a) * b, or c += op(a) * b. No dimension is 0.
+struct GemmBlock {
+    Transpose transpose_a;
+    ConstMatrix a;
+    ConstMatrix b;        // read where it is as far as it has whole panels of gemm_panel columns; or null
+    const float* packed;  // the other columns, by gemm_pack
+    std::int64_t inner;
+    Matrix c;
+    bool accumulate;
+    Ahead ahead, then;  // fetched into the cache on the way, one after the other
+};
+
 struct VectorKernels {
     const char* name;
 
-    // Rows first .. last - 1 of Table::spmm.
-    void (*spmm_rows)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::int64_t first, std::int64_t last);
+    // Rows first .. last - 1 of Table::spmm, a in one panel.
+    void (*spmm_rows)(const Csr& a, ConstMatrix b, Matrix c, Store store, std::int64_t first, std::int64_t last);
+
+    void (*gemm_rows)(const GemmBlock& block);
+    std::int64_t gemm_panel;  // columns of b that a tile takes
+
+    // op(b), inner x columns, as gemm_rows reads it: inner times the columns rounded up to 16 floats, a multiple of 64
+    // bytes.
+    void (*gemm_pack)(Transpose transpose_b, ConstMatrix b, float* packed);
 
     // z[j] = relu(z[j] + bias[j]) for j < n; `bias` may be null, `relu` false.
     void (*bias_relu)(float* z, const float* bias, bool relu, std::int64_t n);
 
     // The draws of `row_count` rows and of `groups` groups from `group` on (row_count * groups <= draw_columns / 8):
-    // draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp.
+    // draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp. `draws` has room for draw_columns.
     void (*dropout_draws)(StreamKey key, DrawRows rows, std::int64_t row_count, std::int64_t group, std::int64_t groups,
                           std::uint16_t* draws);
 
@@ -42,6 +71,9 @@ struct VectorKernels {
 
     // g[j] = bit(first_bit + j) ? g[j] * scale : 0 for j < n; reads no byte without a bit of the range.
     void (*apply_bits)(float* g, std::int64_t n, const std::uint8_t* bits, std::int64_t first_bit, float scale);
+
+    // One training row of Table::softmax_cross_entropy; returns its cross-entropy. n > 0.
+    double (*softmax_row)(float* z, std::int64_t n, std::int64_t label, double inverse_training_count);
 
     // sum[j] += g[j] for j < n.
     void (*add_to)(const float* g, std::int64_t n, double* sum);

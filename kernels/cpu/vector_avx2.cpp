@@ -3,7 +3,7 @@
 namespace gnnplan::kernels::cpu {
 
 const VectorKernels& avx2_kernels() {
-    static constexpr VectorKernels kernels = vector_kernels<8, 8>("avx2");
+    static constexpr VectorKernels kernels = vector_kernels<8, 8, 6>("avx2");
     return kernels;
 }
 

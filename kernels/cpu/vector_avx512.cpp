@@ -3,7 +3,7 @@
 namespace gnnplan::kernels::cpu {
 
 const VectorKernels& avx512_kernels() {
-    static constexpr VectorKernels kernels = vector_kernels<16, 16>("avx512");
+    static constexpr VectorKernels kernels = vector_kernels<16, 10, 12>("avx512");
     return kernels;
 }
 

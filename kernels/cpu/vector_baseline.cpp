@@ -3,7 +3,7 @@
 namespace gnnplan::kernels::cpu {
 
 const VectorKernels& baseline_kernels() {
-    static constexpr VectorKernels kernels = vector_kernels<4, 8>("baseline");
+    static constexpr VectorKernels kernels = vector_kernels<4, 8, 6>("baseline");
     return kernels;
 }
 

@@ -5,18 +5,6 @@ namespace {
 
 bool bit(const std::uint8_t* bits, std::int64_t at) { return (bits[at / 8] >> (at % 8) & 1) != 0; }
 
-void set_bit(std::uint8_t* bits, std::int64_t at, bool on) {
-    const int one = 1 << (at % 8);
-    bits[at / 8] = static_cast<std::uint8_t>(on ? bits[at / 8] | one : bits[at / 8] & ~one);
-}
-
-void positive_mask(ConstMatrix h, std::uint8_t* bits) {
-    for (std::int64_t byte = 0; byte < (h.rows * h.columns + 7) / 8; ++byte) bits[byte] = 0;
-    for (std::int64_t i = 0; i < h.rows; ++i) {
-        for (std::int64_t j = 0; j < h.columns; ++j) set_bit(bits, i * h.columns + j, h.row(i)[j] > 0);
-    }
-}
-
 void apply_mask(Matrix g, const std::uint8_t* bits, float scale) {
     for (std::int64_t i = 0; i < g.rows; ++i) {
         for (std::int64_t j = 0; j < g.columns; ++j) {
@@ -52,8 +40,8 @@ void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int
                std::int64_t target_column, std::int64_t rows, std::int64_t columns) {
     for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < columns; ++j) {
-            set_bit(target, (target_row + i) * target_columns + target_column + j,
-                    bit(source, (source_row + i) * source_columns + source_column + j));
+            reference::set_bit(target, (target_row + i) * target_columns + target_column + j,
+                               bit(source, (source_row + i) * source_columns + source_column + j));
         }
     }
 }
@@ -67,7 +55,7 @@ const Table& reference_table() {
         .gemm = reference::gemm<float>,
         .activate = reference::activate<float>,
         .dropout = reference::dropout<float>,
-        .positive_mask = positive_mask,
+        .positive_mask = reference::positive_mask<float>,
         .apply_mask = apply_mask,
         .softmax_cross_entropy = reference::softmax_cross_entropy<float>,
         .count_correct = count_correct,

@@ -16,13 +16,25 @@ namespace gnnplan::kernels::reference {
 template <class T>
 using Input = Dense<const std::type_identity_t<T>>;
 
+// Entry k of a, which is in row i.
+template <class T>
+T entry(const BasicCsr<T>& a, std::int64_t i, std::int64_t k) {
+    if (a.value != nullptr) return a.value[k];
+    const T row = a.row_scale != nullptr ? a.row_scale[i] : T{1};
+    return a.column_scale != nullptr ? row * a.column_scale[a.column[k]] : row;
+}
+
 template <class T>
 void spmm(const BasicCsr<T>& a, Input<T> b, Dense<std::type_identity_t<T>> c, bool accumulate) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
         for (std::int64_t j = 0; j < c.columns; ++j) {
             T sum = accumulate ? c.row(i)[j] : T{0};
-            for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-                sum += a.value[k] * b.row(a.column[k])[j];
+            for (std::int64_t p = 0; p < a.panels; ++p) {
+                const std::int64_t* row_start = a.row_start + p * a.panel_stride;
+                for (std::int64_t k = row_start[i]; k < row_start[i + 1]; ++k) {
+                    sum += entry(a, i, k) * b.row(a.column[k])[j];
+                }
+            }
             c.row(i)[j] = sum;
         }
     }
@@ -69,9 +81,23 @@ void dropout(Input<T> in, Dense<T> out, const DropoutKey& key) {
     }
 }
 
+inline void set_bit(std::uint8_t* bits, std::int64_t at, bool on) {
+    const int one = 1 << (at % 8);
+    bits[at / 8] = static_cast<std::uint8_t>(on ? bits[at / 8] | one : bits[at / 8] & ~one);
+}
+
+template <class T>
+void positive_mask(Input<T> h, std::uint8_t* bits) {
+    for (std::int64_t byte = 0; byte < (h.rows * h.columns + 7) / 8; ++byte) bits[byte] = 0;
+    for (std::int64_t i = 0; i < h.rows; ++i) {
+        for (std::int64_t j = 0; j < h.columns; ++j) set_bit(bits, i * h.columns + j, h.row(i)[j] > 0);
+    }
+}
+
 // ReLU lets NaN through, so that a diverged network shows in the loss.
 template <class T>
-void activate(Dense<T> z, const std::type_identity_t<T>* bias, bool relu, const DropoutKey& key) {
+void activate(Dense<T> z, const std::type_identity_t<T>* bias, bool relu, const DropoutKey& key,
+              std::uint8_t* bits = nullptr) {
     for (std::int64_t i = 0; i < z.rows; ++i) {
         for (std::int64_t j = 0; j < z.columns; ++j) {
             T& x = z.row(i)[j];
@@ -80,6 +106,7 @@ void activate(Dense<T> z, const std::type_identity_t<T>* bias, bool relu, const 
         }
     }
     if (key.probability > 0) dropout<T>(z, z, key);
+    if (bits != nullptr) positive_mask<T>(z, bits);
 }
 
 template <class T>

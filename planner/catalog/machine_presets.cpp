@@ -142,10 +142,9 @@ Machine r5_16xlarge() {
 Machine cpu_node() {
     Machine m = node("cpu-node", 2, 12 * gibibyte);
     m.source =
-        "A two-core AMD EPYC virtual machine (AVX-512) with 24 GiB, measured with bench/profile/measure.py on another "
-        "machine of "
-        "the kind: "
-        "two ranks of one thread, both busy; SpMM on an R-MAT graph of 65,536 vertices and 1M nonzeros, OpenBLAS GEMM, "
+        "A two-core AMD EPYC virtual machine (AVX-512) with 24 GiB, measured on another machine of "
+        "the kind: two ranks of one thread, both busy; SpMM on an R-MAT graph of 65,536 vertices and 1M nonzeros, "
+        "OpenBLAS GEMM, "
         "activation, Open MPI 4.1 all-to-all between two ranks. Estimated: 10 Gb/s Ethernet shared by 2 between nodes, "
         "step overhead.";
     m.intra_node = link(1.71, 6.94);

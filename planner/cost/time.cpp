@@ -1,7 +1,10 @@
 #include "planner/cost/time.hpp"
 
+#include "planner/cost/compute.hpp"
+
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/rates.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -19,9 +22,12 @@ struct LevelTraffic {
     std::int64_t sent_messages = 0;
     std::int64_t received_messages = 0;
 
+    // Messages of the average size, one after the other.
     double seconds(const Link& link) const {
         const auto messages = static_cast<double>(std::max(sent_messages, received_messages));
         const auto bytes = static_cast<double>(std::max(sent_bytes, received_bytes));
+        if (messages == 0) return 0;
+        if (!link.segments.empty()) return messages * message_seconds(link, bytes / messages);
         return messages * link.latency_seconds + bytes / link.bytes_per_second;
     }
 };
@@ -71,30 +77,77 @@ RankLevels traffic_by_level(const StepMessages& messages, const Machine& machine
     return traffic;
 }
 
-// A pipeline of `pieces`: while one is multiplied the next one comes. The first one is on the rank already unless its
-// nonzeros come from others too.
-double overlapped(double compute, double communication, double pieces, bool first_is_local) {
+// A pipeline of `pieces`: while one is multiplied the next one comes, which slows both down. The first one is on the
+// rank already unless its nonzeros come from others too.
+double overlapped(double compute, double communication, double pieces, bool first_is_local, double slowdown) {
     if (pieces <= 1) return compute + communication;
     const double each = compute / pieces;
     const double fetch = communication / (first_is_local ? pieces - 1 : pieces);
-    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each, fetch) + each;
+    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each, fetch) * slowdown + each;
 }
 
-double rank_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
-                    const StepMessages& messages, const CostedRanks& on, int rank) {
+// Of a product that looks its values up by column instead of reading them: 0 to 18 % by width and graph
+// (bench/results/spmm.md), not measured by calibrations.
+constexpr double factored_slowdown = 1.09;
+
+// One rank's part of a step.
+struct RankStep {
+    const Schedule& schedule;
+    const Step& step;
+    const GraphStats& graph;
+    const Machine& machine;
+    int rank;
+
+    const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
+    double communication(const RankLevels& traffic) const;
+    double compute(const RankLevels& traffic) const;
+};
+
+double RankStep::communication(const RankLevels& traffic) const {
+    const bool measured = std::holds_alternative<AllReduceStep>(step.operation) && calibration() != nullptr &&
+                          calibration()->all_reduce.has_value();
+    return traffic[within_node].seconds(measured ? *calibration()->all_reduce : machine.intra_node) +
+           traffic[between_nodes].seconds(machine.inter_node);
+}
+
+// Calibrated times of messages include reading and writing what they carry.
+double RankStep::compute(const RankLevels& traffic) const {
     RankWork work = work_of(schedule, step, graph, rank);
-    const RankLevels traffic = traffic_by_level(messages, machine, on, rank);
-    const double communication =
-        traffic[within_node].seconds(machine.intra_node) + traffic[between_nodes].seconds(machine.inter_node);
-    const auto* spmm = std::get_if<SpmmStep>(&step.operation);
-    if (spmm != nullptr && spmm->exchange == Exchange::rows) {
-        work.streamed_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
+    double product = 0;
+    if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) {
+        if (spmm->exchange == Exchange::rows) {
+            work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
+        }
+        if (calibration() != nullptr && !calibration()->gather.empty()) {
+            work.sparse_flops = 0;
+            product = sparse_seconds(reuse_of(schedule, *spmm, graph, rank), work.sparse_width, machine);
+        }
+        if (tensor_of(schedule, spmm->matrix).factored) {
+            work.sparse_flops *= factored_slowdown;
+            product *= factored_slowdown;
+        }
     }
-    const double compute = compute_seconds(work, machine);
+    if (const auto* move = std::get_if<RedistributeStep>(&step.operation);
+        move != nullptr && calibration() != nullptr) {
+        const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+        work.streamed_bytes = 2 * std::max<std::int64_t>(0, block_bytes(schedule, move->out, rank) - received);
+    }
+    const bool ring = std::holds_alternative<AllReduceStep>(step.operation);
+    if (ring && calibration() != nullptr && calibration()->all_reduce) work.streamed_bytes = 0;
+    return product + compute_seconds(work, machine);
+}
+
+double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const CostedRanks& on) {
+    const RankLevels traffic = traffic_by_level(messages, on_rank.machine, on, on_rank.rank);
+    const double compute = on_rank.compute(traffic);
+    const double communication = on_rank.communication(traffic);
+    const auto* spmm = std::get_if<SpmmStep>(&on_rank.step.operation);
     if (spmm == nullptr || !spmm->overlap) return compute + communication;
-    const Tensor& matrix = tensor_of(schedule, spmm->matrix);
-    return overlapped(compute, communication, piece_count(schedule.grid, matrix, rank),
-                      !gathers_matrix(schedule.grid, matrix));
+    const Grid& grid = on_rank.schedule.grid;
+    const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
+    const double slowdown = on_rank.calibration() == nullptr ? 1 : on_rank.calibration()->overlap_slowdown;
+    return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
+                      slowdown);
 }
 
 // A ring's blocks go by the number of the rank, whatever its class: ranks that send the most, or across the border of a
@@ -116,13 +169,6 @@ int near(const Grid& grid, const Machine& machine, int rank, Axis axis) {
 }
 
 }  // namespace
-
-double compute_seconds(const RankWork& work, const Machine& machine) {
-    double seconds = work.dense_flops / machine.gemm_flops_per_second +
-                     static_cast<double>(work.streamed_bytes) / machine.memory_bytes_per_second;
-    if (work.sparse_flops > 0) seconds += work.sparse_flops / spmm_flops_per_second(machine, work.sparse_width);
-    return seconds;
-}
 
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
     const Grid& grid = schedule.grid;
@@ -149,7 +195,7 @@ double step_seconds(const Schedule& schedule, const Step& step, const GraphStats
     const bool ring = std::holds_alternative<AllReduceStep>(step.operation) && !graph.exact();
     double slowest = 0;
     for (const int rank : ring ? ring_ranks(schedule.grid.size(), machine) : on.ranks) {
-        slowest = std::max(slowest, rank_seconds(schedule, step, graph, machine, messages, on, rank));
+        slowest = std::max(slowest, rank_seconds({schedule, step, graph, machine, rank}, messages, on));
     }
     return machine.step_seconds + slowest;
 }

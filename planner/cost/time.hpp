@@ -4,14 +4,10 @@
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
-#include <gnnplan/ir/work.hpp>
 
 #include <vector>
 
 namespace gnnplan::cost {
-
-// Seconds of local work at the machine's rates.
-double compute_seconds(const RankWork& work, const Machine& machine);
 
 // Which ranks a step is costed on, and which of their peers are alike.
 struct CostedRanks {
@@ -25,9 +21,10 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
 
 // Seconds of the step: the fixed overhead plus the maximum over the ranks of computation and communication. A rank's
 // communication at each link level is messages * alpha + max(sent, received) * beta; ranks r and s are on one node when
-// r / ranks_per_node == s / ranks_per_node. Needed rows are read and written once where they are packed. An overlapped
-// product of k pieces takes the longer of the two for each piece after the first, and the fill of the pipeline (MG-GCN
-// section V-B).
+// r / ranks_per_node == s / ranks_per_node. A link measured in segments is costed at the average size of the messages,
+// and what is done to bytes that are moved or summed is then part of it. Needed rows are read and written once where
+// they are packed. An overlapped product of k pieces takes the longer of the two, slowed down as calibrated, for each
+// piece after the first, and the fill of the pipeline (MG-GCN section V-B).
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on);
 

@@ -40,6 +40,15 @@ template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
 template <class T>
+bool holds_something(const std::vector<T>& values) {
+    return !values.empty();
+}
+template <class T>
+bool holds_something(const std::optional<T>& value) {
+    return value.has_value();
+}
+
+template <class T>
 Document encode(const T& value);
 template <class T>
 T decode(const Cursor& cursor);
@@ -57,6 +66,11 @@ public:
         field(key, value);
     }
     void extent(const char* key, std::int64_t value) { field(key, value); }
+    // A vector or std::optional that has no key when it holds nothing.
+    template <class T>
+    void optional(const char* key, const T& value) {
+        if (holds_something(value)) field(key, value);
+    }
     void finite_or_null(const char* key, double value) {
         object_.set(key, std::isfinite(value) ? Document(value) : Document());
     }
@@ -90,6 +104,10 @@ public:
     }
     // A number of rows, columns, vertices or nonzeros.
     void extent(const char* key, std::int64_t& value) { value = member(key).integer(0, max_extent); }
+    template <class T>
+    void optional(const char* key, T& value) {
+        if (cursor_.document().find(key) != nullptr) field(key, value);
+    }
     // Any number; JSON has no NaN, null stands for it.
     void finite_or_null(const char* key, double& value) {
         using Limits = std::numeric_limits<double>;

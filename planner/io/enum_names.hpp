@@ -3,6 +3,7 @@
 
 #include <gnnplan/base/dtype.hpp>
 #include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/plan.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
@@ -39,6 +40,16 @@ struct EnumNames<Exchange> {
 template <>
 struct EnumNames<Normalisation> {
     static constexpr std::array<std::string_view, 3> names{"symmetric", "row_mean", "none"};
+};
+template <>
+struct EnumNames<Product> {
+    static constexpr std::array<std::string_view, 3> names{"forward", "input_gradient", "weight_gradient"};
+};
+template <>
+struct EnumNames<Stream> {
+    static constexpr std::array<std::string_view, 10> names{
+        "copy",  "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask", "column_sum", "loss",
+        "score", "update"};
 };
 
 template <class E>

@@ -2,38 +2,11 @@
 #pragma once
 
 #include "planner/io/archive.hpp"
+#include "planner/io/machine_keys.hpp"
 
-#include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/plan.hpp>
 
 namespace gnnplan::io {
-
-template <class Archive>
-void describe(Archive& archive, Subject<Archive, Link>& link) {
-    archive.field("latency_seconds", link.latency_seconds);
-    archive.field("bytes_per_second", link.bytes_per_second);
-}
-
-template <class Archive>
-void describe(Archive& archive, Subject<Archive, SpmmRate>& rate) {
-    archive.positive("width", rate.width);
-    archive.field("flops_per_second", rate.flops_per_second);
-}
-
-template <class Archive>
-void describe(Archive& archive, Subject<Archive, Machine>& machine) {
-    archive.field("name", machine.name);
-    archive.field("source", machine.source);
-    archive.field("measured", machine.measured);
-    archive.positive("ranks_per_node", machine.ranks_per_node);
-    archive.positive("memory_per_rank_bytes", machine.memory_per_rank);
-    archive.field("intra_node", machine.intra_node);
-    archive.field("inter_node", machine.inter_node);
-    archive.field("spmm", machine.spmm);
-    archive.field("gemm_flops_per_second", machine.gemm_flops_per_second);
-    archive.field("memory_bytes_per_second", machine.memory_bytes_per_second);
-    archive.field("step_seconds", machine.step_seconds);
-}
 
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, GraphRecord>& graph) {
@@ -87,6 +60,7 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.field("column_loss", configuration.column_loss);
     archive.field("loss_rows", configuration.loss_rows);
     archive.field("parts", configuration.parts);
+    archive.field("factored_values", configuration.factored_values);
 }
 
 template <class Archive>

@@ -15,19 +15,6 @@ void describe(Archive& archive, Subject<Archive, Layout>& layout) {
     archive.field("partial", layout.partial);
 }
 
-template <class Archive>
-void describe(Archive& archive, Subject<Archive, Tensor>& tensor) {
-    archive.field("name", tensor.name);
-    archive.field("role", tensor.role);
-    archive.field("dtype", tensor.dtype);
-    archive.extent("rows", tensor.rows);
-    archive.extent("columns", tensor.columns);
-    archive.field("layout", tensor.layout);
-    archive.field("layer", tensor.layer);
-    archive.field("transposed", tensor.transposed);
-    archive.positive("splits", tensor.splits);
-}
-
 namespace {
 
 constexpr std::size_t max_tensors = 1U << 16U;
@@ -36,9 +23,9 @@ constexpr std::size_t max_steps = 1U << 16U;
 using TensorIds = std::unordered_map<std::string, TensorId>;
 
 // Archives that write a tensor as its name.
-class StepWriter : public Writer {
+class ScheduleWriter : public Writer {
 public:
-    explicit StepWriter(const Schedule& schedule) : schedule_(schedule) {}
+    explicit ScheduleWriter(const Schedule& schedule) : schedule_(schedule) {}
 
     void tensor(const char* key, TensorId id) { field(key, tensor_of(schedule_, id).name); }
     void tensor(const char* key, const std::optional<TensorId>& id) {
@@ -49,9 +36,9 @@ private:
     const Schedule& schedule_;
 };
 
-class StepReader : public Reader {
+class ScheduleReader : public Reader {
 public:
-    StepReader(const Cursor& cursor, const TensorIds& ids) : Reader(cursor), ids_(ids) {}
+    ScheduleReader(const Cursor& cursor, const TensorIds& ids) : Reader(cursor), ids_(ids) {}
 
     void tensor(const char* key, TensorId& id) { id = find(member(key)); }
     void tensor(const char* key, std::optional<TensorId>& id) {
@@ -68,6 +55,22 @@ private:
 
     const TensorIds& ids_;
 };
+
+template <class Archive>
+void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
+    archive.field("name", tensor.name);
+    archive.field("role", tensor.role);
+    archive.field("dtype", tensor.dtype);
+    archive.extent("rows", tensor.rows);
+    archive.extent("columns", tensor.columns);
+    archive.field("layout", tensor.layout);
+    archive.field("layer", tensor.layer);
+    archive.field("transposed", tensor.transposed);
+    archive.positive("splits", tensor.splits);
+    archive.field("factored", tensor.factored);
+    archive.field("panel_columns", tensor.panel_columns);
+    archive.tensor("structure", tensor.structure);
+}
 
 template <class Archive>
 void describe_operands(Archive& archive, Subject<Archive, SpmmStep>& step) {
@@ -162,8 +165,23 @@ Operation operation_of(const std::string& kind, const Cursor& cursor) {
     }
 }
 
+Document encode_tensor(const Schedule& schedule, const Tensor& tensor) {
+    ScheduleWriter writer(schedule);
+    describe_tensor(writer, tensor);
+    return writer.take();
+}
+
+// `ids` of the tensors before it.
+Tensor decode_tensor(const Cursor& cursor, const TensorIds& ids) {
+    ScheduleReader reader(cursor, ids);
+    Tensor tensor;
+    describe_tensor(reader, tensor);
+    reader.finish();
+    return tensor;
+}
+
 Document encode_step(const Schedule& schedule, const Step& step) {
-    StepWriter writer(schedule);
+    ScheduleWriter writer(schedule);
     writer.field("name", step.name);
     writer.field("kind", kind_of(step.operation));
     writer.field("phase", step.phase);
@@ -172,7 +190,7 @@ Document encode_step(const Schedule& schedule, const Step& step) {
 }
 
 Step decode_step(const Cursor& cursor, const TensorIds& ids) {
-    StepReader reader(cursor, ids);
+    ScheduleReader reader(cursor, ids);
     Step step;
     reader.field("name", step.name);
     const Cursor kind = reader.member("kind");
@@ -186,10 +204,11 @@ Step decode_step(const Cursor& cursor, const TensorIds& ids) {
 }  // namespace
 
 Document encode_schedule(const Schedule& schedule) {
+    Document tensors = Document::array();
+    for (const Tensor& tensor : schedule.tensors) tensors.push(encode_tensor(schedule, tensor));
     Document steps = Document::array();
     for (const Step& step : schedule.steps) steps.push(encode_step(schedule, step));
-    return Document::object(
-        {{"numbering", encode(schedule.numbering)}, {"tensors", encode(schedule.tensors)}, {"steps", steps}});
+    return Document::object({{"numbering", encode(schedule.numbering)}, {"tensors", tensors}, {"steps", steps}});
 }
 
 Schedule decode_schedule(const Cursor& cursor, const Grid& grid) {
@@ -199,7 +218,7 @@ Schedule decode_schedule(const Cursor& cursor, const Grid& grid) {
     schedule.numbering = decode<Numbering>(reader.member("numbering"));
     TensorIds ids;
     for (const Cursor& element : reader.member("tensors").elements(max_tensors)) {
-        schedule.tensors.push_back(decode<Tensor>(element));
+        schedule.tensors.push_back(decode_tensor(element, ids));
         const bool is_new = ids.emplace(schedule.tensors.back().name, static_cast<TensorId>(ids.size())).second;
         if (!is_new) element.member("name").fail("another tensor has this name");
     }

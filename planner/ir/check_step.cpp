@@ -65,6 +65,7 @@ private:
     void check(const IndexStep& s) const {
         with_role(s.matrix, {Role::adjacency});
         require(gathers_rows(schedule_.grid), "the grid has no rows to ask for");
+        require(!at(s.matrix).structure, "the matrix uses another one's nonzeros, whose rows are asked for");
     }
     void check(const ReduceScatterStep& s) const {
         distinct(s.in, s.out), written(s.in), written(s.out), typed(s.in, DType::f32), typed(s.out, DType::f32);

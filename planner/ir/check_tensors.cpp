@@ -1,6 +1,7 @@
 #include "planner/ir/schedule_checks.hpp"
 
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/ir/pieces.hpp>
 
 #include <set>
 
@@ -61,6 +62,9 @@ void check_tensor(const Tensor& tensor) {
     if (tensor.splits < 1 || tensor.splits > max_splits || (tensor.splits > 1 && tensor.role != Role::adjacency)) {
         refuse(where, "splits must be 1.." + std::to_string(max_splits) + ", and 1 but for adjacencies");
     }
+    const bool plain = !tensor.factored && tensor.panel_columns == 0 && !tensor.structure;
+    if (!plain && tensor.role != Role::adjacency) refuse(where, "only adjacencies are factored, paneled or shared");
+    if (tensor.panel_columns < 0) refuse(where, "panel_columns must not be negative");
     check_layout(tensor);
     if (!fits_role(tensor)) refuse(where, "its type, shape or layout is not that of its role");
 }
@@ -71,13 +75,32 @@ void check_total_size(const Schedule& schedule) try {
     std::int64_t bytes = 0;
     for (const Tensor& tensor : schedule.tensors) {
         // Of an adjacency only row starts are known here; its nonzeros are bounded with the graph.
-        const std::int64_t columns = tensor.role == Role::adjacency ? schedule.grid.x : tensor.columns;
+        const std::int64_t columns =
+            tensor.role == Role::adjacency
+                ? checked_multiply(schedule.grid.x, panel_count(tensor.columns, tensor.panel_columns) + 1)
+                : tensor.columns;
         bytes = checked_add(bytes, checked_multiply(8, checked_multiply(tensor.rows, columns)));
     }
     const auto steps = static_cast<std::int64_t>(schedule.steps.size()) + 1;
     checked_multiply(checked_multiply(checked_multiply(bytes, 4), steps), schedule.grid.size());
 } catch (const Error&) {
     refuse("tensors", "their sizes times steps and ranks do not fit 64 bits");
+}
+
+// A transpose that uses the nonzeros of a matrix, before it in the table, of the same sizes, cut in the same way.
+void check_structure(const Schedule& schedule, std::size_t id) {
+    const Tensor& tensor = schedule.tensors[id];
+    if (!tensor.structure) return;
+    const auto of = static_cast<std::size_t>(*tensor.structure);
+    if (of >= id) refuse("tensor " + tensor.name, "its structure must be a tensor before it");
+    const Tensor& stored = schedule.tensors[of];
+    const bool fits = stored.role == Role::adjacency && !stored.structure && stored.factored && tensor.factored &&
+                      stored.transposed != tensor.transposed && stored.rows == tensor.rows &&
+                      stored.columns == tensor.columns && stored.rows == stored.columns &&
+                      stored.layout == tensor.layout && stored.splits == tensor.splits &&
+                      stored.panel_columns == tensor.panel_columns;
+    if (!fits)
+        refuse("tensor " + tensor.name, "its structure must be its square, factored transpose, cut in the same way");
 }
 
 }  // namespace
@@ -92,6 +115,7 @@ void check_tensors(const Schedule& schedule) {
             refuse("tensor " + tensor.name, "its contraction side is dealt over y on a grid with z");
         }
     }
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) check_structure(schedule, id);
     check_total_size(schedule);
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace gnnplan {
 
@@ -27,10 +30,80 @@ void require_positive(double value, const Machine& machine, const std::string& f
     require(std::isfinite(value) && value > 0, machine, field, "must be positive and finite");
 }
 
+void require_not_negative(double value, const Machine& machine, const std::string& field) {
+    require(std::isfinite(value) && value >= 0, machine, field, "must be finite and not negative");
+}
+
+std::string element(const std::string& array, std::size_t i) { return array + "[" + std::to_string(i) + "]"; }
+
+// That `member` of the elements, each from `least`, ascends.
+template <class T>
+void require_increasing(const std::vector<T>& array, std::int64_t T::*member, std::int64_t least,
+                        const Machine& machine, const std::string& field, const std::string& name) {
+    for (std::size_t i = 0; i < array.size(); ++i) {
+        require(array[i].*member >= (i == 0 ? least : array[i - 1].*member + 1), machine,
+                element(field, i) + "." + name, least > 0 ? "must be positive and increasing" : "must be increasing");
+    }
+}
+
 void validate(const Link& link, const Machine& machine, const std::string& field) {
-    require(std::isfinite(link.latency_seconds) && link.latency_seconds >= 0, machine, field + ".latency_seconds",
-            "must be finite and not negative");
+    require_not_negative(link.latency_seconds, machine, field + ".latency_seconds");
     require_positive(link.bytes_per_second, machine, field + ".bytes_per_second");
+    for (std::size_t i = 0; i < link.segments.size(); ++i) {
+        const std::string segment = element(field + ".segments", i);
+        require_not_negative(link.segments[i].latency_seconds, machine, segment + ".latency_seconds");
+        require_positive(link.segments[i].bytes_per_second, machine, segment + ".bytes_per_second");
+    }
+    require_increasing(link.segments, &LinkSegment::from_bytes, 0, machine, field + ".segments", "from_bytes");
+    require(link.segments.empty() || link.segments.front().from_bytes == 0, machine, field + ".segments[0].from_bytes",
+            "must be 0");
+}
+
+void validate(const GatherCurve& curve, const Machine& machine, const std::string& field) {
+    require(!curve.costs.empty(), machine, field + ".costs", "needs at least one working set");
+    require_increasing(curve.costs, &GatherCost::working_set_bytes, 1, machine, field + ".costs", "working_set_bytes");
+    for (std::size_t i = 0; i < curve.costs.size(); ++i) {
+        require_positive(curve.costs[i].seconds_per_nonzero, machine,
+                         element(field + ".costs", i) + ".seconds_per_nonzero");
+    }
+    require_not_negative(curve.seconds_per_row, machine, field + ".seconds_per_row");
+}
+
+void validate(const std::vector<GemmRate>& rates, const Machine& machine) {
+    std::set<std::tuple<Product, std::int64_t, std::int64_t>> seen;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const std::string field = element("calibration.gemm", i);
+        const GemmRate& rate = rates[i];
+        require(rate.inner >= 1, machine, field + ".inner", "must be at least 1");
+        require(rate.columns >= 1, machine, field + ".columns", "must be at least 1");
+        require_positive(rate.flops_per_second, machine, field + ".flops_per_second");
+        require(seen.emplace(rate.product, rate.inner, rate.columns).second, machine, field,
+                "repeats a product, inner and columns");
+    }
+}
+
+void validate(const std::vector<StreamRate>& rates, const Machine& machine) {
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const std::string field = element("calibration.streams", i);
+        require(rates[i].working_set_bytes >= 1, machine, field + ".working_set_bytes", "must be at least 1");
+        require_positive(rates[i].bytes_per_second, machine, field + ".bytes_per_second");
+        const auto key = [&](std::size_t j) { return std::pair(rates[j].stream, rates[j].working_set_bytes); };
+        require(i == 0 || key(i - 1) < key(i), machine, field, "must follow by stream, then by working_set_bytes");
+    }
+}
+
+void validate(const Calibration& calibration, const Machine& machine) {
+    require_increasing(calibration.gather, &GatherCurve::width, 1, machine, "calibration.gather", "width");
+    for (std::size_t i = 0; i < calibration.gather.size(); ++i) {
+        validate(calibration.gather[i], machine, element("calibration.gather", i));
+    }
+    validate(calibration.gemm, machine);
+    validate(calibration.streams, machine);
+    if (calibration.all_reduce) validate(*calibration.all_reduce, machine, "calibration.all_reduce");
+    require(std::isfinite(calibration.overlap_slowdown) && calibration.overlap_slowdown >= 1, machine,
+            "calibration.overlap_slowdown", "must be finite and at least 1");
+    require_not_negative(calibration.error_median, machine, "calibration.error_median");
+    require_not_negative(calibration.error_p90, machine, "calibration.error_p90");
 }
 
 }  // namespace
@@ -41,15 +114,14 @@ void validate(const Machine& machine) {
     validate(machine.intra_node, machine, "intra_node");
     validate(machine.inter_node, machine, "inter_node");
     require(!machine.spmm.empty(), machine, "spmm", "needs at least one measured width");
+    require_increasing(machine.spmm, &SpmmRate::width, 1, machine, "spmm", "width");
     for (std::size_t i = 0; i < machine.spmm.size(); ++i) {
-        require_positive(machine.spmm[i].flops_per_second, machine, "spmm[" + std::to_string(i) + "].flops_per_second");
-        require(machine.spmm[i].width > (i == 0 ? 0 : machine.spmm[i - 1].width), machine,
-                "spmm[" + std::to_string(i) + "].width", "must be positive and increasing");
+        require_positive(machine.spmm[i].flops_per_second, machine, element("spmm", i) + ".flops_per_second");
     }
     require_positive(machine.gemm_flops_per_second, machine, "gemm_flops_per_second");
     require_positive(machine.memory_bytes_per_second, machine, "memory_bytes_per_second");
-    require(std::isfinite(machine.step_seconds) && machine.step_seconds >= 0, machine, "step_seconds",
-            "must be finite and not negative");
+    require_not_negative(machine.step_seconds, machine, "step_seconds");
+    if (machine.calibration) validate(*machine.calibration, machine);
 }
 
 }  // namespace gnnplan

@@ -112,10 +112,33 @@ std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
     return end;
 }
 
+// Whether products with the matrix exchange needed rows: its nonzeros are then stored by the numbers of those rows.
+bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix) {
+    const TensorId stored = tensor_of(schedule, matrix).structure.value_or(matrix);
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
+        const auto* index = std::get_if<IndexStep>(&step.operation);
+        return index != nullptr && index->matrix == stored;
+    });
+}
+
+// A float for each row, and for each row of the dense operand that a piece meets.
+std::int64_t scale_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    const Range rows = block_of(schedule, id, rank).rows;
+    const bool needed_rows = exchanges_needed_rows(schedule, id);
+    std::int64_t count = rows.size();
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        count += needed_rows && piece.dense_root != rank
+                     ? graph.distinct_columns(matrix.transposed, rows, piece.columns)
+                     : piece.columns.size();
+    }
+    return 4 * count;
+}
+
 void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int rank, MemoryPlan& plan) {
-    for (const Tensor& tensor : schedule.tensors) {
-        if (tensor.role == Role::adjacency)
-            plan.adjacency_bytes += adjacency_block_bytes(schedule, tensor, graph, rank);
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+        if (schedule.tensors[id].role != Role::adjacency) continue;
+        plan.adjacency_bytes += adjacency_block_bytes(schedule, static_cast<TensorId>(id), graph, rank);
     }
     for (const Step& step : schedule.steps) {
         if (!std::holds_alternative<IndexStep>(step.operation)) continue;
@@ -127,12 +150,15 @@ void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int ran
 
 }  // namespace
 
-std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank) {
-    const Range rows = block_of(matrix.rows, matrix.columns, matrix.layout, schedule.grid, rank).rows;
-    std::int64_t bytes = 0;
+std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    const Range rows = block_of(schedule, id, rank).rows;
+    std::int64_t bytes = matrix.factored ? scale_bytes(schedule, id, graph, rank) : 0;
+    if (matrix.structure) return bytes;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.matrix_root != rank) continue;
-        bytes += sparse_bytes(rows.size(), graph.block_nonzeros(matrix.transposed, rows, piece.columns));
+        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        bytes += sparse_bytes(matrix, rows, piece.columns, nonzeros);
     }
     return bytes;
 }
@@ -190,7 +216,7 @@ std::vector<TensorSize> largest_tensors(const Schedule& schedule, const GraphSta
     for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
         const Tensor& tensor = schedule.tensors[id];
         sizes.push_back({tensor.name, tensor.role == Role::adjacency
-                                          ? adjacency_block_bytes(schedule, tensor, graph, rank)
+                                          ? adjacency_block_bytes(schedule, static_cast<TensorId>(id), graph, rank)
                                           : block_bytes(schedule, static_cast<TensorId>(id), rank)});
     }
     std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });

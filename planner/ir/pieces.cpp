@@ -113,6 +113,16 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
     return pieces;
 }
 
+std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns) {
+    if (panel_columns == 0) return 1;
+    return std::max<std::int64_t>(1, (columns + panel_columns - 1) / panel_columns);
+}
+
+std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros) {
+    const std::int64_t panels = panel_count(columns.size(), matrix.panel_columns);
+    return 8 * (rows.size() + 1) * panels + (matrix.factored ? 4 : 8) * nonzeros;
+}
+
 std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     std::vector<Stage> stages;
     const auto stage = [&](std::size_t k) -> Stage& {

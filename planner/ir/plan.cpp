@@ -55,6 +55,9 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
                 if (!rows_exist(tensor.rows) || !rows_exist(tensor.columns)) {
                     refuse(tensor_where, "its size is not the graph's");
                 }
+                if (tensor.structure && !problem.graph.symmetric) {
+                    refuse(tensor_where, "only a symmetric graph's matrix has the pattern of its transpose");
+                }
                 break;
             case Role::features:
                 if (tensor.rows != n || tensor.columns != widths.front() || tensor.dtype != DType::f32) {

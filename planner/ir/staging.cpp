@@ -83,7 +83,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
         if (piece.matrix_root == rank) continue;
         const Range rows = own_rows(rank);
         const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
-        buffers.nonzeros = std::max(buffers.nonzeros, sparse_bytes(rows.size(), nonzeros));
+        buffers.nonzeros = std::max(buffers.nonzeros, sparse_bytes(matrix, rows, piece.columns, nonzeros));
     }
     if (needed_rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);
     buffers.pack = aligned(buffers.pack);

@@ -67,7 +67,7 @@ public:
             for_pieces(matrix, from_, to_, [&](const Piece& piece) {
                 if (piece.matrix_root != from_) return;
                 const std::int64_t nonzeros = graph_.block_nonzeros(matrix.transposed, own, piece.columns);
-                add(message, sparse_bytes(own.size(), nonzeros));
+                add(message, sparse_bytes(matrix, own, piece.columns, nonzeros));
             });
         }
         return message;

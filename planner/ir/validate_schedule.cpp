@@ -87,8 +87,9 @@ private:
         if (spmm == nullptr) return;
         // An indexed matrix is stored by needed rows: whole panels would meet the wrong columns.
         const bool needed_rows = spmm->exchange == Exchange::rows;
+        const TensorId stored = tensor_of(schedule_, spmm->matrix).structure.value_or(spmm->matrix);
         require(
-            needed_rows == indexed_.contains(spmm->matrix), step, spmm->matrix,
+            needed_rows == indexed_.contains(stored), step, spmm->matrix,
             needed_rows ? "before its needed rows are known" : "with whole panels, although its needed rows are known");
     }
 

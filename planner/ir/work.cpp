@@ -10,6 +10,8 @@ namespace {
 
 double count(const Block& block) { return static_cast<double>(block.count()); }
 
+std::int64_t divided_up(std::int64_t total, std::int64_t parts) { return (total + parts - 1) / parts; }
+
 // Nonzeros that a rank multiplies: those of its rows in the columns of its pieces.
 std::int64_t local_nonzeros(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank,
                             Range rows) {
@@ -33,49 +35,90 @@ RankWork spmm(const Schedule& schedule, const SpmmStep& step, const GraphStats& 
 }
 
 RankWork gemm(const Schedule& schedule, const GemmStep& step, int rank) {
+    const Block out = block_of(schedule, step.out, rank);
+    const std::int64_t in_columns = tensor_of(schedule, step.in).columns;
     RankWork work;
-    work.dense_flops =
-        2.0 * count(block_of(schedule, step.out, rank)) * static_cast<double>(tensor_of(schedule, step.in).columns);
+    work.dense_flops = 2.0 * count(out) * static_cast<double>(in_columns);
+    work.product = step.transposed ? Product::input_gradient : Product::forward;
+    work.inner = step.transposed ? out.columns.size() : in_columns;
+    work.columns = step.transposed ? in_columns : out.columns.size();
     return work;
 }
 
 RankWork weight_grad(const Schedule& schedule, const WeightGradStep& step, int rank) {
+    const Block left = block_of(schedule, step.left, rank);
     RankWork work;
-    const auto right_columns = static_cast<double>(block_of(schedule, step.right, rank).columns.size());
-    work.dense_flops = 2.0 * count(block_of(schedule, step.left, rank)) * right_columns;
+    work.product = Product::weight_gradient;
+    work.inner = left.columns.size();
+    work.columns = block_of(schedule, step.right, rank).columns.size();
+    work.dense_flops = 2.0 * count(left) * static_cast<double>(work.columns);
     return work;
 }
 
+Stream stream_of(const MapStep& step) {
+    switch (step.op) {
+        case MapOp::activate: return step.dropout ? Stream::activate_dropout : Stream::activate;
+        case MapOp::dropout: return Stream::dropout;
+        case MapOp::positive_mask: return Stream::positive_mask;
+        case MapOp::apply_mask: return Stream::apply_mask;
+        case MapOp::column_sum: return Stream::column_sum;
+    }
+    return Stream::copy;
+}
+
 // Reads of every operand and writes of every result, each byte once; each staged byte is written and read.
-RankWork streamed(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
+RankWork streamed(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank, Stream stream) {
     RankWork work;
+    work.stream = stream;
     const Operands operands = operands_of(step.operation);
     for (const auto* ids : {&operands.reads, &operands.writes}) {
         for (const TensorId id : *ids) work.streamed_bytes += block_bytes(schedule, id, rank);
     }
     const Staging staging = staging_of(schedule, step, graph, rank);
-    work.streamed_bytes += 2 * (staging.send_bytes + staging.receive_bytes);
+    work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);
     return work;
 }
 
 }  // namespace
 
 RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
-    const auto stream = [&] { return streamed(schedule, step, graph, rank); };
+    const auto stream = [&](Stream what) { return streamed(schedule, step, graph, rank, what); };
     return std::visit(Overloaded{
                           [&](const SpmmStep& s) { return spmm(schedule, s, graph, rank); },
                           [&](const GemmStep& s) { return gemm(schedule, s, rank); },
                           [&](const WeightGradStep& s) { return weight_grad(schedule, s, rank); },
                           [](const IndexStep&) { return RankWork{}; },
-                          [&](const RedistributeStep&) { return stream(); },
-                          [&](const ReduceScatterStep&) { return stream(); },
-                          [&](const AllReduceStep&) { return stream(); },
-                          [&](const MapStep&) { return stream(); },
-                          [&](const LossStep&) { return stream(); },
-                          [&](const ScoreStep&) { return stream(); },
-                          [&](const UpdateStep&) { return stream(); },
+                          [&](const RedistributeStep&) { return stream(Stream::copy); },
+                          [&](const ReduceScatterStep&) { return stream(Stream::copy); },
+                          [&](const AllReduceStep&) { return stream(Stream::copy); },
+                          [&](const MapStep& s) { return stream(stream_of(s)); },
+                          [&](const LossStep&) { return stream(Stream::loss); },
+                          [&](const ScoreStep&) { return stream(Stream::score); },
+                          [&](const UpdateStep&) { return stream(Stream::update); },
                       },
                       step.operation);
+}
+
+ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, step.matrix);
+    const Range rows = block_of(schedule, step.out, rank).rows;
+    std::int64_t columns = 0;
+    std::int64_t pieces = 0;
+    ProductReuse reuse;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        if (piece.columns.empty()) continue;
+        columns += piece.columns.size();
+        ++pieces;
+    }
+    reuse.rows = static_cast<double>(rows.size());
+    if (pieces == 0 || rows.empty()) return reuse;
+    const std::int64_t piece_columns = divided_up(columns, pieces);
+    const std::int64_t panels = panel_count(piece_columns, matrix.panel_columns);
+    reuse.histogram = graph.reuse(matrix.transposed, rows, {0, matrix.columns}, divided_up(piece_columns, panels));
+    reuse.pieces = static_cast<double>(matrix.columns) / static_cast<double>(piece_columns);
+    const auto all = static_cast<double>(graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns}));
+    if (all > 0) reuse.share = static_cast<double>(local_nonzeros(schedule, matrix, graph, rank, rows)) / all;
+    return reuse;
 }
 
 double sparse_imbalance(const Schedule& schedule, const GraphStats& graph) {

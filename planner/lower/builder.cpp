@@ -2,6 +2,8 @@
 
 #include <gnnplan/ir/pieces.hpp>
 
+#include <algorithm>
+
 namespace gnnplan::lower {
 
 Builder::Builder(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph)
@@ -28,7 +30,8 @@ TensorId Builder::resident(const std::string& name, Role role, DType dtype, std:
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         if (schedule_.tensors[id].name == name) return static_cast<TensorId>(id);
     }
-    return add({name, role, dtype, rows, columns, layout, l, transposed});
+    Tensor tensor{name, role, dtype, rows, columns, layout, l, transposed};
+    return add(std::move(tensor));
 }
 
 TensorId Builder::transient(const std::string& name, DType dtype, std::int64_t rows, std::int64_t columns,
@@ -42,10 +45,36 @@ void Builder::step(const std::string& name, const Operation& operation) {
     schedule_.steps.push_back({prefix + name, phase_, operation});
 }
 
+// The rows of a slice of the widest dense operand that one source panel meets fill most of the cache; panels with few
+// nonzeros a row would be walked for their row starts. (bench/results/spmm.md: within a tenth of the best number of
+// panels for widths of 16 to 602.)
+std::int64_t Builder::panel_columns() const {
+    constexpr std::int64_t slice_columns = 128;  // that the kernel multiplies at a time, or some more
+    constexpr std::int64_t least_nonzeros = 20;  // a row and panel, on average
+    if (graph_.panel_columns > 0 || graph_.cache_bytes == 0) return graph_.panel_columns;
+    std::int64_t widest = 1;
+    for (int l = 1; l <= depth(); ++l) {
+        const bool multiplies = l > 1 || !configuration().cached_aggregation;
+        const bool input = forward(l) == Order::sparse_first;
+        const bool output = backward(l) == Order::sparse_first;
+        if (multiplies) widest = std::max(widest, input ? layer(l).in_width : layer(l).out_width);
+        if (l > 1) widest = std::max(widest, output ? layer(l).out_width : layer(l).in_width);
+    }
+    if (!dealt()) widest = (widest + schedule_.grid.y - 1) / schedule_.grid.y;
+    const std::int64_t dense = graph_.vertices * 4 * std::min(slice_columns, widest);
+    const std::int64_t room = graph_.cache_bytes / 4 * 3;
+    const std::int64_t panels = std::min(dense / room + 1, graph_.nonzeros / graph_.vertices / least_nonzeros);
+    return panels < 2 ? 0 : (graph_.vertices + panels - 1) / panels;
+}
+
 TensorId Builder::adjacency(int l, bool transposed) {
     const std::int64_t height = transposed ? rows(l) : rows(l - 1);
     const std::int64_t width = transposed ? rows(l - 1) : rows(l);
-    const bool stored_transposed = transposed || (graph_.symmetric && height == width);  // one copy, named for forward
+    const bool square = height == width;
+    const bool stored_transposed = transposed || (graph_.symmetric && square);  // one copy, named for forward
+    const bool factored = configuration().factored_values;
+    std::optional<TensorId> structure;
+    if (!stored_transposed && factored && graph_.symmetric_pattern && square) structure = adjacency(l, true);
     std::string name = stored_transposed ? "A^T" : "A";
     if (height < graph_.vertices || width < graph_.vertices) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
@@ -55,6 +84,9 @@ TensorId Builder::adjacency(int l, bool transposed) {
                                  stored_transposed);
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
     if (configuration().overlap) matrix.splits = splits_for_overlap(schedule_.grid, matrix);
+    matrix.factored = factored;
+    matrix.panel_columns = panel_columns();
+    matrix.structure = structure;
     return id;
 }
 
@@ -107,7 +139,7 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     const bool gathers = gathers_rows(grid) || gathers_matrix(grid, m);
     const std::int64_t height = m.rows;
     const std::int64_t width = tensor_of(schedule_, in).columns;
-    if (configuration().exchange == Exchange::rows) index(matrix);
+    if (configuration().exchange == Exchange::rows) index(m.structure.value_or(matrix));
     const SpmmStep product{matrix, in, 0, configuration().exchange, configuration().overlap && gathers};
     const auto emit = [&](TensorId result) {
         SpmmStep s = product;

@@ -128,6 +128,7 @@ public:
     void cache(TensorId id) { schedule_.tensors[static_cast<std::size_t>(id)].role = Role::cached; }
 
 private:
+    std::int64_t panel_columns() const;
     TensorId add(Tensor tensor);
     TensorId resident(const std::string& name, Role role, DType dtype, std::int64_t rows, std::int64_t columns,
                       const Layout& layout, int l = 0, bool transposed = false);

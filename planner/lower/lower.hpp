@@ -14,8 +14,12 @@ struct GraphShape {
     std::int64_t vertices = 0;
     bool symmetric = true;  // A equals A^T in values: one copy serves both passes
     std::vector<std::int64_t>
-        loss_rows;           // |N_0| .. |N_L| (ir/graph_stats.hpp); read for configurations that prune rows
-    std::uint64_t seed = 0;  // of the permutation
+        loss_rows;                   // |N_0| .. |N_L| (ir/graph_stats.hpp); read for configurations that prune rows
+    std::uint64_t seed = 0;          // of the permutation
+    bool symmetric_pattern = false;  // A has the pattern of A^T: one copy of the columns serves both passes
+    std::int64_t nonzeros = 0;
+    std::int64_t cache_bytes = 0;    // largest working set that is gathered from at speed; 0: unknown, no panels
+    std::int64_t panel_columns = 0;  // of source panels, instead of what follows from these two
 };
 
 // One training epoch and one evaluation of `layers` under `configuration`. In the paper space every redistribution and

@@ -33,7 +33,7 @@ std::vector<Switches> switches_of(const Space& space, const enumerate::SchemeGri
 
 // Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
 // graph that is there; pruning only where rows are to be saved.
-std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on) {
+std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on, bool factored) {
     const auto& rows = space.shape.loss_rows;
     const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
@@ -41,11 +41,12 @@ std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on
     for (const bool loss_rows : prunable ? std::vector{false, true} : std::vector{false}) {
         const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
         for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
-            frames.push_back({on, loss_rows, permutation, 0, {}});
+            frames.push_back({on, loss_rows, permutation, 0, factored, {}});
         }
         // Parts are balanced already: a permutation within them changes nothing that counts.
         const bool shuffled = space.options.permutation.value_or(false);
-        if (space.options.partition && on.grid.x > 1) frames.push_back({on, loss_rows, shuffled, on.grid.x, {}});
+        if (space.options.partition && on.grid.x > 1)
+            frames.push_back({on, loss_rows, shuffled, on.grid.x, factored, {}});
     }
     return frames;
 }
@@ -161,16 +162,21 @@ Configuration configuration_of(const Frame& frame, const Choices& choices) {
     configuration.permutation = frame.permutation;
     configuration.parts = frame.parts;
     configuration.loss_rows = frame.loss_rows;
+    configuration.factored_values = frame.factored;
     enumerate::apply(choices, configuration);
     return configuration;
 }
 
 Members rank_members(const Space& space, const std::vector<enumerate::SchemeGrid>& grids, const Machine& machine,
-                     Views& views) {
+                     Views& views, const std::vector<bool>& factored) {
     Members all;
     FrameSearch search(space, machine, views, all);
     for (const enumerate::SchemeGrid& on : grids) {
-        for (const Frame& frame : frames_on(space, on)) search.add(frame);
+        // Where nonzeros are sent, factored ones are slower to multiply and fewer bytes: time alone cannot do without.
+        const bool sent = shards_nonzeros(on.scheme) && on.grid.y > 1 && !space.options.factored_values;
+        for (const bool values : sent ? std::vector{false, true} : factored) {
+            for (const Frame& frame : frames_on(space, on, values)) search.add(frame);
+        }
     }
     // Equal times in the order of the lists, which is the same everywhere.
     std::stable_sort(all.members.begin(), all.members.end(),

@@ -19,11 +19,12 @@ inline constexpr int max_enumerated_layers = 3;
 
 // What holds for a whole configuration, besides the switches.
 struct Frame {
-    enumerate::SchemeGrid on;
+    enumerate::SchemeGrid on{};
     bool loss_rows = false;
     bool permutation = false;
     int parts = 0;
-    Switches switches;
+    bool factored = false;
+    Switches switches{};
 };
 
 using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L
@@ -48,8 +49,8 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const e
 
 Configuration configuration_of(const Frame& frame, const Choices& choices);
 
-// Ranks the members on the given grids.
+// Ranks the members on the given grids, with stored values, factored ones or both.
 Members rank_members(const Space& space, const std::vector<enumerate::SchemeGrid>& grids, const Machine& machine,
-                     Views& views);
+                     Views& views, const std::vector<bool>& factored = {false});
 
 }  // namespace gnnplan::search

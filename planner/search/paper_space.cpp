@@ -37,6 +37,7 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
     configuration.exchange = configuration.grid.x > 1 ? exchange : Exchange::none;
     configuration.overlap = space.options.overlap.value_or(false);
     configuration.permutation = space.options.permutation.value_or(false);
+    configuration.factored_values = space.options.factored_values.value_or(false);
     configuration.parts = space.options.partition ? on.grid.x : 0;
     configuration.constant_input = space.options.constant_input;
     return configuration;

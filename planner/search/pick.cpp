@@ -126,6 +126,30 @@ bool beats(const Ranked& a, const Ranked& b, const std::vector<Objective>& objec
     return better;
 }
 
+Costed costed_with(const Space& space, const Configuration& configuration, const Machine& machine, Views& views) {
+    Costed costed;
+    costed.candidate = cost_configuration(space, configuration, machine, views);
+    const Units units = cost::executed_units(costed.candidate.schedule);
+    const Prediction& predicted = costed.candidate.predicted;
+    const bool fits = predicted.peak_bytes_per_rank <= space.memory_per_rank;
+    costed.ranked = {configuration, units, units, predicted, false, fits};
+    return costed;
+}
+
+// The fastest members once more, with factored values, where those take less memory.
+void add_factored(const Space& space, const Machine& machine, Views& views, Found& found) {
+    constexpr std::size_t most = 3;
+    const std::size_t count = std::min(most, found.costed.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        const Ranked& stored = found.costed[i].ranked;
+        Configuration configuration = stored.configuration;
+        configuration.factored_values = true;
+        const std::int64_t peak = stored.predicted.peak_bytes_per_rank;
+        Costed costed = costed_with(space, configuration, machine, views);
+        if (costed.ranked.predicted.peak_bytes_per_rank < peak) found.costed.push_back(std::move(costed));
+    }
+}
+
 void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
     const auto on = [&](const std::string& scheme) {
         return std::any_of(space.grids.begin(), space.grids.end(), [&](const auto& g) { return g.scheme == scheme; });
@@ -140,6 +164,9 @@ void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
 }  // namespace
 
 Found search_full_space(const Space& space, const Machine& machine, Views& views) {
+    const auto walk = [&](const std::vector<enumerate::SchemeGrid>& grids, const std::vector<bool>& factored) {
+        return Walk(space, machine, views, rank_members(space, grids, machine, views, factored)).run();
+    };
     const bool pinned = space.options.scheme || space.options.grid;
     std::vector<enumerate::SchemeGrid> grids = space.grids;
     std::int64_t left_out = 0;
@@ -147,16 +174,21 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
         left_out =
             static_cast<std::int64_t>(std::erase_if(grids, [](const auto& g) { return shards_nonzeros(g.scheme); }));
     }
-    Found found = Walk(space, machine, views, rank_members(space, grids, machine, views)).run();
+    // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved.
+    const std::optional<bool> factored = space.options.factored_values;
+    Found found = walk(grids, {factored.value_or(false)});
     const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(),
                                             [](const Rejected& r) { return r.why.starts_with("over memory"); });
-    if (left_out > 0 && something_over) {
-        found = Walk(space, machine, views, rank_members(space, space.grids, machine, views)).run();
-    } else if (left_out > 0) {
-        found.rejected.push_back({"2d, 3d",
-                                  "dominated: on the same grid rdm moves the same dense bytes and no nonzeros, and it "
-                                  "fits (grids not searched)",
-                                  left_out});
+    if (something_over && (left_out > 0 || !factored)) {
+        found = walk(space.grids, factored ? std::vector{*factored} : std::vector{false, true});
+    } else {
+        if (!factored) add_factored(space, machine, views, found);
+        if (left_out > 0) {
+            found.rejected.push_back({"2d, 3d",
+                                      "dominated: on the same grid rdm moves the same dense bytes and no nonzeros, and "
+                                      "it fits (grids not searched)",
+                                      left_out});
+        }
     }
     add_inapplicable(space, found.rejected);
     const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const Costed& costed) {
@@ -197,7 +229,7 @@ std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int 
             const Configuration& b = entry.ranked.configuration;
             return a.constant_input == b.constant_input && a.scheme == b.scheme && a.grid == b.grid &&
                    a.exchange == b.exchange && a.overlap == b.overlap && a.permutation == b.permutation &&
-                   a.loss_rows == b.loss_rows && a.id == b.id;
+                   a.loss_rows == b.loss_rows && a.id == b.id;  // factored or not: the faster, which comes first
         });
     };
     const auto add = [&](std::size_t up_to, auto allowed) {

@@ -1,5 +1,6 @@
 #include "planner/search/space.hpp"
 
+#include "planner/cost/cache.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/enumerate/replication.hpp"
 
@@ -104,6 +105,9 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.grids = grids_of(space);
     space.shape.vertices = problem.graph->vertices();
     space.shape.symmetric = one_copy_serves(problem.graph->symmetric(), problem.record.graph.normalisation);
+    space.shape.nonzeros = problem.graph->nonzeros();
+    space.shape.cache_bytes = cost::gathered_cache_bytes(machine);
+    space.shape.symmetric_pattern = problem.graph->symmetric();
     space.shape.loss_rows = problem.graph->loss_rows(static_cast<int>(space.layers.size()));
     space.shape.seed = problem.record.graph.seed;
     return space;

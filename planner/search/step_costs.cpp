@@ -33,6 +33,7 @@ private:
         add(tensor.rows), add(tensor.columns);
         add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0));
         add(tensor.layout.rows), add(tensor.layout.columns), add(tensor.layout.partial);
+        if (tensor.role == Role::adjacency) add(tensor.panel_columns * 2 + (tensor.factored ? 1 : 0));
     }
 
     std::string text_;

@@ -4,7 +4,9 @@
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/pieces.hpp>
 
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -13,8 +15,8 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::size_t block_bytes(std::int64_t rows, std::int64_t nonzeros) {
-    return at(checked_multiply(8, checked_add(checked_add(rows, 1), nonzeros)));
+std::size_t block_bytes(std::int64_t row_starts, std::int64_t nonzeros, bool values) {
+    return at(checked_add(checked_multiply(8, row_starts), checked_multiply(values ? 8 : 4, nonzeros)));
 }
 
 // Nonzeros within each of several ascending, disjoint ranges of columns.
@@ -47,15 +49,21 @@ private:
     const std::vector<double>& column_;
 };
 
-// Fills a block entry by entry.
+// Fills one panel of a block entry by entry; those before it have `first` nonzeros.
 class Writer {
 public:
-    explicit Writer(LocalBlock& block)
-        : row_start_(block.row_start().data()), column_(block.column().data()), value_(block.value().data()) {}
+    Writer(LocalBlock& block, std::int64_t panel, std::int64_t first)
+        : row_start_(block.row_start().data() + panel * (block.rows + 1)),
+          column_(block.column().data()),
+          value_(block.value().empty() ? nullptr : block.value().data()),
+          next_(first) {
+        *row_start_ = first;
+    }
 
     void add(std::int64_t column, float value) {
         column_[next_] = static_cast<std::int32_t>(column);
-        value_[next_++] = value;
+        if (value_ != nullptr) value_[next_] = value;
+        ++next_;
     }
     void end_row() { *++row_start_ = next_; }
 
@@ -63,63 +71,135 @@ private:
     std::int64_t* row_start_;
     std::int32_t* column_;
     float* value_;
-    std::int64_t next_ = 0;
+    std::int64_t next_;
 };
+
+// One panel to be filled.
+struct Panel {
+    Range columns;
+    std::int64_t block_begin;  // first column of its block
+    Writer writer;
+};
+
+// The panels of each range.
+std::vector<Range> panels_of(std::span<const Range> columns, const BlockFormat& format) {
+    std::vector<Range> panels;
+    for (const Range& range : columns) {
+        const std::int64_t count = panel_count(range.size(), format.panel_columns);
+        for (std::int64_t p = 0; p < count; ++p) panels.push_back(balanced_block(range, p, count));
+    }
+    return panels;
+}
+
+// Adds an empty block of `columns` for the panels whose ranges and nonzeros are given.
+void add_block(std::vector<LocalBlock>& blocks, std::vector<Panel>& panels, std::int64_t rows, Range columns,
+               std::span<const Range> ranges, std::span<const std::int64_t> counts, const BlockFormat& format) {
+    const std::int64_t nonzeros = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    LocalBlock& block = blocks.emplace_back(rows, columns.size(), nonzeros, format);
+    std::int64_t before = 0;
+    for (std::size_t p = 0; p < ranges.size(); ++p) {
+        panels.push_back({ranges[p], columns.begin, Writer(block, static_cast<std::int64_t>(p), before)});
+        before += counts[p];
+    }
+}
 
 }  // namespace
 
-LocalBlock::LocalBlock(std::int64_t row_count, std::int64_t column_count, std::int64_t nonzero_count)
-    : rows(row_count), columns(column_count), nonzeros_(nonzero_count), buffer_(block_bytes(rows, nonzeros_)) {}
+LocalBlock::LocalBlock(std::int64_t row_count, std::int64_t column_count, std::int64_t nonzero_count,
+                       const BlockFormat& format)
+    : rows(row_count),
+      columns(column_count),
+      nonzeros_(nonzero_count),
+      panels_(panel_count(column_count, format.panel_columns)),
+      values_(format.values),
+      buffer_(block_bytes(panels_ * (rows + 1), nonzeros_, values_)) {
+    std::memset(buffer_.data(), 0, buffer_.size());
+}
 
 std::span<std::int64_t> LocalBlock::row_start() {
-    return {reinterpret_cast<std::int64_t*>(buffer_.data()), at(rows) + 1};
+    return {reinterpret_cast<std::int64_t*>(buffer_.data()), at(panels_ * (rows + 1))};
 }
 
 std::span<std::int32_t> LocalBlock::column() {
-    return {reinterpret_cast<std::int32_t*>(row_start().data() + rows + 1), at(nonzeros_)};
+    return {reinterpret_cast<std::int32_t*>(row_start().data() + panels_ * (rows + 1)), at(nonzeros_)};
 }
 
-std::span<float> LocalBlock::value() { return {reinterpret_cast<float*>(column().data() + nonzeros_), at(nonzeros_)}; }
+std::span<float> LocalBlock::value() {
+    if (!values_) return {};
+    return {reinterpret_cast<float*>(column().data() + nonzeros_), at(nonzeros_)};
+}
 
-kernels::Csr LocalBlock::view() const { return view_of(buffer_, rows, columns); }
+kernels::Csr LocalBlock::view() const { return view_of(buffer(), rows, columns, panels_, values_); }
 
-kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns) {
-    ensure(bytes.size() >= block_bytes(rows, 0), "a sparse block has all its row starts");
+kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t panels,
+                     bool values) {
+    const std::int64_t row_starts = panels * (rows + 1);
+    ensure(bytes.size() >= block_bytes(row_starts, 0, values), "a sparse block has all its row starts");
     const auto* row_start = reinterpret_cast<const std::int64_t*>(bytes.data());
-    const std::int64_t nonzeros = row_start[rows];
-    ensure(bytes.size() >= block_bytes(rows, nonzeros), "a sparse block has all its nonzeros");
-    const auto* column = reinterpret_cast<const std::int32_t*>(row_start + rows + 1);
-    return {rows, columns, row_start, column, reinterpret_cast<const float*>(column + nonzeros)};
+    const std::int64_t nonzeros = row_start[row_starts - 1];
+    ensure(bytes.size() >= block_bytes(row_starts, nonzeros, values), "a sparse block has all its nonzeros");
+    const auto* column = reinterpret_cast<const std::int32_t*>(row_start + row_starts);
+    kernels::Csr matrix;
+    matrix.rows = rows;
+    matrix.columns = columns;
+    matrix.row_start = row_start;
+    matrix.column = column;
+    if (values) matrix.value = reinterpret_cast<const float*>(column + nonzeros);
+    matrix.panels = panels;
+    matrix.panel_stride = rows + 1;
+    return matrix;
+}
+
+std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, Range range,
+                                const VertexOrder* order) {
+    const std::vector<double>& all = of_rows == transposed ? scales.target : scales.source;
+    std::vector<float> found(at(range.size()), 1.0F);
+    if (all.empty()) return found;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const bool ordered = order != nullptr && !order->identity();
+        const std::size_t vertex = ordered ? at(order->vertex[at(i)]) : at(i);
+        found[at(i - range.begin)] = static_cast<float>(all[vertex]);
+    }
+    return found;
 }
 
 std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range rows, std::span<const Range> columns,
-                                     const DegreeScales& scales, const VertexOrder* order) {
+                                     const DegreeScales& scales, const VertexOrder* order, const BlockFormat& format) {
     for (std::size_t t = 1; t < columns.size(); ++t) {
         ensure(columns[t - 1].end <= columns[t].begin, "column ranges ascend and are disjoint");
     }
     if (columns.empty()) return {};
-    const std::vector<std::int64_t> counts = count_blocks(graph, transposed, rows, columns, order);
+    const std::vector<Range> ranges = panels_of(columns, format);
+    const std::vector<std::int64_t> counts = count_blocks(graph, transposed, rows, ranges, order);
     std::vector<LocalBlock> blocks;
-    for (std::size_t t = 0; t < counts.size(); ++t) blocks.emplace_back(rows.size(), columns[t].size(), counts[t]);
+    blocks.reserve(columns.size());  // writers point into them
+    std::vector<Panel> panels;
+    panels.reserve(ranges.size());
+    for (const Range& range : columns) {
+        const auto count = at(panel_count(range.size(), format.panel_columns));
+        const std::size_t first = panels.size();
+        add_block(blocks, panels, rows.size(), range, std::span(ranges).subspan(first, count),
+                  std::span(counts).subspan(first, count), format);
+    }
 
     const EdgeValues values(scales, transposed);
     MatrixRows matrix(graph.matrix(transposed), {columns.front().begin, columns.back().end}, order);
-    std::vector<Writer> writers(blocks.begin(), blocks.end());
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         std::size_t t = 0;
         for (const std::int32_t c : matrix.ascending(i)) {
-            while (c >= columns[t].end) ++t;  // the last range ends where the entries do
-            if (c < columns[t].begin) continue;
-            writers[t].add(c - columns[t].begin, values.at(matrix.vertex(i), matrix.vertex(c)));
+            while (c >= panels[t].columns.end) ++t;  // the last range ends where the entries do
+            if (c < panels[t].columns.begin) continue;
+            const float value = format.values ? values.at(matrix.vertex(i), matrix.vertex(c)) : 1.0F;
+            panels[t].writer.add(c - panels[t].block_begin, value);
         }
-        for (Writer& writer : writers) writer.end_row();
+        for (Panel& panel : panels) panel.writer.end_row();
     }
     return blocks;
 }
 
 LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales,
-                       const VertexOrder* order) {
-    return std::move(build_blocks(graph, transposed, rows, std::span(&columns, 1), scales, order).front());
+                       const VertexOrder* order, const BlockFormat& format) {
+    return std::move(build_blocks(graph, transposed, rows, std::span(&columns, 1), scales, order, format).front());
 }
 
 std::vector<std::int32_t> compact_columns(LocalBlock& block) {

@@ -1,8 +1,10 @@
 #include "runtime/data/graph_counts.hpp"
 
 #include "runtime/data/block.hpp"
+#include "runtime/data/reuse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -54,8 +56,18 @@ public:
         return made;
     }
 
+    template <class Make>
+    ReuseHistogram find_reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns, Make make) {
+        const std::lock_guard lock(mutex_);
+        const std::array<std::int64_t, 6> key = {transposed ? 1 : 0, rows.begin,  rows.end,
+                                                 columns.begin,      columns.end, panel_columns};
+        const auto known = reuses_.find(key);
+        return known != reuses_.end() ? known->second : reuses_.emplace(key, make()).first->second;
+    }
+
 private:
     std::mutex mutex_;
+    std::map<std::array<std::int64_t, 6>, ReuseHistogram> reuses_;  // of a few hundred bytes each
     std::map<std::tuple<bool, std::int64_t, std::int64_t>, std::shared_ptr<const RowProfile>> profiles_;
     std::size_t most_entries_;
     std::size_t entries_ = 0;
@@ -98,6 +110,13 @@ std::int64_t GraphCounts::distinct_columns(bool transposed, Range rows, Range co
     if (rows.empty() || columns.empty()) return 0;
     const auto [low, high] = profile(transposed, rows)->within(columns);
     return static_cast<std::int64_t>(high - low);
+}
+
+ReuseHistogram GraphCounts::reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const {
+    transposed = transposed && !graph_.symmetric;
+    return cache_->find_reuse(transposed, rows, columns, panel_columns, [&] {
+        return reuse_histogram(graph_, transposed, rows, columns, panel_columns, order_.get());
+    });
 }
 
 std::vector<std::int64_t> GraphCounts::loss_rows(int layers) const { return loss_row_counts(graph_, *subset_, layers); }

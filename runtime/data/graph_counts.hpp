@@ -25,6 +25,8 @@ public:
     // The first question about a row range scans its nonzeros, the next ones about it are binary searches.
     std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
     std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
+    // The first question about a block scans the nonzeros of its rows (reuse.hpp).
+    ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const override;
     std::vector<std::int64_t> loss_rows(int layers) const override;
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;

@@ -26,7 +26,8 @@ void activate(const MapStep& step, const StepContext& context) {
     if (step.operand) {
         bias = reinterpret_cast<const float*>(store.bytes(*step.operand)) + store.block(step.tensor).columns.begin;
     }
-    context.kernels.activate(store.matrix(step.tensor), bias, step.relu, dropout_key(step, context, step.dropout));
+    context.kernels.activate(store.matrix(step.tensor), bias, step.relu, dropout_key(step, context, step.dropout),
+                             nullptr);
 }
 
 void dropout(const MapStep& step, const StepContext& context) {

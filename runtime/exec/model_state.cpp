@@ -1,5 +1,7 @@
 #include "runtime/exec/model_state.hpp"
 
+#include <gnnplan/ir/memory.hpp>
+
 #include "kernels/random.hpp"
 
 #include <algorithm>

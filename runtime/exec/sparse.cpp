@@ -26,6 +26,7 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
                        const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker)
     : matrix_(matrix), needed_rows_(needed_rows) {
     const Range rows = rows_of(grid, matrix, rank);
+    row_range_ = rows;
     rows_ = rows.size();
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
     for (const Stage& from : stages) {
@@ -70,6 +71,17 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
     requests_charge_ = Charge(tracker, requests);
 }
 
+std::int64_t SparsePart::block_bytes(const SparseStage& stage) const {
+    return sparse_bytes(matrix_, row_range_, stage.piece->columns, stage.nonzeros);
+}
+
+kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* received) const {
+    if (stage.block) return block(*stage.block).view();
+    const std::span bytes(received, static_cast<std::size_t>(block_bytes(stage)));
+    const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.panel_columns);
+    return data::view_of(bytes, rows_, stage.dense_rows, panels, !matrix_.factored);
+}
+
 void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
                                const data::VertexOrder* order) {
     for (SparseStage& stage : stages_) {
@@ -92,7 +104,8 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
     std::vector<Range> columns;
     columns.reserve(stored.size());
     for (const SparseStage* stage : stored) columns.push_back(stage->piece->columns);
-    std::vector<data::LocalBlock> built = data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order);
+    std::vector<data::LocalBlock> built =
+        data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order, format());
     for (std::size_t i = 0; i < stored.size(); ++i) {
         if (needed_rows_ && stored[i]->dense_rows != stored[i]->piece->columns.size()) data::compact_columns(built[i]);
         blocks_[*stored[i]->block] = std::move(built[i]);
@@ -115,6 +128,26 @@ void SparsePart::exchange_indices(comm::Communicator& world, MemoryTracker& trac
         world.exchange(sends, receives);
     }
     services_charge_ = Charge(tracker, bytes);
+}
+
+ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
+                         const data::DegreeScales& scales, const data::VertexOrder& order, MemoryTracker& tracker)
+    : row_(data::block_scales(scales, matrix.transposed, true, rows_of(grid, matrix, rank), &order)) {
+    auto count = static_cast<std::int64_t>(row_.size());
+    for (const SparseStage& stage : part.stages()) {
+        std::vector<float>& column = column_.emplace_back();
+        if (!stage.piece) continue;
+        column = data::block_scales(scales, matrix.transposed, false, stage.piece->columns, &order);
+        if (part.needed_rows() && stage.piece->dense_root != rank) {
+            for (std::size_t i = 0; i < stage.request.size(); ++i) {
+                column[i] = column[static_cast<std::size_t>(stage.request[i])];  // they ascend
+            }
+            column.resize(stage.request.size());
+            column.shrink_to_fit();
+        }
+        count += static_cast<std::int64_t>(column.size());
+    }
+    charge_ = Charge(tracker, 4 * count);
 }
 
 }  // namespace gnnplan::exec

@@ -38,13 +38,17 @@ struct SparseStage {
 
 class SparsePart {
 public:
-    // Cuts the pieces stored on `rank` out of the graph. With `needed_rows`, columns of pieces whose dense rows others
-    // hold are renumbered to the needed rows.
+    // `matrix` is the adjacency that stores the nonzeros. Cuts the pieces stored on `rank` out of the graph. With
+    // `needed_rows`, columns of pieces whose dense rows others hold are renumbered to the needed rows.
     SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
                const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker);
 
     std::int64_t rows() const { return rows_; }
     bool needed_rows() const { return needed_rows_; }
+    // Bytes of the nonzeros multiplied at a stage, as they are sent.
+    std::int64_t block_bytes(const SparseStage& stage) const;
+    // The nonzeros multiplied at a stage: those stored here, or `received`. Where values are factored, it has none.
+    kernels::Csr nonzeros(const SparseStage& stage, const std::byte* received) const;
     const std::vector<SparseStage>& stages() const { return stages_; }
     const data::LocalBlock& block(std::size_t i) const { return blocks_[i]; }
 
@@ -57,12 +61,33 @@ private:
     void find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
                        const data::VertexOrder* order);
 
+    data::BlockFormat format() const { return {!matrix_.factored, matrix_.panel_columns}; }
+
     const Tensor& matrix_;
+    Range row_range_;
     std::int64_t rows_ = 0;
     bool needed_rows_ = false;
     std::vector<SparseStage> stages_;
     std::vector<data::LocalBlock> blocks_;
     Charge blocks_charge_, requests_charge_, services_charge_;
+};
+
+// The scales of factored values on one rank: entry (i, j) of the piece of stage k is row[i] * column[k][j].
+class ValueScales {
+public:
+    // `part` has the nonzeros of `matrix` or of the transpose that it shares them with.
+    ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
+                const data::DegreeScales& scales, const data::VertexOrder& order, MemoryTracker& tracker);
+
+    void apply(std::size_t stage, kernels::Csr& nonzeros) const {
+        nonzeros.row_scale = row_.data();
+        nonzeros.column_scale = column_[stage].data();
+    }
+
+private:
+    std::vector<float> row_;
+    std::vector<std::vector<float>> column_;  // per stage, of its dense rows
+    Charge charge_;
 };
 
 }  // namespace gnnplan::exec

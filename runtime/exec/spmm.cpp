@@ -69,7 +69,7 @@ private:
             receives.push_back({stage.piece->dense_root, {dense_buffer(k), row_bytes(stage.dense_rows)}});
         }
         if (stage.piece && !stage.block) {
-            const auto bytes = static_cast<std::size_t>(sparse_bytes(part_.rows(), stage.nonzeros));
+            const auto bytes = static_cast<std::size_t>(part_.block_bytes(stage));
             receives.push_back({stage.piece->matrix_root, {nonzero_buffer(k), bytes}});
         }
         return context_.world.start_exchange(sends, receives);
@@ -101,10 +101,8 @@ private:
         const bool own = stage.piece->dense_root == context_.store.rank();
         const float* rows = own ? own_rows(stage.piece->columns) : reinterpret_cast<const float*>(dense_buffer(k));
         const kernels::ConstMatrix dense{rows, stage.dense_rows, in_.columns, in_.columns};
-        const auto bytes = static_cast<std::size_t>(sparse_bytes(part_.rows(), stage.nonzeros));
-        const kernels::Csr nonzeros = stage.block
-                                          ? part_.block(*stage.block).view()
-                                          : data::view_of({nonzero_buffer(k), bytes}, part_.rows(), stage.dense_rows);
+        kernels::Csr nonzeros = part_.nonzeros(stage, nonzero_buffer(k));
+        if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
         if (under_way_.empty()) {
             context_.kernels.spmm(nonzeros, dense, out_, accumulate_);
         } else {
@@ -119,9 +117,7 @@ private:
             std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, nonzeros.rows));
         for (std::int64_t i = 0; i < portions; ++i) {
             const Range rows = balanced_block({0, nonzeros.rows}, i, portions);
-            kernels::Csr part = nonzeros;
-            part.rows = rows.size();
-            part.row_start += rows.begin;
+            const kernels::Csr part = nonzeros.row_slice(rows.begin, rows.size());
             context_.kernels.spmm(part, dense, {out_.row(rows.begin), rows.size(), out_.columns, out_.stride},
                                   accumulate_);
             for (const auto& exchange : under_way_) exchange->progress();

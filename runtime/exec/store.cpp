@@ -10,7 +10,8 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, Memory
       tracker_(tracker),
       plan_(plan_memory(schedule, graph, rank)),
       alias_(schedule.tensors.size()),
-      parts_(schedule.tensors.size()) {
+      parts_(schedule.tensors.size()),
+      scales_(schedule.tensors.size()) {
     for (const Step& step : schedule.steps) {
         send_staging_.push_back(staging_of(schedule, step, graph, rank).send_bytes);
         const auto* spmm = std::get_if<SpmmStep>(&step.operation);
@@ -27,7 +28,13 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;
-        parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, tracker_);
+        if (!tensor.structure) {
+            parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, tracker_);
+        }
+        if (tensor.factored) {
+            scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales, counts.order(),
+                                tracker_);
+        }
     }
 }
 

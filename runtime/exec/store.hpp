@@ -31,7 +31,12 @@ public:
     int rank() const { return rank_; }
 
     Block block(TensorId id) const { return block_of(schedule_, id, rank_); }
-    const SparsePart& part(TensorId matrix) const { return *parts_[static_cast<std::size_t>(matrix)]; }
+    // The nonzeros of an adjacency, which its transpose may store, and its scales where values are factored.
+    const SparsePart& part(TensorId matrix) const { return *parts_[stored(matrix)]; }
+    const ValueScales* scales(TensorId matrix) const {
+        const auto& scales = scales_[static_cast<std::size_t>(matrix)];
+        return scales ? &*scales : nullptr;
+    }
     // Collective: see SparsePart.
     void exchange_indices(TensorId matrix, comm::Communicator& world) {
         parts_[static_cast<std::size_t>(matrix)]->exchange_indices(world, tracker_);
@@ -56,18 +61,22 @@ public:
     void alias(TensorId id, std::optional<TensorId> target) { alias_[static_cast<std::size_t>(id)] = target; }
 
 private:
+    std::size_t stored(TensorId matrix) const {
+        return static_cast<std::size_t>(tensor_of(schedule_, matrix).structure.value_or(matrix));
+    }
     std::byte* placed(std::int64_t offset) const;
 
     const Schedule& schedule_;
     int rank_;
     MemoryTracker& tracker_;
     MemoryPlan plan_;
-    std::vector<std::byte*> data_;                  // per tensor; null for sparse ones
-    std::vector<std::byte*> staging_;               // per step
-    std::vector<std::optional<TensorId>> alias_;    // per tensor
-    std::vector<std::optional<SparsePart>> parts_;  // per tensor; empty for dense ones
-    std::vector<std::int64_t> send_staging_;        // per step; bytes
-    std::vector<SpmmBuffers> buffers_;              // per step; of products
+    std::vector<std::byte*> data_;                    // per tensor; null for sparse ones
+    std::vector<std::byte*> staging_;                 // per step
+    std::vector<std::optional<TensorId>> alias_;      // per tensor
+    std::vector<std::optional<SparsePart>> parts_;    // per tensor; of adjacencies that store nonzeros
+    std::vector<std::optional<ValueScales>> scales_;  // per tensor; of factored adjacencies
+    std::vector<std::int64_t> send_staging_;          // per step; bytes
+    std::vector<SpmmBuffers> buffers_;                // per step; of products
     Arena arena_;
 };
 

@@ -5,41 +5,116 @@
 #include <algorithm>
 
 namespace gnnplan::train {
+namespace {
 
-std::int64_t tuning_epochs(std::optional<std::int64_t> asked, std::int64_t epochs, std::int64_t candidates) {
-    constexpr std::int64_t shortest_run = 20;
-    if (candidates < 2) return 0;
-    if (asked) return *asked;
-    if (epochs < shortest_run) return 0;
-    return std::clamp<std::int64_t>(epochs / (2 * candidates), 3, 10);
+constexpr std::int64_t shortest_run = 20;  // that is tuned unasked
+constexpr std::int64_t trial_epochs = 3;   // the first one warms up
+constexpr double budget = 0.05;
+constexpr double clearly_slower = 1.15;  // than the best so far: more than epochs of one candidate differ by
+
+}  // namespace
+
+TuningRules tuning_rules(std::optional<std::int64_t> asked, std::int64_t epochs, std::optional<double> error) {
+    if (asked) return {epochs, *asked, std::nullopt, std::nullopt};
+    return {epochs, epochs < shortest_run ? 0 : trial_epochs, error, budget};
 }
 
-Autotuner::Autotuner(std::vector<int> candidates, std::int64_t epochs_each)
-    : candidates_(std::move(candidates)), epochs_each_(epochs_each) {
-    if (candidates_.size() > 1 && epochs_each_ > 0) seconds_.resize(candidates_.size());
+Autotuner::Autotuner(std::vector<Trial> trials, const TuningRules& rules)
+    : trials_(std::move(trials)),
+      rules_(rules),
+      tuning_(trials_.size() > 1 && rules.epochs_each > 0 && rules.epochs > rules.epochs_each),
+      tried_(trials_.size()) {}
+
+void Autotuner::built(double seconds) {
+    if (tuning_) tried_[current_].setup_seconds = seconds;
 }
 
-int Autotuner::candidate(std::int64_t epoch) const {
-    return tuning(epoch) ? candidates_[static_cast<std::size_t>((epoch - 1) / epochs_each_)] : chosen();
+void Autotuner::record(double seconds) {
+    if (!tuning_) return;
+    std::vector<double>& epochs = tried_[current_].epochs;
+    epochs.push_back(seconds);
+    if (static_cast<std::int64_t>(epochs.size()) >= rules_.epochs_each || given_up()) advance();
 }
 
-void Autotuner::record(std::int64_t epoch, double seconds) {
-    if (tuning(epoch)) seconds_[static_cast<std::size_t>((epoch - 1) / epochs_each_)].push_back(seconds);
+double Autotuner::Tried::median() const {
+    return measure::median({epochs.begin() + (epochs.size() > 1 ? 1 : 0), epochs.end()});
+}
+
+double Autotuner::best() const {
+    double best = tried_.front().median();
+    for (const Tried& t : tried_) {
+        if (!t.epochs.empty()) best = std::min(best, t.median());
+    }
+    return best;
+}
+
+// What a run of the best candidate alone would not have taken. The first candidate trains in any case: what it loses
+// against the best is the prediction's cost, not that of trying.
+double Autotuner::spent() const {
+    double seconds = 0;
+    for (std::size_t i = 1; i < tried_.size(); ++i) {
+        if (tried_[i].epochs.empty()) continue;
+        seconds += tried_[i].setup_seconds;
+        for (const double epoch : tried_[i].epochs) seconds += std::max(0.0, epoch - best());
+    }
+    return seconds;
+}
+
+// One warm epoch says enough about a candidate far behind.
+bool Autotuner::given_up() const {
+    const Tried& now = tried_[current_];
+    return rules_.budget && current_ > 0 && now.epochs.size() > 1 && now.median() > clearly_slower * best();
+}
+
+// Predictions are off by a common factor, which the candidates tried so far tell, and each by the error besides.
+bool Autotuner::could_win(std::size_t trial) const {
+    if (!rules_.error) return true;
+    double factor = 0;
+    double count = 0;
+    for (std::size_t i = 0; i < tried_.size(); ++i) {
+        if (tried_[i].epochs.empty() || trials_[i].predicted_seconds <= 0) continue;
+        factor += tried_[i].median() / trials_[i].predicted_seconds;
+        ++count;
+    }
+    if (count == 0) return true;
+    return trials_[trial].predicted_seconds * factor / count * (1 - *rules_.error) < best();
+}
+
+// Besides its own setup, the winner may have to be set up again.
+bool Autotuner::affordable(std::size_t trial) const {
+    if (!rules_.budget) return true;
+    const double slower = std::max(0.0, trials_[trial].predicted_seconds / trials_.front().predicted_seconds - 1);
+    const double epochs = 2 * slower * tried_.front().median();  // a candidate clearly behind is given up then
+    const double expected = 2 * tried_.front().setup_seconds + epochs;
+    return spent() + expected <= *rules_.budget * static_cast<double>(rules_.epochs) * best();
+}
+
+void Autotuner::advance() {
+    std::int64_t done = 0;
+    for (const Tried& t : tried_) done += static_cast<std::int64_t>(t.epochs.size());
+    tuning_ = false;
+    if (done + rules_.epochs_each >= rules_.epochs) return;
+    for (std::size_t next = current_ + 1; next < trials_.size(); ++next) {
+        if (!could_win(next)) continue;
+        if (!affordable(next)) return;
+        current_ = next;
+        tuning_ = true;
+        return;
+    }
 }
 
 std::vector<TriedCandidate> Autotuner::tried() const {
     std::vector<TriedCandidate> tried;
-    for (std::size_t i = 0; i < seconds_.size(); ++i) {
-        const auto& all = seconds_[i];
-        const std::vector<double> counted(all.begin() + (all.size() > 1 ? 1 : 0), all.end());
-        tried.push_back({candidates_[i], static_cast<std::int64_t>(all.size()), measure::median(counted)});
+    for (std::size_t i = 0; i < tried_.size(); ++i) {
+        if (tried_[i].epochs.empty()) continue;
+        tried.push_back({trials_[i].candidate, static_cast<std::int64_t>(tried_[i].epochs.size()), tried_[i].median()});
     }
     return tried;
 }
 
 int Autotuner::chosen() const {
     const auto all = tried();
-    if (all.empty()) return candidates_.front();
+    if (all.empty()) return trials_.front().candidate;
     return std::min_element(
                all.begin(), all.end(),
                [](const TriedCandidate& a, const TriedCandidate& b) { return a.median_seconds < b.median_seconds; })

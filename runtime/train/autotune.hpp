@@ -10,22 +10,39 @@
 
 namespace gnnplan::train {
 
-// Epochs each of `candidates` candidates is tried for; 0: no tuning. `asked` as in TrainOptions::autotune.
-std::int64_t tuning_epochs(std::optional<std::int64_t> asked, std::int64_t epochs, std::int64_t candidates);
+struct Trial {
+    int candidate = 0;  // index in the plan
+    double predicted_seconds = 0;
+};
+
+struct TuningRules {
+    std::int64_t epochs = 0;       // of the whole run; the winner trains at least the last one
+    std::int64_t epochs_each = 0;  // for which a candidate is tried; 0: no tuning
+    // Relative error of predicted times: who cannot win even so is not tried. Unset: nobody knows it.
+    std::optional<double> error;
+    // The most that trying may cost, as a share of the run's time at the best candidate's pace. Then a candidate that
+    // is clearly slower is given up early too. Unset: all are tried to the end.
+    std::optional<double> budget;
+};
+
+// `asked` as in TrainOptions::autotune: what users ask for is done; else short runs are not tuned, and long ones within
+// a budget.
+TuningRules tuning_rules(std::optional<std::int64_t> asked, std::int64_t epochs, std::optional<double> error);
 
 class Autotuner {
 public:
-    // Tries `candidates` (indices in the plan, in its order) in turn, `epochs_each` epochs each, starting with epoch 1.
-    // With one candidate or none to try there is no tuning: the first one trains.
-    Autotuner(std::vector<int> candidates, std::int64_t epochs_each);
+    // Tries the candidates in turn, the first one from the first epoch on. With one candidate, or none to try, there is
+    // no tuning: the first one trains.
+    Autotuner(std::vector<Trial> trials, const TuningRules& rules);
 
-    bool tuning(std::int64_t epoch) const { return epoch <= tuned_epochs(); }
-    std::int64_t tuned_epochs() const { return static_cast<std::int64_t>(seconds_.size()) * epochs_each_; }
-    // The candidate that trains `epoch`; after tuning the chosen one.
-    int candidate(std::int64_t epoch) const;
+    // Whether the next epoch is a trial, and which candidate trains it; after tuning the chosen one.
+    bool tuning() const { return tuning_; }
+    int candidate() const { return tuning_ ? trials_[current_].candidate : chosen(); }
 
-    // The time of a tuning epoch, the largest over ranks.
-    void record(std::int64_t epoch, double seconds);
+    // What it took to set up the candidate that trains next, and the time of an epoch it trained; the largest over
+    // ranks.
+    void built(double seconds);
+    void record(double seconds);
 
     // Medians without the first epoch of each candidate, which warms up, unless it is the only one.
     std::vector<TriedCandidate> tried() const;
@@ -33,9 +50,24 @@ public:
     int chosen() const;
 
 private:
-    std::vector<int> candidates_;
-    std::int64_t epochs_each_;
-    std::vector<std::vector<double>> seconds_;  // per candidate; empty without tuning
+    struct Tried {
+        double setup_seconds = 0;
+        std::vector<double> epochs;
+        double median() const;
+    };
+
+    double best() const;
+    double spent() const;
+    bool given_up() const;
+    bool could_win(std::size_t trial) const;
+    bool affordable(std::size_t trial) const;
+    void advance();
+
+    std::vector<Trial> trials_;
+    TuningRules rules_;
+    bool tuning_ = false;
+    std::size_t current_ = 0;
+    std::vector<Tried> tried_;  // per trial; without epochs where it was not tried
 };
 
 }  // namespace gnnplan::train

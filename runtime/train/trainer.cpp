@@ -49,6 +49,9 @@ private:
     Autotuner make_tuner() const;
     std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule) const;
     void build(int index, bool last);
+    void release_graph();
+    void release_features();
+    void note_choice(int index) const;
     void load_model(const Candidate& candidate);
     EpochRecord train_epoch(std::int64_t epoch);
     void evaluate(std::int64_t epoch, EpochRecord& record);
@@ -69,6 +72,7 @@ private:
     exec::Charge loaded_;  // the graph and its scales, while they live
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
+    std::int64_t tuning_peak_ = 0;
     std::int64_t epochs_since_build_ = 0;
     Measurements measured_;
     RunReport report_;
@@ -76,26 +80,25 @@ private:
 
 // Candidates are tried beside the loaded graph, so only those that fit there are.
 Autotuner Trainer::make_tuner() const {
-    std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
-    const std::int64_t each =
-        tuning_epochs(options_.autotune, options_.epochs, static_cast<std::int64_t>(usable.size()));
-    if (each == 0) return {{usable.front()}, 0};
-    std::vector<int> tried;
+    const std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
+    const auto& calibration = plan_.machine.calibration;
+    const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
+    const TuningRules rules = tuning_rules(options_.autotune, options_.epochs, error);
+    const auto trial = [&](int index) { return Trial{index, candidate(index).predicted.epoch_seconds}; };
+    std::vector<Trial> trials;
     for (const int index : usable) {
         const Schedule& schedule = candidate(index).schedule;
         const std::int64_t bytes =
             footprint(schedule, *counts_for(schedule), {.state_lives = true, .graph_stays = true});
-        if (bytes <= plan_.machine.memory_per_rank) tried.push_back(index);
+        if (bytes <= plan_.machine.memory_per_rank) trials.push_back(trial(index));
     }
-    // One epoch at least is left for the winner.
-    const auto fit = static_cast<std::size_t>((options_.epochs - 1) / each);
-    if (tried.size() > fit) tried.resize(fit);
-    if (tried.size() < 2) {
+    Autotuner tuner(trials, rules);
+    if (tuner.tuning()) return tuner;
+    if (usable.size() > 1 && rules.epochs_each > 0) {
         note("not tuning: fewer than two candidates can be tried in " + std::to_string(options_.epochs) +
              " epochs and the machine's memory");
-        return {{usable.front()}, 0};
     }
-    return {std::move(tried), each};
+    return {{trial(usable.front())}, rules};
 }
 
 // The graph's counts in the schedule's numbering.
@@ -108,11 +111,9 @@ void Trainer::build(int index, bool last) {
     if (hooks_.candidate) hooks_.candidate(index);
     const Candidate& next = candidate(index);
     executor_.reset();
-    if (last && state_) {
-        note("candidate " + std::to_string(index + 1) + " trains from here on; while tuning, a rank held up to " +
-             std::to_string(tracker_.peak()) + " bytes");
-    }
-    if (last) tracker_.restart();
+    tuning_peak_ = std::max(tuning_peak_, tracker_.peak());
+    if (last && state_) note_choice(index);
+    tracker_.restart();
 
     const double start = clock_.now();
     const Circumstances circumstances{.state_lives = state_ != nullptr, .graph_stays = !last};
@@ -130,22 +131,31 @@ void Trainer::build(int index, bool last) {
         executor_->build_blocks(dataset_.graph(), scales_);
     });
     const double cut = clock_.now();
-    if (last) {
-        scales_ = {};
-        loaded_.reset();
-        comm_.barrier();
-        if (hooks_.release_graph) hooks_.release_graph();
-    }
+    if (last) release_graph();
     load_model(next);
-    if (last) {
-        comm_.barrier();
-        if (hooks_.release_features) hooks_.release_features();
-    }
+    if (last) release_features();
     measured_.setup.add(executor_->run(Phase::setup, settings(0, true)));
     measured_.partition_seconds += cut - start;
     measured_.initialise_seconds += clock_.now() - cut;
     measured_.steady_seconds.clear();
     epochs_since_build_ = 0;
+}
+
+void Trainer::release_graph() {
+    scales_ = {};
+    loaded_.reset();
+    comm_.barrier();
+    if (hooks_.release_graph) hooks_.release_graph();
+}
+
+void Trainer::release_features() {
+    comm_.barrier();
+    if (hooks_.release_features) hooks_.release_features();
+}
+
+void Trainer::note_choice(int index) const {
+    note("candidate " + std::to_string(index + 1) + " trains from here on; while tuning, a rank held up to " +
+         std::to_string(std::max(tuning_peak_, tracker_.peak())) + " bytes");
 }
 
 void Trainer::load_model(const Candidate& next) {
@@ -234,16 +244,23 @@ RunReport Trainer::run() {
     kernels::set_threads(options_.threads);
     Autotuner tuner = prepare();
     int built = -1;
-    bool finished_tuning = false;
+    bool settled = false;  // the graph is gone, and the candidate trains to the end
     for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
-        const bool last = !tuner.tuning(epoch);
-        if (tuner.candidate(epoch) != built || last != finished_tuning) {
-            built = tuner.candidate(epoch);
-            finished_tuning = last;
-            build(built, last);
+        const int next = tuner.candidate();
+        const bool last = !tuner.tuning();
+        if (next != built) {
+            const double start = clock_.now();
+            build(next, last);
+            tuner.built(comm::control_max(comm_, clock_.now() - start));
+            built = next;
+        } else if (last && !settled) {  // it won, and stays as it is
+            note_choice(next);
+            release_graph();
+            release_features();
         }
+        settled = last;
         EpochRecord record = train_epoch(epoch);
-        tuner.record(epoch, record.seconds);
+        tuner.record(record.seconds);
         evaluate(epoch, record);
         report_.epochs.push_back(record);
         if (hooks_.epoch) hooks_.epoch(record);

@@ -20,8 +20,8 @@ public:
         const std::vector<TinyGraph> graphs = tiny_graphs();
         for (std::size_t i = 0; i < graphs.size(); ++i) {
             const std::int64_t hidden = i % 3 == 2 ? 2 : 6;  // at times below the number of ranks
-            const Network plain{{hidden}, i % 2 == 0, 0, 0};
-            const Network dropped{{hidden + 1}, i % 2 != 0, 0.5F, i % 4 < 2 ? 0.25F : 0};
+            const Network plain{{hidden}, i % 2 == 0, 0, 0, i % 3 == 0};
+            const Network dropped{{hidden + 1}, i % 2 != 0, 0.5F, i % 4 < 2 ? 0.25F : 0, i % 3 == 1};
             for (const Network& network : {plain, dropped}) {
                 const TestProblem& problem = problems_.emplace_back(graphs[i], network);
                 expected_.push_back(expect_of(problem, 2));
@@ -53,7 +53,7 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
 
 // Switches by turns: every bit of the index decides one.
 search::Frame frame_of(const enumerate::SchemeGrid& on, int turn) {
-    search::Frame frame{on, false, false, 0, {}};
+    search::Frame frame{on};
     const bool sharded = shards_nonzeros(on.scheme);
     const bool gathers = on.grid.x > 1 || (sharded && on.grid.y > 1);
     if (on.grid.x > 1) frame.switches.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
@@ -61,27 +61,30 @@ search::Frame frame_of(const enumerate::SchemeGrid& on, int turn) {
     frame.loss_rows = turn / 4 % 2 == 1;
     frame.permutation = turn / 8 % 2 == 1;
     if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.parts = on.grid.x;
+    frame.factored = turn / 64 % 2 == 1;
     return frame;
 }
 
 class EveryScheme : public ::testing::TestWithParam<int> {
 protected:
     // Runs one configuration and returns whether everything was as it must be.
-    void check(const search::Frame& frame, const search::Choices& choices, std::size_t index) {
+    void check(const search::Frame& frame, const search::Choices& choices, std::size_t index, bool paneled) {
         const std::size_t which = problems().pick(index, choices.front().constant_input);
         const TestProblem& problem = problems().problem(which);
         const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
-        const search::Space space = space_of(problem, counts, frame.on.grid.size());
+        search::Space space = space_of(problem, counts, frame.on.grid.size());
+        if (paneled) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
         const Configuration configuration = search::configuration_of(frame, choices);
         SCOPED_TRACE(
-            fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}", problem.name(),
-                        configuration.scheme, configuration.grid.text(), text(configuration.forward),
+            fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}",
+                        problem.name(), configuration.scheme, configuration.grid.text(), text(configuration.forward),
                         text(configuration.backward), text(configuration.operands),
                         static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
                         configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
                         configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
                         configuration.replicated_input ? ", replicated input" : "",
-                        configuration.column_loss ? ", column loss" : ""));
+                        configuration.column_loss ? ", column loss" : "",
+                        configuration.factored_values ? ", factored" : "", paneled ? ", panels" : ""));
         const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
         ASSERT_NO_THROW(validate(schedule));
         const auto runs = run_schedule(problem, schedule, 2);
@@ -102,8 +105,8 @@ TEST_P(EveryScheme, EqualsReferenceAndPrediction) {
         const auto sequences = search::all_choices(space, on, false);
         for (const search::Choices& choices : sequences) {
             if (++index % every != 0 || !sampled(run++)) continue;
-            const int turn = static_cast<int>(index * 2654435761U >> 7U & 63U);
-            check(frame_of(on, turn), choices, index);
+            const int turn = static_cast<int>(index * 2654435761U >> 7U & 255U);
+            check(frame_of(on, turn), choices, index, turn / 128 % 2 == 1);
             if (HasFailure()) return;  // the first failure says enough
         }
     }

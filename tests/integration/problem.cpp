@@ -28,12 +28,13 @@ data::Dataset load(const TinyGraph& graph, const std::filesystem::path& folder) 
 TestProblem::TestProblem(const TinyGraph& graph, Network network)
     : name_(graph.name),
       network_(std::move(network)),
-      serial_(serial_problem(graph, all_widths(graph, network_), network_.bias)),
+      serial_(serial_problem(graph, all_widths(graph, network_), network_.bias, network_.row_mean)),
       dataset_(load(graph, folder_.path() / "graph")) {}
 
 std::string TestProblem::name() const {
-    return fmt::format("{} N={} widths={}{} dropout={} input={}", name_, serial_.vertices(), fmt::join(widths(), ","),
-                       network_.bias ? " bias" : "", network_.dropout, network_.input_dropout);
+    return fmt::format("{}{} N={} widths={}{} dropout={} input={}", name_, network_.row_mean ? " row mean" : "",
+                       serial_.vertices(), fmt::join(widths(), ","), network_.bias ? " bias" : "", network_.dropout,
+                       network_.input_dropout);
 }
 
 SerialSettings TestProblem::serial_settings(double weight_decay) const {
@@ -56,6 +57,7 @@ Problem TestProblem::planner_problem(const GraphStats& graph, int ranks) const {
     record.vertices = dataset_.vertices();
     record.nonzeros = dataset_.nonzeros();
     record.symmetric = dataset_.graph().symmetric;
+    record.normalisation = network_.row_mean ? Normalisation::row_mean : Normalisation::symmetric;
     record.exact = true;
     return problem;
 }

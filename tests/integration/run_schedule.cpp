@@ -72,7 +72,8 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     exec::Executor executor(schedule, counts, comm, kernels, tracker, clock);
     run.counts = counts;
     {
-        const data::DegreeScales scales = data::compute_scales(graph, data::Normalisation::symmetric);
+        const data::DegreeScales scales = data::compute_scales(
+            graph, problem.network().row_mean ? data::Normalisation::row_mean : data::Normalisation::symmetric);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
         executor.build_blocks(graph, scales);
     }

@@ -33,10 +33,35 @@ TEST(Activate, CpuEqualsReference) {
                         key.first_column = 3;
                         if (relu) key.row_ids = ids.data();
                         const float* addend = with_bias ? bias.view().data : nullptr;
-                        cpu_table().activate(got.view(), addend, relu, key);
-                        reference_table().activate(want.view(), addend, relu, key);
+                        cpu_table().activate(got.view(), addend, relu, key, nullptr);
+                        reference_table().activate(want.view(), addend, relu, key, nullptr);
                         ASSERT_EQ(difference(got, want), "") << rows << " x " << columns << ", p " << p;
                     }
+                }
+            }
+        }
+    }
+}
+
+// The bits of the same call are those of positive_mask afterwards, whatever the stride.
+TEST(Activate, BitsAreThePositiveMaskOfTheResult) {
+    std::mt19937 random(8);
+    for (const std::int64_t rows : {0, 1, 7, 8, 75, 700}) {
+        for (const std::int64_t columns : {0, 1, 3, 8, 16, 41, 128, 130}) {
+            for (const std::int64_t padding : {0, 3}) {
+                const Owned bias = Owned(1, columns).fill(random, 3);
+                const Owned z = Owned(rows, columns, padding).fill(random, 3);
+                const auto size = static_cast<std::size_t>((rows * columns + 7) / 8);
+                std::vector<std::uint8_t> want(size);
+                Owned activated = z;
+                reference_table().activate(activated.view(), bias.view().data, true, dropout_key(0.3F), nullptr);
+                reference_table().positive_mask(activated.view(), want.data());
+                for (const Table* table : {&reference_table(), &cpu_table()}) {
+                    Owned again = z;
+                    std::vector<std::uint8_t> got(size, 0xff);
+                    table->activate(again.view(), bias.view().data, true, dropout_key(0.3F), got.data());
+                    ASSERT_EQ(got, want) << table->name << ", " << rows << " x " << columns;
+                    ASSERT_EQ(difference(again, activated), "") << table->name << ", " << rows << " x " << columns;
                 }
             }
         }
@@ -46,7 +71,7 @@ TEST(Activate, CpuEqualsReference) {
 TEST(Activate, LetsNanThrough) {
     for (const Table* table : {&reference_table(), &cpu_table()}) {
         float z = std::numeric_limits<float>::quiet_NaN();
-        table->activate({&z, 1, 1, 1}, nullptr, true, {});
+        table->activate({&z, 1, 1, 1}, nullptr, true, {}, nullptr);
         EXPECT_TRUE(std::isnan(z)) << table->name;
     }
 }
@@ -101,7 +126,7 @@ TEST(Dropout, RowIdsTakeTheirRowsDecisions) {
             key.row_ids = ids.data();
             Owned dropped(rows, columns);
             table->dropout(shuffled.view(), dropped.view(), key);
-            table->activate(shuffled.view(), nullptr, false, key);
+            table->activate(shuffled.view(), nullptr, false, key, nullptr);
             for (std::int64_t i = 0; i < rows; ++i) {
                 const float* expected = want.view().row(ids[static_cast<std::size_t>(i)]);
                 ASSERT_TRUE(std::equal(expected, expected + columns, dropped.view().row(i))) << table->name;

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "kernels/cpu/vector.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace gnnplan::kernels::testing {
@@ -41,6 +44,60 @@ TEST(Gemm, CpuEqualsReferenceOnShapesThatAreSplit) {
     check(random, 16, 130, 700);
     check(random, 130, 7, 700);
     set_threads(1);
+}
+
+// Longer than a block of the inner dimension, with and without threads to split it over: integers in -1 .. 1, so that
+// every order of the sums is exact.
+TEST(Gemm, CpuEqualsReferenceOnLongSums) {
+    std::mt19937 random(3);
+    for (const int threads : {1, 3}) {
+        set_threads(threads);
+        for (const auto& [m, n, k] : {std::array{30, 41, 2500}, {13, 16, 1025}, {128, 33, 1600}}) {
+            const Owned a = Owned(k, m, 2).fill(random, 1);
+            const Owned b = Owned(k, n, 1).fill(random, 1);
+            const Owned a_turned = Owned(m, k, 2).fill(random, 1);
+            Owned got(m, n, 5);
+            Owned want(m, n, 5);
+            cpu_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), got.view());
+            reference_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), want.view());
+            ASSERT_EQ(difference(got, want), "") << "weight gradient " << m << " x " << n << " x " << k;
+            cpu_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), got.view());
+            reference_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), want.view());
+            ASSERT_EQ(difference(got, want), "") << m << " x " << n << " x " << k;
+        }
+    }
+    set_threads(1);
+}
+
+// Every tile: all heights, whole and partial panels, first and further blocks of the inner dimension.
+TEST(Gemm, EveryInstructionSetComputesEveryTile) {
+    std::mt19937 random(4);
+    constexpr std::int64_t inner = 5;
+    for (const auto* kernels : cpu::supported_kernels()) {
+        for (const Transpose ta : {Transpose::no, Transpose::yes}) {
+            for (std::int64_t m = 1; m <= 25; ++m) {
+                for (std::int64_t n = 1; n <= 70; ++n) {
+                    const bool turned = ta == Transpose::yes;
+                    const Owned a = Owned(turned ? inner : m, turned ? m : inner, 3).fill(random, 3);
+                    const Owned b = Owned(inner, n, 2).fill(random, 3);
+                    Owned got(m, n, 1);
+                    Owned want(m, n, 1);
+                    std::vector<float> packed(static_cast<std::size_t>(inner * ((n + 15) / 16 * 16)));
+                    kernels->gemm_pack(Transpose::no, b.view(), packed.data());
+                    cpu::GemmBlock block = {ta, a.view(), packed.data(), inner, got.view(), false, nullptr, 0, {}, {}};
+                    kernels->gemm_rows(block);
+                    reference_table().gemm(ta, Transpose::no, a.view(), b.view(), want.view());
+                    ASSERT_EQ(difference(got, want), "") << kernels->name << ", " << m << " x " << n;
+                    block.accumulate = true;
+                    kernels->gemm_rows(block);
+                    for (std::int64_t i = 0; i < m; ++i) {
+                        for (std::int64_t j = 0; j < n; ++j) want.at(i, j) *= 2;
+                    }
+                    ASSERT_EQ(difference(got, want), "") << kernels->name << ", added, " << m << " x " << n;
+                }
+            }
+        }
+    }
 }
 
 }  // namespace

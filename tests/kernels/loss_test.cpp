@@ -1,13 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 
+#include "kernels/cpu/vector.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
 
-// exp is accurate to 1 unit of 2^-24 and the quotient takes three roundings: 1e-6 of values of at most 1.
+// 5 units of 2^-23, see below, of values of at most 1: 1e-6.
 TEST(Softmax, CpuEqualsReference) {
     std::mt19937 random(1);
     for (const std::int64_t rows : {0, 1, 5, 64, 333}) {
@@ -27,6 +29,55 @@ TEST(Softmax, CpuEqualsReference) {
             const double loss_want = reference_table().softmax_cross_entropy(want.view(), input);
             EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << rows << " x " << columns;
             ASSERT_EQ(difference(got, want, 1e-6), "") << rows << " x " << columns;
+        }
+    }
+}
+
+// One logit at 0 makes the softmax of another the exponential over 1 + that. e^x to 2 units in the last place (2^-23 of
+// the value at most), the same in the sum, and two roundings: 5 units. Below -87 it counts as 0.
+TEST(Softmax, ExponentialOfEveryInstructionSet) {
+    for (const auto* kernels : cpu::supported_kernels()) {
+        for (int i = 0; i < 20000; ++i) {
+            const float x = -0.0045F * static_cast<float>(i);
+            for (const std::int64_t n : {2, 19}) {
+                std::vector<float> z(static_cast<std::size_t>(n), -200.0F);
+                z.front() = 0;
+                z.back() = x;
+                kernels->softmax_row(z.data(), n, 0, 1);
+                const double e = std::exp(static_cast<double>(x));
+                const double want = x < -87.0F ? 0.0 : e / (1 + e);
+                ASSERT_NEAR(z.back(), want, 5 * 0x1p-23 * want) << kernels->name << ", e^" << x << ", " << n;
+            }
+        }
+    }
+}
+
+TEST(Softmax, EveryInstructionSetTakesEveryWidth) {
+    std::mt19937 random(3);
+    for (const auto* kernels : cpu::supported_kernels()) {
+        for (std::int64_t n = 1; n <= 70; ++n) {
+            Owned got = Owned(1, n, 3).fill(random, 9);
+            Owned want = got;
+            const auto label = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n));
+            const std::uint8_t training = 1;
+            const double loss = kernels->softmax_row(got.view().data, n, label, 0.25);
+            const double loss_want = reference_table().softmax_cross_entropy(want.view(), {&label, &training, 0.25});
+            EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << kernels->name << ", " << n;
+            ASSERT_EQ(difference(got, want, 1e-6), "") << kernels->name << ", " << n;
+        }
+    }
+}
+
+// A diverged network must show in the loss.
+TEST(Softmax, NanReachesTheLoss) {
+    const std::int32_t label = 0;
+    const std::uint8_t training = 1;
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        for (const std::size_t where : {0, 1, 20}) {
+            std::vector<float> z(21, 1.0F);
+            z[where] = std::numeric_limits<float>::quiet_NaN();
+            EXPECT_TRUE(std::isnan(table->softmax_cross_entropy({z.data(), 1, 21, 21}, {&label, &training, 1})))
+                << table->name << ", " << where;
         }
     }
 }

@@ -73,9 +73,9 @@ TEST(Reference, TemplatesRunInDoublePrecision) {
 TEST(Reference, ActivateAddsBiasBeforeRelu) {
     std::vector<float> z = {1, -2, 3, -4};
     const std::vector<float> bias = {-2, 3};
-    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), true, {});
+    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), true, {}, nullptr);
     EXPECT_THAT(z, ElementsAre(0, 1, 1, 0));
-    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), false, {});
+    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), false, {}, nullptr);
     EXPECT_THAT(z, ElementsAre(-2, 4, -1, 3));
 }
 

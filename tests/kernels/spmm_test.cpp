@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "kernels/cpu/vector.hpp"
 #include "tests/kernels/support.hpp"
 
@@ -13,22 +15,47 @@ std::vector<std::int64_t> widths() {
     return result;
 }
 
-// Sums of at most 200 products of integers up to 3 * 3 are exact in float, in every order: equality is asked for.
+struct Case {
+    std::string name;
+    OwnedCsr matrix;
+};
+
+// One pattern of rows x 50 in every form a matrix comes in: 1 .. 5 panels, uneven and empty ones too; values, scales,
+// one scale, ones.
+std::vector<Case> forms(std::mt19937& random, std::int64_t rows) {
+    const std::vector<std::vector<std::int64_t>> panels = {
+        {0}, {0, 25}, {0, 1, 49}, {0, 0, 20, 20}, {0, 7, 30, 31, 50}};
+    const OwnedCsr valued = random_csr(random, rows, 50);
+    const std::vector<Case> one_panel = {{"values", valued},
+                                         {"both scales", factored(valued, random, true, true)},
+                                         {"row scale", factored(valued, random, true, false)},
+                                         {"column scale", factored(valued, random, false, true)},
+                                         {"ones", factored(valued, random, false, false)}};
+    std::vector<Case> result;
+    for (const Case& form : one_panel) {
+        for (const auto& begins : panels) {
+            result.push_back(
+                {form.name + ", " + std::to_string(begins.size()) + " panels", in_panels(form.matrix, begins)});
+        }
+    }
+    return result;
+}
+
+// Sums of at most 200 products of integers up to 3 * 3 * 3 are exact in float, in every order: equality is asked for.
 TEST(Spmm, CpuEqualsReference) {
     std::mt19937 random(1);
     for (const std::int64_t rows : {0, 1, 37}) {
-        const OwnedCsr a = random_csr(random, rows, 23);
-        for (const std::int64_t width : widths()) {
-            for (const std::int64_t padding : {0, 3}) {
-                for (const bool accumulate : {false, true}) {
-                    const Owned b = Owned(23, width, padding).fill(random, 3);
-                    Owned got = Owned(rows, width, padding).fill(random, 9);
-                    Owned want = got;
-                    cpu_table().spmm(a.view(), b.view(), got.view(), accumulate);
-                    reference_table().spmm(a.view(), b.view(), want.view(), accumulate);
-                    ASSERT_EQ(difference(got, want), "")
-                        << rows << " rows, width " << width << ", padding " << padding << ", accumulate " << accumulate;
-                }
+        for (const Case& form : forms(random, rows)) {
+            for (const std::int64_t width : widths()) {
+                const bool accumulate = random() % 2 == 0;
+                const std::int64_t padding = random() % 2 == 0 ? 3 : 0;
+                const Owned b = Owned(50, width, padding).fill(random, 3);
+                Owned got = Owned(rows, width, padding).fill(random, 9);
+                Owned want = got;
+                cpu_table().spmm(form.matrix.view(), b.view(), got.view(), accumulate);
+                reference_table().spmm(form.matrix.view(), b.view(), want.view(), accumulate);
+                ASSERT_EQ(difference(got, want), "") << rows << " rows, width " << width << ", padding " << padding
+                                                     << ", accumulate " << accumulate << ", " << form.name;
             }
         }
     }
@@ -36,18 +63,55 @@ TEST(Spmm, CpuEqualsReference) {
 
 TEST(Spmm, EveryInstructionSetEqualsReference) {
     std::mt19937 random(2);
-    const OwnedCsr a = random_csr(random, 19, 50);
+    for (const Case& form : forms(random, 19)) {
+        const Csr a = form.matrix.view();
+        for (const auto* kernels : cpu::supported_kernels()) {
+            for (const std::int64_t width : widths()) {
+                if (width == 0) continue;  // the callers' business
+                for (const bool accumulate : {false, true}) {
+                    const Owned b = Owned(50, width, 1).fill(random, 3);
+                    Owned got = Owned(19, width, 2).fill(random, 9);
+                    Owned want = got;
+                    for (std::int64_t p = 0; p < a.panels; ++p) {
+                        const auto store = accumulate || p > 0 ? cpu::Store::add : cpu::Store::write;
+                        kernels->spmm_rows(a.panel(p), b.view(), got.view(), store, 0, 7);
+                        kernels->spmm_rows(a.panel(p), b.view(), got.view(), store, 7, 19);
+                    }
+                    reference_table().spmm(a, b.view(), want.view(), accumulate);
+                    ASSERT_EQ(difference(got, want), "") << kernels->name << ", width " << width << ", " << form.name;
+                }
+            }
+        }
+    }
+}
+
+// Large results are written past the caches, in whole aligned vectors; rows that are not made of those are written as
+// usual, and so must not be cut short.
+TEST(Spmm, StreamedRowsEqualReference) {
+    constexpr std::int64_t line = 16;
+    constexpr std::int64_t rows = 19;
+    std::mt19937 random(5);
+    const OwnedCsr a = random_csr(random, rows, 50);
     for (const auto* kernels : cpu::supported_kernels()) {
-        for (const std::int64_t width : widths()) {
-            if (width == 0) continue;  // the callers' business
-            for (const bool accumulate : {false, true}) {
-                const Owned b = Owned(50, width, 1).fill(random, 3);
-                Owned got = Owned(19, width, 2).fill(random, 9);
-                Owned want = got;
-                kernels->spmm_rows(a.view(), b.view(), got.view(), accumulate, 0, 7);
-                kernels->spmm_rows(a.view(), b.view(), got.view(), accumulate, 7, 19);
-                reference_table().spmm(a.view(), b.view(), want.view(), accumulate);
-                ASSERT_EQ(difference(got, want), "") << kernels->name << ", width " << width;
+        for (const std::int64_t width : {8, 16, 24, 41, 48, 64, 128, 160, 256}) {
+            for (const std::int64_t stride : {width, (width + line - 1) / line * line, width + 3}) {
+                const Owned b = Owned(50, width).fill(random, 3);
+                std::vector<float> memory(static_cast<std::size_t>(rows * stride + line), guard);
+                void* aligned = memory.data();
+                std::size_t space = memory.size() * sizeof(float);
+                ASSERT_NE(std::align(line * sizeof(float), static_cast<std::size_t>(rows * stride) * sizeof(float),
+                                     aligned, space),
+                          nullptr);
+                const Matrix c{static_cast<float*>(aligned), rows, width, stride};
+                kernels->spmm_rows(a.view(), b.view(), c, cpu::Store::stream, 0, rows);
+                Owned want(rows, width);
+                reference_table().spmm(a.view(), b.view(), want.view(), false);
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    for (std::int64_t j = 0; j < stride; ++j) {
+                        ASSERT_EQ(c.row(i)[j], j < width ? want.at(i, j) : guard)
+                            << kernels->name << ", width " << width << ", stride " << stride << ": " << i << ", " << j;
+                    }
+                }
             }
         }
     }
@@ -68,19 +132,50 @@ TEST(Spmm, EmptyMatrices) {
     cpu_table().spmm({}, nothing.view(), {}, false);
 }
 
-// A view of some rows of a larger matrix keeps its absolute offsets.
+// Some rows of a larger matrix keep its absolute offsets, in every panel.
 TEST(Spmm, RowSlices) {
     std::mt19937 random(4);
-    const OwnedCsr whole = random_csr(random, 40, 31);
-    Csr part = whole.view();
-    part.row_start += 15;
-    part.rows = 20;
-    const Owned b = Owned(31, 24).fill(random, 3);
-    Owned got(20, 24);
-    Owned want(20, 24);
-    cpu_table().spmm(part, b.view(), got.view(), false);
-    reference_table().spmm(part, b.view(), want.view(), false);
-    EXPECT_EQ(difference(got, want), "");
+    for (const Case& form : forms(random, 40)) {
+        const Csr whole = form.matrix.view();
+        const Owned b = Owned(50, 24).fill(random, 3);
+        Owned all(40, 24);
+        reference_table().spmm(whole, b.view(), all.view(), false);
+        std::int64_t nonzeros = 0;
+        for (const auto& [first, count] : {std::pair{0, 15}, {15, 20}, {35, 5}}) {
+            const Csr part = whole.row_slice(first, count);
+            nonzeros += part.nonzeros();
+            Owned got(count, 24);
+            cpu_table().spmm(part, b.view(), got.view(), false);
+            Owned want(count, 24);
+            for (std::int64_t i = 0; i < count; ++i) std::copy_n(all.view().row(first + i), 24, want.view().row(i));
+            EXPECT_EQ(difference(got, want), "") << form.name;
+        }
+        EXPECT_EQ(nonzeros, whole.nonzeros());
+    }
+}
+
+// The oracle itself: panels and scales against the dense matrix that they mean.
+TEST(Spmm, ReferenceHonoursPanelsAndScales) {
+    // Row 0: column 2; row 1: columns 0, 3 (in panel 1); row 2: empty.
+    const std::vector<std::int64_t> row_start = {0, 0, 1, 1, 1, 2, 3, 3};
+    const std::vector<std::int32_t> column = {0, 2, 3};
+    const std::vector<float> row_scale = {2, 3, 5};
+    const std::vector<float> column_scale = {7, 11, 13, 17};
+    Csr a{3, 4, row_start.data(), column.data(), nullptr, row_scale.data(), column_scale.data(), 2, 4};
+    Owned b(4, 1);
+    for (std::int64_t i = 0; i < 4; ++i) b.at(i, 0) = static_cast<float>(i + 1);
+    Owned c = Owned(3, 1);
+    reference_table().spmm(a, b.view(), c.view(), false);
+    EXPECT_EQ(c.at(0, 0), 2 * 13 * 3);
+    EXPECT_EQ(c.at(1, 0), 3 * 7 * 1 + 3 * 17 * 4);
+    EXPECT_EQ(c.at(2, 0), 0);
+    a.row_scale = nullptr;
+    reference_table().spmm(a, b.view(), c.view(), true);
+    EXPECT_EQ(c.at(0, 0), 2 * 13 * 3 + 13 * 3);
+    a.column_scale = nullptr;
+    reference_table().spmm(a, b.view(), c.view(), false);
+    EXPECT_EQ(c.at(1, 0), 1 + 4);
+    EXPECT_EQ(a.nonzeros(), 3);
 }
 
 }  // namespace

@@ -76,19 +76,62 @@ inline std::string difference(const Owned& got, const Owned& want, double tolera
 
 struct OwnedCsr {
     std::int64_t columns = 0;
-    std::vector<std::int64_t> row_start;
-    std::vector<std::int32_t> column;
-    std::vector<float> value;
+    std::vector<std::int64_t> row_start{0};
+    std::vector<std::int32_t> column{};
+    std::vector<float> value{};         // empty: factored
+    std::vector<float> row_scale{};     // empty: ones
+    std::vector<float> column_scale{};  // empty: ones
+    std::int64_t panels = 1;
 
+    std::int64_t rows() const { return static_cast<std::int64_t>(row_start.size()) / panels - 1; }
     Csr view() const {
-        return {static_cast<std::int64_t>(row_start.size()) - 1, columns, row_start.data(), column.data(),
-                value.data()};
+        const auto at = [](const std::vector<float>& v) { return v.empty() ? nullptr : v.data(); };
+        return {rows(),        columns,          row_start.data(), column.data(), at(value),
+                at(row_scale), at(column_scale), panels,           rows() + 1};
     }
 };
 
+// A matrix in one panel, cut into panels that begin at the columns `begins` (ascending, the first 0; equal ones give
+// empty panels).
+inline OwnedCsr in_panels(const OwnedCsr& csr, const std::vector<std::int64_t>& begins) {
+    OwnedCsr cut = csr;
+    cut.panels = static_cast<std::int64_t>(begins.size());
+    cut.row_start.clear();
+    cut.column.clear();
+    cut.value.clear();
+    for (std::size_t p = 0; p < begins.size(); ++p) {
+        const std::int64_t end = p + 1 < begins.size() ? begins[p + 1] : csr.columns;
+        cut.row_start.push_back(static_cast<std::int64_t>(cut.column.size()));
+        for (std::size_t i = 0; i + 1 < csr.row_start.size(); ++i) {
+            for (auto k = static_cast<std::size_t>(csr.row_start[i]);
+                 k < static_cast<std::size_t>(csr.row_start[i + 1]); ++k) {
+                if (csr.column[k] < begins[p] || csr.column[k] >= end) continue;
+                cut.column.push_back(csr.column[k]);
+                if (!csr.value.empty()) cut.value.push_back(csr.value[k]);
+            }
+            cut.row_start.push_back(static_cast<std::int64_t>(cut.column.size()));
+        }
+    }
+    return cut;
+}
+
+// The same pattern with scales in place of values: integers in -3 .. 3, or none.
+inline OwnedCsr factored(const OwnedCsr& csr, std::mt19937& random, bool row_scale, bool column_scale) {
+    OwnedCsr result = csr;
+    result.value.clear();
+    std::uniform_int_distribution<int> scale(-3, 3);
+    const auto draw = [&](std::vector<float>& scales, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) scales.push_back(static_cast<float>(scale(random)));
+    };
+    if (row_scale) draw(result.row_scale, csr.rows());
+    if (column_scale) draw(result.column_scale, csr.columns);
+    return result;
+}
+
 // Row lengths 0 .. 3 mostly (empty rows included), and one of up to 200; values are integers in -3 .. 3.
 inline OwnedCsr random_csr(std::mt19937& random, std::int64_t rows, std::int64_t columns) {
-    OwnedCsr csr{columns, {0}, {}, {}};
+    OwnedCsr csr;
+    csr.columns = columns;
     std::uniform_int_distribution<int> length(0, 3);
     std::uniform_int_distribution<int> value(-3, 3);
     std::uniform_int_distribution<std::int32_t> where(

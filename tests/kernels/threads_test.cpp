@@ -40,8 +40,7 @@ public:
         r.activated = r.product;
         DropoutKey key;
         key.probability = 0.5F;
-        table.activate(r.activated.view(), nullptr, true, key);
-        table.positive_mask(r.activated.view(), r.mask.data());
+        table.activate(r.activated.view(), nullptr, true, key, r.mask.data());
         table.copy_bits(r.mask.data(), 41, 0, 0, r.moved.data(), 43, 0, 1, vertices, 41);
         r.gradient = r.product;
         table.gemm(Transpose::yes, Transpose::no, r.product.view(), r.activated.view(), r.weight_gradient.view());
@@ -84,7 +83,7 @@ TEST(Threads, SameBitsForEveryCount) {
     EXPECT_EQ(one.moved, moved);
 }
 
-// GEMM's panels depend on the thread count, so its bits are promised for equal counts only.
+// A weight gradient is a sum over the threads' sums, so its bits are promised for equal counts only.
 TEST(Threads, GemmRepeatsItsBits) {
     const Problem problem;
     set_threads(3);

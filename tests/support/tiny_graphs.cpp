@@ -123,7 +123,8 @@ std::vector<TinyGraph> tiny_graphs() {
             no_edges(1, 3, 1, 8)};            // one vertex
 }
 
-SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias) {
+SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
+                             bool row_mean) {
     std::vector<std::vector<std::int32_t>> sources(index(graph.vertices));  // of the edges into v, itself included
     std::vector<double> out_degree(index(graph.vertices), 1.0);
     for (std::int32_t v = 0; v < graph.vertices; ++v) sources[index(v)].push_back(v);
@@ -138,7 +139,8 @@ SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int6
         std::sort(row.begin(), row.end());
         for (const std::int32_t u : row) {
             problem.forward.column.push_back(u);
-            problem.forward.value.push_back(1 / std::sqrt(out_degree[index(u)] * static_cast<double>(row.size())));
+            const auto in_degree = static_cast<double>(row.size());
+            problem.forward.value.push_back(row_mean ? 1 / in_degree : 1 / std::sqrt(out_degree[index(u)] * in_degree));
         }
         problem.forward.row_start.push_back(static_cast<std::int64_t>(problem.forward.column.size()));
     }

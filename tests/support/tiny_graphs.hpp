@@ -42,7 +42,8 @@ std::vector<TinyGraph> tiny_graphs();
 
 // The problem with one self loop on every vertex and values 1 / sqrt(out-degree of u * in-degree of v). `widths` begins
 // with graph.features and ends with graph.classes.
-SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias);
+SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
+                             bool row_mean = false);
 
 // Writes the graph as an OGB raw folder that the product's loader reads back without loss. The folder must not exist.
 void write_ogb(const TinyGraph& graph, const std::filesystem::path& folder);

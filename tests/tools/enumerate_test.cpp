@@ -126,10 +126,59 @@ TEST(Enumerate, TrainFractionNeedsFewerRows) {
     EXPECT_LT(fastest("--train-fraction 0.01"), fastest(""));
 }
 
-TEST(Enumerate, SixLayersAtMost) {
-    const std::string sizes = " --vertices 100 --nonzeros 500 --ranks 4 --json";
-    EXPECT_EQ(gnnplan("enumerate --widths 2,2,2,2,2,2,2" + sizes).json()["configurations"].size(), 4096U);
-    EXPECT_EQ(gnnplan("enumerate --widths 2,2,2,2,2,2,2,2" + sizes).code, 64);
+TEST(Enumerate, PaperSpaceBeyondSixLayersHasItsFrontListed) {
+    const std::string sizes = " --vertices 100 --nonzeros 500 --ranks 4 ";
+    const auto listed = gnnplan("enumerate --widths 2,3,2,3,2,3,2 --json" + sizes).json();
+    EXPECT_EQ(listed["configurations"].size(), 4096U);
+    EXPECT_EQ(listed["truncated"], false);
+    const auto front = gnnplan("enumerate --widths 2,3,2,3,2,3,2,9 --json" + sizes).json();
+    EXPECT_EQ(front["truncated"], true);
+    ASSERT_FALSE(front["configurations"].empty());
+    for (const auto& c : front["configurations"]) {
+        int number = 0;
+        for (const char letter : c["backward"].get<std::string>() + c["forward"].get<std::string>()) {
+            number = 2 * number + (letter == 'D' ? 1 : 0);
+        }
+        EXPECT_EQ(c["id"], number);
+        EXPECT_EQ(c["pareto"], true);
+        EXPECT_EQ(c["spmm_ops"], 500 * c["sparse_units"].get<double>());
+    }
+    const Outcome deep = gnnplan("enumerate --hidden 128 --layers 100 --features 602 --classes 41" + sizes);
+    EXPECT_EQ(deep.code, 0) << deep.err;
+    EXPECT_THAT(deep.out, ::testing::HasSubstr("too many to list"));
+    EXPECT_THAT(deep.out, ::testing::ContainsRegex("\\(?[SD]+\\)?[0-9][0-9]"));  // repetitions counted
+    EXPECT_THAT(deep.out, ::testing::Not(::testing::ContainsRegex("[SD]{20}")));
+}
+
+// Three layers on 16 ranks are more than 20,000: the fastest and the front, each with its units and bytes.
+TEST(Enumerate, TooManyHaveTheFastestAndTheFrontListed) {
+    const auto json =
+        gnnplan("enumerate --widths 8,4,4,2 --vertices 1000 --nonzeros 9000 --ranks 16 --space full --json").json();
+    EXPECT_EQ(json["truncated"], true);
+    EXPECT_GT(json["configurations"].size(), 500U);
+    EXPECT_LE(json["configurations"].size(), 20000U);
+    std::size_t id = 0, on_front = 0;
+    for (const auto& c : json["configurations"]) {
+        EXPECT_EQ(c["id"], id++);
+        EXPECT_TRUE(c.contains("total_bytes"));
+        on_front += c["pareto"].get<bool>() ? 1 : 0;
+    }
+    EXPECT_GT(on_front, 0U);
+    EXPECT_LT(on_front, json["configurations"].size());
+}
+
+TEST(Enumerate, ManyRanksListShardedSchemesWhenAsked) {
+    const std::string sizes =
+        "enumerate --widths 8,4,2 --vertices 1000 --nonzeros 9000 --ranks 131 --space full --json ";
+    const Outcome outcome = gnnplan(sizes);
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("note: above 128 ranks 2d and 3d"));
+    const auto json = outcome.json();
+    EXPECT_EQ(json["truncated"], true);
+    for (const auto& c : json["configurations"]) EXPECT_NE(c["scheme"], "2d");
+    const Outcome asked = gnnplan(sizes + "--scheme 2d");
+    EXPECT_EQ(asked.err, "");
+    EXPECT_EQ(asked.json()["truncated"], false);
+    EXPECT_FALSE(asked.json()["configurations"].empty());
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
-// gnnplan explain: the schedule adds up to the plan's own figures.
+// gnnplan explain: the schedule adds up to the plan's own figures; runs are laid beside what was predicted.
 #include "tests/tools/tool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 
 namespace gnnplan::testing {
 namespace {
@@ -99,6 +102,90 @@ TEST(Explain, OneCandidateHasNoRunnerUp) {
     EXPECT_TRUE(json["runner_up"].is_null());
     const auto searched = explain("--widths 9,6,3");
     EXPECT_GE(searched["runner_up"]["epoch_seconds_ratio"], 1);
+}
+
+// A run of two ranks and its plan, which was made for a preset.
+class ExplainRun : public ::testing::Test {
+protected:
+    ExplainRun() {
+        const std::string graph = folder_ / "graph.npz";
+        for (const Outcome& outcome :
+             {gnnplan("graph generate planted --vertices 120 --nonzeros 900 --features 9 --classes 3 --seed 1 -o " +
+                      graph),
+              gnnplan("plan --graph " + graph + " --hidden 6 --ranks 2 --scheme rdm --replication 2 " +
+                      "--machine a6000x8 -o " + plan_),
+              run_program(GNNRUN_TOOL,
+                          plan_ + " --data " + graph + " --in-process --threads 1 --epochs 5 -q --report " + run_)}) {
+            EXPECT_EQ(outcome.code, 0) << outcome.err;
+        }
+    }
+    nlohmann::ordered_json report() const { return nlohmann::ordered_json::parse(read_text(run_)); }
+
+    Folder folder_;
+    std::string plan_ = folder_ / "plan.json";
+    std::string run_ = folder_ / "run.json";
+};
+
+TEST_F(ExplainRun, StepsAndTotalsAreThoseOfTheReport) {
+    const auto run = report();
+    const Outcome outcome = gnnplan("explain --json --analyze " + run_);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = outcome.json();
+    EXPECT_EQ(json["schema"], "gnnplan.analysis/1");
+    EXPECT_EQ(json["epoch"]["predicted_seconds"], run["predicted"]["epoch_seconds"]);
+    EXPECT_EQ(json["epoch"]["measured_seconds"], run["measured"]["epoch_seconds"]);
+    ASSERT_EQ(json["steps"].size(), run["steps"].size());
+    double largest = 0, worst = -1, all_steps = 0, all_totals = 0;
+    for (std::size_t i = 0; i < run["steps"].size(); ++i) {
+        const auto& step = json["steps"][i];
+        EXPECT_EQ(step["name"], run["steps"][i]["name"]);
+        EXPECT_EQ(step["bytes"], run["steps"][i]["counted_bytes"]);
+        EXPECT_EQ(step["measured_seconds"], run["steps"][i]["measured_seconds"]);
+        all_steps += step["measured_seconds"].get<double>();
+        const double error = std::abs(step["error_seconds"].get<double>());
+        largest = std::max(largest, error);
+        if (step["worst"] == 1) worst = error;
+    }
+    EXPECT_EQ(worst, largest);
+    for (const auto& total : json["totals"]) all_totals += total["measured_seconds"].get<double>();
+    EXPECT_NEAR(all_totals, all_steps, 1e-9 * all_steps);
+    EXPECT_FALSE(json["hint"]["text"].get<std::string>().empty());
+}
+
+TEST_F(ExplainRun, SlowerExchangesThanPredictedAreTheLinks) {
+    auto run = report();
+    double epoch = 0;
+    for (auto& step : run["steps"]) {
+        const bool moves = step["counted_bytes"] > 0;
+        step["measured_seconds"] = step["predicted_seconds"].get<double>() * (moves ? 30 : 1);
+        epoch += step["measured_seconds"].get<double>();
+        if (moves) step["counted_bytes_by_rank"] = {1 << 20, 1 << 20};
+    }
+    run["measured"]["epoch_seconds"] = epoch;
+    write_text(run_, run.dump());
+    const auto hint = gnnplan("explain --json --analyze " + run_).json()["hint"];
+    EXPECT_EQ(hint["cause"], "bandwidth") << hint;
+    EXPECT_THAT(hint["text"].get<std::string>(), HasSubstr("30.00x"));
+    // A preset is known by its fingerprint, or the plan tells.
+    EXPECT_THAT(hint["text"].get<std::string>(), HasSubstr("a6000x8, is a preset"));
+    const Outcome with_plan = gnnplan("explain " + plan_ + " --analyze " + run_);
+    EXPECT_THAT(with_plan.out, HasSubstr("a6000x8, is a preset")) << with_plan.err;
+}
+
+TEST_F(ExplainRun, TableForPeople) {
+    const Outcome outcome = gnnplan("explain --analyze " + run_);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* text : {"2 ranks", "<- #1", "one epoch", "elementwise", "optimiser", "GEMM", "hint     "}) {
+        EXPECT_THAT(outcome.out, HasSubstr(text));
+    }
+}
+
+TEST_F(ExplainRun, RefusesWhatIsNoRunOfThePlan) {
+    EXPECT_EQ(gnnplan("explain").code, 64);
+    EXPECT_EQ(gnnplan("explain --analyze nowhere.json").code, 66);
+    EXPECT_EQ(gnnplan("explain --analyze " + plan_).code, 65);
+    ASSERT_EQ(gnnplan("plan --graph cora --ranks 2 -o " + (folder_ / "other.json")).code, 0);
+    EXPECT_EQ(gnnplan("explain " + (folder_ / "other.json") + " --analyze " + run_).code, 78);
 }
 
 }  // namespace

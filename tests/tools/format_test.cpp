@@ -7,6 +7,7 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gnnplan::tools {
@@ -51,6 +52,24 @@ TEST(Format, BytesAndSeconds) {
     EXPECT_EQ(format_seconds(2.25), "2.25 s");
     EXPECT_EQ(format_seconds(100), "100 s");
     EXPECT_EQ(format_seconds(0), "0 ns");
+}
+
+TEST(Format, OrdersOfLongNetworksCountRepetitions) {
+    const auto repeated = [](const std::string& letters, int times) {
+        std::string text;
+        for (int i = 0; i < times; ++i) text += letters;
+        return text;
+    };
+    EXPECT_EQ(format_orders("SDSDSDSDSDSD"), "SDSDSDSDSDSD");
+    EXPECT_EQ(format_orders(repeated("S", 98) + "DD"), "S98D2");
+    EXPECT_EQ(format_orders(repeated("SD", 50)), "(SD)50");
+    EXPECT_EQ(format_orders("D" + repeated("SD", 20) + "SS-"), "(DS)21S-");
+    EXPECT_EQ(format_orders(repeated("S", 12) + "-"), "S12-");
+    EXPECT_EQ(format_orders_cell(repeated("S", 98) + "DD"), "S98D2");
+    const std::string uneven = repeated("SSDSDD", 20);
+    EXPECT_THAT(format_orders(uneven), ::testing::StartsWith("S2DSD2S2DSD2"));
+    EXPECT_EQ(format_orders_cell(uneven), "S2DSD2S2DSD2S2DS…(120)");
+    EXPECT_EQ(format_orders_cell(""), "");
 }
 
 TEST(Format, ColumnsAlignByCodePoints) {

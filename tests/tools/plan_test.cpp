@@ -10,6 +10,7 @@
 namespace gnnplan::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::ptrdiff_t adjacencies(const nlohmann::ordered_json& plan) {
@@ -116,14 +117,14 @@ TEST(Plan, WidthsStandInForFeaturesHiddenLayersAndClasses) {
 }
 
 TEST(Plan, NothingFitsSaysWhatWould) {
-    const Outcome outcome = gnnplan("plan --graph reddit --ranks 2 --memory 900MB");
+    const Outcome outcome = gnnplan("plan --graph reddit --ranks 2 --memory 450MB");
     EXPECT_EQ(outcome.code, 3);
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, HasSubstr("A^T"));
     EXPECT_THAT(outcome.err, HasSubstr("per rank"));
-    const auto json = gnnplan("plan --graph reddit --ranks 2 --memory 900MB --json").json();
-    EXPECT_EQ(json["available_bytes_per_rank"], 900000000);
-    EXPECT_GT(json["needed_bytes_per_rank"], 900000000);
+    const auto json = gnnplan("plan --graph reddit --ranks 2 --memory 450MB --json").json();
+    EXPECT_EQ(json["available_bytes_per_rank"], 450000000);
+    EXPECT_GT(json["needed_bytes_per_rank"], 450000000);
     EXPECT_EQ(json["largest_tensors"].size(), 3U);
 }
 
@@ -223,6 +224,25 @@ TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     EXPECT_EQ(means["problem"]["graph"]["symmetric"], true);
     EXPECT_EQ(adjacencies(symmetrised), 1);
     EXPECT_EQ(adjacencies(means), 2);
+}
+
+TEST(Plan, PinsWithoutEffectAreSaid) {
+    const std::string cora = "plan --graph cora ";
+    EXPECT_THAT(gnnplan(cora + "--ranks 1 --exchange rows --overlap on").err,
+                AllOf(HasSubstr("note: --exchange rows has no effect"), HasSubstr("note: --overlap on has no effect")));
+    EXPECT_EQ(gnnplan(cora + "--ranks 4 --scheme 1d --exchange rows --overlap on").err, "");
+    EXPECT_EQ(gnnplan(cora + "--ranks 4 --scheme 2d --grid 1x4 --overlap on").err, "");
+    EXPECT_EQ(gnnplan(cora + "--ranks 4 --scheme rdm --overlap off").err, "");
+    // Where RDM's own replications are all searched, one of them exchanges.
+    EXPECT_EQ(gnnplan(cora + "--ranks 2 --space paper --exchange rows").code, 0);
+}
+
+TEST(Plan, SchemesThatAreNotThemselvesAreSaid) {
+    const Outcome prime = gnnplan("plan --graph cora --ranks 7 --scheme 3d");
+    EXPECT_EQ(prime.code, 0);
+    EXPECT_THAT(prime.err, HasSubstr("note: 7 ranks form no proper 3D grid"));
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 8 --scheme 3d").err, "");
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 7 --scheme 3d --grid 7x1x1").err, "");  // asked for
 }
 
 }  // namespace

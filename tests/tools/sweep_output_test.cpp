@@ -1,6 +1,7 @@
 // Sweeps without a search: combinations, lines, tables, CSV, pictures.
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tests/tools/xml_check.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
 
 #include <gmock/gmock.h>
@@ -55,6 +56,40 @@ TEST(Sweep, CombinationsRunTheLastVariationFastest) {
     ASSERT_EQ(sweep.points.size(), 6U);
     EXPECT_THAT(sweep.points[1].at, ElementsAre(0, 1));
     EXPECT_THAT(sweep.points[3].at, ElementsAre(1, 0));
+}
+
+TEST(Sweep, NamesTheFewestRanksWhereNothingFits) {
+    Sweep sweep = sample();
+    EXPECT_TRUE(nothing_fits_lines(sweep).empty());  // something fits on 4 and on 8 ranks
+    for (SweepPoint& point : sweep.points) {
+        if (point.at[0] == 1) continue;
+        point.best.reset();
+        point.code = ErrorCode::infeasible;
+        point.why = "needs more";
+        point.smallest_ranks = 16;
+    }
+    EXPECT_THAT(nothing_fits_lines(sweep), ElementsAre("scheme=1d: nothing fits on 2, 4, 8 ranks; 16 ranks would do"));
+    for (SweepPoint& point : sweep.points) point.smallest_ranks.reset();
+    EXPECT_THAT(nothing_fits_lines(sweep), ElementsAre("scheme=1d: nothing fits on 2, 4, 8 ranks; needs more"));
+
+    const Sweep memory{{{"memory", "memory_bytes", {{"1GiB", 1073741824.0}}}},
+                       {{{0}, {}, {}, {}, ErrorCode::infeasible, "needs more", 3}}};
+    EXPECT_THAT(nothing_fits_lines(memory), ElementsAre("memory=1GiB: nothing fits; 3 ranks would do"));
+}
+
+TEST(ConfigurationText, LongNetworksAreShortAndStillThemselves) {
+    Configuration configuration;
+    configuration.scheme = "1d";
+    configuration.grid = {4, 1, 1};
+    for (int layer = 1; layer <= 40; ++layer) {
+        configuration.forward.push_back(layer <= 30 ? Order::sparse_first : Order::dense_first);
+        configuration.backward.push_back(Order::sparse_first);
+        if (layer != 20) configuration.kept.push_back("T" + std::to_string(layer));
+    }
+    EXPECT_EQ(kept_text(configuration), "ÂX..ÂH18,ÂH20..ÂH39");
+    EXPECT_THAT(configuration_text(configuration), HasSubstr(" S30D10 S40, kept ÂX..ÂH18"));
+    configuration.kept = {"T1 across epochs", "T2", "T3", "T5"};
+    EXPECT_EQ(kept_text(configuration), "ÂX across epochs,ÂH1,ÂH2,ÂH4");
 }
 
 TEST(Sweep, RanksAreTheMainVariationThenNumbers) {

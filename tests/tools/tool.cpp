@@ -12,10 +12,12 @@
 
 namespace gnnplan::testing {
 
-Outcome gnnplan(const std::string& arguments) {
+Outcome gnnplan(const std::string& arguments) { return run_program(GNNPLAN_TOOL, arguments); }
+
+Outcome run_program(const std::string& program, const std::string& arguments) {
     const Folder folder;
     const std::string errors = folder / "stderr";
-    const std::string command = std::string("NO_COLOR=1 '") + GNNPLAN_TOOL + "' " + arguments + " 2>'" + errors + "'";
+    const std::string command = "NO_COLOR=1 '" + program + "' " + arguments + " 2>'" + errors + "'";
     FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
     Outcome outcome;

@@ -1,4 +1,4 @@
-// Runs the gnnplan binary as a user would.
+// Runs the tools as a user would.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,8 @@ struct Outcome {
     nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(out); }
 };
 
-// `gnnplan ARGUMENTS`, the arguments as a shell takes them.
+// `PROGRAM ARGUMENTS`, the arguments as a shell takes them.
+Outcome run_program(const std::string& program, const std::string& arguments);
 Outcome gnnplan(const std::string& arguments);
 
 // An empty folder that is removed at the end of the test.

@@ -82,6 +82,10 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           plan + "--memory ''",
           plan + "--top 0",
           plan + "--layers 0",
+          plan + "--ranks 4 --scheme rdm --replication 4 --exchange rows",
+          plan + "--ranks 4 --grid 1x4 --scheme rdm --overlap on",
+          plan + "--ranks 2 --scheme rdm --exchange panels",
+          plan + "--ranks 4 --space paper --replication 4 --exchange rows",
           plan + "--hidden 0",
           plan + "--space paper --layers 7",
           plan + "--overlap maybe",
@@ -157,6 +161,33 @@ TEST(Usage, CompletionKnowsTheCommandTree) {
     EXPECT_EQ(read_text(offered), "--vertices\nmachines\n");
     EXPECT_THAT(gnnplan("completion zsh").out, StartsWith("#compdef gnnplan"));
     EXPECT_THAT(gnnplan("completion fish").out, HasSubstr("-l replication"));
+}
+
+TEST(Usage, CompletionOffersTheValuesOfFlags) {
+    const Folder folder;
+    const std::string script = folder / "completion.bash";
+    ASSERT_EQ(gnnplan("completion bash > " + script).code, 0);
+    const auto offered = [&](const std::vector<std::string>& words) {
+        std::string line;
+        for (const std::string& word : words) line += "\"" + word + "\" ";
+        const std::string ask = "bash -c 'source " + script + "; COMP_WORDS=(" + line +
+                                "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _gnnplan; echo \"${COMPREPLY[*]}\"' > " +
+                                (folder / "offered");
+        EXPECT_EQ(std::system(ask.c_str()), 0);
+        std::string text = read_text(folder / "offered");
+        return text.substr(0, text.find('\n'));
+    };
+    EXPECT_EQ(offered({"gnnplan", "plan", "--scheme", "1"}), "1d 1.5d");
+    EXPECT_EQ(offered({"gnnplan", "plan", "--exchange", ""}), "panels rows");
+    EXPECT_EQ(offered({"gnnplan", "sweep", "--overlap", "o"}), "on off");
+    EXPECT_EQ(offered({"gnnplan", "enumerate", "--space", ""}), "full paper");
+    EXPECT_EQ(offered({"gnnplan", "plan", "--graph", "red"}), "reddit");
+    EXPECT_EQ(offered({"gnnplan", "plan", "--ranks", "2", "--machine", "a60"}), "a6000x8");
+    EXPECT_EQ(offered({"gnnplan", "machines", "show", "sum"}), "summit");
+    EXPECT_EQ(offered({"gnnplan", "completion", "f"}), "fish");
+    EXPECT_EQ(offered({"gnnplan", "plan", "--ranks", ""}), "");  // any number
+    EXPECT_EQ(offered({"gnnplan", "plan", "--json", "--exch"}), "--exchange");
+    EXPECT_THAT(gnnplan("completion fish").out, HasSubstr("-l exchange -x -a 'panels rows'"));
 }
 
 }  // namespace

@@ -57,6 +57,18 @@ std::string scaled(double value, double step, const std::array<const char*, n>& 
     return three_digits(value) + " " + names[i];
 }
 
+constexpr std::size_t letters_in_full = 12;
+constexpr std::size_t worth_counting = 3;
+constexpr std::size_t orders_cell = 28;
+constexpr std::size_t orders_shown = 16;
+
+// How often the first `period` letters stand at the beginning of `letters`, one after the other.
+std::size_t repetitions(std::string_view letters, std::size_t period) {
+    std::size_t count = 1;
+    while (letters.substr(count * period, period) == letters.substr(0, period)) ++count;
+    return count;
+}
+
 }  // namespace
 
 std::int64_t parse_size(std::string_view text) {
@@ -95,6 +107,29 @@ std::string format_bytes(std::int64_t bytes) {
 
 std::string format_memory(std::int64_t bytes) {
     return scaled(static_cast<double>(bytes), kibi, std::array{"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+std::string format_orders(std::string_view letters) {
+    if (letters.size() <= letters_in_full) return std::string(letters);
+    std::string text;
+    while (!letters.empty()) {
+        const std::size_t same = repetitions(letters, 1);
+        const std::size_t pairs = letters.size() > 1 ? repetitions(letters, 2) : 1;
+        if (same >= worth_counting || pairs < worth_counting) {
+            text += letters.front() + (same > 1 ? std::to_string(same) : "");
+            letters.remove_prefix(same);
+        } else {
+            text += fmt::format("({}){}", letters.substr(0, 2), pairs);
+            letters.remove_prefix(2 * pairs);
+        }
+    }
+    return text;
+}
+
+std::string format_orders_cell(std::string_view letters) {
+    std::string text = format_orders(letters);
+    if (text.size() <= orders_cell) return text;
+    return fmt::format("{}…({})", text.substr(0, orders_shown), letters.size());
 }
 
 std::string format_seconds(double seconds) {

@@ -17,4 +17,10 @@ std::string format_bytes(std::int64_t bytes);   // 12.3 MB: volumes, powers of 1
 std::string format_memory(std::int64_t bytes);  // 2.1 GiB: memory, powers of 2
 std::string format_seconds(double seconds);     // 38 ms
 
+// Orders of long networks with repetitions counted: "S98D2", "(SD)50"; up to twelve letters as they are. Two orders of
+// one length have one text only if they are the same.
+std::string format_orders(std::string_view letters);
+// The same for a cell of a table: where even that is long, its beginning and the number of layers, "SDDS3DSSD…(100)".
+std::string format_orders_cell(std::string_view letters);
+
 }  // namespace gnnplan::tools

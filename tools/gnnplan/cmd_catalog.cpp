@@ -5,6 +5,7 @@
 #include "planner/io/parse.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
+#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 
@@ -123,6 +124,18 @@ int show_profile(const Machine& machine, bool json) {
     return 0;
 }
 
+// Whether plans for this machine use measurements.
+std::string calibrated_line() {
+    std::vector<std::string> stale;
+    const std::optional<Profile> profile = load_calibration(stale);
+    if (!profile) return "calibrated  no; gnnplan calibrate measures this machine\n";
+    std::string line =
+        fmt::format("calibrated  {}, and used by default: {}\n",
+                    profile->fingerprint ? profile->fingerprint->date : "yes", calibration_file().value_or(""));
+    if (!stale.empty()) line += fmt::format("stale       {} (run gnnplan calibrate)\n", fmt::join(stale, "; "));
+    return line;
+}
+
 int list_machines(const Context& context, const ListOptions& options) {
     if (options.json) {
         io::Document list = io::Document::array();
@@ -181,7 +194,9 @@ void add_machines(CLI::App& root, Context& context) {
     CLI::App& detect = add_command(machines, "detect", "This machine: its cores and memory at the rates of cpu-node",
                                    "gnnplan machines detect\ngnnplan machines detect --json > mine.json");
     on_command(add_json(detect, options), context, options, [](const Context&, const ListOptions& given) {
-        return show_profile(catalog::detect_machine(), given.json);
+        const int code = show_profile(catalog::detect_machine(), given.json);
+        if (!given.json) print(calibrated_line());
+        return code;
     });
 }
 

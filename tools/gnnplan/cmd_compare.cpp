@@ -43,7 +43,11 @@ void add_row(Table& table, const std::string& name, const Compared& c, Format fo
 
 std::string human_text(const Comparison& comparison, bool color) {
     Table table({{""}, {"A"}, {"B"}, {"B-A", Align::right}, {"B/A", Align::right}});
-    for (const Difference& d : comparison.configuration) table.add({d.name, d.a, d.b, d.a == d.b ? "=" : "", ""});
+    for (const Difference& d : comparison.configuration) {
+        const bool orders = d.name == "forward" || d.name == "backward";
+        table.add({d.name, orders ? format_orders_cell(d.a) : d.a, orders ? format_orders_cell(d.b) : d.b,
+                   d.a == d.b ? "=" : "", ""});
+    }
     table.add({"an epoch", "", "", "", ""}, true);
     for (const Compared& c : comparison.seconds) add_row(table, "  " + c.name, c, format_seconds);
     for (const Compared& c : comparison.bytes) {

@@ -1,8 +1,11 @@
 // gnnplan completion: scripts for shells, made from the command tree itself.
+#include "planner/catalog/cards.hpp"
+#include "planner/catalog/machines.hpp"
 #include "tools/gnnplan/command.hpp"
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 namespace gnnplan::tools {
@@ -13,50 +16,100 @@ struct CompletionOptions {
     const CLI::App* root = nullptr;
 };
 
+// What may follow an option, or stand in a place of its own.
+struct Values {
+    std::vector<std::string> names;
+    bool files = false;  // or a file
+};
+
 // One command: its path ("gnnplan graph info") and what may follow.
 struct Node {
     std::string path;
-    std::vector<std::string> subcommands;
-    std::vector<std::string> flags;
+    std::vector<std::string> words;        // subcommands, or what stands in its place
+    std::vector<std::string> flags;        // all of them, with dashes
+    std::map<std::string, Values> values;  // of the flags that take one
 };
 
+// The names that a check allows: it describes itself as "{panels,rows}".
+std::vector<std::string> allowed_names(const CLI::Option& option) {
+    const std::string description = option.get_type_name();
+    const std::size_t open = description.find('{');
+    const std::size_t close = description.find('}', open);
+    if (open == std::string::npos || close == std::string::npos) return {};
+    return CLI::detail::split(description.substr(open + 1, close - open - 1), ',');
+}
+
+Values values_of(const CLI::Option& option) {
+    const std::string& flag = option.get_name();
+    const std::string type = option.get_type_name();
+    const bool files = type.find("FILE") != std::string::npos || type.find("PATH") != std::string::npos;
+    if (flag == "--graph") return {catalog::card_names(), files};
+    if (flag == "--machine") return {catalog::machine_names(), files};
+    return {allowed_names(option), files};
+}
+
 void collect(const CLI::App& app, const std::string& parent, std::vector<Node>& nodes) {
-    Node node{parent.empty() ? app.get_name() : parent + " " + app.get_name(), {}, {}};
+    Node node;
+    node.path = parent.empty() ? app.get_name() : parent + " " + app.get_name();
     for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames()) node.flags.push_back("--" + name);
+        if (option->get_positional()) node.words = allowed_names(*option);
+        for (const std::string& name : option->get_lnames()) {
+            node.flags.push_back("--" + name);
+            if (option->get_expected_max() > 0 && option->get_type_size_max() > 0) {
+                node.values["--" + name] = values_of(*option);
+            }
+        }
     }
+    if (node.path == "gnnplan datasets show") node.words = catalog::card_names();
+    if (node.path == "gnnplan machines show") node.words = catalog::machine_names();
     const auto children = app.get_subcommands([](const CLI::App*) { return true; });
-    for (const CLI::App* child : children) node.subcommands.push_back(child->get_name());
+    for (const CLI::App* child : children) node.words.push_back(child->get_name());
     nodes.push_back(node);
     for (const CLI::App* child : children) collect(*child, node.path, nodes);
 }
 
-// The longest known path of subcommand names on the line decides what is offered; other words fall back to file names.
+// The longest known path of subcommand names on the line decides what is offered, and the flag before the cursor if it
+// takes a value; other words fall back to file names.
 std::string bash_script(const std::vector<Node>& nodes) {
-    std::string cases;
+    std::string words, values;
     for (const Node& node : nodes) {
-        cases += fmt::format("        '{}') echo '{} {}' ;;\n", node.path, fmt::join(node.subcommands, " "),
+        words += fmt::format("        '{}') echo '{} {}' ;;\n", node.path, fmt::join(node.words, " "),
                              fmt::join(node.flags, " "));
+        for (const auto& [flag, allowed] : node.values) {
+            values += fmt::format("        '{} {}') echo '{}' ;;\n", node.path, flag, fmt::join(allowed.names, " "));
+        }
     }
     return fmt::format(R"sh(_gnnplan_words() {{
     case "$1" in
 {}        *) return 1 ;;
     esac
 }}
+_gnnplan_values() {{
+    case "$1" in
+{}        *) return 1 ;;
+    esac
+}}
 _gnnplan() {{
-    local path=gnnplan word
+    local path=gnnplan word offered
     for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
         if _gnnplan_words "$path $word" >/dev/null; then path="$path $word"; fi
     done
-    COMPREPLY=($(compgen -W "$(_gnnplan_words "$path")" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+    offered=$(_gnnplan_values "$path ${{COMP_WORDS[COMP_CWORD-1]}}") || offered=$(_gnnplan_words "$path")
+    COMPREPLY=($(compgen -W "$offered" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
 complete -o default -F _gnnplan gnnplan
 )sh",
-                       cases);
+                       words, values);
 }
 
 std::string zsh_script(const std::vector<Node>& nodes) {
     return "#compdef gnnplan\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script(nodes);
+}
+
+// " -x -a 'panels rows'": a value is required; with -r it may be a file.
+std::string fish_values(const Values& values) {
+    const std::string offered = values.names.empty() ? "" : fmt::format(" -a '{}'", fmt::join(values.names, " "));
+    return (values.files ? " -r" : " -x") + offered;
 }
 
 std::string fish_script(const std::vector<Node>& nodes) {
@@ -70,15 +123,15 @@ std::string fish_script(const std::vector<Node>& nodes) {
                 fmt::format("__fish_seen_subcommand_from {}; and ", node.path.substr(begin + 1, end - begin - 1));
             begin = end;
         }
-        condition += node.subcommands.empty()
-                         ? "true"
-                         : fmt::format("not __fish_seen_subcommand_from {}", fmt::join(node.subcommands, " "));
-        if (!node.subcommands.empty()) {
-            script +=
-                fmt::format("complete -c gnnplan -f -n '{}' -a '{}'\n", condition, fmt::join(node.subcommands, " "));
+        condition +=
+            node.words.empty() ? "true" : fmt::format("not __fish_seen_subcommand_from {}", fmt::join(node.words, " "));
+        if (!node.words.empty()) {
+            script += fmt::format("complete -c gnnplan -f -n '{}' -a '{}'\n", condition, fmt::join(node.words, " "));
         }
         for (const std::string& flag : node.flags) {
-            script += fmt::format("complete -c gnnplan -n '{}' -l {}\n", condition, flag.substr(2));
+            const auto values = node.values.find(flag);
+            const std::string offered = values == node.values.end() ? "" : fish_values(values->second);
+            script += fmt::format("complete -c gnnplan -n '{}' -l {}{}\n", condition, flag.substr(2), offered);
         }
     }
     return script;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace gnnplan::tools {
@@ -15,12 +16,21 @@ namespace {
 
 constexpr std::int64_t max_enumerated_ranks = 1 << 20;
 
+// What is listed where not everything is.
+std::string part_listed(const io::EnumerationDocument& document) {
+    if (!document.truncated) return "";
+    const bool front_only = std::all_of(document.configurations.begin(), document.configurations.end(),
+                                        [](const auto& c) { return c.pareto; });
+    const char* one_each = document.space == "paper" ? ", one order of each pair of units" : "";
+    return fmt::format(" ({}the Pareto front{}; all of them are too many to list)",
+                       front_only ? "" : "the fastest, with units of both kinds weighed alike, and ", one_each);
+}
+
 std::string headline(const io::EnumerationDocument& document) {
-    return fmt::format(
-        "{} configurations{} of widths {} on N={} nnz={}, {} ranks{}\n\n", document.configurations.size(),
-        document.truncated ? " (the Pareto front; all of them are too many to list)" : "",
-        fmt::join(document.widths, ","), format_count(document.vertices), format_count(document.nonzeros),
-        document.ranks, document.replication ? fmt::format(", R_A={}", *document.replication) : "");
+    return fmt::format("{} configurations{} of widths {} on N={} nnz={}, {} ranks{}\n\n",
+                       document.configurations.size(), part_listed(document), fmt::join(document.widths, ","),
+                       format_count(document.vertices), format_count(document.nonzeros), document.ranks,
+                       document.replication ? fmt::format(", R_A={}", *document.replication) : "");
 }
 
 std::string human_table(const io::EnumerationDocument& document, bool color) {
@@ -36,14 +46,10 @@ std::string human_table(const io::EnumerationDocument& document, bool color) {
     if (full) columns.insert(columns.end(), {{"scheme"}, {"grid"}, {"kept"}, {"choices"}});
     Table table(columns);
     for (const auto& c : document.configurations) {
-        std::vector<std::string> cells{std::to_string(c.id),
-                                       c.forward,
-                                       c.backward,
-                                       format_number(c.redistribution_units),
-                                       format_number(c.sparse_units),
-                                       format_number(c.communication_elements),
-                                       format_number(c.spmm_ops),
-                                       c.pareto ? "yes" : ""};
+        std::vector<std::string> cells{std::to_string(c.id),           format_orders_cell(c.forward),
+                                       format_orders_cell(c.backward), format_number(c.redistribution_units),
+                                       format_number(c.sparse_units),  format_number(c.communication_elements),
+                                       format_number(c.spmm_ops),      c.pareto ? "yes" : ""};
         if (c.configuration) {
             for (std::string cell : {c.configuration->scheme, c.configuration->grid.text(), kept_text(*c.configuration),
                                      choices_text(*c.configuration)}) {

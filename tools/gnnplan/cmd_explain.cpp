@@ -1,9 +1,13 @@
-// gnnplan explain: the schedule of a plan as a tree, with its costs.
+// gnnplan explain: the schedule of a plan as a tree, with its costs; or a run of it, predicted against measured.
+#include "planner/catalog/machines.hpp"
 #include "planner/io/files.hpp"
+#include "planner/io/fingerprint.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/plan_keys.hpp"
+#include "planner/io/report.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
+#include "tools/gnnplan/analysis_output.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/explanation.hpp"
@@ -19,6 +23,7 @@ namespace {
 
 struct ExplainOptions {
     std::string plan;
+    std::optional<std::string> run;
     bool json = false;
 };
 
@@ -149,15 +154,45 @@ std::string human_text(const Plan& plan, const Explanation& explanation, bool co
         "graph    {}\nmachine  {}\nchosen   forward {} backward {} kept {} grid {}: {} per epoch, {} in total, {} of "
         "the busiest "
         "rank{}\n\n",
-        graph_line(plan.problem), machine_line(plan.machine), text(configuration.forward), text(configuration.backward),
-        kept_text(configuration), configuration.grid.text(), format_seconds(chosen.predicted.epoch_seconds),
-        format_bytes(chosen.predicted.total_bytes), format_bytes(chosen.predicted.max_rank_bytes),
-        chosen.predicted.estimate ? " (estimate)" : "");
+        graph_line(plan.problem), machine_line(plan.machine), format_orders(text(configuration.forward)),
+        format_orders(text(configuration.backward)), kept_text(configuration), configuration.grid.text(),
+        format_seconds(chosen.predicted.epoch_seconds), format_bytes(chosen.predicted.total_bytes),
+        format_bytes(chosen.predicted.max_rank_bytes), chosen.predicted.estimate ? " (estimate)" : "");
     return head + tree(explanation, color) + "\n" + units_text(explanation) + memory_text(plan, explanation) +
            runner_up_text(explanation);
 }
 
+// The machine the plan of a run was made for: of the plan if it is given, else a preset of the same fingerprint.
+std::optional<ProfileOrigin> profile_of(const RunReport& report, const std::string& plan_file) {
+    if (!plan_file.empty()) {
+        const Plan plan = io::read_plan(io::read_file(plan_file), plan_file);
+        if (plan.fingerprints.content != report.fingerprints.content) {
+            throw Error(ErrorCode::mismatch, "the run is of another plan", plan_file, "leave the plan out");
+        }
+        return ProfileOrigin{plan.machine.name, plan.machine.measured};
+    }
+    for (const Machine& preset : catalog::machines()) {
+        if (io::machine_fingerprint(preset) == report.fingerprints.machine) {
+            return ProfileOrigin{preset.name, preset.measured};
+        }
+    }
+    return std::nullopt;
+}
+
+int analyse_run(const Context& context, const ExplainOptions& options) {
+    const RunReport report = io::read_report(io::read_file(*options.run), *options.run);
+    const Analysis analysis = analyse(report, profile_of(report, options.plan));
+    if (options.json) {
+        print_json(encode(analysis, report));
+    } else {
+        print(analysis_text(analysis, report, use_color(context.color)));
+    }
+    return 0;
+}
+
 int run_explain(const Context& context, const ExplainOptions& options) {
+    if (options.run) return analyse_run(context, options);
+    if (options.plan.empty()) throw Error(ErrorCode::usage, "neither a plan nor --analyze RUN is given");
     const Plan plan = io::read_plan(io::read_file(options.plan), options.plan);
     const Explanation explanation = explain(plan);
     if (options.json) {
@@ -172,10 +207,17 @@ int run_explain(const Context& context, const ExplainOptions& options) {
 
 void add_explain(CLI::App& root, Context& context) {
     const auto options = std::make_shared<ExplainOptions>();
-    CLI::App& command = add_command(root, "explain", "Show a plan's schedule as a tree, and what its steps cost",
-                                    "gnnplan explain plan.json\ngnnplan explain plan.json --json");
-    command.add_option("plan", options->plan, "The plan")->required()->type_name("PLAN");
-    command.add_flag("--json", options->json, "Print one JSON object (gnnplan.explanation/1)");
+    CLI::App& command =
+        add_command(root, "explain", "Show what the steps of a plan cost, or of a run: predicted against measured",
+                    "gnnplan explain plan.json\ngnnplan explain --analyze run.json");
+    command.add_option("plan", options->plan, "The plan; with --analyze it says which machine was planned for")
+        ->type_name("PLAN");
+    command
+        .add_option("--analyze", options->run,
+                    "Lay predicted and measured side by side, mark the steps that err most, give a hint; RUN is what "
+                    "gnnrun --report wrote")
+        ->type_name("RUN");
+    command.add_flag("--json", options->json, "Print one JSON object (gnnplan.explanation/1, or gnnplan.analysis/1)");
     on_command(command, context, options, run_explain);
 }
 

@@ -6,6 +6,7 @@
 #include "tools/common/version.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/pins.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/selection_json.hpp"
@@ -82,6 +83,10 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
     return line + "\n";
 }
 
+void say(const std::vector<std::string>& remarks) {
+    for (const std::string& remark : remarks) fmt::print(stderr, "note: {}\n", remark);
+}
+
 int run_plan(const Context& context, const PlanOptions& options) {
     for (const auto& file : {options.output, options.table}) {
         if (file) io::check_can_create(*file);
@@ -89,6 +94,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = load_machine(options.problem.machine);
+    const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     const LoadedProblem loaded = load_problem(options.problem);
     SelectResult result = select(loaded.problem, machine, pins);
     if (!result) {
@@ -96,6 +102,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;
+    say(remarks);
+    say(pin_remarks(pins, plan.candidates.front().configuration));
     plan.tool_version = version();
     plan.command_line = context.command_line;
     plan.fingerprints.graph = loaded.fingerprint;

@@ -85,7 +85,8 @@ std::vector<std::string> crossing_lines(const SweepAnswers& answers) {
 
 // The table and every break-even answer.
 std::string human_text(const Question& question, const SweepAnswers& answers, bool color) {
-    std::vector<std::string> lines = crossing_lines(answers);
+    std::vector<std::string> lines = nothing_fits_lines(answers.sweep);
+    for (std::string& line : crossing_lines(answers)) lines.push_back(std::move(line));
     for (const LinkBreakEven& link : answers.links) {
         for (std::string& line : link_lines(link)) lines.push_back(std::move(line));
     }
@@ -128,7 +129,11 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     }
     const auto& points = answers.sweep.points;
     const bool any = std::any_of(points.begin(), points.end(), [](const SweepPoint& p) { return p.best.has_value(); });
-    if (!any) throw Error(ErrorCode::infeasible, "no point of the sweep has a plan that fits", {}, points.front().why);
+    if (!any) {
+        const std::vector<std::string> lines = nothing_fits_lines(answers.sweep);
+        throw Error(ErrorCode::infeasible, "no point of the sweep has a plan that fits", {},
+                    lines.empty() ? points.front().why : lines.back());
+    }
     return 0;
 }
 

@@ -27,6 +27,7 @@ void add_plan(CLI::App& root, Context& context);
 void add_explain(CLI::App& root, Context& context);
 void add_sweep(CLI::App& root, Context& context);
 void add_compare(CLI::App& root, Context& context);
+void add_calibrate(CLI::App& root, Context& context);
 void add_validate(CLI::App& root, Context& context);
 void add_graph(CLI::App& root, Context& context);
 void add_generate(CLI::App& graph, Context& context);  // of `gnnplan graph`

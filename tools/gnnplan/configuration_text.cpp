@@ -1,7 +1,10 @@
 #include "tools/gnnplan/configuration_text.hpp"
 
+#include "tools/common/format.hpp"
+
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <vector>
 
 namespace gnnplan::tools {
@@ -16,11 +19,28 @@ std::string product_text(const std::string& name) {
     return (digits == "1" ? "ÂX" : fmt::format("ÂH{}", std::stoi(digits) - 1)) + rest;
 }
 
+// Three and more products of neighbouring layers as a range.
+std::vector<std::string> in_ranges(const std::vector<std::string>& names) {
+    const auto follows = [&](std::size_t i) {  // "T4" after "T3"
+        return i < names.size() && names[i - 1].starts_with('T') &&
+               names[i] == "T" + std::to_string(std::atoll(names[i - 1].c_str() + 1) + 1) &&
+               names[i - 1].find(' ') == std::string::npos;
+    };
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < names.size();) {
+        std::size_t last = i;
+        while (follows(last + 1)) ++last;
+        if (last < i + 2) last = i;
+        texts.push_back(product_text(names[i]) + (last > i ? ".." + product_text(names[last]) : ""));
+        i = last + 1;
+    }
+    return texts;
+}
+
 }  // namespace
 
 std::string kept_text(const Configuration& configuration) {
-    std::vector<std::string> products;
-    for (const std::string& name : configuration.kept) products.push_back(product_text(name));
+    const std::vector<std::string> products = in_ranges(configuration.kept);
     return products.empty() ? "-" : fmt::format("{}", fmt::join(products, ","));
 }
 
@@ -35,13 +55,15 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.constant_input && !configuration.cached_aggregation) choices.emplace_back("constant input");
     if (configuration.column_loss) choices.emplace_back("column loss");
     if (configuration.loss_rows) choices.emplace_back("loss rows");
+    if (configuration.factored_values) choices.emplace_back("factored values");
     if (!configuration.exact) choices.emplace_back("inexact");
     return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));
 }
 
 std::string configuration_text(const Configuration& configuration) {
-    std::string line = fmt::format("{} {} {} {}", configuration.scheme, configuration.grid.text(),
-                                   text(configuration.forward), text(configuration.backward));
+    std::string line =
+        fmt::format("{} {} {} {}", configuration.scheme, configuration.grid.text(),
+                    format_orders(text(configuration.forward)), format_orders(text(configuration.backward)));
     if (!configuration.kept.empty()) line += ", kept " + kept_text(configuration);
     const std::string choices = choices_text(configuration);
     return choices == "-" ? line : line + ", " + choices;

@@ -3,9 +3,15 @@
 #include "planner/enumerate/orders.hpp"
 #include "planner/enumerate/replication.hpp"
 #include "planner/enumerate/units.hpp"
+#include "planner/enumerate/units_front.hpp"
 #include "tools/common/version.hpp"
 
 namespace gnnplan::tools {
+namespace {
+
+constexpr int max_numbered_layers = 31;  // of whose letters a paper id, 64 bits, holds both passes
+
+}  // namespace
 
 io::EnumerationDocument enumeration_question(const EnumerateOptions& options) {
     const GraphSizes sizes = graph_sizes(options.shape);
@@ -47,16 +53,25 @@ io::EnumerationDocument enumerate_paper_space(const EnumerateOptions& options) {
     document.scheme = "rdm";
     document.replication = document.replication.value_or(document.ranks);
     enumerate::check_replication(*document.replication, document.ranks);
-    Configuration configuration;
-    for (const auto& orders : enumerate::all_orders(static_cast<int>(document.widths.size()) - 1)) {
+    const int layers = static_cast<int>(document.widths.size()) - 1;
+    document.truncated = layers > enumerate::max_listed_layers;
+    const auto add = [&](const enumerate::OrderPair& orders, const Units& units) {
+        Configuration configuration;
         configuration.forward = orders.forward;
         configuration.backward = orders.backward;
-        const Units units = enumerate::paper_units(orders, document.widths);
         io::EnumeratedConfiguration entry = enumerated(configuration, units, document);
-        entry.id = paper_id(orders.forward, orders.backward);
+        entry.id = layers <= max_numbered_layers ? paper_id(orders.forward, orders.backward)
+                                                 : static_cast<std::int64_t>(document.configurations.size());
         entry.communication_elements =
             communication_elements(units, document.vertices, document.ranks, *document.replication);
         document.configurations.push_back(std::move(entry));
+    };
+    if (document.truncated) {
+        for (const auto& member : enumerate::paper_front(document.widths)) add(member.orders, member.units);
+    } else {
+        for (const auto& orders : enumerate::all_orders(layers)) {
+            add(orders, enumerate::paper_units(orders, document.widths));
+        }
     }
     mark_pareto(document);
     return document;

@@ -21,14 +21,17 @@ struct EnumerateOptions {
     bool json = false;
 };
 
-// RDM's 4^L orders in the paper's units. Throws Error{usage} on another scheme than rdm, or too many layers.
+// RDM's 4^L orders in the paper's units; of more than six layers the exact Pareto front, one order of each pair of
+// units, numbered from 0 where the letters are too many for an id. Throws Error{usage} on another scheme than rdm.
 io::EnumerationDocument enumerate_paper_space(const EnumerateOptions& options);
 
-// More configurations than this are too many to list: only the Pareto front is.
+// More configurations than this are too many to list: so many of the fastest are, and the Pareto front.
 inline constexpr std::size_t max_listed = 20000;
+inline constexpr std::size_t fastest_listed = 500;
 
 // Every configuration of the full space, whatever fits in memory, in the units that its steps perform; a choice that
-// another one beats whatever the machine is left out. Networks of more than three layers have the front alone, as far
+// another one beats whatever the machine is left out. The fastest first, where a unit of either kind takes as long.
+// Networks of more than three layers have the front alone, as far
 // as weighing the two units finds it, without overlap and with whole panels.
 io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options);
 

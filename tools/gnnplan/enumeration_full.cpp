@@ -1,18 +1,22 @@
 #include "tools/gnnplan/enumeration.hpp"
 
 #include "planner/cost/executed_units.hpp"
+#include "planner/enumerate/units.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "planner/search/full_space.hpp"
+#include "tools/gnnplan/step_bytes.hpp"
 
-#include <gnnplan/ir/traffic.hpp>
+#include <fmt/format.h>
 
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace gnnplan::tools {
 namespace {
 
 constexpr double bytes_per_element = 4;
+constexpr int max_sharded_ranks = 128;
 
 // A machine on which only redistributed bytes and sparse products take time, a redistribution unit `weight` times that
 // of a sparse unit.
@@ -41,41 +45,37 @@ double elements_moved(const Configuration& configuration, const io::EnumeratedCo
                                   configuration.grid.y);
 }
 
-std::int64_t bytes_moved(const Schedule& schedule, const GraphStats& graph) {
-    std::int64_t bytes = 0;
-    for (const Step& step : schedule.steps) {
-        if (step.phase != Phase::epoch) continue;
-        for (const RankTraffic& rank : traffic_of(schedule, step, graph)) bytes += rank.sent_bytes;
-    }
-    return bytes;
-}
-
-// Lists configurations with their units; afterwards the bytes of those that stay.
+// Lists configurations with their units, the fastest first: all of them, or the fastest and the front where they are
+// too many. Switches change no units, and overlap moves nothing more or less.
 class Listing {
 public:
     Listing(const search::Space& space, search::Views& views, io::EnumerationDocument& document)
         : space_(space), views_(views), document_(document) {}
 
     void add(const search::Members& all) {
-        std::map<std::uint32_t, Units> units_of;  // switches change no units
+        std::map<std::uint32_t, Units> units_of;  // by choices
+        std::vector<Units> units;                 // by member
+        units.reserve(all.members.size());
         for (const search::Member& member : all.members) {
-            const Configuration configuration =
-                search::configuration_of(all.frames[member.frame], all.choices[member.choices]);
-            auto known = units_of.find(member.choices);
-            if (known == units_of.end()) {
-                const Units units = cost::executed_units(lower::lower(space_.layers, configuration, space_.shape));
-                known = units_of.emplace(member.choices, units).first;
-            }
+            const auto [known, is_new] = units_of.try_emplace(member.choices);
+            if (is_new) known->second = cost::executed_units(lowered(configuration_of(all, member)));
+            units.push_back(known->second);
+        }
+        const bool too_many = units.size() > max_listed;
+        const std::vector<bool> front = too_many ? enumerate::pareto_front(units) : std::vector<bool>();
+        document_.truncated = document_.truncated || too_many;
+        for (std::size_t i = 0; i < units.size(); ++i) {
+            const Configuration configuration = configuration_of(all, all.members[i]);
+            if (too_many && i >= fastest_listed && !(front[i] && first_of_its_kind(configuration, units[i]))) continue;
             if (!new_to_list(configuration)) continue;
-            document_.configurations.push_back(enumerated(configuration, known->second, document_));
+            document_.configurations.push_back(enumerated(configuration, units[i], document_));
             document_.configurations.back().configuration = configuration;
         }
     }
 
-    void finish() {
+    void finish(bool front_only) {
         mark_pareto(document_);
-        if (document_.truncated)
-            std::erase_if(document_.configurations, [](const auto& entry) { return !entry.pareto; });
+        if (front_only) std::erase_if(document_.configurations, [](const auto& entry) { return !entry.pareto; });
         std::int64_t id = 0;
         for (io::EnumeratedConfiguration& entry : document_.configurations) {
             entry.id = id++;
@@ -85,15 +85,24 @@ public:
     }
 
 private:
-    // Overlap moves nothing more or less.
+    static Configuration configuration_of(const search::Members& all, const search::Member& member) {
+        return search::configuration_of(all.frames[member.frame], all.choices[member.choices]);
+    }
+
+    Schedule lowered(const Configuration& configuration) const {
+        return lower::lower(space_.layers, configuration, space_.shape);
+    }
+
     std::int64_t bytes_of(Configuration configuration) {
         configuration.overlap = false;
-        const auto [known, added] = bytes_.emplace(io::dump(io::encode(configuration)), 0);
-        if (added) {
-            const Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
-            known->second = bytes_moved(schedule, views_.numbered(schedule.numbering));
-        }
-        return known->second;
+        const Schedule schedule = lowered(configuration);
+        return bytes_.of_epoch(schedule, views_.numbered(schedule.numbering));
+    }
+
+    // Of the front, which has many members of the same units, the fastest of each scheme and grid is enough.
+    bool first_of_its_kind(const Configuration& configuration, const Units& units) {
+        return kinds_.emplace(configuration.scheme, configuration.grid.text(), units.redistribution, units.sparse)
+            .second;
     }
 
     // Searches of one deep network by several weights find the same configurations again.
@@ -106,8 +115,24 @@ private:
     search::Views& views_;
     io::EnumerationDocument& document_;
     std::set<std::string> known_;
-    std::map<std::string, std::int64_t> bytes_;
+    std::set<std::tuple<std::string, std::string, double, double>> kinds_;
+    StepBytes bytes_;
 };
+
+// On many ranks sharded nonzeros take minutes to weigh: without --scheme they are left out, which is said.
+std::vector<enumerate::SchemeGrid> grids_to_list(const search::Space& space, io::EnumerationDocument& document) {
+    std::vector<enumerate::SchemeGrid> grids = space.grids;
+    if (space.options.scheme || space.ranks <= max_sharded_ranks) return grids;
+    const auto left_out = std::erase_if(grids, [](const auto& on) { return shards_nonzeros(on.scheme); });
+    if (left_out == 0) return grids;
+    document.truncated = true;
+    fmt::print(
+        stderr,
+        "note: above {} ranks 2d and 3d are listed with --scheme only: on the same grid rdm moves the same dense "
+        "rows and no nonzeros\n",
+        max_sharded_ranks);
+    return grids;
+}
 
 }  // namespace
 
@@ -124,19 +149,18 @@ io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
     }
     const search::Space space = search::make_space(loaded.problem, weighing_machine(document, 1), asked);
     search::Views views(*space.graph);
+    const std::vector<enumerate::SchemeGrid> grids = grids_to_list(space, document);
     Listing listing(space, views, document);
     const auto rank = [&](double weight) {
-        return search::rank_members(space, space.grids, weighing_machine(document, weight), views);
+        return search::rank_members(space, grids, weighing_machine(document, weight), views);
     };
     if (deep) {
         document.truncated = true;
         for (const double weight : {1.0 / 64, 1.0 / 4, 1.0, 4.0, 64.0}) listing.add(rank(weight));
     } else {
-        const search::Members all = rank(1);
-        document.truncated = all.members.size() > max_listed;
-        listing.add(all);
+        listing.add(rank(1));
     }
-    listing.finish();
+    listing.finish(deep);
     return document;
 }
 

@@ -77,20 +77,23 @@ std::string plan_table(const Selection& selection, std::int64_t top, bool color)
         if (!r.fits || number == top) break;
         ++number;
         const Configuration& c = r.configuration;
-        table.add({number == 1 ? "*" : "", std::to_string(number), text(c.forward), text(c.backward), kept_text(c),
-                   c.scheme, c.grid.text(), choices_text(c), format_seconds(r.predicted.epoch_seconds),
-                   format_bytes(r.predicted.total_bytes), format_number(r.executed.sparse),
-                   format_memory(r.predicted.peak_bytes_per_rank), r.pareto ? "yes" : ""},
-                  number == 1);
+        table.add(
+            {number == 1 ? "*" : "", std::to_string(number), format_orders_cell(text(c.forward)),
+             format_orders_cell(text(c.backward)), kept_text(c), c.scheme, c.grid.text(), choices_text(c),
+             format_seconds(r.predicted.epoch_seconds), format_bytes(r.predicted.total_bytes),
+             format_number(r.executed.sparse), format_memory(r.predicted.peak_bytes_per_rank), r.pareto ? "yes" : ""},
+            number == 1);
     }
     return table.text(color) + rejected_table(selection.rejected, color) + separation_line(selection);
 }
 
 std::string infeasible_text(const Infeasible& infeasible) {
-    const std::string fits =
-        infeasible.smallest_ranks ? fmt::format(", fits on {} ranks", *infeasible.smallest_ranks) : "";
-    return fmt::format("needs {} of {} per rank{}", format_bytes(infeasible.needed_bytes),
-                       format_bytes(infeasible.available_bytes), fits);
+    std::string text = fmt::format("needs {} of {} per rank", format_bytes(infeasible.needed_bytes),
+                                   format_bytes(infeasible.available_bytes));
+    if (infeasible.smallest_ranks) return text + fmt::format(", fits on {} ranks", *infeasible.smallest_ranks);
+    if (infeasible.load_bytes <= infeasible.available_bytes) return text;
+    return text + fmt::format("; on no number of ranks, for each holds the graph's {} while loading",
+                              format_bytes(infeasible.load_bytes));
 }
 
 std::optional<double> separation(const Selection& selection) {

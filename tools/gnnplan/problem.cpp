@@ -8,6 +8,7 @@
 #include "runtime/data/graph_counts.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
+#include "tools/gnnplan/calibration.hpp"
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/models.hpp>
@@ -210,6 +211,7 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
 }
 
 Machine load_machine(const std::string& name_or_file) {
+    if (name_or_file.empty()) return default_machine();
     if (!std::filesystem::is_regular_file(name_or_file)) return catalog::find_machine(name_or_file);
     return io::read_machine(io::read_file(name_or_file), name_or_file);
 }

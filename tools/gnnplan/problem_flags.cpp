@@ -27,6 +27,10 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
         ->check(CLI::IsMember({"panels", "rows"}))
         ->type_name("panels|rows");
     add_switch(command, "--overlap", flags.overlap, "Pin whether panels travel while others are multiplied");
+    command
+        .add_option("--values", flags.values, "Pin whether nonzeros are stored with values or as two scales a vertex")
+        ->check(CLI::IsMember({"stored", "factored"}))
+        ->type_name("stored|factored");
     add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled");
     command.add_flag("--partition", flags.partition, "Number vertices by a partitioner; the graph must be there");
     command.add_flag("--constant-input", flags.constant_input, "The features never change: no dropout on them");
@@ -51,9 +55,12 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_preparation_flags(command, flags.preparation);
     command.add_option("--model", flags.model, "Model: gcn")->type_name("NAME")->capture_default_str();
     command.add_flag("--bias", flags.bias, "Give every layer a bias");
-    command.add_option("--machine", flags.machine, "A preset (see gnnplan machines list) or the file of a profile")
-        ->type_name("NAME|FILE")
-        ->capture_default_str();
+    command
+        .add_option(
+            "--machine", flags.machine,
+            "A preset (see gnnplan machines list) or the file of a profile; default: what gnnplan calibrate measured "
+            "here, else cpu-node")
+        ->type_name("NAME|FILE");
     add_size(command, "--memory", flags.search.memory, "Memory per rank, e.g. 16GiB; default: the machine's");
     add_space_flags(command, flags.search.space, flags.search.scheme);
     add_pins(command, flags.search);
@@ -95,6 +102,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     if (flags.exchange) options.exchange = *flags.exchange == "rows" ? Exchange::rows : Exchange::panels;
     options.overlap = switched(flags.overlap);
     options.permutation = switched(flags.permute);
+    if (flags.values) options.factored_values = *flags.values == "factored";
     options.partition = flags.partition;
     options.memory_per_rank = flags.memory;
     options.constant_input = flags.constant_input;

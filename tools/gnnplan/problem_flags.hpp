@@ -15,7 +15,7 @@ namespace gnnplan::tools {
 // What is searched; unset: everything.
 struct SearchFlags {
     std::string space = "full";
-    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, permute;
+    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute;
     std::optional<std::int64_t> replication;
     bool partition = false;
     bool constant_input = false;
@@ -27,7 +27,7 @@ struct ProblemFlags {
     PreparationFlags preparation;
     std::string model = "gcn";
     bool bias = false;
-    std::string machine = "cpu-node";
+    std::string machine;  // "": the default, default_machine()
     SearchFlags search;
 };
 void add_problem_flags(CLI::App& command, ProblemFlags& flags);

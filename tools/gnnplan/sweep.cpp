@@ -90,6 +90,39 @@ std::vector<SweepLine> lines_along(const Sweep& sweep, std::size_t variation) {
     return lines;
 }
 
+std::vector<std::string> nothing_fits_lines(const Sweep& sweep) {
+    const auto ranks = std::find_if(sweep.variations.begin(), sweep.variations.end(),
+                                    [](const Variation& v) { return v.name == "ranks"; });
+    const bool varies = ranks != sweep.variations.end();
+    const auto axis = static_cast<std::size_t>(ranks - sweep.variations.begin());
+    std::vector<SweepLine> groups;
+    if (varies) {
+        groups = lines_along(sweep, axis);
+    } else {
+        for (const SweepPoint& point : sweep.points) groups.push_back({point.at, {&point}});
+    }
+    std::vector<std::string> lines;
+    for (const SweepLine& group : groups) {
+        const bool nothing = std::all_of(group.points.begin(), group.points.end(), [](const SweepPoint* p) {
+            return p->code == ErrorCode::infeasible && !p->best;
+        });
+        if (!nothing) continue;
+        const std::string settings =
+            settings_text(sweep.variations, group.others, varies ? std::vector{axis} : std::vector<std::size_t>{});
+        std::string asked;
+        for (const SweepPoint* point : group.points) {
+            if (varies)
+                asked += (asked.empty() ? " on " : ", ") + sweep.variations[axis].settings[point->at[axis]].text;
+        }
+        // Of the point with the fewest ranks: every larger number was looked at.
+        const std::optional<int> smallest = group.points.front()->smallest_ranks;
+        lines.push_back((settings.empty() ? "" : settings + ": ") + "nothing fits" + asked +
+                        (varies ? " ranks; " : "; ") +
+                        (smallest ? std::to_string(*smallest) + " ranks would do" : group.points.front()->why));
+    }
+    return lines;
+}
+
 std::string settings_text(const std::vector<Variation>& variations, const std::vector<std::size_t>& at,
                           const std::vector<std::size_t>& skip) {
     std::string out;

@@ -29,6 +29,7 @@ struct SweepPoint {
     std::vector<Rejected> rejected;  // what the search set aside
     ErrorCode code = ErrorCode::internal;
     std::string why;
+    std::optional<int> smallest_ranks;  // where nothing fits: the fewest ranks on which something would
 };
 
 struct Sweep {
@@ -52,6 +53,10 @@ struct SweepLine {
     std::vector<const SweepPoint*> points;  // by increasing number, or as given
 };
 std::vector<SweepLine> lines_along(const Sweep& sweep, std::size_t variation);
+
+// A sentence for every setting, ranks apart, in which nothing fits on any of the ranks asked for: "memory=2GiB: nothing
+// fits on 2, 4 ranks; 8 would do".
+std::vector<std::string> nothing_fits_lines(const Sweep& sweep);
 
 // "scheme=1d, hidden=128" of the settings `at`, without the variations in `skip`.
 std::string settings_text(const std::vector<Variation>& variations, const std::vector<std::size_t>& at,

@@ -33,6 +33,7 @@ io::Document encode_points(const Sweep& sweep) {
         io::Document entry = io::Document::object({{"settings", std::move(settings)}});
         entry.set("best", point.best ? encode(*point.best) : io::Document());
         entry.set("exit_code", point.best ? 0 : static_cast<int>(point.code));
+        entry.set("smallest_ranks", point.smallest_ranks ? io::Document(*point.smallest_ranks) : io::Document());
         entry.set("why", point.why).set("pareto", encode(point.pareto)).set("rejected", encode(point.rejected));
         points.push(std::move(entry));
     }

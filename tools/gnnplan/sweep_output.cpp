@@ -86,8 +86,8 @@ std::vector<std::string> table_cells(const SweepPoint& point) {
     const Prediction& p = point.best->predicted;
     return {format_seconds(p.epoch_seconds),
             c.scheme + " " + c.grid.text(),
-            text(c.forward),
-            text(c.backward),
+            format_orders_cell(text(c.forward)),
+            format_orders_cell(text(c.backward)),
             kept_text(c),
             choices_text(c),
             format_bytes(p.total_bytes),

@@ -90,6 +90,7 @@ SweepPoint plan_point(const Question& question) {
     if (result.code == ErrorCode::internal && !result) throw Error(result.code, result.message);
     if (!result) {
         point.code = result.code;
+        if (result.infeasible) point.smallest_ranks = result.infeasible->smallest_ranks;
         point.why = result.infeasible ? infeasible_text(*result.infeasible) : result.message;
         return point;
     }

@@ -63,9 +63,10 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
     const auto& [index, candidate, counts, rank, memory] = run;
     const Schedule& schedule = candidate.schedule;
 
-    std::string text = fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", index + 1,
-                                   gnnplan::text(candidate.configuration.forward),
-                                   gnnplan::text(candidate.configuration.backward), schedule.grid.text());
+    std::string text =
+        fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", index + 1,
+                    format_orders(gnnplan::text(candidate.configuration.forward)),
+                    format_orders(gnnplan::text(candidate.configuration.backward)), schedule.grid.text());
     text += fmt::format(
         "memory of rank {}, which needs most\n  while loading   {}\n  sparse blocks   {}\n  arena           {}\n"
         "  peak            {}\n  largest        ",

@@ -2,6 +2,9 @@
 
 #include "runtime/train/match.hpp"
 #include "tools/common/options.hpp"
+#include "tools/gnnrun/trace.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +57,11 @@ void add_training(CLI::App& app, RunFlags& flags) {
 void add_output(CLI::App& app, RunFlags& flags) {
     app.add_option("--report", flags.report, "Write the run report (gnnplan.run/1)")->type_name("FILE");
     app.add_option("--metrics", flags.metrics, "Write one line of JSON per epoch")->type_name("FILE");
+    app.add_option("--trace", flags.trace,
+                   fmt::format("Write when each step of the last epochs, at most {}, ran on each rank, and the "
+                               "prediction beside it, for ui.perfetto.dev or about:tracing",
+                               traced_epochs))
+        ->type_name("FILE");
     app.add_flag("--dry-run", flags.dry_run, "Check plan, launch and data, show memory and steps, train nothing");
     app.add_flag("--json", flags.json, "Print the report instead of the summary");
     CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Errors and the result only");

@@ -33,6 +33,7 @@ struct RunFlags {
     bool in_process = false;
     std::optional<std::string> report;
     std::optional<std::string> metrics;
+    std::optional<std::string> trace;
     bool dry_run = false;
     bool quiet = false;
     bool verbose = false;

@@ -13,6 +13,7 @@
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
+#include "tools/gnnrun/trace.hpp"
 
 #include <fmt/format.h>
 
@@ -50,9 +51,17 @@ void Session::train(comm::Communicator& comm, bool shared) {
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
     hooks.epoch = [&](const EpochRecord& epoch) { progress.show(epoch); };
-    if (flags_.verbose) {
-        hooks.candidate = [&](int candidate) { progress.say(fmt::format("building candidate {}", candidate + 1)); };
+    std::optional<TraceRecorder> recorder;
+    if (flags_.trace) {
+        recorder.emplace(clock, comm.size());
+        hooks.step = [&](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
+            recorder->step(epoch, step, executor);
+        };
     }
+    hooks.candidate = [&](int candidate) {
+        if (recorder) recorder->restart();
+        if (flags_.verbose) progress.say(fmt::format("building candidate {}", candidate + 1));
+    };
     if (first || !shared) {
         hooks.release_graph = [&] { dataset_->release_graph(); };
         hooks.release_features = [&] { dataset_->release_features(); };
@@ -62,7 +71,12 @@ void Session::train(comm::Communicator& comm, bool shared) {
         if (first) dataset_->cache_features();
         comm.barrier();
     }
-    RunReport report = train::train(comm, plan_, *dataset_, options_, hooks, clock);
+    measure::Clock& looked_at = recorder ? recorder->clock() : clock;
+    RunReport report = train::train(comm, plan_, *dataset_, options_, hooks, looked_at);
+    if (recorder) {
+        const std::vector<measure::Timeline> ranks = recorder->gather(comm);
+        if (first) trace_ = make_trace(plan_, report, ranks);
+    }
     if (first) report_ = std::move(report);
 }
 
@@ -72,7 +86,11 @@ int Session::finish(const std::string& communicator) {
     report_->command_line = flags_.command_line;
     report_->backend = flags_.backend;
     report_->communicator = communicator;
-    write_artifacts(flags_, *report_);
+    if (trace_) {
+        trace_->tool_version = report_->tool_version;
+        trace_->command_line = flags_.command_line;
+    }
+    write_artifacts(flags_, *report_, trace_);
     print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_)) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);

@@ -1,6 +1,7 @@
 // One process's part in a run: the plan and the data, shared by the ranks that are its threads.
 #pragma once
 
+#include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "tools/gnnrun/flags.hpp"
 
@@ -26,7 +27,7 @@ public:
     void show_dry_run() const;
 
     // Trains on one rank. Collective over `comm`; with `shared`, its ranks are threads that share this object. The
-    // report is kept when this rank is 0.
+    // report is kept when this rank is 0, and the trace if one is asked for.
     void train(comm::Communicator& comm, bool shared);
 
     // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code. Throws
@@ -40,6 +41,7 @@ private:
     train::TrainOptions options_;
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;
+    std::optional<io::Trace> trace_;
 };
 
 }  // namespace gnnplan::tools

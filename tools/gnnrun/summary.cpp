@@ -93,8 +93,9 @@ std::string peak_line(const RunReport& report) {
 
 std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
-    std::string line = fmt::format("trained     candidate {}: forward {}, backward {}, grid {}, R_A {}",
-                                   report.chosen + 1, text(c.forward), text(c.backward), c.grid.text(), c.replication);
+    std::string line =
+        fmt::format("trained     candidate {}: forward {}, backward {}, grid {}, R_A {}", report.chosen + 1,
+                    format_orders(text(c.forward)), format_orders(text(c.backward)), c.grid.text(), c.replication);
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }

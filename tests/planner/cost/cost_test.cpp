@@ -116,16 +116,6 @@ TEST(StepTime, RanksToCostHaveTheSlowest) {
     }
 }
 
-TEST(StepTime, SparseWorkAtTheRateOfItsSlice) {
-    RankWork work;
-    work.sparse_flops = 2e9;
-    work.sparse_width = 8;
-    EXPECT_DOUBLE_EQ(compute_seconds(work, machine(1)), 2.0);
-    work.dense_flops = 1e11;
-    work.streamed_bytes = 10'000'000'000;
-    EXPECT_DOUBLE_EQ(compute_seconds(work, machine(1)), 4.0);
-}
-
 TEST(Predict, AnEpochIsTheSumOfItsSteps) {
     const UniformStats graph(100, 700, true);
     for (const auto& orders : enumerate::all_orders(2)) {

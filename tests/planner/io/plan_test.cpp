@@ -88,7 +88,8 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(plan["configuration"], json::parse(R"({"id": 0, "scheme": "rdm", "grid": [2, 2, 1], "replication": 2,
         "forward": "S", "backward": "S", "kept": ["T1"], "exchange": "panels", "overlap": false, "permutation": true,
         "exact": true, "constant_input": false, "operands": "T", "cached_aggregation": false,
-        "replicated_input": false, "column_loss": false, "loss_rows": true, "parts": 2})"));
+        "replicated_input": false, "column_loss": false, "loss_rows": true, "parts": 2,
+        "factored_values": false})"));
     EXPECT_EQ(plan["schedule"]["numbering"],
               json::parse(R"({"loss_layers": 1, "parts": 2, "permuted": true, "seed": 9})"));
     EXPECT_EQ(plan["candidates"][1]["configuration"]["backward"], "-");
@@ -96,7 +97,7 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(plan["candidates"][1]["configuration"]["id"], nullptr);
     EXPECT_EQ(plan["schedule"]["tensors"][10], json::parse(R"({"name": "T.c", "role": "transient", "dtype": "f32",
         "rows": 7, "columns": 3, "layout": {"rows": "xz", "columns": "y", "partial": ""}, "layer": 0, "transposed": false,
-        "splits": 1})"));
+        "splits": 1, "factored": false, "panel_columns": 0, "structure": null})"));
     EXPECT_EQ(plan["schedule"]["steps"][5], json::parse(R"({"name": "forward.activate", "kind": "map", "phase": "epoch",
         "op": "activate", "tensor": "Z", "operand": "b1", "out": null, "layer": 2, "relu": true, "dropout": true,
         "vertices": "vertices"})"));

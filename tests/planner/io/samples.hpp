@@ -3,6 +3,7 @@
 
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/plan.hpp>
+#include <gnnplan/ir/profile.hpp>
 
 namespace gnnplan::test {
 
@@ -11,6 +12,8 @@ Plan sample_plan();
 // The same with one candidate and three steps, for tests that try every byte.
 Plan small_plan();
 Machine sample_machine();
+// The same, measured: with a calibration, where it was made, and samples.
+Profile sample_profile();
 RunReport sample_report();
 
 }  // namespace gnnplan::test

@@ -1,9 +1,12 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/machine.hpp>
 
 #include <functional>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace gnnplan {
 namespace {
@@ -39,6 +42,71 @@ TEST(Machine, RefusesWhatCannotBe) {
         alter(m);
         EXPECT_THROW(validate(m), Error);
     }
+}
+
+Machine calibrated() {
+    Machine m = machine();
+    m.intra_node.segments = {{0, 1e-6, 1e9}, {4096, 0, 5e9}};
+    m.calibration =
+        Calibration{{{16, {{1 << 15, 1e-9}, {1 << 20, 2e-9}}, 1e-8}, {64, {{1 << 15, 3e-9}}, 0}},
+                    {{Product::forward, 128, 128, 1e11}, {Product::weight_gradient, 128, 128, 9e10}},
+                    {{Stream::copy, 1 << 15, 2e10}, {Stream::copy, 1 << 20, 1e10}, {Stream::update, 1 << 15, 1e10}},
+                    Link{1e-6, 1e9},
+                    1.2,
+                    0.05,
+                    0.1};
+    return m;
+}
+
+std::string refusal(const std::function<void(Machine&)>& alter) {
+    Machine m = calibrated();
+    alter(m);
+    try {
+        validate(m);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(Calibration, RefusesWhatCannotBeByName) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_NO_THROW(validate(calibrated()));
+    const auto expect = [](const std::string& what, const std::function<void(Calibration&)>& alter) {
+        EXPECT_THAT(refusal([&](Machine& m) { alter(*m.calibration); }), testing::HasSubstr("calibration." + what));
+    };
+    expect("gather[1].width must be positive and increasing", [](Calibration& c) { c.gather[1].width = 16; });
+    expect("gather[0].costs needs", [](Calibration& c) { c.gather[0].costs.clear(); });
+    expect("gather[0].costs[0].working_set_bytes", [](Calibration& c) { c.gather[0].costs[0].working_set_bytes = 0; });
+    expect("gather[0].costs[1].working_set_bytes", [](Calibration& c) { c.gather[0].costs[1].working_set_bytes = 9; });
+    expect("gather[1].costs[0].seconds_per_nonzero must be positive",
+           [](Calibration& c) { c.gather[1].costs[0].seconds_per_nonzero = 0; });
+    expect("gather[1].seconds_per_row", [](Calibration& c) { c.gather[1].seconds_per_row = -1; });
+    expect("gemm[1].inner", [](Calibration& c) { c.gemm[1].inner = 0; });
+    expect("gemm[0].columns", [](Calibration& c) { c.gemm[0].columns = -1; });
+    expect("gemm[0].flops_per_second", [=](Calibration& c) { c.gemm[0].flops_per_second = infinity; });
+    expect("gemm[1] repeats", [](Calibration& c) { c.gemm[1].product = Product::forward; });
+    expect("streams[0].working_set_bytes", [](Calibration& c) { c.streams[0].working_set_bytes = 0; });
+    expect("streams[2].bytes_per_second", [](Calibration& c) { c.streams[2].bytes_per_second = 0; });
+    expect("streams[1] must follow", [](Calibration& c) { c.streams[1].working_set_bytes = 1 << 15; });
+    expect("all_reduce.bytes_per_second", [](Calibration& c) { c.all_reduce->bytes_per_second = 0; });
+    expect("overlap_slowdown", [](Calibration& c) { c.overlap_slowdown = 0.5; });
+    expect("error_median", [](Calibration& c) { c.error_median = -0.1; });
+    expect("error_p90", [=](Calibration& c) { c.error_p90 = infinity; });
+}
+
+TEST(Link, RefusesSegmentsOutOfOrder) {
+    const auto segments = [](const std::function<void(std::vector<LinkSegment>&)>& alter) {
+        return refusal([&](Machine& m) { alter(m.intra_node.segments); });
+    };
+    EXPECT_THAT(segments([](auto& s) { s[0].from_bytes = 1; }),
+                testing::HasSubstr("intra_node.segments[0].from_bytes"));
+    EXPECT_THAT(segments([](auto& s) { s[1].from_bytes = 0; }),
+                testing::HasSubstr("intra_node.segments[1].from_bytes"));
+    EXPECT_THAT(segments([](auto& s) { s[1].bytes_per_second = 0; }),
+                testing::HasSubstr("intra_node.segments[1].bytes_per_second"));
+    EXPECT_THAT(segments([](auto& s) { s[1].latency_seconds = -1; }),
+                testing::HasSubstr("intra_node.segments[1].latency_seconds"));
 }
 
 }  // namespace

@@ -134,10 +134,44 @@ TEST(Memory, ThePeakIsThatOfTheFullestRank) {
 TEST(Memory, AdjacencyByHand) {
     // 2 x 1 grid, 101 rows: rank 0 holds 51 rows in two panels, 8 * (51 + 1) row starts each, 8 bytes per nonzero.
     const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 1, 101);
-    EXPECT_EQ(adjacency_block_bytes(s, tensor_of(s, 0).role == Role::adjacency ? s.tensors[0] : s.tensors[2], graph, 0),
+    EXPECT_EQ(adjacency_block_bytes(s, tensor_of(s, 0).role == Role::adjacency ? 0 : 2, graph, 0),
               2 * 8 * 52 + 8 * (700 * 51 / 101));
     EXPECT_EQ(load_bytes(graph), 8 * 102 + 4 * 700 + 16 * 101);
     EXPECT_EQ(load_bytes(UniformStats(101, 700, false)), 2 * (8 * 102 + 4 * 700) + 16 * 101);
+}
+
+// A directed pattern stored once as columns only, with two sets of scales, and in panels of at most 20 columns.
+TEST(Memory, FactoredAdjacencyByHand) {
+    Configuration configuration;
+    configuration.grid = {2, 1, 1};
+    configuration.scheme = "1d";
+    configuration.forward = configuration.backward = parse_orders("S");
+    configuration.operands = parse_operands("T");
+    configuration.exchange = Exchange::panels;
+    const auto layers = product_chain(models::gcn({13, 5}, false));
+    lower::GraphShape shape{101, false, {}, 0, true, 0};
+    const auto adjacency = [&](const Schedule& s) {
+        std::int64_t bytes = 0;
+        for (std::size_t id = 0; id < s.tensors.size(); ++id) {
+            if (s.tensors[id].role != Role::adjacency) continue;
+            bytes += adjacency_block_bytes(s, static_cast<TensorId>(id), graph, 0);
+        }
+        EXPECT_EQ(bytes, plan_memory(s, graph, 0).adjacency_bytes);
+        return bytes;
+    };
+    const std::int64_t row_starts = 8 * (51 + 1);  // of each of two blocks
+    const std::int64_t nonzeros = 700 * 51 / 101;
+    EXPECT_EQ(adjacency(lower::lower(layers, configuration, shape)), 2 * (2 * row_starts + 8 * nonzeros));
+    configuration.factored_values = true;
+    const Schedule shared = lower::lower(layers, configuration, shape);
+    EXPECT_NO_THROW(validate(shared));
+    EXPECT_EQ(adjacency(shared), 2 * row_starts + 4 * nonzeros + 2 * 4 * (51 + 101));
+    shape.panel_columns = 20;
+    EXPECT_EQ(adjacency(lower::lower(layers, configuration, shape)),
+              6 * row_starts + 4 * nonzeros + 2 * 4 * (51 + 101));
+    shape.symmetric_pattern = false;
+    EXPECT_EQ(adjacency(lower::lower(layers, configuration, shape)),
+              2 * (6 * row_starts + 4 * nonzeros) + 2 * 4 * (51 + 101));
 }
 
 TEST(Memory, StagingHoldsWhatIsNotContiguous) {

@@ -175,7 +175,8 @@ TEST(FullSpace, RanksEveryMemberOfEveryFrame) {
     for (const enumerate::SchemeGrid& on : search.space().grids) {
         const bool sharded = on.scheme == "2d" || on.scheme == "3d";
         const std::size_t switches = on.grid.x > 1 ? 4 : sharded && on.grid.y > 1 ? 2 : 1;
-        expected_frames += 2 * switches;  // with and without pruned rows
+        const std::size_t values = sharded && on.grid.y > 1 ? 2 : 1;  // stored, and factored where they are sent
+        expected_frames += 2 * switches * values;                     // with and without pruned rows
     }
     ASSERT_EQ(all.frames.size(), expected_frames);
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 
 namespace gnnplan {
@@ -67,6 +68,43 @@ TEST(SelectFull, EveryPlanCanVaryItsInput) {
         EXPECT_TRUE(std::none_of(constant.plan.candidates.begin(), constant.plan.candidates.end(), varies)) << ranks;
         EXPECT_LE(open.ranked.front().predicted.epoch_seconds, constant.ranked.front().predicted.epoch_seconds);
     }
+}
+
+// Half the bytes per nonzero, and one copy for both passes even where values differ: more copies of A fit.
+TEST(SelectFull, FactoredValuesLetMoreFit) {
+    Problem rows = problem(widths, 8, products);
+    rows.record.graph.normalisation = Normalisation::row_mean;
+    const auto lowest_peak = [&](bool factored) {
+        SelectOptions options;
+        options.factored_values = factored;
+        options.scheme = "rdm";
+        options.replication = 8;
+        options.grid = Grid{1, 8, 1};
+        const SelectResult result = select(rows, machine(), options);
+        EXPECT_TRUE(result);
+        std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+        for (const Ranked& r : result.selection->ranked) {
+            EXPECT_EQ(r.configuration.factored_values, factored);
+            lowest = std::min(lowest, r.predicted.peak_bytes_per_rank);
+        }
+        return lowest;
+    };
+    const std::int64_t scales = 2 * 2 * 4 * products.vertices();
+    const std::int64_t row_starts = 8 * (products.vertices() + 1);
+    EXPECT_EQ(lowest_peak(false) - lowest_peak(true), row_starts + 12 * products.nonzeros() - scales);
+    // Slower: not first, but offered for less memory, and searched where there is too little for anything else.
+    const Selection open = selected(8);
+    EXPECT_FALSE(open.ranked.front().configuration.factored_values);
+    EXPECT_TRUE(std::any_of(open.ranked.begin(), open.ranked.end(),
+                            [](const Ranked& r) { return r.configuration.factored_values && r.pareto; }));
+    SelectOptions tight;
+    tight.scheme = "rdm";
+    tight.grid = Grid{1, 8, 1};
+    tight.memory_per_rank = lowest_peak(true) + 1;
+    const SelectResult saved = select(rows, machine(), tight);
+    ASSERT_TRUE(saved);
+    EXPECT_TRUE(saved.selection->ranked.front().fits);
+    EXPECT_TRUE(saved.selection->ranked.front().configuration.factored_values);
 }
 
 TEST(SelectFull, PinsAreObeyed) {
@@ -144,7 +182,7 @@ double fastest_within(int ranks, std::int64_t limit) {
     const Problem p = problem(widths, ranks, products);
     const search::Space space = search::make_space(p, machine(), {});
     search::Views views(products);
-    const search::Members all = search::rank_members(space, space.grids, machine(), views);
+    const search::Members all = search::rank_members(space, space.grids, machine(), views, {false, true});
     for (const search::Member& member : all.members) {
         const Configuration configuration =
             search::configuration_of(all.frames[member.frame], all.choices[member.choices]);
@@ -206,13 +244,18 @@ TEST(SelectFull, RejectedClassesAreNamed) {
     const Problem p = problem(widths, 6, products);
     const search::Space space = search::make_space(p, machine(), {});
     search::Views views(products);
-    const auto members =
-        static_cast<std::int64_t>(search::rank_members(space, space.grids, machine(), views).members.size());
+    const auto members = [&](const std::vector<bool>& factored) {
+        return static_cast<std::int64_t>(
+            search::rank_members(space, space.grids, machine(), views, factored).members.size());
+    };
+    const std::int64_t stored = members({false});
+    const std::int64_t all = members({false, true});
     SelectOptions options;
     for (int cut = 0; cut < 3; ++cut) {
         const Selection s = selected(6, options);
         const auto fitting = std::count_if(s.ranked.begin(), s.ranked.end(), [](const Ranked& r) { return r.fits; });
-        EXPECT_EQ(fitting + count_of(s, "slower") + count_of(s, "over memory"), members);
+        // As long as everything fits, the three fastest are shown with factored values too, and no others of those.
+        EXPECT_EQ(fitting + count_of(s, "slower") + count_of(s, "over memory"), cut > 0 ? all : stored + 3);
         EXPECT_EQ(count_of(s, "over memory") > 0, cut > 0);
         options.memory_per_rank = s.ranked.front().predicted.peak_bytes_per_rank - 1;
     }

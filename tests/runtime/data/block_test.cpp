@@ -1,5 +1,7 @@
 #include "runtime/data/block.hpp"
 
+#include <gnnplan/ir/pieces.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,6 +105,55 @@ TEST_P(Blocks, TileTheMatrix) {
                     }
                 }
                 EXPECT_EQ(tiled, whole);
+            }
+        }
+    }
+}
+
+// Source panels and factored values change where entries lie, not what they are.
+TEST_P(Blocks, PanelsAndScalesHoldTheSameMatrix) {
+    const auto [how, self_loops] = GetParam();
+    const Graph graph = directed_graph(self_loops);
+    const DegreeScales scales = compute_scales(graph, how);
+    for (const bool transposed : {false, true}) {
+        for (const Range rows : {Range{0, 5}, Range{1, 4}, Range{2, 2}}) {
+            for (const Range columns : {Range{0, 5}, Range{1, 5}, Range{3, 3}}) {
+                const LocalBlock plain = build_block(graph, transposed, rows, columns, scales);
+                for (const std::int64_t panel_columns : {0, 1, 2, 3, 7}) {
+                    for (const bool values : {true, false}) {
+                        const LocalBlock block =
+                            build_block(graph, transposed, rows, columns, scales, nullptr, {values, panel_columns});
+                        const std::int64_t panels = panel_count(columns.size(), panel_columns);
+                        EXPECT_EQ(block.panels(), panels);
+                        EXPECT_EQ(block.bytes(), 8 * panels * (rows.size() + 1) + (values ? 8 : 4) * plain.nonzeros());
+                        EXPECT_EQ(block.view().nonzeros(), plain.nonzeros());
+                        const auto row_scale = block_scales(scales, transposed, true, rows);
+                        const auto column_scale = block_scales(scales, transposed, false, columns);
+                        Dense found(static_cast<std::size_t>(rows.size()),
+                                    std::vector<double>(static_cast<std::size_t>(columns.size()), 0));
+                        const kernels::Csr csr = block.view();
+                        for (std::int64_t p = 0; p < panels; ++p) {
+                            const Range panel = balanced_block({0, columns.size()}, p, panels);
+                            for (std::int64_t i = 0; i < rows.size(); ++i) {
+                                const std::int64_t* start = csr.row_start + p * csr.panel_stride + i;
+                                for (std::int64_t k = start[0]; k < start[1]; ++k) {
+                                    const auto j = static_cast<std::size_t>(csr.column[k]);
+                                    EXPECT_TRUE(csr.column[k] >= panel.begin && csr.column[k] < panel.end);
+                                    found[static_cast<std::size_t>(i)][j] =
+                                        values ? csr.value[k]
+                                               : row_scale[static_cast<std::size_t>(i)] * column_scale[j];
+                                }
+                            }
+                        }
+                        const Dense expected = dense_of(plain);
+                        for (std::size_t i = 0; i < found.size(); ++i) {
+                            for (std::size_t j = 0; j < found[i].size(); ++j) {
+                                // Three roundings instead of one.
+                                EXPECT_NEAR(found[i][j], expected[i][j], values ? 0 : 4 * 0x1p-24);
+                            }
+                        }
+                    }
+                }
             }
         }
     }

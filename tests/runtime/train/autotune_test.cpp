@@ -7,45 +7,88 @@
 namespace gnnplan::train {
 namespace {
 
-TEST(TuningEpochs, AreOffForShortRunsAndSingleCandidates) {
-    EXPECT_EQ(tuning_epochs({}, 19, 4), 0);
-    EXPECT_EQ(tuning_epochs({}, 200, 1), 0);
-    EXPECT_EQ(tuning_epochs(5, 200, 1), 0);
-    EXPECT_EQ(tuning_epochs(0, 200, 4), 0);
-    EXPECT_EQ(tuning_epochs(2, 6, 2), 2);
-    EXPECT_EQ(tuning_epochs({}, 20, 4), 3);
-    EXPECT_EQ(tuning_epochs({}, 200, 8), 10);
-    EXPECT_EQ(tuning_epochs({}, 80, 8), 5);
+std::vector<Trial> trials(const std::vector<double>& predicted) {
+    std::vector<Trial> all;
+    for (std::size_t i = 0; i < predicted.size(); ++i) all.push_back({static_cast<int>(i), predicted[i]});
+    return all;
+}
+
+// Runs the tuner to its end on candidates that take seconds[candidate] an epoch and `setup` to set up; returns the
+// candidate of each tuning epoch.
+std::vector<int> tune(Autotuner& tuner, const std::vector<double>& seconds, double setup) {
+    std::vector<int> trained;
+    while (tuner.tuning()) {
+        const int candidate = tuner.candidate();
+        if (trained.empty() || trained.back() != candidate) tuner.built(setup);
+        trained.push_back(candidate);
+        tuner.record(seconds[static_cast<std::size_t>(candidate)]);
+    }
+    return trained;
+}
+
+TEST(TuningRules, WhatIsAskedIsDoneAndShortRunsAreNotTuned) {
+    EXPECT_EQ(tuning_rules({}, 19, {}).epochs_each, 0);
+    EXPECT_GT(tuning_rules({}, 20, {}).epochs_each, 0);
+    EXPECT_TRUE(tuning_rules({}, 200, 0.1).budget);
+    EXPECT_EQ(tuning_rules({}, 200, 0.1).error, 0.1);
+    EXPECT_EQ(tuning_rules(5, 6, 0.1).epochs_each, 5);
+    EXPECT_FALSE(tuning_rules(5, 6, 0.1).budget);
+    EXPECT_FALSE(tuning_rules(5, 6, 0.1).error);
 }
 
 TEST(Autotuner, TriesInTurnAndChoosesTheLowestMedian) {
-    Autotuner tuner({0, 2, 5}, 4);
+    Autotuner tuner({{0, 1}, {2, 1}, {5, 1}}, {20, 4, {}, {}});
     const std::vector<std::vector<double>> seconds = {{1, 5, 5, 9}, {9, 4, 7, 4}, {1, 6, 6, 6}};
-    for (std::int64_t epoch = 1; epoch <= 12; ++epoch) {
-        const auto i = static_cast<std::size_t>((epoch - 1) / 4);
-        EXPECT_TRUE(tuner.tuning(epoch));
-        EXPECT_EQ(tuner.candidate(epoch), (std::vector<int>{0, 2, 5}[i]));
-        tuner.record(epoch, seconds[i][static_cast<std::size_t>((epoch - 1) % 4)]);
+    for (std::size_t epoch = 0; epoch < 12; ++epoch) {
+        EXPECT_TRUE(tuner.tuning());
+        EXPECT_EQ(tuner.candidate(), (std::vector<int>{0, 2, 5}[epoch / 4]));
+        tuner.record(seconds[epoch / 4][epoch % 4]);
     }
-    EXPECT_FALSE(tuner.tuning(13));
-    EXPECT_EQ(tuner.candidate(13), 2);  // median of 4 7 4, without the warm-up
+    EXPECT_FALSE(tuner.tuning());
+    EXPECT_EQ(tuner.candidate(), 2);  // median of 4 7 4, without the warm-up
     EXPECT_EQ(tuner.tried()[0].median_seconds, 5);
     EXPECT_EQ(tuner.tried()[1].median_seconds, 4);
     EXPECT_EQ(tuner.tried()[1].epochs, 4);
 }
 
 TEST(Autotuner, KeepsThePlansOrderAmongEquals) {
-    Autotuner tuner({3, 1}, 1);
-    tuner.record(1, 2);
-    tuner.record(2, 2);
+    Autotuner tuner({{3, 1}, {1, 1}}, {10, 1, {}, {}});
+    tuner.record(2);
+    tuner.record(2);
     EXPECT_EQ(tuner.chosen(), 3);
 }
 
 TEST(Autotuner, WithoutTuningTheFirstCandidateTrains) {
-    const Autotuner tuner({4}, 3);
-    EXPECT_FALSE(tuner.tuning(1));
-    EXPECT_EQ(tuner.candidate(1), 4);
+    const Autotuner tuner({{4, 1}}, {100, 3, {}, {}});
+    EXPECT_FALSE(tuner.tuning());
+    EXPECT_EQ(tuner.candidate(), 4);
     EXPECT_TRUE(tuner.tried().empty());
+    EXPECT_FALSE(Autotuner({{4, 1}, {5, 1}}, {3, 3, {}, {}}).tuning()) << "nothing would be left for the winner";
+}
+
+// Measured times are twice the predicted ones, so 1.3 predicted is 2.6, and 10 % less of that is still slower than 2.
+TEST(Autotuner, TriesOnlyWhatTheModelsErrorLetsWin) {
+    Autotuner tuner(trials({1, 1.05, 1.3, 1.08}), {1000, 3, 0.1, 10.0});
+    EXPECT_EQ(tune(tuner, {2, 1.9, 0.1, 2}, 0), (std::vector<int>{0, 0, 0, 1, 1, 1, 3, 3, 3}));
+    EXPECT_EQ(tuner.chosen(), 1);
+}
+
+TEST(Autotuner, GivesUpWhatIsClearlySlower) {
+    Autotuner tuner(trials({1, 1, 1}), {1000, 5, {}, 10.0});
+    EXPECT_EQ(tune(tuner, {2, 3, 1.9}, 0), (std::vector<int>{0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2}));
+    EXPECT_EQ(tuner.chosen(), 2);
+}
+
+// 200 epochs of 1 s may lose 10 s.
+TEST(Autotuner, KeepsToItsBudget) {
+    const TuningRules rules{200, 3, {}, 0.05};
+    Autotuner cheap(trials({1, 1, 1, 1}), rules);
+    EXPECT_EQ(tune(cheap, {1, 1.1, 1.1, 1.1}, 1).size(), 12U);
+    Autotuner dear(trials({1, 1, 1, 1}), rules);
+    EXPECT_EQ(tune(dear, {1, 1.1, 1.1, 1.1}, 4).size(), 6U) << "a second trial would need 4 + 2 * 4 s";
+    Autotuner too_dear(trials({1, 1, 1, 1}), rules);
+    EXPECT_EQ(tune(too_dear, {1, 0.5, 0.5, 0.5}, 6).size(), 3U);
+    EXPECT_EQ(too_dear.chosen(), 0);
 }
 
 // Each rank finds another candidate fastest; the slowest rank of each candidate decides, and all ranks agree.
@@ -68,6 +111,23 @@ TEST(Consensus, DisagreeingRanksEndOnTheCandidateWhoseSlowestRankIsFastest) {
         EXPECT_DOUBLE_EQ(rank.report.tried[0].median_seconds, epoch * 8 / 5);
         EXPECT_DOUBLE_EQ(rank.report.tried[1].median_seconds, epoch * 9 / 5);
         EXPECT_EQ(rank.releases, 1);
+    }
+}
+
+// A winner that was tried last trains on as it stands: nothing is built again, and what was predicted for it holds.
+TEST(Consensus, TheLastOneTriedIsNotBuiltAgain) {
+    const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
+    const Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});
+    TrainOptions options;
+    options.epochs = 8;
+    options.autotune = 2;
+    const auto ranks = testing::train_ranks(plan, dataset, options,
+                                            [](int /*rank*/, int candidate) { return candidate == 0 ? 2.0 : 1.0; });
+    for (const auto& rank : ranks) {
+        EXPECT_EQ(rank.candidates, (std::vector<int>{0, 1}));
+        EXPECT_EQ(rank.report.chosen, 1);
+        EXPECT_EQ(rank.releases, 1);
+        EXPECT_EQ(rank.report.measured.peak_bytes_per_rank, rank.report.predicted.peak_bytes_per_rank);
     }
 }
 

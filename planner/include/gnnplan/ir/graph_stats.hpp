@@ -24,6 +24,22 @@ struct Numbering {
     bool operator==(const Numbering&) const = default;
 };
 
+// How soon a product comes back to the rows of its dense operand, whatever their width. Expectations and estimates, so
+// not whole.
+struct ReuseHistogram {
+    // [b]: nonzeros whose row was last used with at least 2^b and less than 2^(b+1) different other rows in between;
+    // none in between counts in [0].
+    std::vector<double> reuses{};
+    std::vector<double> between{};  // [b]: for those nonzeros, the sum of all nonzeros in between; 0: not known
+    double first_uses = 0;          // nonzeros that are the first to use their row
+    double most_distinct = 0;       // different rows used in one source panel, the most of all panels
+    double row_visits = 0;          // rows of the result that hold a nonzero of a panel, added up over the panels
+
+    void add(const ReuseHistogram& other);
+    // `count` more nonzeros with from .. to other rows in between, evenly, and so many nonzeros.
+    void spread(double count, double from, double to, double nonzeros = 0);
+};
+
 class GraphStats {
 public:
     virtual ~GraphStats() = default;
@@ -38,6 +54,11 @@ public:
     // Nonzeros of a block, and how many of its columns hold one.
     virtual std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const = 0;
     virtual std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const = 0;
+
+    // Of a product that walks the rows of a block in order, in source panels of at most `panel_columns` columns of
+    // equal size, one after the other; 0: one panel. Here what its nonzeros and distinct columns let expect, were they
+    // uniformly random.
+    virtual ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const;
 
     // |N_0| .. |N_L| of Numbering::loss_layers, for L = layers.
     virtual std::vector<std::int64_t> loss_rows(int layers) const = 0;

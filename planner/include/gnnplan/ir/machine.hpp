@@ -2,21 +2,84 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gnnplan {
 
-// Cost of a message: latency_seconds + bytes / bytes_per_second.
-struct Link {
+// From `from_bytes` a message on, the cost is this line; but no less than that of a smaller message.
+struct LinkSegment {
+    std::int64_t from_bytes = 0;
     double latency_seconds = 0;
     double bytes_per_second = 0;
 };
 
-// A measured rate at one width of the dense operand.
+// Cost of a message: latency_seconds + bytes / bytes_per_second, unless it was measured in segments.
+struct Link {
+    double latency_seconds = 0;
+    double bytes_per_second = 0;
+    std::vector<LinkSegment> segments{};  // by increasing from_bytes, the first from 0; empty: the one line
+};
+
+// A rate at one width of the dense operand, whatever the graph.
 struct SpmmRate {
     std::int64_t width = 0;
     double flops_per_second = 0;  // 2 * nnz * width / time
+};
+
+// A product with a matrix whose columns are uniformly random among R takes nonzeros * seconds_per_nonzero + rows *
+// seconds_per_row, the working set being 4 * R * width bytes (ir/rates.hpp says what follows for other matrices).
+struct GatherCost {
+    std::int64_t working_set_bytes = 0;
+    double seconds_per_nonzero = 0;
+};
+struct GatherCurve {
+    std::int64_t width = 0;         // of the dense operand
+    std::vector<GatherCost> costs;  // by increasing working_set_bytes, at least one
+    double seconds_per_row = 0;     // of the result, in each source panel: begin, store
+};
+
+enum class Product : std::uint8_t { forward, input_gradient, weight_gradient };  // X W, G W^T, X^T G
+
+// A product whose long side is the vertices. forward: (n x inner) (inner x columns); input_gradient: (n x columns)
+// (columns x inner); weight_gradient: (inner x n) (n x columns).
+struct GemmRate {
+    Product product = Product::forward;
+    std::int64_t inner = 0;  // W is inner x columns in all three
+    std::int64_t columns = 0;
+    double flops_per_second = 0;  // 2 * n * inner * columns / time
+};
+
+// Elementwise work, by what is done; bytes as ir/work.hpp counts them. Copies pack, unpack and sum what was received.
+enum class Stream : std::uint8_t {
+    copy,
+    activate,
+    activate_dropout,
+    dropout,
+    positive_mask,
+    apply_mask,
+    column_sum,
+    loss,
+    score,
+    update,
+};
+struct StreamRate {
+    Stream stream = Stream::copy;
+    std::int64_t working_set_bytes = 0;  // the bytes of the work measured
+    double bytes_per_second = 0;
+};
+
+// What a calibration measured beyond single rates; times of one rank while all cores of the node are busy. What is
+// empty was not measured, and the single rates serve.
+struct Calibration {
+    std::vector<GatherCurve> gather{};  // by increasing width
+    std::vector<GemmRate> gemm{};       // each product, inner and columns once
+    std::vector<StreamRate> streams{};  // by stream, then by increasing working_set_bytes
+    std::optional<Link> all_reduce{};   // one message of a ring within a node, with what is done to its bytes
+    double overlap_slowdown = 1;        // of the longer of computation and communication when both run
+    double error_median = 0;            // relative, of predicted epochs, cross-validated
+    double error_p90 = 0;
 };
 
 struct Machine {
@@ -32,6 +95,8 @@ struct Machine {
     double gemm_flops_per_second = 0;
     double memory_bytes_per_second = 0;  // streaming: elementwise work, packing, optimiser
     double step_seconds = 0;             // fixed overhead of one step (launch, synchronisation)
+
+    std::optional<Calibration> calibration{};  // takes precedence over the single rates where it has them
 };
 
 // Sparse rate for a slice of `width` columns, by linear interpolation between the measured widths.

@@ -57,8 +57,9 @@ struct SpmmBuffers {
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
-// Bytes of the local sparse blocks, one for each piece that is stored here.
-std::int64_t adjacency_block_bytes(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank);
+// Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values
+// are factored.
+std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank);
 
 // Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 8-byte
 // scales per vertex.

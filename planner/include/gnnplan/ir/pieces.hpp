@@ -61,8 +61,11 @@ std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
 // The layout in which a product wants its dense operand.
 Layout dense_layout(const Tensor& matrix);
 
-// Bytes of the nonzeros of a block as they are stored and sent: 8 (rows + 1) for row starts, 4 for each column index
-// and 4 for each value.
-inline std::int64_t sparse_bytes(std::int64_t rows, std::int64_t nonzeros) { return 8 * (rows + 1) + 8 * nonzeros; }
+// In how many source panels, of equal size, a block of so many columns is stored; see Tensor::panel_columns.
+std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
+
+// Bytes of the nonzeros of a block of rows.size() x columns.size() as they are stored and sent: for each panel 8 (rows
+// + 1) for row starts, for each nonzero 4 for its column and 4 for its value, unless values are factored.
+std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros);
 
 }  // namespace gnnplan

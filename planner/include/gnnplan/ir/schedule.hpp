@@ -43,6 +43,14 @@ struct Tensor {
     int layer = 0;            // of weights, biases and moments: the layer they belong to
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
     int splits = 1;           // of adjacency: in how many pieces the dense rows of another rank come
+
+    // How the nonzeros of an adjacency are stored. Factored: columns only, entry (i, j) being row_scale[i] *
+    // column_scale[j]. Source panels: a block of more than this many columns is cut into panels of as many or fewer
+    // columns, which a product walks one after the other; 0: one panel.
+    bool factored = false;
+    std::int64_t panel_columns = 0;
+    // Another adjacency, its transpose, that has the same pattern: both use its nonzeros, each with its own scales.
+    std::optional<TensorId> structure{};
 };
 
 // out = M in. `matrix` has its rows over x and its contraction side over z, over z and y, or over y (pieces.hpp). `in`

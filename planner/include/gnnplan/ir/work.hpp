@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -9,15 +10,32 @@
 namespace gnnplan {
 
 struct RankWork {
-    double sparse_flops = 0;          // 2 * nonzeros * width
-    std::int64_t sparse_width = 0;    // columns of the local slice
-    double dense_flops = 0;           // of matrix products
-    std::int64_t streamed_bytes = 0;  // elementwise work, packing, optimiser: bytes read and written; not the packing
-                                      // of needed rows, which is what is sent (ir/traffic.hpp)
+    double sparse_flops = 0;        // 2 * nonzeros * width
+    std::int64_t sparse_width = 0;  // columns of the local slice
+
+    double dense_flops = 0;  // of a matrix product: 2 * local rows * inner * columns
+    Product product = Product::forward;
+    std::int64_t inner = 0;  // of the local part of W, or of its gradient: inner x columns
+    std::int64_t columns = 0;
+
+    std::int64_t streamed_bytes = 0;  // read and written by elementwise work, each byte of each operand once
+    Stream stream = Stream::copy;     // what is done to them
+    std::int64_t staged_bytes = 0;    // written and read once more where messages are packed and unpacked; not those of
+                                      // needed rows, which are what is sent (ir/traffic.hpp)
 };
 
 // `graph` answers in the schedule's numbering.
 RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
+
+// How a rank's SpMM comes back to the rows of its dense operand. Counted over all columns of its rows, cut into panels
+// of the size of its own, whatever part of the columns the rank has: parts are taken to be alike.
+struct ProductReuse {
+    ReuseHistogram histogram;
+    double share = 1;   // of the histogram's nonzeros, the rank's
+    double pieces = 1;  // into which the histogram's columns are cut; panels lie within pieces
+    double rows = 0;    // of the rank's result
+};
+ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
 // Sparse operations of the busiest rank in an epoch over their mean over the ranks; 1 when there are none.
 double sparse_imbalance(const Schedule& schedule, const GraphStats& graph);

@@ -1,0 +1,204 @@
+// SpMM beside a plain loop and beside the bytes that it must move, alternating in one run:
+//
+//     spmm_bench --graph arxiv|mid|VERTICES:NONZEROS [--widths 16,41,...] [--panels 0,65536,...] [--threads 2]
+//
+// The graph is an R-MAT graph with self loops, normalised symmetrically. For each width the median times of `--repeats`
+// rounds. "plain loop" is compiled for this machine and works on memory as the allocator gives it; ratios are to it.
+// "bound" is nonzeros * width * 4 bytes over the bandwidth of reading memory in order, measured in the same rounds: the
+// time without any reuse of the rows of the dense operand.
+#include "bench/kernels/huge_buffer.hpp"
+#include "bench/kernels/plain_spmm.hpp"
+#include "kernels/table.hpp"
+#include "runtime/data/block.hpp"
+#include "runtime/data/generate.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace gnnplan;
+using bench::HugeBuffer;
+using kernels::Csr;
+
+struct Options {
+    std::string graph = "arxiv";
+    std::vector<std::int64_t> widths = {16, 41, 64, 128, 256, 602};
+    std::vector<std::int64_t> panels = {0, 65536};
+    int threads = 2;
+    int repeats = 9;
+    bool factored = false;
+    bool padded = false;
+    bool small_pages = false;
+};
+
+// One matrix in the forms under test.
+struct Forms {
+    std::vector<data::LocalBlock> blocks;  // one panel, with values, first
+    std::vector<float> row_scale;
+    std::vector<float> column_scale;
+    std::vector<std::pair<std::string, Csr>> views;
+};
+
+data::RmatOptions rmat(const std::string& graph) {
+    if (graph == "arxiv") return {.vertices = 170'000, .nonzeros = 2'490'000, .seed = 1};
+    if (graph == "mid") return {.vertices = 233'000, .nonzeros = 28'500'000, .seed = 1};  // 23.2M without duplicates
+    const auto colon = graph.find(':');
+    if (colon == std::string::npos) throw Error(ErrorCode::usage, "arxiv, mid or VERTICES:NONZEROS expected", graph);
+    return {.vertices = std::stoll(graph.substr(0, colon)), .nonzeros = std::stoll(graph.substr(colon + 1)), .seed = 1};
+}
+
+Forms build(const Options& options) {
+    data::GeneratedGraph generated = data::generate_rmat(rmat(options.graph));
+    data::PreparationCounts counts;
+    const data::Graph graph = data::build_graph(std::move(generated.edges), generated.vertices, {}, counts);
+    const data::DegreeScales scales = data::compute_scales(graph, data::Normalisation::symmetric);
+    const Range all{0, graph.vertices()};
+    Forms forms;
+    forms.row_scale = data::block_scales(scales, true, true, all);
+    forms.column_scale = data::block_scales(scales, true, false, all);
+    for (const bool values : {true, false}) {
+        if (!values && !options.factored) continue;
+        for (const std::int64_t columns : options.panels) {
+            const data::BlockFormat format{values, columns};
+            forms.blocks.push_back(data::build_block(graph, true, all, all, scales, nullptr, format));
+            Csr view = forms.blocks.back().view();
+            if (!values) view.row_scale = forms.row_scale.data();
+            if (!values) view.column_scale = forms.column_scale.data();
+            forms.views.emplace_back(
+                fmt::format("{} panel{}{}", view.panels, view.panels == 1 ? "" : "s", values ? "" : ", factored"),
+                view);
+        }
+    }
+    if (options.panels.front() != 0) throw Error(ErrorCode::usage, "the plain loop needs 0 as the first of --panels");
+    return forms;
+}
+
+struct Case {
+    std::string name;
+    std::function<void()> run;
+    std::vector<double> seconds;
+
+    double median() {
+        std::sort(seconds.begin(), seconds.end());
+        return seconds[seconds.size() / 2];
+    }
+};
+
+void alternate(std::vector<Case>& cases, int repeats) {
+    for (int round = -1; round < repeats; ++round) {
+        for (Case& each : cases) {
+            const auto start = std::chrono::steady_clock::now();
+            each.run();
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+            if (round >= 0) each.seconds.push_back(took.count());
+        }
+    }
+}
+
+// Rows of whole cache lines, an odd number of them where a row is longer than the kernel's slices: slices of rows that
+// are a power of two apart would share a part of the sets of a cache.
+std::int64_t padded_stride(std::int64_t width) {
+    const std::int64_t lines = (width + 15) / 16;
+    return 16 * (lines > 10 && lines % 2 == 0 ? lines + 1 : lines);
+}
+
+// A dense operand and a result of so many columns, each row `stride` floats long.
+struct Operands {
+    HugeBuffer in, out;
+    kernels::ConstMatrix b;
+    kernels::Matrix c;
+
+    Operands(const Csr& a, std::int64_t width, std::int64_t stride, bool huge)
+        : in(a.columns * stride, huge),
+          out(a.rows * stride, huge),
+          b{in.data(), a.columns, width, stride},
+          c{out.data(), a.rows, width, stride} {
+        for (std::int64_t i = 0; i < in.size(); ++i) in.data()[i] = static_cast<float>(i % 7) / 4;
+    }
+};
+
+// Prints one width and adds the logarithm of each form's gain over the plain loop to `gains`.
+void measure(const Options& options, const Forms& forms, std::int64_t width, std::map<std::string, double>& gains) {
+    const Csr& plain = forms.views.front().second;
+    const Operands small(plain, width, width, false);
+    const Operands dense(plain, width, width, true);
+    const Operands padded(plain, width, padded_stride(width), true);
+    const HugeBuffer memory(std::int64_t{1} << 27, true);
+    float sink = 0;
+    std::vector<Case> cases;
+    cases.push_back({"read", [&] { sink += bench::read_all(memory.data(), memory.size()); }, {}});
+    cases.push_back({"plain loop", [&] { bench::plain_spmm(plain, small.b, small.c); }, {}});
+    cases.push_back({"plain loop, huge pages", [&] { bench::plain_spmm(plain, dense.b, dense.c); }, {}});
+    for (const auto& [name, view] : forms.views) {
+        cases.push_back({name, [&, a = view] { kernels::cpu_table().spmm(a, dense.b, dense.c, false); }, {}});
+        if (options.small_pages) {
+            cases.push_back(
+                {name + ", small pages", [&, a = view] { kernels::cpu_table().spmm(a, small.b, small.c, false); }, {}});
+        }
+        if (!options.padded) continue;
+        cases.push_back(
+            {name + ", padded", [&, a = view] { kernels::cpu_table().spmm(a, padded.b, padded.c, false); }, {}});
+    }
+    alternate(cases, options.repeats);
+    const double bandwidth = 4 * static_cast<double>(memory.size()) / cases[0].median();
+    const double bound = 4 * static_cast<double>(plain.nonzeros()) * static_cast<double>(width) / bandwidth;
+    const double loop = cases[1].median();
+    fmt::print("width {}: read {:.1f} GB/s, bound {:.2f} ms{}\n", width, bandwidth / 1e9, bound * 1e3,
+               sink == -1 ? "!" : "");
+    for (std::size_t i = 1; i < cases.size(); ++i) {
+        const double median = cases[i].median();
+        fmt::print("  {:<28} {:9.2f} ms   {:5.2f} x plain loop   {:.3f} of the bound\n", cases[i].name, median * 1e3,
+                   loop / median, median / bound);
+        gains[cases[i].name] += std::log(loop / median);
+    }
+}
+
+void run(const Options& options) {
+    kernels::set_threads(options.threads);
+    const Forms forms = build(options);
+    const Csr& plain = forms.views.front().second;
+    fmt::print("{}: {} vertices, {} nonzeros; {} threads, medians of {}\n", options.graph, plain.rows, plain.nonzeros(),
+               options.threads, options.repeats);
+    std::map<std::string, double> gains;
+    for (const std::int64_t width : options.widths) measure(options, forms, width, gains);
+    fmt::print("geometric mean over the plain loop\n");
+    for (const auto& [name, gain] : gains) {
+        fmt::print("  {:<28} {:.2f}\n", name, std::exp(gain / static_cast<double>(options.widths.size())));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("SpMM beside a plain loop and the no-reuse bound");
+    app.add_option("--graph", options.graph, "arxiv, mid or VERTICES:NONZEROS")->capture_default_str();
+    app.add_option("--widths", options.widths, "columns of the dense operand")->delimiter(',')->capture_default_str();
+    app.add_option("--panels", options.panels, "columns per source panel, 0 for one panel")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--threads", options.threads)->capture_default_str();
+    app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_flag("--factored", options.factored, "also without stored values");
+    app.add_flag("--padded", options.padded, "also with padded rows of the dense operands");
+    app.add_flag("--small-pages", options.small_pages, "also with dense operands on small pages");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        run(options);
+    } catch (const Error& error) {
+        fmt::print(stderr, "spmm_bench: {}\n", error.what());
+        return static_cast<int>(error.code());
+    }
+    return 0;
+}

@@ -1,0 +1,127 @@
+#include "planner/calibrate/curves.hpp"
+
+#include "planner/calibrate/quantile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gnnplan::calibrate {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Product>, 3> products{
+    {{"gemm.forward", Product::forward},
+     {"gemm.input_gradient", Product::input_gradient},
+     {"gemm.weight_gradient", Product::weight_gradient}}};
+
+constexpr std::array<std::pair<std::string_view, Stream>, 10> streams{
+    {{"stream.copy", Stream::copy},
+     {"stream.activate", Stream::activate},
+     {"stream.activate_dropout", Stream::activate_dropout},
+     {"stream.dropout", Stream::dropout},
+     {"stream.positive_mask", Stream::positive_mask},
+     {"stream.apply_mask", Stream::apply_mask},
+     {"stream.column_sum", Stream::column_sum},
+     {"stream.loss", Stream::loss},
+     {"stream.score", Stream::score},
+     {"stream.update", Stream::update}}};
+
+template <class Names>
+auto find(const Names& names, std::string_view what) -> std::optional<decltype(names[0].second)> {
+    const auto* known = std::ranges::find(names, what, [](const auto& name) { return name.first; });
+    if (known == names.end()) return std::nullopt;
+    return known->second;
+}
+
+// One "spmm" sample, per nonzero.
+struct Spmm {
+    std::int64_t nonzeros = 0;
+    double seconds = 0;
+    double rows = 0;
+};
+using Windows = std::map<std::int64_t, std::vector<Spmm>>;  // by working set
+
+std::map<std::int64_t, Windows> spmm_by_width(std::span<const Sample> samples) {
+    std::map<std::int64_t, Windows> widths;
+    for (const Sample& sample : samples) {
+        if (sample.what != "spmm") continue;
+        const auto nonzeros = static_cast<double>(sample.at[2]);
+        widths[sample.at[0]][sample.at[1]].push_back(
+            {sample.at[2], median(sample.seconds) / nonzeros, static_cast<double>(sample.at[3]) / nonzeros});
+    }
+    // Longest rows first.
+    for (auto& [width, windows] : widths) {
+        for (auto& [bytes, list] : windows) std::ranges::sort(list, {}, &Spmm::rows);
+    }
+    return widths;
+}
+
+double seconds_per_row(const Windows& windows) {
+    std::vector<double> estimates;
+    for (const auto& [bytes, list] : windows) {
+        const double rows = list.back().rows - list.front().rows;
+        if (rows > 0) estimates.push_back((list.back().seconds - list.front().seconds) / rows);
+    }
+    return std::max(0.0, median(std::move(estimates)));
+}
+
+}  // namespace
+
+std::optional<Product> product_of(std::string_view what) { return find(products, what); }
+std::optional<Stream> stream_of(std::string_view what) { return find(streams, what); }
+
+std::vector<GatherCurve> fit_gather(std::span<const Sample> samples) {
+    constexpr double least_share = 0.1;  // of the time: rows cannot be nearly all of it where they are long
+    std::vector<GatherCurve> curves;
+    for (const auto& [width, windows] : spmm_by_width(samples)) {
+        GatherCurve& curve = curves.emplace_back();
+        curve.width = width;
+        curve.seconds_per_row = seconds_per_row(windows);
+        for (const auto& [bytes, list] : windows) {
+            const Spmm& longest = list.front();
+            const double gather = longest.seconds - longest.rows * curve.seconds_per_row;
+            curve.costs.push_back({bytes, std::max(gather, least_share * longest.seconds)});
+        }
+    }
+    return curves;
+}
+
+std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples) {
+    constexpr double typical_bytes = 1 << 25;
+    std::vector<SpmmRate> rates;
+    for (const auto& [width, windows] : spmm_by_width(samples)) {
+        const auto distance = [](const auto& window) {
+            return std::abs(std::log(static_cast<double>(window.first) / typical_bytes));
+        };
+        const auto nearest = std::ranges::min_element(windows, {}, distance);
+        rates.push_back({width, 2.0 * static_cast<double>(width) / nearest->second.front().seconds});
+    }
+    return rates;
+}
+
+std::vector<GemmRate> fit_gemm(std::span<const Sample> samples) {
+    std::vector<GemmRate> rates;
+    for (const Sample& sample : samples) {
+        const auto product = product_of(sample.what);
+        if (!product) continue;
+        const auto at = [&](std::size_t i) { return static_cast<double>(sample.at[i]); };
+        rates.push_back({*product, sample.at[1], sample.at[2], 2 * at(0) * at(1) * at(2) / median(sample.seconds)});
+    }
+    return rates;
+}
+
+std::vector<StreamRate> fit_streams(std::span<const Sample> samples) {
+    std::vector<StreamRate> rates;
+    for (const Sample& sample : samples) {
+        const auto stream = stream_of(sample.what);
+        if (!stream) continue;
+        rates.push_back({*stream, sample.at[0], static_cast<double>(sample.at[0]) / median(sample.seconds)});
+    }
+    std::ranges::sort(rates, {}, [](const StreamRate& rate) { return std::pair(rate.stream, rate.working_set_bytes); });
+    return rates;
+}
+
+}  // namespace gnnplan::calibrate

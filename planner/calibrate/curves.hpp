@@ -1,0 +1,28 @@
+// Samples of computation into curves and tables.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/profile.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace gnnplan::calibrate {
+
+// "gemm.forward" etc., "stream.copy" etc.; nothing for other names.
+std::optional<Product> product_of(std::string_view what);
+std::optional<Stream> stream_of(std::string_view what);
+
+// One curve for each width among the "spmm" samples. What a row costs follows from working sets that were measured with
+// rows of two lengths; it is 0 where there are none.
+std::vector<GatherCurve> fit_gather(std::span<const Sample> samples);
+
+// For each width the rate with a dense operand of a size that is neither cached nor far from it.
+std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples);
+
+std::vector<GemmRate> fit_gemm(std::span<const Sample> samples);
+std::vector<StreamRate> fit_streams(std::span<const Sample> samples);
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,104 @@
+#include "planner/calibrate/fit.hpp"
+
+#include "planner/calibrate/curves.hpp"
+#include "planner/calibrate/quantile.hpp"
+#include "planner/calibrate/segments.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/rates.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gnnplan::calibrate {
+namespace {
+
+// Between hot and cold buffers: what a schedule sends was just packed, or has been in memory since another step. One
+// time for each size, so that the difference does not hide where lines meet.
+std::optional<Link> fit_messages(std::span<const Sample> samples, const std::string& what) {
+    std::map<std::int64_t, std::vector<double>> logarithms;  // by size
+    for (const Sample& sample : samples) {
+        if (sample.what != what + ".hot" && sample.what != what + ".cold") continue;
+        logarithms[sample.at[0]].push_back(std::log(median(sample.seconds)));
+    }
+    if (logarithms.size() < 2) return std::nullopt;
+    std::vector<Timing> timings;
+    for (const auto& [bytes, logs] : logarithms) {
+        const double sum = std::accumulate(logs.begin(), logs.end(), 0.0);
+        timings.push_back({static_cast<double>(bytes), std::exp(sum / static_cast<double>(logs.size()))});
+    }
+    return fit_link(timings);
+}
+
+// Samples of one kind in the order they were taken.
+std::vector<double> times_of(std::span<const Sample> samples, std::string_view what) {
+    std::vector<double> times;
+    for (const Sample& sample : samples) {
+        if (sample.what == what) times.push_back(median(sample.seconds));
+    }
+    return times;
+}
+
+double fit_overlap(std::span<const Sample> samples) {
+    const std::vector<double> compute = times_of(samples, "overlap.compute");
+    const std::vector<double> exchange = times_of(samples, "overlap.exchange");
+    const std::vector<double> both = times_of(samples, "overlap.both");
+    std::vector<double> slowdowns;
+    for (std::size_t i = 0; i < both.size(); ++i) slowdowns.push_back(both[i] / std::max(compute[i], exchange[i]));
+    return slowdowns.empty() ? 1 : std::max(1.0, median(std::move(slowdowns)));
+}
+
+// The single rates that stand in where a curve does not reach.
+void set_single_rates(Machine& machine, std::span<const Sample> samples) {
+    const Calibration& calibration = *machine.calibration;
+    if (!calibration.gather.empty()) machine.spmm = spmm_rates(samples);
+    std::vector<double> gemm;
+    for (const GemmRate& rate : calibration.gemm) gemm.push_back(rate.flops_per_second);
+    if (!gemm.empty()) machine.gemm_flops_per_second = median(std::move(gemm));
+    for (const StreamRate& rate : calibration.streams) {  // ascending: the last is of the largest working set
+        if (rate.stream == Stream::activate) machine.memory_bytes_per_second = rate.bytes_per_second;
+    }
+    const std::vector<double> steps = times_of(samples, "step");
+    if (!steps.empty()) machine.step_seconds = median(steps);
+}
+
+}  // namespace
+
+Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
+    Machine machine = base;
+    Calibration calibration;
+    calibration.gather = fit_gather(samples);
+    calibration.gemm = fit_gemm(samples);
+    calibration.streams = fit_streams(samples);
+    calibration.all_reduce = fit_messages(samples, "all_reduce");
+    calibration.overlap_slowdown = fit_overlap(samples);
+    machine.calibration = std::move(calibration);
+    machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
+    machine.inter_node = fit_messages(samples, "between").value_or(base.inter_node);
+    set_single_rates(machine, samples);
+    return machine;
+}
+
+double predicted_seconds(const Machine& machine, const Sample& sample) {
+    const auto at = [&](std::size_t i) { return static_cast<double>(sample.at[i]); };
+    const std::string_view what = sample.what;
+    if (what == "spmm") {
+        return at(2) * gather_seconds(*machine.calibration, sample.at[0], 0, at(1)) +
+               at(3) * row_seconds(*machine.calibration, sample.at[0]);
+    }
+    if (const auto product = product_of(what)) {
+        return 2 * at(0) * at(1) * at(2) / gemm_flops_per_second(machine, *product, sample.at[1], sample.at[2]);
+    }
+    if (const auto stream = stream_of(what)) return at(0) / stream_bytes_per_second(machine, *stream, sample.at[0]);
+    if (what.starts_with("exchange.")) return message_seconds(machine.intra_node, at(0));
+    if (what.starts_with("between.")) return message_seconds(machine.inter_node, at(0));
+    ensure(what.starts_with("all_reduce."), "no such sample");
+    return message_seconds(*machine.calibration->all_reduce, at(0));
+}
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,78 @@
+#include "planner/cost/compute.hpp"
+
+#include <gnnplan/ir/rates.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gnnplan::cost {
+namespace {
+
+double stream_seconds(std::int64_t bytes, Stream stream, const Machine& machine) {
+    return static_cast<double>(bytes) / stream_bytes_per_second(machine, stream, bytes);
+}
+
+// Of uniformly random columns among R rows, uses with R / 2 to R other rows in between: 3/4 R of them on average, and
+// R (1 + ln 2) nonzeros.
+constexpr double usual_nonzeros_per_row = 2.26;
+
+// What goes through the caches with each nonzero besides the row it gathers: its column and value, its share of a row
+// of the result.
+double passing_bytes(const ReuseHistogram& histogram, double row_bytes) {
+    constexpr double column_and_value = 8;
+    const double nonzeros = std::accumulate(histogram.reuses.begin(), histogram.reuses.end(), histogram.first_uses);
+    return column_and_value + row_bytes * histogram.row_visits / nonzeros;
+}
+
+// Rows are stored once, and loaded and stored again in each further panel.
+double result_seconds(const ProductReuse& reuse, std::int64_t width, double row_bytes, const Machine& machine) {
+    const double again = std::max(0.0, reuse.share * reuse.histogram.row_visits - reuse.rows);
+    const auto both_ways = static_cast<std::int64_t>(2 * reuse.rows * row_bytes);
+    const double reload = 2 * row_bytes / stream_bytes_per_second(machine, Stream::copy, both_ways);
+    return (reuse.rows + again) * row_seconds(*machine.calibration, width) + again * reload;
+}
+
+}  // namespace
+
+double compute_seconds(const RankWork& work, const Machine& machine) {
+    double seconds = 0;
+    if (work.dense_flops > 0) {
+        seconds += work.dense_flops / gemm_flops_per_second(machine, work.product, work.inner, work.columns);
+    }
+    if (machine.calibration) {
+        seconds += stream_seconds(work.streamed_bytes, work.stream, machine) +
+                   stream_seconds(work.staged_bytes, Stream::copy, machine);
+    } else {
+        seconds += static_cast<double>(work.streamed_bytes + work.staged_bytes) / machine.memory_bytes_per_second;
+    }
+    if (work.sparse_flops > 0) seconds += work.sparse_flops / spmm_flops_per_second(machine, work.sparse_width);
+    return seconds;
+}
+
+double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machine& machine) {
+    const ReuseHistogram& histogram = reuse.histogram;
+    const Calibration& calibration = machine.calibration.value();
+    const double row_bytes = 4 * static_cast<double>(width);
+    const double result = result_seconds(reuse, width, row_bytes, machine);
+    if (width == 0 || histogram.first_uses <= 0) return result;
+    const double passing = passing_bytes(histogram, row_bytes);
+    double seconds = 0;
+    double from = 0;
+    for (std::size_t b = 0; b < histogram.reuses.size(); ++b) {
+        const double count = histogram.reuses[b];
+        // Nothing is further away than all rows of a panel.
+        const double end = b == 0 ? 2 : 2 * from;
+        const double to = histogram.most_distinct > from ? std::min(end, histogram.most_distinct) : end;
+        if (count > 0) {
+            const double usual = usual_nonzeros_per_row * (from + to) / 2;
+            const double more = std::max(0.0, histogram.between[b] / count - usual) * passing;
+            seconds += count * gather_seconds(calibration, width, from * row_bytes + more, to * row_bytes + more);
+        }
+        from = end;
+    }
+    const double used = std::max(1.0, histogram.first_uses / reuse.pieces);
+    seconds += histogram.first_uses * gather_seconds(calibration, width, used / 2 * row_bytes, used * row_bytes);
+    return seconds * reuse.share + result;
+}
+
+}  // namespace gnnplan::cost

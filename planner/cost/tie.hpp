@@ -1,0 +1,19 @@
+// What the model cannot tell apart.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+namespace gnnplan::cost {
+
+// Of a machine that was not calibrated: what one sparse rate for all graphs misses by on average, where it was
+// measured.
+inline constexpr double error_unmeasured = 0.25;
+
+// Median relative error of predicted epochs: the calibration's own, else error_unmeasured, which tools print as not
+// measured here.
+double model_error(const Machine& machine);
+
+// Whether two predicted times differ by no more than that of the shorter one.
+bool tie(double seconds, double other, const Machine& machine);
+
+}  // namespace gnnplan::cost

@@ -1,0 +1,39 @@
+// A measured machine profile: what the planner reads, where it was measured, and the measurements it was fitted to.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan {
+
+// Where and with what a profile was measured; it is stale when any of these but the date has changed.
+struct ProfileFingerprint {
+    std::string cpu;       // model name
+    int cores = 1;         // of this node that the process may use
+    int ranks = 1;         // that measured, on this node
+    int threads = 1;       // of each rank
+    std::string mpi;       // library and version; "" when it was not used
+    std::string blas;      // library, version and kernels
+    std::string onednn;    // version; "" when it was not used
+    std::string compiler;  // and its version
+    std::string date;      // of the measurement, UTC, e.g. 2031-05-17T09:30:00Z
+};
+
+// Times of one measurement repeated, e.g. what = "gemm.forward", at = {n, inner, columns}.
+struct Sample {
+    std::string what;
+    std::vector<std::int64_t> at;
+    std::vector<double> seconds;
+};
+
+struct Profile {
+    Machine machine;
+    std::optional<ProfileFingerprint> fingerprint{};  // none: the figures were not measured by a calibration
+    std::vector<Sample> samples{};
+};
+
+}  // namespace gnnplan

@@ -1,0 +1,36 @@
+// Times that follow from a machine's measured curves, interpolated between what was measured and clamped outside.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <cstdint>
+
+namespace gnnplan {
+
+// One message of so many bytes. Does not fall as bytes grow.
+double message_seconds(const Link& link, double bytes);
+
+// Bilinear in log(inner) and log(columns) within the four measured shapes around, the mean of the product's shapes
+// weighted by 1 / distance^2 where one of the four was not measured; the single rate where the product was not
+// measured.
+double gemm_flops_per_second(const Machine& machine, Product product, std::int64_t inner, std::int64_t columns);
+
+// Elementwise work on so many bytes, its working set: linear in log(bytes). Streams not measured count as copies; the
+// single rate where there are none either.
+double stream_bytes_per_second(const Machine& machine, Stream stream, std::int64_t bytes);
+
+// One nonzero of a product of this width, on average over reuses of the dense operand's rows with evenly from
+// `from_bytes` to `to_bytes` > from_bytes of other rows in between.
+//
+// A curve's cost g(W) is not that of distance W. Uniformly random columns among R rows come back after a number of
+// other rows that is uniform on 0 .. R - 1, so with h the cost by distance, g(W) = 1/W * integral of h from 0 to W, and
+// the mean of h over [a, b] is (b g(b) - a g(a)) / (b - a). A matrix that was measured so gets its own time back. g is
+// linear in log(W) between the measurements, constant below them; above them h is constant. Between widths the result
+// is linear in the width; above the widest it grows with the width, below the narrowest it does not fall.
+// Calibration::gather is not empty.
+double gather_seconds(const Calibration& calibration, std::int64_t width, double from_bytes, double to_bytes);
+
+// One row of the result in one source panel, linear in the width likewise.
+double row_seconds(const Calibration& calibration, std::int64_t width);
+
+}  // namespace gnnplan

@@ -1,0 +1,85 @@
+// The keys of a machine, in plans and in profiles.
+#pragma once
+
+#include "planner/io/archive.hpp"
+
+#include <gnnplan/ir/machine.hpp>
+
+namespace gnnplan::io {
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, LinkSegment>& segment) {
+    archive.field("from_bytes", segment.from_bytes);
+    archive.field("latency_seconds", segment.latency_seconds);
+    archive.field("bytes_per_second", segment.bytes_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Link>& link) {
+    archive.field("latency_seconds", link.latency_seconds);
+    archive.field("bytes_per_second", link.bytes_per_second);
+    archive.optional("segments", link.segments);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, SpmmRate>& rate) {
+    archive.positive("width", rate.width);
+    archive.field("flops_per_second", rate.flops_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, GatherCost>& cost) {
+    archive.positive("working_set_bytes", cost.working_set_bytes);
+    archive.field("seconds_per_nonzero", cost.seconds_per_nonzero);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, GatherCurve>& curve) {
+    archive.positive("width", curve.width);
+    archive.field("seconds_per_row", curve.seconds_per_row);
+    archive.field("costs", curve.costs);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, GemmRate>& rate) {
+    archive.field("product", rate.product);
+    archive.positive("inner", rate.inner);
+    archive.positive("columns", rate.columns);
+    archive.field("flops_per_second", rate.flops_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, StreamRate>& rate) {
+    archive.field("stream", rate.stream);
+    archive.positive("working_set_bytes", rate.working_set_bytes);
+    archive.field("bytes_per_second", rate.bytes_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
+    archive.field("error_median", calibration.error_median);
+    archive.field("error_p90", calibration.error_p90);
+    archive.field("overlap_slowdown", calibration.overlap_slowdown);
+    archive.optional("all_reduce", calibration.all_reduce);
+    archive.field("gather", calibration.gather);
+    archive.field("gemm", calibration.gemm);
+    archive.field("streams", calibration.streams);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Machine>& machine) {
+    archive.field("name", machine.name);
+    archive.field("source", machine.source);
+    archive.field("measured", machine.measured);
+    archive.positive("ranks_per_node", machine.ranks_per_node);
+    archive.positive("memory_per_rank_bytes", machine.memory_per_rank);
+    archive.field("intra_node", machine.intra_node);
+    archive.field("inter_node", machine.inter_node);
+    archive.field("spmm", machine.spmm);
+    archive.field("gemm_flops_per_second", machine.gemm_flops_per_second);
+    archive.field("memory_bytes_per_second", machine.memory_bytes_per_second);
+    archive.field("step_seconds", machine.step_seconds);
+    archive.optional("calibration", machine.calibration);
+}
+
+}  // namespace gnnplan::io

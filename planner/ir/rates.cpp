@@ -1,0 +1,163 @@
+#include <gnnplan/ir/rates.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gnnplan {
+namespace {
+
+double log2_of(std::int64_t value) { return std::log2(static_cast<double>(value)); }
+
+// Where x lies among ascending values: between two of them, or at one end of them.
+struct Bracket {
+    std::size_t low = 0;
+    std::size_t high = 0;
+    double share = 0;  // of the way from low to high
+};
+
+Bracket bracket(const std::vector<double>& values, double x) {
+    const auto above = static_cast<std::size_t>(std::ranges::lower_bound(values, x) - values.begin());
+    if (above == 0) return {};
+    if (above == values.size()) return {above - 1, above - 1, 0};
+    return {above - 1, above, (x - values[above - 1]) / (values[above] - values[above - 1])};
+}
+
+double between(double low, double high, double share) { return low + share * (high - low); }
+
+struct GemmPoint {
+    double inner, columns, rate;  // logarithms of the shape
+};
+
+std::vector<double> distinct(const std::vector<GemmPoint>& points, double GemmPoint::*coordinate) {
+    std::vector<double> values;
+    values.reserve(points.size());
+    for (const GemmPoint& point : points) values.push_back(point.*coordinate);
+    std::ranges::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values;
+}
+
+// Between four corners of a grid, if all were measured.
+std::optional<double> bilinear(const std::vector<GemmPoint>& points, double inner, double columns) {
+    const std::vector<double> rows = distinct(points, &GemmPoint::inner);
+    const std::vector<double> across = distinct(points, &GemmPoint::columns);
+    const Bracket i = bracket(rows, inner);
+    const Bracket j = bracket(across, columns);
+    const auto corner = [&](std::size_t a, std::size_t b) {
+        return std::ranges::find_if(points,
+                                    [&](const GemmPoint& p) { return p.inner == rows[a] && p.columns == across[b]; });
+    };
+    const auto ll = corner(i.low, j.low), lh = corner(i.low, j.high);
+    const auto hl = corner(i.high, j.low), hh = corner(i.high, j.high);
+    if (ll == points.end() || lh == points.end() || hl == points.end() || hh == points.end()) return std::nullopt;
+    return between(between(ll->rate, lh->rate, j.share), between(hl->rate, hh->rate, j.share), i.share);
+}
+
+double by_distance(const std::vector<GemmPoint>& points, double inner, double columns) {
+    double rates = 0;
+    double weights = 0;
+    for (const GemmPoint& point : points) {
+        const double squared = std::pow(point.inner - inner, 2) + std::pow(point.columns - columns, 2);
+        if (squared == 0) return point.rate;
+        rates += point.rate / squared;
+        weights += 1 / squared;
+    }
+    return rates / weights;
+}
+
+// The integral from 0 to `bytes` of the cost by distance, in byte-seconds per nonzero.
+double cumulative(const GatherCurve& curve, double bytes) {
+    const auto& costs = curve.costs;
+    const auto working_set = [&](std::size_t i) { return static_cast<double>(costs[i].working_set_bytes); };
+    const std::size_t last = costs.size() - 1;
+    if (bytes <= working_set(0)) return bytes * costs[0].seconds_per_nonzero;
+    double slope = 0;  // of g, by log(bytes)
+    for (std::size_t i = 0; i < last; ++i) {
+        slope = (costs[i + 1].seconds_per_nonzero - costs[i].seconds_per_nonzero) /
+                std::log(working_set(i + 1) / working_set(i));
+        if (bytes > working_set(i + 1)) continue;
+        return bytes * (costs[i].seconds_per_nonzero + slope * std::log(bytes / working_set(i)));
+    }
+    const double beyond = costs[last].seconds_per_nonzero + std::max(0.0, slope);
+    return working_set(last) * costs[last].seconds_per_nonzero + (bytes - working_set(last)) * beyond;
+}
+
+// Noise may let the integral fall; no nonzero costs less than the cheapest measured.
+double mean_between(const GatherCurve& curve, double from, double to) {
+    const auto cheapest = std::ranges::min_element(curve.costs, {}, &GatherCost::seconds_per_nonzero);
+    return std::max((cumulative(curve, to) - cumulative(curve, from)) / (to - from), cheapest->seconds_per_nonzero);
+}
+
+// What `of` says of the widths around.
+double by_width(const Calibration& calibration, std::int64_t width,
+                const std::function<double(const GatherCurve&)>& of) {
+    const auto& curves = calibration.gather;
+    const auto above = std::ranges::lower_bound(curves, width, {}, &GatherCurve::width);
+    if (above == curves.begin()) return of(curves.front());
+    const auto at = static_cast<double>(width);
+    const GatherCurve& low = *(above - 1);
+    if (above == curves.end()) return of(low) * at / static_cast<double>(low.width);
+    const double share = (at - static_cast<double>(low.width)) / static_cast<double>(above->width - low.width);
+    return between(of(low), of(*above), share);
+}
+
+}  // namespace
+
+double message_seconds(const Link& link, double bytes) {
+    if (link.segments.empty()) return link.latency_seconds + bytes / link.bytes_per_second;
+    double least = 0;
+    for (std::size_t i = 0;; ++i) {
+        const LinkSegment& segment = link.segments[i];
+        const auto line = [&](double size) { return segment.latency_seconds + size / segment.bytes_per_second; };
+        const bool last = i + 1 == link.segments.size();
+        const double end = last ? bytes : static_cast<double>(link.segments[i + 1].from_bytes);
+        if (last || bytes < end) return std::max(least, line(bytes));
+        least = std::max(least, line(end));
+    }
+}
+
+double gemm_flops_per_second(const Machine& machine, Product product, std::int64_t inner, std::int64_t columns) {
+    std::vector<GemmPoint> points;
+    if (machine.calibration) {
+        points.reserve(machine.calibration->gemm.size());
+        for (const GemmRate& rate : machine.calibration->gemm) {
+            if (rate.product != product) continue;
+            points.push_back({log2_of(rate.inner), log2_of(rate.columns), rate.flops_per_second});
+        }
+    }
+    if (points.empty()) return machine.gemm_flops_per_second;
+    const double x = log2_of(std::max<std::int64_t>(1, inner));
+    const double y = log2_of(std::max<std::int64_t>(1, columns));
+    return bilinear(points, x, y).value_or(by_distance(points, x, y));
+}
+
+double stream_bytes_per_second(const Machine& machine, Stream stream, std::int64_t bytes) {
+    std::vector<double> working_sets;
+    std::vector<double> rates;
+    if (machine.calibration) {
+        const auto& measured = machine.calibration->streams;
+        const bool known = std::ranges::find(measured, stream, &StreamRate::stream) != measured.end();
+        for (const StreamRate& rate : measured) {
+            if (rate.stream != (known ? stream : Stream::copy)) continue;
+            working_sets.push_back(log2_of(rate.working_set_bytes));
+            rates.push_back(rate.bytes_per_second);
+        }
+    }
+    if (rates.empty()) return machine.memory_bytes_per_second;
+    const Bracket at = bracket(working_sets, log2_of(std::max<std::int64_t>(1, bytes)));
+    return between(rates[at.low], rates[at.high], at.share);
+}
+
+double gather_seconds(const Calibration& calibration, std::int64_t width, double from_bytes, double to_bytes) {
+    return by_width(calibration, width,
+                    [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); });
+}
+
+double row_seconds(const Calibration& calibration, std::int64_t width) {
+    return by_width(calibration, width, [](const GatherCurve& curve) { return curve.seconds_per_row; });
+}
+
+}  // namespace gnnplan

@@ -1,0 +1,133 @@
+#include "runtime/calibrate/calibrate.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gnnplan::calibrate {
+namespace {
+
+constexpr std::int64_t kib = 1024;
+constexpr std::int64_t mib = 1024 * kib;
+
+// From `first` to `last`, each `factor` times the one before; `largest` if that is less than the first.
+std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int64_t factor, std::int64_t largest) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t size = first; size <= std::min(last, largest); size *= factor) all.push_back(size);
+    if (all.empty()) all.push_back(largest);
+    return all;
+}
+
+struct Point {
+    std::string what;
+    std::function<void(std::vector<Sample>&)> measure;
+};
+using Points = std::vector<Point>;
+
+constexpr std::int64_t dense_degree = 64;
+constexpr std::int64_t sparse_degree = 8;
+
+// So many that indices come from memory, as those of a graph do, and that they are worth timing when they are few.
+std::int64_t nonzeros_for(std::int64_t width, const Scope& scope) {
+    constexpr std::int64_t gathered = 1024 * mib;
+    const std::int64_t bytes = std::min(gathered, 16 * scope.largest);
+    return std::clamp<std::int64_t>(bytes / 4 / width, 1 << 14, 1 << 22);
+}
+
+void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
+    const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree) {
+        const SpmmPoint point{width, window, nonzeros_for(width, scope), degree};
+        points.push_back(
+            {"SpMM", [&setting, point](auto& samples) { samples.push_back(measure_spmm(setting, point)); }});
+    };
+    for (const std::int64_t width : scope.widths) {
+        for (const std::int64_t window : scope.windows) add(width, window, dense_degree);
+        // What a row costs shows where rows are short; three windows will do.
+        const std::size_t last = scope.windows.size() - 1;
+        for (const std::size_t i : {std::size_t{0}, last / 2, last}) add(width, scope.windows[i], sparse_degree);
+    }
+}
+
+void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
+    constexpr double flops = 4e9;
+    for (const Product product : {Product::forward, Product::input_gradient, Product::weight_gradient}) {
+        for (const std::int64_t inner : scope.sides) {
+            for (const std::int64_t columns : scope.sides) {
+                const auto wanted = static_cast<std::int64_t>(flops / 2 / static_cast<double>(inner * columns));
+                const std::int64_t fitting = std::max<std::int64_t>(64, scope.largest / 4 / std::max(inner, columns));
+                const std::int64_t n = std::min(fitting, std::clamp<std::int64_t>(wanted, 20'000, 100'000));
+                points.push_back({"GEMM", [&setting, product, n, inner, columns](auto& samples) {
+                                      samples.push_back(measure_gemm(setting, product, n, inner, columns));
+                                  }});
+            }
+        }
+    }
+}
+
+void add_streams(Points& points, const Setting& setting, const Scope& scope) {
+    points.push_back(
+        {"reading", [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
+    for (const Stream stream :
+         {Stream::copy, Stream::activate, Stream::activate_dropout, Stream::dropout, Stream::positive_mask,
+          Stream::apply_mask, Stream::column_sum, Stream::loss, Stream::score, Stream::update}) {
+        for (const std::int64_t bytes : scope.streams) {
+            points.push_back({"elementwise", [&setting, stream, bytes](auto& samples) {
+                                  samples.push_back(measure_stream(setting, stream, bytes));
+                              }});
+        }
+    }
+}
+
+void add_links(Points& points, const Setting& setting, const Nodes& nodes, const Scope& scope) {
+    const std::int64_t ranks = setting.comm.size();
+    if (ranks == 1) return;
+    for (const std::int64_t bytes : scope.messages) {
+        if (bytes * ranks > std::max(scope.largest, scope.messages.front() * ranks)) break;
+        points.push_back({"messages", [&setting, &nodes, &scope, bytes](auto& samples) {
+                              measure_messages(setting, nodes, bytes, scope.largest / 2, samples);
+                          }});
+    }
+    for (const double ratio : {0.5, 1.0, 2.0}) {
+        points.push_back({"overlap", [&setting, ratio, &scope](auto& samples) {
+                              measure_overlap(setting, ratio, scope.messages.back(), samples);
+                          }});
+    }
+}
+
+}  // namespace
+
+Scope quick_scope(std::int64_t largest) {
+    return {{0.12, 3},
+            largest,
+            {16, 64, 128, 512},
+            sizes(256 * kib, 256 * mib, 4, largest),
+            {16, 64, 128, 512},
+            sizes(mib, 128 * mib, 128, largest),
+            sizes(64, 64 * mib, 4, largest)};
+}
+
+Scope full_scope(std::int64_t largest) {
+    return {{0.5, 7},
+            largest,
+            {8, 16, 32, 64, 128, 256, 512},
+            sizes(256 * kib, 256 * mib, 2, largest),
+            {16, 32, 64, 128, 256, 512},
+            sizes(512 * kib, 256 * mib, 8, largest),
+            sizes(64, 64 * mib, 2, largest)};
+}
+
+std::vector<Sample> measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope,
+                                const Progress& progress) {
+    Points points;
+    add_streams(points, setting, scope);
+    add_spmm(points, setting, scope);
+    add_gemm(points, setting, scope);
+    add_links(points, setting, nodes, scope);
+    std::vector<Sample> samples;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        progress(points[i].what, i, points.size());
+        points[i].measure(samples);
+    }
+    return samples;
+}
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,33 @@
+// The collectives that are measured, with inputs whose results are known exactly.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gnnplan::calibrate {
+
+// One collective, ready to run again and again.
+class Collective {
+public:
+    virtual ~Collective() = default;
+    // Collective over the communicator.
+    virtual void run() = 0;
+    // Runs once from fresh inputs and throws Error if the result is wrong.
+    virtual void check() = 0;
+};
+
+// Kinds: "exchange" (bytes / g to every other rank), "broadcast" (from rank 0), "all_reduce" and "reduce_scatter" (of
+// floats, in blocks of bytes / g). `bytes` is the size of each rank's buffer, g the number of ranks. Buffers are the
+// same in every run (hot); or others, of at least `cold_bytes` altogether, which is more than caches hold.
+std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Communicator& comm, std::int64_t bytes,
+                                            std::int64_t cold_bytes = 0);
+
+// An exchange of `bytes` with each of `peers`, who do the same.
+std::unique_ptr<Collective> make_exchange(comm::Communicator& comm, std::vector<int> peers, std::int64_t bytes,
+                                          std::int64_t cold_bytes);
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,81 @@
+// Messages within a node and between nodes.
+#include "runtime/calibrate/collective.hpp"
+#include "runtime/calibrate/measurements.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gnnplan::calibrate {
+namespace {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) != 0) {
+        throw Error(ErrorCode::unavailable, "the system does not tell the name of this host", "gethostname");
+    }
+    return name.data();
+}
+
+Sample time_messages(const Setting& setting, Collective& collective, const std::string& name, std::int64_t bytes,
+                     std::int64_t messages) {
+    collective.check();
+    Sample sample{name, {bytes, messages}, seconds_of_collective(setting, [&] { collective.run(); })};
+    for (double& seconds : sample.seconds) seconds /= static_cast<double>(messages);
+    return sample;
+}
+
+}  // namespace
+
+int Nodes::ranks_per_node() const {
+    int most = 0;
+    for (int node = 0; node < count; ++node) {
+        most = std::max(most, static_cast<int>(std::ranges::count(of_rank, node)));
+    }
+    return most;
+}
+
+Nodes find_nodes(comm::Communicator& comm, int ranks_per_node) {
+    const std::string name = ranks_per_node > 0 ? std::to_string(comm.rank() / ranks_per_node) : host_name();
+    std::vector<std::string> known;
+    Nodes nodes;
+    for (const std::string& other : comm.control_all_gather(name)) {
+        const auto at = std::ranges::find(known, other);
+        nodes.of_rank.push_back(static_cast<int>(at - known.begin()));
+        if (at == known.end()) known.push_back(other);
+    }
+    nodes.count = static_cast<int>(known.size());
+    nodes.own = comm.split(nodes.of_rank[static_cast<std::size_t>(comm.rank())], comm.rank());
+    return nodes;
+}
+
+void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
+                      std::vector<Sample>& samples) {
+    const int rank = setting.comm.rank();
+    const int in_node = nodes.ranks_per_node();
+    std::vector<int> elsewhere;
+    for (int peer = 0; peer < setting.comm.size(); ++peer) {
+        if (nodes.of_rank[static_cast<std::size_t>(peer)] != nodes.of_rank[static_cast<std::size_t>(rank)]) {
+            elsewhere.push_back(peer);
+        }
+    }
+    for (const std::int64_t rotated : {std::int64_t{0}, cold_bytes}) {
+        const char* suffix = rotated == 0 ? ".hot" : ".cold";
+        for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter"}) {
+            if (in_node == 1) break;
+            const auto collective = make_collective(kind, *nodes.own, bytes * nodes.own->size(), rotated);
+            const int messages = (kind == "all_reduce" ? 2 : 1) * (in_node - 1);
+            samples.push_back(time_messages(setting, *collective, kind + suffix, bytes, messages));
+        }
+        if (nodes.count == 1) continue;
+        const auto most = comm::control_max(setting.comm, static_cast<double>(elsewhere.size()));
+        const auto exchange = make_exchange(setting.comm, elsewhere, bytes, rotated);
+        samples.push_back(
+            time_messages(setting, *exchange, std::string("between") + suffix, bytes, static_cast<std::int64_t>(most)));
+    }
+}
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,59 @@
+// What a calibration measures. Every function is collective, measures on all ranks at the same time and returns the
+// same samples on every rank; `at` of a sample is said here, its seconds are those of one run.
+#pragma once
+
+#include "runtime/calibrate/setting.hpp"
+
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/profile.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gnnplan::calibrate {
+
+// "read", at {bytes}: adding up floats that come from memory.
+Sample measure_read(const Setting& setting, std::int64_t bytes);
+
+// "spmm", at {width, bytes of the dense operand, nonzeros, rows}: uniformly random columns, `degree` in each row.
+struct SpmmPoint {
+    std::int64_t width = 0;
+    std::int64_t working_set_bytes = 0;  // of the dense operand, at least one row
+    std::int64_t nonzeros = 0;           // about
+    std::int64_t degree = 0;
+};
+Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
+
+// "gemm.forward", "gemm.input_gradient" or "gemm.weight_gradient", at {n, inner, columns}.
+Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std::int64_t inner, std::int64_t columns);
+
+// "stream.copy" etc., at {bytes as ir/work.hpp counts them}: matrices of as many rows as make about `bytes`.
+Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes);
+
+// Which ranks share a node.
+struct Nodes {
+    std::vector<int> of_rank;                 // number of the node
+    std::unique_ptr<comm::Communicator> own;  // the ranks of this rank's node
+    int count = 0;
+
+    // Most ranks on any node.
+    int ranks_per_node() const;
+};
+// By the names of the hosts, or, where `ranks_per_node` is not 0, as if so many consecutive ranks were on each.
+Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
+
+// Seconds of one message of `bytes`, with hot buffers and with cold ones, which a rank has `cold_bytes` > 0 of: the
+// time of the collective over the messages that a rank sends one after the other. "exchange.hot" (all-to-all within the
+// node), "all_reduce.hot" (ring), "reduce_scatter.hot", and "between.hot" (everyone with everyone on other nodes),
+// ".cold" likewise; at {bytes, messages}. Only what there is: nothing within nodes of one rank, nothing between without
+// several nodes.
+void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
+                      std::vector<Sample>& samples);
+
+// "overlap.compute", "overlap.exchange", "overlap.both", at {nonzeros, bytes}: a product in portions, a message to the
+// next rank, and the message being moved while the product runs, as the executor does both. The message is as large as
+// takes `ratio` times as long as the product, and at most `largest` bytes.
+void measure_overlap(const Setting& setting, double ratio, std::int64_t largest, std::vector<Sample>& samples);
+
+}  // namespace gnnplan::calibrate

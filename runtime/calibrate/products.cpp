@@ -1,0 +1,72 @@
+// Sparse and dense products, and reading.
+#include "runtime/calibrate/measurements.hpp"
+#include "runtime/calibrate/random_matrix.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gnnplan::calibrate {
+namespace {
+
+std::vector<float> ones(std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count), 1.0F); }
+
+kernels::Matrix matrix(std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
+    return {values.data(), rows, columns, columns};
+}
+
+// Independent sums, so that memory and not the latency of an addition is what limits.
+float sum_of(const std::vector<float>& values) {
+    constexpr std::size_t lanes = 64;
+    std::array<float, lanes> sums{};
+    for (std::size_t i = 0; i + lanes <= values.size(); i += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += values[i + lane];
+    }
+    float sum = 0;
+    for (const float part : sums) sum += part;
+    return sum;
+}
+
+}  // namespace
+
+Sample measure_read(const Setting& setting, std::int64_t bytes) {
+    const std::vector<float> values = ones(bytes / static_cast<std::int64_t>(sizeof(float)));
+    volatile float kept = 0;
+    return {"read", {bytes}, seconds_together(setting, [&] { kept = sum_of(values); })};
+}
+
+Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
+    const std::int64_t row_bytes = point.width * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t columns = std::max<std::int64_t>(1, point.working_set_bytes / row_bytes);
+    const std::int64_t rows = std::max<std::int64_t>(1, point.nonzeros / point.degree);
+    const RandomMatrix a(rows, columns, point.degree);
+    std::vector<float> dense = ones(columns * point.width);
+    std::vector<float> result(static_cast<std::size_t>(rows * point.width));
+    const kernels::Matrix b = matrix(dense, columns, point.width);
+    const kernels::Matrix c = matrix(result, rows, point.width);
+    return {"spmm", {point.width, columns * row_bytes, a.nonzeros(), rows}, seconds_together(setting, [&] {
+                setting.kernels.spmm(a.view(), b, c, false);
+            })};
+}
+
+Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std::int64_t inner, std::int64_t columns) {
+    using kernels::Transpose;
+    std::vector<float> wide = ones(n * inner);
+    std::vector<float> narrow = ones(n * columns);
+    std::vector<float> weights = ones(inner * columns);
+    const kernels::Matrix x = matrix(wide, n, inner);
+    const kernels::Matrix g = matrix(narrow, n, columns);
+    const kernels::Matrix w = matrix(weights, inner, columns);
+    const auto times = [&](Transpose a_side, Transpose b_side, kernels::Matrix a, kernels::Matrix b,
+                           kernels::Matrix c) {
+        return seconds_together(setting, [&] { setting.kernels.gemm(a_side, b_side, a, b, c); });
+    };
+    const std::vector<std::int64_t> at{n, inner, columns};
+    switch (product) {
+        case Product::forward: return {"gemm.forward", at, times(Transpose::no, Transpose::no, x, w, g)};
+        case Product::input_gradient: return {"gemm.input_gradient", at, times(Transpose::no, Transpose::yes, g, w, x)};
+        case Product::weight_gradient: break;
+    }
+    return {"gemm.weight_gradient", at, times(Transpose::yes, Transpose::no, x, g, w)};
+}
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,51 @@
+#include "runtime/calibrate/random_matrix.hpp"
+
+#include <gnnplan/base/checked.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::calibrate {
+namespace {
+
+// SplitMix64 (Steele et al. 2014): millions of numbers a matrix, of which nobody needs more than that they look random.
+class Generator {
+public:
+    std::uint64_t next() {
+        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return z ^ (z >> 31U);
+    }
+    // Below `bound`, which is below 2^32.
+    std::int32_t below(std::uint64_t bound) { return static_cast<std::int32_t>(((next() >> 32U) * bound) >> 32U); }
+
+private:
+    std::uint64_t state_ = 1;
+};
+
+}  // namespace
+
+RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree)
+    : rows_(rows), columns_(columns), value_(static_cast<std::size_t>(checked_multiply(rows, degree)), 1.0F) {
+    const auto bound = static_cast<std::uint64_t>(checked_cast<std::int32_t>(columns));
+    Generator generator;
+    column_.resize(value_.size());
+    std::ranges::generate(column_, [&] { return generator.below(bound); });
+    row_start_.reserve(static_cast<std::size_t>(rows) + 1);
+    for (std::int64_t i = 0; i <= rows; ++i) row_start_.push_back(i * degree);
+    for (std::int64_t i = 0; i < rows; ++i) {
+        std::sort(column_.begin() + i * degree, column_.begin() + (i + 1) * degree);
+    }
+}
+
+kernels::Csr RandomMatrix::view() const {
+    kernels::Csr view;
+    view.rows = rows_;
+    view.columns = columns_;
+    view.row_start = row_start_.data();
+    view.column = column_.data();
+    view.value = value_.data();
+    return view;
+}
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,28 @@
+// A sparse matrix whose columns are uniformly random: nothing but its sizes says how fast it is multiplied.
+#pragma once
+
+#include "kernels/views.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::calibrate {
+
+class RandomMatrix {
+public:
+    // `degree` nonzeros in each row, their columns ascending.
+    RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree);
+
+    kernels::Csr view() const;
+    std::int64_t rows() const { return rows_; }
+    std::int64_t nonzeros() const { return static_cast<std::int64_t>(column_.size()); }
+
+private:
+    std::int64_t rows_;
+    std::int64_t columns_;
+    std::vector<std::int64_t> row_start_;
+    std::vector<std::int32_t> column_;
+    std::vector<float> value_;
+};
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,68 @@
+#include "runtime/calibrate/setting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace gnnplan::calibrate {
+namespace {
+
+constexpr double shortest_batch = 50e-6;  // seconds: a thousand times what reading the clock takes
+constexpr double most_batches = 25;
+constexpr double most_runs = 1e6;  // of a batch
+
+// So many that a batch is neither too short for the clock nor one of more than `most_batches`.
+int runs_per_batch(const Effort& effort, double seconds_of_run) {
+    const double batch = std::max(shortest_batch, effort.seconds / most_batches);
+    return static_cast<int>(std::clamp(batch / std::max(seconds_of_run, 1e-12), 1.0, most_runs));
+}
+
+double time_batch(measure::Clock& clock, int runs, const Work& work) {
+    const double start = clock.now();
+    for (int i = 0; i < runs; ++i) work();
+    return (clock.now() - start) / runs;
+}
+
+}  // namespace
+
+std::vector<double> gather_values(comm::Communicator& comm, double value) {
+    std::array<char, 64> buffer{};
+    const auto end = std::to_chars(buffer.begin(), buffer.end(), value, std::chars_format::hex).ptr;
+    std::vector<double> values;
+    for (const std::string& text : comm.control_all_gather(std::string(buffer.begin(), end))) {
+        double& other = values.emplace_back(0);
+        std::from_chars(text.data(), text.data() + text.size(), other, std::chars_format::hex);
+    }
+    return values;
+}
+
+// Ranks stop by the clock and not after as many runs, so that none of them ends up measuring alone for long.
+std::vector<double> seconds_together(const Setting& setting, const Work& work) {
+    const auto& [comm, clock, kernels, effort] = setting;
+    work();
+    comm.barrier();
+    const int runs = runs_per_batch(effort, time_batch(clock, 1, work));
+    const double end = clock.now() + effort.seconds;
+    const auto least = static_cast<std::size_t>(effort.runs);
+    std::vector<double> times;
+    while (times.size() < least || clock.now() < end) times.push_back(time_batch(clock, runs, work));
+    return gather_values(comm, measure::median(std::move(times)));
+}
+
+std::vector<double> seconds_of_collective(const Setting& setting, const Work& work) {
+    const auto batch = [&](int runs) {
+        setting.comm.barrier();
+        return comm::control_max(setting.comm, time_batch(setting.clock, runs, work));
+    };
+    double rough = batch(1);
+    if (rough < setting.effort.seconds) rough = batch(3);  // the first one warmed up
+    const int runs = runs_per_batch(setting.effort, rough);
+    const double batches = setting.effort.seconds / std::max(rough * runs, 1e-9);
+    const auto least = static_cast<double>(setting.effort.runs);
+    std::vector<double> times(static_cast<std::size_t>(std::clamp(batches, least, std::max(least, most_batches))));
+    for (double& seconds : times) seconds = batch(runs);
+    return times;
+}
+
+}  // namespace gnnplan::calibrate

@@ -1,0 +1,39 @@
+// How a calibration times things: warm up, repeat for about as long as a point may take, take the median, with all
+// ranks busy at the same time.
+#pragma once
+
+#include "kernels/table.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "runtime/measure/clock.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace gnnplan::calibrate {
+
+struct Effort {
+    double seconds = 0.5;  // of one point, about; more where `runs` take longer
+    int runs = 5;          // of one point, at least
+};
+
+// What every measurement is given. The communicator's ranks measure the same points in the same order.
+struct Setting {
+    comm::Communicator& comm;
+    measure::Clock& clock;
+    const kernels::Table& kernels;
+    Effort effort;
+};
+
+using Work = std::function<void()>;
+
+// Every rank's value, in rank order, on every rank: exact, on the control channel.
+std::vector<double> gather_values(comm::Communicator& comm, double value);
+
+// Seconds of one run of `work` while every rank does it, for each rank: the median over batches of runs that take about
+// effort.seconds together. Collective; `work` does not communicate.
+std::vector<double> seconds_together(const Setting& setting, const Work& work);
+
+// Seconds of one run of `work`, which is collective, for each batch of runs: that of the slowest rank. Collective.
+std::vector<double> seconds_of_collective(const Setting& setting, const Work& work);
+
+}  // namespace gnnplan::calibrate

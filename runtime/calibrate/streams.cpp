@@ -1,0 +1,127 @@
+// Elementwise work. A Pass owns operands of a size and runs one kernel on them.
+#include "runtime/calibrate/measurements.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::calibrate {
+namespace {
+
+constexpr std::int64_t hidden = 128;  // columns of what is activated
+constexpr std::int64_t classes = 40;  // columns of what is scored
+constexpr float drop_probability = 0.5F;
+
+struct Kind {
+    Stream stream;
+    const char* name;
+    std::int64_t columns;
+    double bytes_per_row;  // read and written, as ir/work.hpp counts them
+};
+
+constexpr double element = sizeof(float);
+constexpr double bit = 1.0 / 8;
+constexpr double vertex = sizeof(std::int32_t) + sizeof(std::uint8_t);  // label and subset
+constexpr Kind kinds[] = {
+    {Stream::copy, "stream.copy", hidden, hidden * 2 * element},
+    {Stream::activate, "stream.activate", hidden, hidden * 2 * element},
+    {Stream::activate_dropout, "stream.activate_dropout", hidden, hidden * 2 * element},
+    {Stream::dropout, "stream.dropout", hidden, hidden * 2 * element},
+    {Stream::positive_mask, "stream.positive_mask", hidden, hidden*(element + bit)},
+    {Stream::apply_mask, "stream.apply_mask", hidden, hidden*(2 * element + bit)},
+    {Stream::column_sum, "stream.column_sum", hidden, hidden* element},
+    {Stream::loss, "stream.loss", classes, classes * 2 * element + vertex},
+    {Stream::score, "stream.score", classes, classes* element + vertex},
+    {Stream::update, "stream.update", hidden, hidden * 7 * element},
+};
+
+const Kind& kind_of(Stream stream) {
+    const auto* kind = std::ranges::find(kinds, stream, &Kind::stream);
+    ensure(kind != std::end(kinds), "no such stream");
+    return *kind;
+}
+
+// Values of both signs, none of which a repetition makes infinite or denormal.
+std::vector<float> values(std::size_t count) {
+    std::vector<float> made(count);
+    for (std::size_t i = 0; i < count; ++i) made[i] = i % 3 == 0 ? -0.5F : 0.5F;
+    return made;
+}
+
+class Pass {
+public:
+    Pass(const kernels::Table& table, Stream stream, std::int64_t rows, std::int64_t columns)
+        : table_(table),
+          stream_(stream),
+          rows_(rows),
+          columns_(columns),
+          a_(values(static_cast<std::size_t>(rows * columns))),
+          bits_(static_cast<std::size_t>((rows * columns + 7) / 8), std::uint8_t{0xFF}),
+          sums_(static_cast<std::size_t>(columns)),
+          label_(static_cast<std::size_t>(rows)),
+          subset_(static_cast<std::size_t>(rows), std::uint8_t{1}) {
+        if (stream == Stream::copy || stream == Stream::dropout || stream == Stream::update) b_ = a_;
+        if (stream == Stream::update) {
+            m1_.resize(a_.size());
+            m2_.resize(a_.size());
+        }
+    }
+
+    void run() {
+        const kernels::Matrix a{a_.data(), rows_, columns_, columns_};
+        const kernels::DropoutKey keep{};
+        kernels::DropoutKey drop{};
+        drop.probability = drop_probability;
+        switch (stream_) {
+            case Stream::copy: return table_.copy(a, second());
+            case Stream::activate: return table_.activate(a, nullptr, true, keep, nullptr);
+            case Stream::activate_dropout: return table_.activate(a, nullptr, true, drop, nullptr);
+            case Stream::dropout: return table_.dropout(a, second(), drop);
+            case Stream::positive_mask: return table_.positive_mask(a, bits_.data());
+            case Stream::apply_mask: return table_.apply_mask(a, bits_.data(), 1.0F);
+            case Stream::column_sum: return table_.column_sum(a, sums_.data());
+            case Stream::loss: return loss(a);
+            case Stream::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
+            case Stream::update: return update();
+        }
+        ensure(false, "no such stream");
+    }
+
+private:
+    kernels::Matrix second() { return {b_.data(), rows_, columns_, columns_}; }
+    void loss(kernels::Matrix logits) {
+        loss_ +=
+            table_.softmax_cross_entropy(logits, {label_.data(), subset_.data(), 1.0 / static_cast<double>(rows_)});
+    }
+    void update() {
+        table_.adam(a_.data(), b_.data(), m1_.data(), m2_.data(), static_cast<std::int64_t>(a_.size()), {});
+    }
+
+    const kernels::Table& table_;
+    Stream stream_;
+    std::int64_t rows_;
+    std::int64_t columns_;
+    std::vector<float> a_;
+    std::vector<float> b_;
+    std::vector<float> m1_;
+    std::vector<float> m2_;
+    std::vector<std::uint8_t> bits_;
+    std::vector<float> sums_;
+    std::vector<std::int32_t> label_;
+    std::vector<std::uint8_t> subset_;
+    double correct_[3]{};
+    double loss_ = 0;
+};
+
+}  // namespace
+
+Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes) {
+    const Kind& kind = kind_of(stream);
+    const auto rows =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(bytes) / kind.bytes_per_row));
+    Pass pass(setting.kernels, stream, rows, kind.columns);
+    const auto counted = static_cast<std::int64_t>(static_cast<double>(rows) * kind.bytes_per_row);
+    return {kind.name, {counted}, seconds_together(setting, [&] { pass.run(); })};
+}
+
+}  // namespace gnnplan::calibrate

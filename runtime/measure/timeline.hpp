@@ -1,0 +1,68 @@
+// When the steps of the last epochs ran, on one rank and on all of them.
+#pragma once
+
+#include "runtime/measure/clock.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnplan::measure {
+
+// A clock that remembers its last two readings. The executor reads its clock before and after a step and then tells its
+// observer, which finds the step's begin and end here.
+class StepClock final : public Clock {
+public:
+    explicit StepClock(Clock& clock) : clock_(clock) {}
+    double now() override;
+    double begin() const { return begin_; }
+    double end() const { return end_; }
+
+private:
+    Clock& clock_;
+    double begin_ = 0;
+    double end_ = 0;
+};
+
+struct TimedStep {
+    std::int64_t epoch = 0;
+    std::int64_t step = 0;  // of the schedule
+    double begin = 0;       // seconds of the rank's clock
+    double end = 0;
+};
+
+// The steps of whole epochs, the last ones.
+class Timeline {
+public:
+    // Keeps at most so many epochs, fewer where they have more than `max_steps` steps together, but always one.
+    explicit Timeline(std::int64_t max_epochs = 1, std::size_t max_steps = 0)
+        : max_epochs_(max_epochs), max_steps_(max_steps) {}
+
+    void add(const TimedStep& step);
+    // Another schedule runs from here on.
+    void clear() { steps_.clear(); }
+    // Puts the steps in the time of a clock that shows `seconds` more.
+    void shift(double seconds);
+    const std::deque<TimedStep>& steps() const { return steps_; }
+
+    // As text for the control channel, and back.
+    std::string pack() const;
+    static Timeline unpack(const std::string& packed);
+
+private:
+    void drop_first_epoch();
+
+    std::int64_t max_epochs_;
+    std::size_t max_steps_;
+    std::deque<TimedStep> steps_;
+};
+
+// What to add to each rank's clock so that it shows rank 0's time. readings[r][i]: what rank r's clock showed after
+// barrier i. Ranks leave a barrier at about the same moment; the median over barriers is not misled by one late rank.
+// Clocks that show now more, now less than rank 0's are the same one.
+std::vector<double> clock_offsets(std::span<const std::vector<double>> readings);
+
+}  // namespace gnnplan::measure

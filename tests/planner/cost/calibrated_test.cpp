@@ -1,0 +1,173 @@
+// Steps on a calibrated machine, each against a time worked out by hand.
+#include "planner/cost/time.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace gnnplan::cost {
+namespace {
+
+Machine machine() {
+    return {"m", "made up", true, 4, std::int64_t{1} << 40, {1e-6, 1e9}, {1e-4, 1e7}, {{8, 1e9}}, 1e11, 1e10, 0};
+}
+
+Tensor dense(const char* name, std::int64_t rows, std::int64_t columns, Layout layout) {
+    return {name, Role::transient, DType::f32, rows, columns, std::move(layout)};
+}
+
+double seconds(const Schedule& schedule, const Machine& m, const GraphStats& graph) {
+    return step_seconds(schedule, schedule.steps[0], graph, m, {{0, 1, 2, 3}, {}});
+}
+
+Schedule redistribution() {
+    return {{1, 4, 1},
+            {},
+            {dense("a", 8, 4, layout_c()), dense("b", 8, 4, layout_r())},
+            {{"step", Phase::epoch, RedistributeStep{0, 1}}}};
+}
+
+TEST(CalibratedStep, MessagesCostWhatTheirSizeCosts) {
+    const UniformStats graph(8, 8, true);
+    Machine m = machine();
+    m.intra_node.segments = {{0, 1e-6, 1e9}};
+    EXPECT_DOUBLE_EQ(seconds(redistribution(), m, graph), seconds(redistribution(), machine(), graph))
+        << "one segment is the plain line";
+    m.intra_node.segments = {{0, 9, 1}, {8, 2e-6, 4e6}, {9, 9, 1}};
+    const double streamed = (32 + 32 + 2 * 24) / 1e10;
+    EXPECT_NEAR(seconds(redistribution(), m, graph), streamed + 3 * 17.0, 1e-6)
+        << "what 8 bytes of the first line cost";
+    m.intra_node.segments[0] = {0, 1e-6, 1e9};
+    EXPECT_NEAR(seconds(redistribution(), m, graph), streamed + 3 * (2e-6 + 8 / 4e6), 1e-12);
+}
+
+// Of 32 bytes 24 come in messages, whose times include reading and writing them; 8 are copied, 24 unpacked.
+TEST(CalibratedStep, ARedistributionCopiesWhatStays) {
+    const UniformStats graph(8, 8, true);
+    Machine m = machine();
+    m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}};
+    EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 1e-6 + 24 / 1e9 + (2 * 8 + 2 * 24) / 1e9, 1e-15);
+}
+
+// 40 bytes in a ring of four: 6 messages of 3 or 2 floats, 60 bytes from the rank that sends most.
+TEST(CalibratedStep, AllReduceHasItsOwnLink) {
+    const UniformStats graph(8, 8, true);
+    const Schedule s{
+        {4, 1, 1}, {}, {dense("g", 5, 2, {{}, {}, Axes::parse("x")})}, {{"step", Phase::epoch, AllReduceStep{0}}}};
+    const double plain = seconds(s, machine(), graph);
+    Machine m = machine();
+    m.calibration = Calibration{.all_reduce = m.intra_node};
+    const double streamed = 2 * 40 / 1e10;
+    EXPECT_NEAR(seconds(s, m, graph), plain - streamed, 1e-15) << "adding up is part of it";
+    m.calibration->all_reduce = Link{2e-6, 1e9};
+    EXPECT_NEAR(seconds(s, m, graph), plain - streamed + 6e-6, 1e-15);
+    m.calibration->all_reduce.reset();
+    EXPECT_NEAR(seconds(s, m, graph), plain, 1e-15);
+}
+
+Schedule product(bool overlap, std::int64_t panel_columns = 0) {
+    Schedule s{{4, 1, 1},
+               {},
+               {{"A^T", Role::adjacency, DType::f32, 400, 400, {Axes::parse("x"), Axes::parse("z"), {}}, 0, true},
+                dense("a", 400, 8, layout_c()),
+                dense("b", 400, 8, layout_c())},
+               {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+    s.tensors[0].panel_columns = panel_columns;
+    return s;
+}
+
+// Each rank has 100 rows of 400 nonzeros, in four pieces of 100 columns.
+TEST(CalibratedStep, AProductCostsItsNonzerosAndItsRowsInEachPanel) {
+    const UniformStats graph(400, 160'000, true);
+    Machine m = machine();
+    m.intra_node = {0, 1e18};
+    m.calibration = Calibration{.gather = {{8, {{1 << 10, 2e-9}, {1 << 20, 2e-9}}, 1e-6}}};
+    EXPECT_NEAR(seconds(product(false), m, graph), 40'000 * 2e-9 + 4 * 100 * 1e-6 + 3 * 100 * 64 / 1e10, 1e-10);
+    EXPECT_NEAR(seconds(product(false, 30), m, graph), 40'000 * 2e-9 + 16 * 100 * 1e-6 + 15 * 100 * 64 / 1e10, 1e-10)
+        << "panels of 25";
+    EXPECT_NEAR(seconds(product(false, 100), m, graph), 40'000 * 2e-9 + 4 * 100 * 1e-6 + 3 * 100 * 64 / 1e10, 1e-10);
+    m.calibration->gather.clear();
+    EXPECT_NEAR(seconds(product(false), m, graph), 2.0 * 40'000 * 8 / 1e9, 1e-10) << "the single rate";
+}
+
+TEST(CalibratedStep, OverlapSlowsBothDown) {
+    const UniformStats graph(400, 160'000, true);
+    Machine m = machine();
+    m.intra_node = {0, 1e6};
+    m.calibration = Calibration{.overlap_slowdown = 1.5};
+    const double compute = 2.0 * 40'000 * 8 / 1e9;
+    const double transfer = 3 * 100 * 8 * 4 / 1e6;
+    EXPECT_NEAR(seconds(product(true), m, graph), 1.5 * transfer + compute / 4, 1e-12);
+    m.intra_node = {0, 1e12};
+    EXPECT_NEAR(seconds(product(true), m, graph), 1.5 * compute * 3 / 4 + compute / 4, 1e-12);
+    EXPECT_NEAR(seconds(product(false), m, graph), compute + 3 * 100 * 8 * 4 / 1e12, 1e-12) << "one after the other";
+}
+
+TEST(CalibratedStep, DenseWorkAtTheRateOfItsShape) {
+    const UniformStats graph(400, 400, true);
+    Machine m = machine();
+    m.calibration = Calibration{.gemm = {{Product::forward, 16, 4, 1e9},
+                                         {Product::input_gradient, 4, 16, 2e9},
+                                         {Product::weight_gradient, 16, 4, 4e9}}};
+    const auto run = [&](Operation operation) {
+        const Schedule s{{4, 1, 1},
+                         {},
+                         {dense("h", 400, 16, layout_r()),
+                          {"w", Role::weight, DType::f32, 16, 4, {}},
+                          dense("z", 400, 4, layout_r()),
+                          {"v", Role::weight, DType::f32, 4, 16, {}},
+                          {"y", Role::transient, DType::f32, 16, 4, {{}, {}, Axes::parse("x")}}},
+                         {{"step", Phase::epoch, operation}}};
+        return seconds(s, m, graph);
+    };
+    const double flops = 2.0 * 100 * 16 * 4;
+    EXPECT_NEAR(run(GemmStep{0, 1, 2, false}), flops / 1e9, 1e-15);
+    EXPECT_NEAR(run(GemmStep{0, 3, 2, true}), flops / 2e9, 1e-15) << "W is 4 x 16";
+    EXPECT_NEAR(run(WeightGradStep{0, 2, 4}), flops / 4e9, 1e-15);
+}
+
+TEST(CalibratedStep, ElementwiseWorkAtTheRateOfItsKind) {
+    const UniformStats graph(400, 400, true);
+    Machine m = machine();
+    m.calibration = Calibration{};
+    const std::vector<Stream> kinds = {Stream::activate,      Stream::activate_dropout, Stream::dropout,
+                                       Stream::positive_mask, Stream::apply_mask,       Stream::column_sum};
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        m.calibration->streams.push_back({kinds[i], 1 << 20, 1e9 * static_cast<double>(i + 1)});
+    }
+    const auto run = [&](MapOp op, bool dropout, std::optional<TensorId> operand, std::optional<TensorId> out) {
+        const Schedule s{{4, 1, 1},
+                         {},
+                         {dense("h", 400, 16, layout_r()),
+                          dense("o", 400, 16, layout_r()),
+                          {"m", Role::transient, DType::bits, 400, 16, layout_r()},
+                          {"b", Role::transient, DType::f32, 1, 16, {{}, {}, Axes::parse("x")}}},
+                         {{"step", Phase::epoch, MapStep{op, 0, operand, out, 1, true, dropout}}}};
+        return seconds(s, m, graph);
+    };
+    const double block = 100 * 16 * 4;
+    EXPECT_NEAR(run(MapOp::activate, false, {}, {}), 2 * block / 1e9, 1e-15);
+    EXPECT_NEAR(run(MapOp::activate, true, {}, {}), 2 * block / 2e9, 1e-15);
+    EXPECT_NEAR(run(MapOp::dropout, true, {}, 1), 2 * block / 3e9, 1e-15);
+    EXPECT_NEAR(run(MapOp::positive_mask, false, {}, 2), (block + block / 32) / 4e9, 1e-15);
+    EXPECT_NEAR(run(MapOp::apply_mask, true, 2, {}), (2 * block + block / 32) / 5e9, 1e-15);
+    EXPECT_NEAR(run(MapOp::column_sum, false, {}, 3), (block + 16 * 4) / 6e9, 1e-15);
+}
+
+// More bytes never take less time, whatever the segments.
+TEST(CalibratedStep, TimeDoesNotFallAsBytesGrow) {
+    Machine m = machine();
+    m.intra_node.segments = {{0, 1e-5, 1e9}, {4'096, 0, 1e9}, {65'536, 2e-6, 8e9}};
+    m.calibration = Calibration{.streams = {{Stream::copy, 1 << 12, 1e10}, {Stream::copy, 1 << 24, 5e9}}};
+    double before = 0;
+    for (std::int64_t columns = 4; columns < 20'000; columns += columns / 4) {
+        Schedule s = redistribution();
+        for (Tensor& tensor : s.tensors) tensor.columns = columns;
+        const double now = seconds(s, m, UniformStats(8, 8, true));
+        ASSERT_GE(now, before) << columns;
+        before = now;
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::cost

@@ -1,0 +1,81 @@
+#include "planner/io/profile.hpp"
+
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/machine.hpp"
+#include "planner/io/plan.hpp"
+#include "tests/planner/io/expect_error.hpp"
+#include "tests/planner/io/samples.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gnnplan::io {
+namespace {
+
+using nlohmann::json;
+using test::expect_error;
+using test::sample_machine;
+using test::sample_profile;
+
+TEST(Profile, RoundTrip) {
+    const std::string text = write_profile(sample_profile());
+    const Profile profile = read_profile(text, "p.json");
+    EXPECT_EQ(write_profile(profile), text);
+    const Calibration& calibration = profile.machine.calibration.value();
+    EXPECT_EQ(calibration.gather.at(0).costs.at(1).seconds_per_nonzero, 2.5e-9);
+    EXPECT_EQ(calibration.gemm.at(1).product, Product::weight_gradient);
+    EXPECT_EQ(calibration.streams.at(1).stream, Stream::activate_dropout);
+    EXPECT_EQ(calibration.all_reduce.value().segments.size(), 1U);
+    EXPECT_EQ(profile.machine.intra_node.segments.at(1).from_bytes, 65536);
+    EXPECT_EQ(profile.fingerprint.value().threads, 2);
+    EXPECT_EQ(profile.samples.at(0).at, (std::vector<std::int64_t>{200000, 128, 40}));
+    EXPECT_EQ(json::parse(text)["samples"][1]["seconds"], json::parse("[1e-06]"));
+}
+
+TEST(Profile, ABareMachineIsOne) {
+    const Profile profile = read_profile(write_machine(sample_machine()), "m.json");
+    EXPECT_FALSE(profile.fingerprint.has_value());
+    EXPECT_FALSE(profile.machine.calibration.has_value());
+    EXPECT_TRUE(profile.samples.empty());
+    EXPECT_EQ(write_profile(profile), write_machine(sample_machine()));
+    for (const char* key : {"calibration", "segments", "fingerprint", "samples"}) {
+        EXPECT_EQ(write_machine(sample_machine()).find(key), std::string::npos) << key;
+    }
+}
+
+TEST(Profile, AsAMachineLosesItsSamplesOnly) {
+    const Machine machine = read_machine(write_profile(sample_profile()), "p.json");
+    EXPECT_EQ(write_machine(machine), write_machine(sample_profile().machine));
+    EXPECT_EQ(json::parse(write_machine(machine)).contains("samples"), false);
+}
+
+TEST(Profile, APlanEmbedsTheCalibration) {
+    Plan plan = test::sample_plan();
+    plan.machine = sample_profile().machine;
+    const std::string text = write_plan(plan);
+    const Plan read = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(read), text);
+    EXPECT_EQ(machine_fingerprint(read.machine), machine_fingerprint(plan.machine));
+    EXPECT_EQ(json::parse(text)["machine"]["calibration"]["error_median"], 0.0625);
+    plan.machine.calibration.reset();
+    EXPECT_NE(machine_fingerprint(read.machine), machine_fingerprint(plan.machine));
+}
+
+TEST(Profile, MistakesAreNamed) {
+    const auto refused = [](const char* op, const char* path, const json& value, const char* message) {
+        const json document = json::parse(write_profile(sample_profile()));
+        const std::string text = document.patch({{{"op", op}, {"path", path}, {"value", value}}}).dump();
+        expect_error([&] { read_profile(text, "p.json"); }, ErrorCode::data, message);
+    };
+    refused("add", "/calibration/colour", 1, "p.json: calibration: unknown key \"colour\"");
+    refused("remove", "/calibration/gather", 1, "missing key \"gather\"");
+    refused("remove", "/fingerprint/cpu", 1, "missing key \"cpu\"");
+    refused("replace", "/calibration/gemm/0/product", "sideways", "expected one of forward, input_gradient");
+    refused("replace", "/calibration/gemm/0/columns", 0, "calibration.gemm[0].columns");
+    refused("replace", "/calibration/overlap_slowdown", 0.5,
+            "calibration.overlap_slowdown must be finite and at least 1");
+    refused("replace", "/intra_node/segments/1/from_bytes", 0, "intra_node.segments[1].from_bytes");
+    refused("replace", "/samples/0/seconds/0", -1, "samples[0].seconds[0]");
+}
+
+}  // namespace
+}  // namespace gnnplan::io

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+#include <gnnplan/ir/rates.hpp>
+
+#include <cmath>
+
+namespace gnnplan {
+namespace {
+
+Machine machine() { return {"m", "made up", false, 2, 1 << 30, {1e-6, 1e9}, {1e-5, 1e8}, {{16, 1e9}}, 1e11, 1e10, 0}; }
+
+TEST(MessageSeconds, OneSegmentIsThePlainLine) {
+    const Link line{2e-6, 4e9};
+    const Link segment{1, 1, {{0, 2e-6, 4e9}}};
+    for (const double bytes : {0.0, 1.0, 8191.0, 1e6, 1e9}) {
+        EXPECT_DOUBLE_EQ(message_seconds(segment, bytes), message_seconds(line, bytes));
+        EXPECT_DOUBLE_EQ(message_seconds(line, bytes), 2e-6 + bytes / 4e9);
+    }
+}
+
+TEST(MessageSeconds, FollowTheSegmentOfTheirSize) {
+    const Link link{0, 1, {{0, 1e-6, 1e9}, {10'000, 5e-6, 2e9}, {1'000'000, 1e-4, 1e10}}};
+    EXPECT_DOUBLE_EQ(message_seconds(link, 0), 1e-6);
+    EXPECT_DOUBLE_EQ(message_seconds(link, 5'000), 6e-6);
+    EXPECT_DOUBLE_EQ(message_seconds(link, 20'000), 1.5e-5);
+    // At the border of the second and third line: 505 and 200 microseconds; the line passes that at 4,050,000 bytes.
+    EXPECT_DOUBLE_EQ(message_seconds(link, 1'000'000), 5.05e-4);
+    EXPECT_DOUBLE_EQ(message_seconds(link, 2'000'000), 5.05e-4);
+    EXPECT_DOUBLE_EQ(message_seconds(link, 10'000'000), 1.1e-3);
+}
+
+TEST(MessageSeconds, DoNotFallAsBytesGrow) {
+    const Link link{0, 1, {{0, 1e-5, 1e9}, {4'096, 0, 1e9}, {65'536, 2e-6, 8e9}, {1 << 20, 0, 3e9}}};
+    double before = 0;
+    for (double bytes = 0; bytes < 1e7; bytes = bytes * 1.01 + 1) {
+        const double seconds = message_seconds(link, bytes);
+        ASSERT_GE(seconds, before) << bytes;
+        before = seconds;
+    }
+}
+
+TEST(GemmRate, IsBilinearInTheLogarithms) {
+    Machine m = machine();
+    EXPECT_EQ(gemm_flops_per_second(m, Product::forward, 64, 64), 1e11) << "the single rate";
+    m.calibration = Calibration{.gemm = {{Product::forward, 64, 16, 1e10},
+                                         {Product::forward, 64, 64, 2e10},
+                                         {Product::forward, 256, 16, 3e10},
+                                         {Product::forward, 256, 64, 8e10}}};
+    const auto rate = [&](std::int64_t inner, std::int64_t columns) {
+        return gemm_flops_per_second(m, Product::forward, inner, columns);
+    };
+    EXPECT_DOUBLE_EQ(rate(64, 64), 2e10);
+    EXPECT_DOUBLE_EQ(rate(128, 16), 2e10) << "half-way between 1 and 3";
+    EXPECT_DOUBLE_EQ(rate(128, 32), 3.5e10) << "the mean of the four";
+    EXPECT_DOUBLE_EQ(rate(1, 1), 1e10) << "clamped";
+    EXPECT_DOUBLE_EQ(rate(10'000, 32), 5.5e10);
+    EXPECT_EQ(gemm_flops_per_second(m, Product::weight_gradient, 64, 64), 1e11) << "not measured";
+}
+
+TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
+    Machine m = machine();
+    m.calibration = Calibration{.gemm = {{Product::forward, 64, 64, 1e10}, {Product::forward, 256, 256, 3e10}}};
+    const auto rate = [&](std::int64_t inner, std::int64_t columns) {
+        return gemm_flops_per_second(m, Product::forward, inner, columns);
+    };
+    EXPECT_DOUBLE_EQ(rate(64, 64), 1e10);
+    EXPECT_DOUBLE_EQ(rate(256, 256), 3e10);
+    EXPECT_DOUBLE_EQ(rate(128, 128), 2e10) << "as far from both";
+    EXPECT_DOUBLE_EQ(rate(64, 256), 2e10);
+    EXPECT_DOUBLE_EQ(rate(64, 128), (1e10 / 1 + 3e10 / 5) / (1.0 / 1 + 1.0 / 5)) << "1 and 4 + 1 octaves squared";
+    EXPECT_DOUBLE_EQ(rate(64, 32), 1e10) << "clamped to a measured shape";
+}
+
+TEST(StreamRate, IsThatOfItsKindAndWorkingSet) {
+    Machine m = machine();
+    EXPECT_EQ(stream_bytes_per_second(m, Stream::loss, 1000), 1e10) << "the single rate";
+    m.calibration = Calibration{
+        .streams = {{Stream::copy, 1 << 10, 8e10}, {Stream::copy, 1 << 20, 2e10}, {Stream::loss, 1 << 15, 1e9}}};
+    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::loss, 1 << 25), 1e9);
+    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::copy, 1 << 15), 5e10);
+    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::copy, 1), 8e10);
+    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::copy, 0), 8e10);
+    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::score, 1 << 30), 2e10) << "counts as a copy";
+}
+
+Calibration gather() {
+    return {.gather = {{16, {{1 << 10, 1e-9}, {1 << 14, 1e-9}, {1 << 20, 4e-9}}, 1e-8},
+                       {64, {{1 << 14, 2e-9}, {1 << 20, 2e-9}}, 4e-8}}};
+}
+
+// What was measured is the mean over all distances up to the working set.
+TEST(GatherSeconds, UpToAWorkingSetAreThoseMeasured) {
+    for (const double bytes : {1024.0, 16384.0, 1048576.0}) {
+        double sum = 0;
+        for (double from = 0, to = bytes / 64; from < bytes; from = to, to *= 2) {
+            sum += gather_seconds(gather(), 16, from, to) * (to - from);
+        }
+        const double measured = bytes > 1e6 ? 4e-9 : 1e-9;
+        EXPECT_NEAR(gather_seconds(gather(), 16, 0, bytes), measured, 1e-15);
+        EXPECT_NEAR(sum / bytes, measured, 1e-15) << "in parts";
+    }
+}
+
+TEST(GatherSeconds, AtADistanceFollowFromTheMeans) {
+    // g doubles per 64-fold working set: slope 3e-9 / ln 64 by ln W. Between W / 2 and W: 2 g(W) - g(W / 2).
+    const double half = 4e-9 - 3e-9 / 6;
+    EXPECT_NEAR(gather_seconds(gather(), 16, 1 << 19, 1 << 20), 2 * 4e-9 - half, 1e-15);
+    EXPECT_NEAR(gather_seconds(gather(), 16, 1 << 22, 1 << 23), 4e-9 + 3e-9 / std::log(64), 1e-15) << "beyond";
+    EXPECT_NEAR(gather_seconds(gather(), 16, 0, 1), 1e-9, 1e-15);
+}
+
+TEST(GatherSeconds, AreLinearInTheWidth) {
+    const double at = 1 << 12;
+    EXPECT_NEAR(gather_seconds(gather(), 4, 0, at), 1e-9, 1e-15) << "no less than the narrowest";
+    EXPECT_NEAR(gather_seconds(gather(), 40, 0, at), 1.5e-9, 1e-15);
+    EXPECT_NEAR(gather_seconds(gather(), 128, 0, at), 4e-9, 1e-15) << "twice the widest";
+    EXPECT_NEAR(row_seconds(gather(), 40), 2.5e-8, 1e-15);
+    EXPECT_NEAR(row_seconds(gather(), 128), 8e-8, 1e-15);
+}
+
+TEST(GatherSeconds, AreNeverLessThanTheCheapest) {
+    const Calibration noisy{.gather = {{16, {{1 << 10, 9e-9}, {1 << 11, 1e-9}}, 0}}};
+    EXPECT_DOUBLE_EQ(gather_seconds(noisy, 16, 1 << 10, 1 << 11), 1e-9);
+}
+
+}  // namespace
+}  // namespace gnnplan

@@ -1,0 +1,150 @@
+// Times are the clock's, and the clock is ours: no test waits or depends on the machine's speed.
+#include "runtime/calibrate/calibrate.hpp"
+#include "runtime/calibrate/random_matrix.hpp"
+#include "runtime/comm/self.hpp"
+#include "runtime/comm/threads.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace gnnplan::calibrate {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+// Time passes only where a test says so.
+class ManualClock final : public measure::Clock {
+public:
+    double now() override { return now_; }
+    void pass(double seconds) { now_ += seconds; }
+
+private:
+    double now_ = 0;
+};
+
+TEST(Timing, IsTheMedianOverBatches) {
+    comm::SelfCommunicator self;
+    ManualClock clock;
+    int runs = 0;
+    // Every fourth run takes ten times as long.
+    const auto work = [&] { clock.pass(++runs % 4 == 0 ? 1.0 : 0.1); };
+    const Setting setting{self, clock, kernels::reference_table(), {2.0, 3}};
+    EXPECT_THAT(seconds_together(setting, work), ElementsAre(DoubleNear(0.1, 1e-9)));
+}
+
+TEST(Timing, KeepsToItsBudgetButForTheLeastRuns) {
+    comm::SelfCommunicator self;
+    ManualClock clock;
+    const Setting setting{self, clock, kernels::reference_table(), {1.0, 5}};
+    seconds_together(setting, [&] { clock.pass(0.01); });
+    EXPECT_NEAR(clock.now(), 1.0, 0.1);
+    const double start = clock.now();
+    seconds_together(setting, [&] { clock.pass(3); });
+    EXPECT_NEAR(clock.now() - start, 3 * (2 + 5), 1e-9);  // a warm-up, a rough one
+}
+
+TEST(Timing, ShortRunsAreTimedInBatches) {
+    comm::SelfCommunicator self;
+    ManualClock clock;
+    const Setting setting{self, clock, kernels::reference_table(), {1e-3, 5}};
+    EXPECT_NEAR(seconds_together(setting, [&] { clock.pass(1e-8); })[0], 1e-8, 1e-12);
+    EXPECT_NEAR(seconds_of_collective(setting, [&] { clock.pass(1e-8); })[0], 1e-8, 1e-12);
+}
+
+TEST(Timing, OfACollectiveIsThatOfItsSlowestRank) {
+    comm::run_ranks(3, [](comm::Communicator& comm) {
+        ManualClock clock;
+        const Setting setting{comm, clock, kernels::reference_table(), {0.1, 5}};
+        const auto work = [&] { clock.pass(comm.rank() == 1 ? 0.03 : 0.01); };
+        EXPECT_THAT(seconds_of_collective(setting, work), Each(DoubleNear(0.03, 1e-9)));
+        EXPECT_THAT(seconds_together(setting, work),
+                    ElementsAre(DoubleNear(0.01, 1e-9), DoubleNear(0.03, 1e-9), DoubleNear(0.01, 1e-9)));
+    });
+}
+
+TEST(RandomMatrix, IsUniformAndSorted) {
+    const RandomMatrix matrix(1000, 10, 8);
+    const kernels::Csr view = matrix.view();
+    EXPECT_EQ(view.nonzeros(), 8000);
+    std::map<std::int32_t, int> seen;
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+        EXPECT_TRUE(std::is_sorted(view.column + view.row_start[i], view.column + view.row_start[i + 1]));
+    }
+    for (std::int64_t k = 0; k < view.nonzeros(); ++k) ++seen[view.column[k]];
+    ASSERT_EQ(seen.size(), 10U);
+    EXPECT_EQ(seen.rbegin()->first, 9);
+    for (const auto& [column, count] : seen) EXPECT_NEAR(count, 800, 150) << column;
+}
+
+Scope tiny_scope() {
+    Scope scope = quick_scope(1 << 16);
+    scope.effort = {0, 1};
+    return scope;
+}
+
+std::map<std::string, int> count_by_name(const std::vector<Sample>& samples) {
+    std::map<std::string, int> counts;
+    for (const Sample& sample : samples) ++counts[sample.what];
+    return counts;
+}
+
+TEST(Calibration, MeasuresEverythingOnEveryRank) {
+    comm::run_ranks(2, [](comm::Communicator& comm) {
+        measure::SteadyClock clock;
+        const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
+        const Nodes nodes = find_nodes(comm, 0);
+        std::size_t announced = 0;
+        const std::vector<Sample> samples =
+            measure_all(setting, nodes, tiny_scope(), [&](const std::string&, std::size_t done, std::size_t total) {
+                EXPECT_EQ(done, announced++);
+                EXPECT_LT(done, total);
+            });
+        std::map<std::string, int> counts = count_by_name(samples);
+        for (const char* what : {"gemm.forward", "gemm.input_gradient", "gemm.weight_gradient"}) {
+            EXPECT_EQ(counts[what], 16) << what;
+        }
+        EXPECT_EQ(counts["spmm"], 4 * (1 + 3));
+        for (const char* what : {"exchange", "all_reduce", "reduce_scatter"}) {
+            EXPECT_EQ(counts[what + std::string(".hot")], 5) << what;  // 64 B .. 16 KiB by fours
+            EXPECT_EQ(counts[what + std::string(".cold")], 5) << what;
+        }
+        for (const char* what : {"copy", "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask",
+                                 "column_sum", "loss", "score", "update"}) {
+            EXPECT_EQ(counts[std::string("stream.") + what], 1) << what;
+        }
+        EXPECT_EQ(counts["overlap.both"], 3);
+        EXPECT_EQ(counts["read"], 1);
+        EXPECT_EQ(counts["between.hot"], 0);
+        for (const Sample& sample : samples) EXPECT_GE(*std::ranges::min_element(sample.seconds), 0) << sample.what;
+    });
+}
+
+TEST(Calibration, ARankToANodeHasOnlyLinksBetween) {
+    comm::run_ranks(2, [](comm::Communicator& comm) {
+        measure::SteadyClock clock;
+        const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
+        const Nodes nodes = find_nodes(comm, 1);
+        std::vector<Sample> samples;
+        measure_messages(setting, nodes, 4096, 1 << 16, samples);
+        EXPECT_THAT(count_by_name(samples), ElementsAre(std::pair("between.cold", 1), std::pair("between.hot", 1)));
+        EXPECT_THAT(samples[0].at, ElementsAre(4096, 1));
+    });
+}
+
+TEST(Calibration, SizesKeepToTheLargest) {
+    for (const auto& scope : {quick_scope(1 << 20), full_scope(1 << 20)}) {
+        for (const auto* sizes : {&scope.windows, &scope.streams, &scope.messages}) {
+            ASSERT_FALSE(sizes->empty());
+            EXPECT_LE(sizes->back(), 1 << 20);
+        }
+    }
+    EXPECT_EQ(full_scope(std::int64_t{1} << 40).messages.back(), 64 << 20);
+}
+
+}  // namespace
+}  // namespace gnnplan::calibrate

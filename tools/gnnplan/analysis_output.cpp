@@ -1,0 +1,130 @@
+#include "tools/gnnplan/analysis_output.hpp"
+
+#include "planner/io/plan_keys.hpp"
+#include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace gnnplan::tools {
+namespace {
+
+std::string ratio_text(const TimePair& seconds) {
+    const std::optional<double> ratio = seconds.ratio();
+    return ratio ? fmt::format("{:.2f}", *ratio) : "-";
+}
+
+std::string error_text(const TimePair& seconds) {
+    return (seconds.error() < 0 ? "-" : "+") + format_seconds(std::abs(seconds.error()));
+}
+
+std::string bytes_text(std::int64_t bytes) { return bytes > 0 ? format_bytes(bytes) : "-"; }
+
+std::string step_table(const Analysis& analysis, bool color) {
+    Table table({{"step"},
+                 {"work"},
+                 {"shape", Align::right},
+                 {"bytes", Align::right},
+                 {"predicted", Align::right},
+                 {"measured", Align::right},
+                 {"ratio", Align::right},
+                 {"off by", Align::right},
+                 {"of all error", Align::right},
+                 {"worst"}});
+    for (const StepAnalysis& step : analysis.steps) {
+        table.add({step.name, std::string(text_of(step.work)), fmt::format("{}x{}", step.rows, step.columns),
+                   bytes_text(step.bytes), format_seconds(step.seconds.predicted),
+                   format_seconds(step.seconds.measured), ratio_text(step.seconds), error_text(step.seconds),
+                   fmt::format("{:.0f} %", 100 * step.share), step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
+                  step.worst > 0);
+    }
+    return table.text(color);
+}
+
+std::string totals_table(const Analysis& analysis, bool color) {
+    Table table({{"work"},
+                 {"steps", Align::right},
+                 {"bytes", Align::right},
+                 {"predicted", Align::right},
+                 {"measured", Align::right},
+                 {"ratio", Align::right},
+                 {"off by", Align::right}});
+    std::int64_t bytes = 0;
+    for (const WorkTotal& total : analysis.totals) {
+        bytes += total.bytes;
+        table.add({std::string(text_of(total.work)), std::to_string(total.steps), bytes_text(total.bytes),
+                   format_seconds(total.seconds.predicted), format_seconds(total.seconds.measured),
+                   ratio_text(total.seconds), error_text(total.seconds)});
+    }
+    table.add({"one epoch", std::to_string(analysis.steps.size()), bytes_text(bytes),
+               format_seconds(analysis.epoch.predicted), format_seconds(analysis.epoch.measured),
+               ratio_text(analysis.epoch), error_text(analysis.epoch)},
+              true);
+    return table.text(color);
+}
+
+io::Document ratio_value(const TimePair& seconds) {
+    const std::optional<double> ratio = seconds.ratio();
+    return ratio ? io::Document(*ratio) : io::Document();
+}
+
+void set_times(io::Document& object, const TimePair& seconds) {
+    object.set("predicted_seconds", seconds.predicted).set("measured_seconds", seconds.measured);
+    object.set("ratio", ratio_value(seconds)).set("error_seconds", seconds.error());
+}
+
+io::Document encode(const StepAnalysis& step) {
+    io::Document object = io::Document::object({{"name", step.name},
+                                                {"kind", step.kind},
+                                                {"work", key_of(step.work)},
+                                                {"rows", step.rows},
+                                                {"columns", step.columns},
+                                                {"bytes", step.bytes},
+                                                {"max_rank_bytes", step.max_rank_bytes}});
+    set_times(object, step.seconds);
+    object.set("error_share", step.share);
+    return object.set("worst", step.worst > 0 ? io::Document(step.worst) : io::Document());
+}
+
+io::Document encode(const WorkTotal& total) {
+    io::Document object =
+        io::Document::object({{"work", key_of(total.work)}, {"steps", total.steps}, {"bytes", total.bytes}});
+    set_times(object, total.seconds);
+    return object;
+}
+
+}  // namespace
+
+std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
+    const std::string head = fmt::format(
+        "run      {} on {} rank{} ({}), {} thread{} each\n\n", configuration_text(report.configuration), report.ranks,
+        report.ranks == 1 ? "" : "s", report.communicator, report.threads, report.threads == 1 ? "" : "s");
+    const std::string waiting =
+        analysis.waiting_seconds > 0
+            ? fmt::format("Steps, each of its slowest rank, add up to {} more than the epoch: ranks waiting.\n",
+                          format_seconds(analysis.waiting_seconds))
+            : "";
+    return head + step_table(analysis, color) + "\n" + totals_table(analysis, color) + waiting + "\n" +
+           bold("hint", color) + "     " + analysis.hint.text + "\n";
+}
+
+io::Document encode(const Analysis& analysis, const RunReport& report) {
+    io::Document epoch = io::Document::object();
+    set_times(epoch, analysis.epoch);
+    io::Document steps = io::Document::array(), totals = io::Document::array();
+    for (const StepAnalysis& step : analysis.steps) steps.push(encode(step));
+    for (const WorkTotal& total : analysis.totals) totals.push(encode(total));
+    io::Document document = io::Document::object({{"schema", "gnnplan.analysis/1"},
+                                                  {"ranks", report.ranks},
+                                                  {"threads", report.threads},
+                                                  {"configuration", io::encode(report.configuration)},
+                                                  {"epoch", std::move(epoch)},
+                                                  {"waiting_seconds", analysis.waiting_seconds}});
+    document.set("steps", std::move(steps)).set("totals", std::move(totals));
+    return document.set("hint", io::Document::object({{"cause", analysis.hint.cause}, {"text", analysis.hint.text}}));
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,141 @@
+#include "tools/gnnplan/calibrate_output.hpp"
+
+#include "planner/calibrate/quantile.hpp"
+#include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
+
+#include <gnnplan/ir/rates.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr double giga = 1e9;
+constexpr double percent = 100;
+
+std::string rate(double per_second) { return fmt::format("{:.3g}", per_second / giga); }
+
+// Bytes of rows of the dense operand per second, by working set and width.
+std::string gather_table(const std::vector<GatherCurve>& curves, bool color) {
+    std::vector<Column> columns{{"dense operand"}};
+    std::set<std::int64_t> sizes;
+    for (const GatherCurve& curve : curves) {
+        columns.push_back({"f=" + std::to_string(curve.width), Align::right});
+        for (const GatherCost& cost : curve.costs) sizes.insert(cost.working_set_bytes);
+    }
+    Table table(columns);
+    for (const std::int64_t size : sizes) {
+        std::vector<std::string> cells{format_memory(size)};
+        for (const GatherCurve& curve : curves) {
+            const auto cost = std::ranges::find(curve.costs, size, &GatherCost::working_set_bytes);
+            cells.push_back(cost == curve.costs.end()
+                                ? "-"
+                                : rate(4 * static_cast<double>(curve.width) / cost->seconds_per_nonzero));
+        }
+        table.add(std::move(cells));
+    }
+    return "SpMM: GB/s of gathered rows, by size of the dense operand and width\n" + table.text(color);
+}
+
+std::string gemm_table(const std::vector<GemmRate>& rates, bool color) {
+    std::set<std::int64_t> sides;
+    for (const GemmRate& gemm : rates) sides.insert(gemm.columns);
+    std::vector<Column> columns{{"product"}, {"inner", Align::right}};
+    for (const std::int64_t side : sides) columns.push_back({"to " + std::to_string(side), Align::right});
+    Table table(columns);
+    constexpr std::array<std::pair<Product, const char*>, 3> products{
+        {{Product::forward, "X W"}, {Product::input_gradient, "G W^T"}, {Product::weight_gradient, "X^T G"}}};
+    for (const auto& [product, name] : products) {
+        for (const std::int64_t inner : sides) {
+            std::vector<std::string> cells{name, std::to_string(inner)};
+            for (const std::int64_t side : sides) {
+                const auto found = std::ranges::find_if(rates, [&, kind = product](const GemmRate& gemm) {
+                    return gemm.product == kind && gemm.inner == inner && gemm.columns == side;
+                });
+                cells.push_back(found == rates.end() ? "-" : rate(found->flops_per_second));
+            }
+            table.add(std::move(cells));
+        }
+    }
+    return "GEMM: GFLOP/s, W being inner x columns\n" + table.text(color);
+}
+
+std::string stream_table(const std::vector<StreamRate>& rates, bool color) {
+    constexpr std::array names{"copy",          "activate",   "activate+dropout", "dropout",
+                               "positive mask", "apply mask", "column sum",       "loss",
+                               "score",         "update"};
+    Table table({{"elementwise"}, {"bytes touched", Align::right}, {"GB/s", Align::right}});
+    for (const StreamRate& stream : rates) {
+        table.add({names[static_cast<std::size_t>(stream.stream)], format_memory(stream.working_set_bytes),
+                   rate(stream.bytes_per_second)});
+    }
+    return table.text(color);
+}
+
+void add_link(Table& table, const char* name, const Link& link) {
+    for (const LinkSegment& segment : link.segments) {
+        table.add({name, format_bytes(segment.from_bytes), fmt::format("{:.3g}", segment.latency_seconds * 1e6),
+                   rate(segment.bytes_per_second)});
+    }
+    if (link.segments.empty()) {
+        table.add({name, "0 B", fmt::format("{:.3g}", link.latency_seconds * 1e6), rate(link.bytes_per_second)});
+    }
+}
+
+std::string link_table(const Machine& machine, bool color) {
+    Table table({{"message"}, {"from", Align::right}, {"us", Align::right}, {"+ bytes at GB/s", Align::right}});
+    add_link(table, "within a node", machine.intra_node);
+    if (machine.calibration->all_reduce) add_link(table, "ring of a sum", *machine.calibration->all_reduce);
+    add_link(table, "between nodes", machine.inter_node);
+    return table.text(color);
+}
+
+double read_rate(const Profile& profile) {
+    const auto read = std::ranges::find(profile.samples, "read", &Sample::what);
+    if (read == profile.samples.end()) return 0;
+    return static_cast<double>(read->at[0]) / calibrate::median(read->seconds);
+}
+
+constexpr double live_interval = 0.1;  // seconds
+constexpr double plain_interval = 10;
+
+}  // namespace
+
+std::string calibration_text(const Profile& profile, bool color) {
+    const Machine& machine = profile.machine;
+    const Calibration& calibration = *machine.calibration;
+    return fmt::format(
+        "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
+        "reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the longer of product and exchange\n"
+        "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
+        machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
+        gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
+        stream_table(calibration.streams, color), link_table(machine, color), rate(read_rate(profile)),
+        format_seconds(machine.step_seconds), calibration.overlap_slowdown, percent * calibration.error_median,
+        percent * calibration.error_p90);
+}
+
+CalibrationProgress::CalibrationProgress(bool quiet, measure::Clock& clock)
+    : quiet_(quiet), clock_(clock), live_(isatty(STDERR_FILENO) == 1), last_shown_(clock.now()) {}
+
+CalibrationProgress::~CalibrationProgress() {
+    if (line_open_) fmt::print(stderr, "\r\033[K");
+}
+
+void CalibrationProgress::show(const std::string& what, std::size_t done, std::size_t total) {
+    const double now = clock_.now();
+    if (quiet_ || now - last_shown_ < (live_ ? live_interval : plain_interval)) return;
+    last_shown_ = now;
+    fmt::print(stderr, "{}measuring {}  {}/{}{}", live_ ? "\r" : "", what, done, total, live_ ? "\033[K" : "\n");
+    std::fflush(stderr);
+    line_open_ = live_;
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,199 @@
+// gnnplan calibrate: measures this machine, fits a profile to it and keeps it.
+//
+// Reading guide: calibrate() is what every rank does; run_in_process() and run_under_mpi() start the ranks.
+#include "planner/calibrate/fit.hpp"
+#include "planner/catalog/host.hpp"
+#include "planner/catalog/machines.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/profile.hpp"
+#include "runtime/calibrate/calibrate.hpp"
+#include "runtime/comm/launch.hpp"
+#include "runtime/comm/threads.hpp"
+#ifdef GNNPLAN_HAVE_MPI
+#include "runtime/comm/mpi.hpp"
+#endif
+#include "tools/common/options.hpp"
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/calibrate_output.hpp"
+#include "tools/gnnplan/calibrate_step.hpp"
+#include "tools/gnnplan/calibration.hpp"
+#include "tools/gnnplan/command.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/config.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace gnnplan::tools {
+namespace {
+
+struct CalibrateOptions {
+    bool quick = false;
+    std::optional<std::string> output;
+    std::optional<std::int64_t> ranks;
+    std::int64_t threads = 1;
+    std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
+    std::int64_t largest = std::int64_t{256} << 20;
+    std::optional<double> seconds;
+    bool json = false;
+};
+
+// Where the profile goes; made sure before long work that it can.
+std::string output_file(const CalibrateOptions& options) {
+    if (options.output) {
+        io::check_can_create(*options.output);
+        return *options.output;
+    }
+    const std::optional<std::string> file = calibration_file();
+    if (!file) {
+        throw Error(ErrorCode::usage, "neither $XDG_CACHE_HOME nor $HOME says where to keep the calibration", {},
+                    "name a file with -o");
+    }
+    std::error_code failure;
+    std::filesystem::create_directories(std::filesystem::path(*file).parent_path(), failure);
+    if (failure) throw Error(ErrorCode::cannot_create, failure.message(), *file, "name a file with -o");
+    io::check_can_create(*file);
+    return *file;
+}
+
+calibrate::Scope scope_of(const CalibrateOptions& options, std::int64_t memory_per_rank) {
+    constexpr std::int64_t share = 8;  // several operands of the largest size at once
+    const std::int64_t largest = std::min(options.largest, memory_per_rank / share);
+    calibrate::Scope scope = options.quick ? calibrate::quick_scope(largest) : calibrate::full_scope(largest);
+    if (options.seconds) scope.effort.seconds = *options.seconds;
+    return scope;
+}
+
+std::string source_of(const ProfileFingerprint& print, const calibrate::Nodes& nodes, const Machine& base) {
+    const bool alone = nodes.of_rank.size() == 1;
+    const std::string links = alone               ? "links taken over from " + base.name
+                              : print.mpi.empty() ? "links are those of threads of one process"
+                                                  : "links of " + print.mpi;
+    std::string source =
+        fmt::format("gnnplan calibrate, {}: {}, {} rank{} of {} thread{}, all busy; {}", print.date,
+                    print.cpu.empty() ? "unknown CPU" : print.cpu, print.ranks, print.ranks == 1 ? "" : "s a node",
+                    print.threads, print.threads == 1 ? "" : "s", links);
+    if (!alone && nodes.count == 1) source += "; link between nodes taken over from " + base.name;
+    if (nodes.ranks_per_node() == 1 && nodes.count > 1) source += "; link within a node taken over from " + base.name;
+    return source;
+}
+
+// Collective; the profile on every rank.
+Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
+    kernels::set_threads(static_cast<int>(options.threads));
+    measure::SteadyClock clock;
+    const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
+    Machine base = catalog::find_machine("cpu-node");
+    const std::int64_t memory = catalog::read_host().memory_bytes / nodes.ranks_per_node();
+    const calibrate::Scope scope = scope_of(options, memory);
+    const calibrate::Setting setting{comm, clock, kernels::cpu_table(), scope.effort};
+
+    Profile profile;
+    CalibrationProgress progress(comm.rank() != 0, clock);
+    profile.samples = calibrate::measure_all(
+        setting, nodes, scope,
+        [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
+    profile.samples.push_back(measure_step(setting));
+    ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
+    fingerprint.ranks = nodes.ranks_per_node();
+    fingerprint.threads = static_cast<int>(options.threads);
+    profile.machine = calibrate::fit_with_errors(base, profile.samples);
+    profile.machine.name = "calibrated";
+    profile.machine.source = source_of(fingerprint, nodes, base);
+    profile.machine.measured = true;
+    profile.machine.ranks_per_node = nodes.ranks_per_node();
+    profile.machine.memory_per_rank = memory;
+    return profile;
+}
+
+void report(const Context& context, const CalibrateOptions& options, const Profile& profile, const std::string& file) {
+    const std::string text = io::write_profile(profile);
+    io::write_file_atomically(file, text);
+    print(options.json ? text : calibration_text(profile, use_color(context.color)) + "kept     " + file + "\n");
+}
+
+int run_in_process(const Context& context, const CalibrateOptions& options) {
+    const std::string file = output_file(options);
+    const int cores = catalog::read_host().cores;
+    const auto ranks = static_cast<int>(options.ranks.value_or(std::max<std::int64_t>(1, cores / options.threads)));
+    Profile profile;
+    comm::run_ranks(ranks, [&](comm::Communicator& comm) {
+        Profile measured = calibrate_ranks(comm, options, false);
+        if (comm.rank() == 0) profile = std::move(measured);
+    });
+    report(context, options, profile, file);
+    if (ranks > 1) {
+        fmt::print(stderr, "note: links were measured between threads; for ranks under mpirun: mpirun -n {} {}\n",
+                   ranks, context.command_line);
+    }
+    return 0;
+}
+
+#ifdef GNNPLAN_HAVE_MPI
+
+int run_under_mpi(const Context& context, const CalibrateOptions& options) {
+    comm::MpiEnvironment mpi;
+    comm::Communicator& world = mpi.world();
+    const bool speaks = world.rank() == 0;
+    try {
+        return mpi.run_or_abort([&] {
+            std::string file;
+            comm::agree(world, [&] {
+                if (options.ranks) throw Error(ErrorCode::usage, "mpirun says how many ranks there are", "--ranks");
+                if (speaks) file = output_file(options);
+            });
+            const Profile profile = calibrate_ranks(world, options, true);
+            comm::agree(world, [&] {
+                if (speaks) report(context, options, profile, file);
+            });
+            return 0;
+        });
+    } catch (const comm::AgreedError& error) {
+        if (speaks) throw;
+        return static_cast<int>(error.code());
+    }
+}
+
+#else
+
+int run_under_mpi(const Context&, const CalibrateOptions&) {
+    throw Error(ErrorCode::unavailable, "this gnnplan was built without MPI", {}, "run it without mpirun");
+}
+
+#endif
+
+int run_calibrate(const Context& context, const CalibrateOptions& options) {
+    return comm::launched_by_mpi() ? run_under_mpi(context, options) : run_in_process(context, options);
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& root, Context& context) {
+    const auto options = std::make_shared<CalibrateOptions>();
+    CLI::App& command = add_command(root, "calibrate", "Measure this machine; plans use what was measured from then on",
+                                    "gnnplan calibrate --quick\nmpirun -n 2 gnnplan calibrate");
+    command.add_flag("--quick", options->quick, "Fewer points: under a minute instead of under ten");
+    command
+        .add_option("-o,--output", options->output,
+                    "The file of the profile; default: gnnplan/machine.json in the user's cache folder")
+        ->type_name("FILE");
+    add_count(command, "--ranks", options->ranks,
+              "Ranks that measure at the same time, as threads; default: one per core. Not under mpirun",
+              {1, max_ranks});
+    add_count(command, "--threads", options->threads, "Threads of each rank", {1, max_ranks});
+    add_count(command, "--ranks-per-node", options->ranks_per_node,
+              "Take so many consecutive ranks as a node; default: ranks on hosts of one name", {1, max_ranks});
+    add_size(command, "--largest", options->largest, "No operand or message is larger; default: 256MiB");
+    command.add_option("--seconds", options->seconds, "About so long for each point")
+        ->check(CLI::Range(0.0, 60.0))
+        ->type_name("S");
+    command.add_flag("--json", options->json, "Print the profile (gnnplan.machine/1)");
+    on_command(command, context, options, run_calibrate);
+}
+
+}  // namespace gnnplan::tools

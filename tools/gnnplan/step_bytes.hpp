@@ -1,0 +1,24 @@
+// Bytes of many schedules that share most of their steps.
+#pragma once
+
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+namespace gnnplan::tools {
+
+// Counts each kind and shape of step on each grid once. Of one graph's statistics: which vertices stand where makes no
+// difference to them.
+class StepBytes {
+public:
+    // What leaves a rank for another one in an epoch: total_traffic's total_bytes.
+    std::int64_t of_epoch(const Schedule& schedule, const GraphStats& graph);
+
+private:
+    std::unordered_map<std::string, std::int64_t> known_;
+};
+
+}  // namespace gnnplan::tools
