@@ -7,7 +7,6 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(libxxhash REQUIRED IMPORTED_TARGET libxxhash)
-pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 # Optional: partitions of graphs. The build uses 32-bit indices, as Debian's METIS has them.

@@ -167,6 +167,33 @@ void softmax(benchmark::State& state) {
     count(state, 0, 8 * static_cast<double>(rows * columns));
 }
 
+// Out of the caches, as weights never are: four arrays read, three written.
+void adam(benchmark::State& state) {
+    const std::int64_t elements = 1 << 23;
+    std::vector<float> w(elements, 0.5F);
+    const std::vector<float> gradient(elements, 0.25F);
+    std::vector<float> m1(elements);
+    std::vector<float> m2(elements);
+    while (state.KeepRunning()) {
+        cpu_table().adam(w.data(), gradient.data(), m1.data(), m2.data(), elements, {});
+        benchmark::DoNotOptimize(w.data());
+    }
+    count(state, 0, 28 * static_cast<double>(elements));
+}
+
+void copy(benchmark::State& state) {
+    const std::int64_t rows = 1 << 18;
+    std::vector<float> in;
+    std::vector<float> out;
+    const Matrix a = whole(in, rows, 128);
+    const Matrix b = whole(out, rows, 128);
+    while (state.KeepRunning()) {
+        cpu_table().copy(a, b);
+        benchmark::DoNotOptimize(b.data);
+    }
+    count(state, 0, 8 * static_cast<double>(rows * 128));
+}
+
 void widths(benchmark::internal::Benchmark* bench) {
     for (const int width : {16, 41, 128, 602}) bench->Arg(width);
     bench->UseRealTime()->Unit(benchmark::kMillisecond);
@@ -196,6 +223,8 @@ int main(int argc, char** argv) {
         ->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark("mask", mask)->Apply(widths);
     benchmark::RegisterBenchmark("softmax", softmax)->Apply(widths);
+    benchmark::RegisterBenchmark("adam", adam)->UseRealTime()->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark("copy", copy)->UseRealTime()->Unit(benchmark::kMillisecond);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
     benchmark::RunSpecifiedBenchmarks();

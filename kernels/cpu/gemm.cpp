@@ -74,8 +74,12 @@ void by_rows(const Product& x, Matrix c) {
         for (std::int64_t p = 0; p < x.inner; p += length) {
             const std::int64_t inner = std::min(length, x.inner - p);
             const ConstMatrix left = columns_of(x.transpose_a, a, p, inner);
-            GemmBlock block = {
-                x.transpose_a, left, packed.data() + p * padded(c.columns), inner, out, p > 0, nullptr, 0, {}, {}};
+            GemmBlock block = {.transpose_a = x.transpose_a,
+                               .a = left,
+                               .packed = packed.data() + p * padded(c.columns),
+                               .inner = inner,
+                               .c = out,
+                               .accumulate = p > 0};
             constexpr std::int64_t ahead_rows = 12;
             if (x.transpose_a == Transpose::no && out.rows > ahead_rows) {
                 block.ahead = {left.row(ahead_rows), out.rows * left.stride};
@@ -86,7 +90,7 @@ void by_rows(const Product& x, Matrix c) {
 }
 
 // Positions begin .. end - 1 of the inner dimension, in blocks whose rows of both operands stay in the second-level
-// cache together with those of the next.
+// cache together with those of the next. A block of b is used too seldom to pay for packing where it need not be.
 void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int64_t block_rows, float* packed,
                Matrix c) {
     const VectorKernels& kernels = best_kernels();
@@ -94,18 +98,20 @@ void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int6
         const std::int64_t inner = std::min(block_rows, end - p);
         const ConstMatrix b = rows_of(x.transpose_b, x.b, p, inner);
         const bool direct = x.transpose_b == Transpose::no;
-        const std::int64_t skipped = direct ? c.columns / 32 * 32 : 0;
-        if (skipped < c.columns && !(direct && c.columns - skipped == 16))
-            kernels.gemm_pack(x.transpose_b, columns_of(x.transpose_b, b, skipped, c.columns - skipped), packed);
-        GemmBlock block = {
-            x.transpose_a, columns_of(x.transpose_a, x.a, p, inner), packed, inner, c, p > begin, nullptr, 0, {}, {}};
-        if (direct) {
-            block.whole = b.data;
-            block.whole_stride = b.stride;
+        const std::int64_t rest = direct ? c.columns % kernels.gemm_panel : c.columns;
+        if (rest > 0) {
+            kernels.gemm_pack(x.transpose_b, columns_of(x.transpose_b, b, c.columns - rest, rest), packed);
         }
+        GemmBlock block = {.transpose_a = x.transpose_a,
+                           .a = columns_of(x.transpose_a, x.a, p, inner),
+                           .b = direct ? b : ConstMatrix{},
+                           .packed = packed,
+                           .inner = inner,
+                           .c = c,
+                           .accumulate = p > begin};
         const std::int64_t next = std::min(block_rows, end - p - inner);
-        if (next > 0) {  // b first, because it is packed before it is used
-            if (x.transpose_b == Transpose::no) block.ahead = {x.b.row(p + inner), next * x.b.stride};
+        if (next > 0) {
+            if (direct) block.ahead = {x.b.row(p + inner), next * x.b.stride};
             block.then = {x.a.row(p + inner), next * x.a.stride};
         }
         kernels.gemm_rows(block);
@@ -114,7 +120,7 @@ void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int6
 
 void by_inner(const Product& x, Matrix c) {
     constexpr std::int64_t cached = 1 << 16;  // floats of both operands
-    const std::int64_t block_rows = std::clamp<std::int64_t>(cached / (c.rows + c.columns), 128, 512);
+    const std::int64_t block_rows = std::clamp<std::int64_t>(cached / (c.rows + c.columns), 64, 512);
     const std::int64_t work = c.rows * c.columns * x.inner;
     const std::int64_t most = work < serial_work ? 1 : max_threads();
     const std::int64_t parts = std::clamp<std::int64_t>(x.inner / block_rows, 1, most);

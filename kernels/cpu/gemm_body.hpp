@@ -89,7 +89,7 @@ template <int width, bool whole, bool add, int vectors>
             if (add) sum[v] += load_vector<Vector>(c);
             __builtin_memcpy(c, &sum[v], sizeof(Vector));
         } else {
-            const std::int64_t left = x.columns - v * width;
+            const std::int64_t left = x.columns - std::int64_t{v} * width;
             if (add) sum[v] += load_part<Vector>(c, left);
             store_part<Vector>(c, sum[v], left);
         }
@@ -103,16 +103,16 @@ void gemm_tile(const GemmTile& x, std::integer_sequence<int, row...>) {
     constexpr int group = height % 3 == 0 ? 3 : 1;  // rows that share a pointer: fewer registers for addresses
     Vector sum[height][vectors] = {};
     const float* a[(height + group - 1) / group] = {};
-    for (int g = 0; g * group < height; ++g) a[g] = turned ? x.a : x.a + g * group * x.a_stride;
+    for (int g = 0; g * group < height; ++g) a[g] = turned ? x.a : x.a + std::int64_t{g} * group * x.a_stride;
     const float* b = x.b;
     std::uintptr_t ahead = x.ahead;
     for (int i = 0; i < height; ++i) {
-        for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + i * x.c_stride + v * width, 1);
+        for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + i * x.c_stride + std::int64_t{v} * width, 1);
     }
     for (std::int64_t p = 0; p < x.inner; ++p) {
         Vector panel[vectors];
-        for (int v = 0; v < vectors; ++v) panel[v] = load_vector<Vector>(b + v * width);
-        __builtin_prefetch(reinterpret_cast<const void*>(ahead), 0, 2);
+        for (int v = 0; v < vectors; ++v) panel[v] = load_vector<Vector>(b + std::int64_t{v} * width);
+        __builtin_prefetch(reinterpret_cast<const void*>(ahead), 0, 2);  // NOLINT(performance-no-int-to-ptr)
         for (int i = 0; i < height; ++i) {
             const float left = turned ? a[0][i] : a[i / group][i % group * x.a_stride + p];
             for (int v = 0; v < vectors; ++v) sum[i][v] += left * panel[v];
@@ -121,7 +121,7 @@ void gemm_tile(const GemmTile& x, std::integer_sequence<int, row...>) {
         b += x.b_step;
         ahead += x.ahead_step;
     }
-    const bool whole = x.columns == vectors * width;
+    const bool whole = x.columns == std::int64_t{vectors} * width;
     if (whole && x.accumulate) {
         (store_row<width, true, true>(x, row, sum[row]), ...);
     } else if (whole) {
@@ -148,13 +148,13 @@ void gemm_tile_of(const GemmTile& x) {
 template <int width, int height, bool turned>
 void gemm_rows_of(const GemmBlock& x) {
     static_assert(height % 3 == 0);
-    constexpr std::int64_t heights[] = {height, height / 3 * 2, height / 3, 1};
+    constexpr std::int64_t heights[] = {height, std::int64_t{height} / 3 * 2, std::int64_t{height} / 3, 1};
     constexpr GemmTileFunction tiles[][2] = {
         {gemm_tile_of<width, 1, turned, height>, gemm_tile_of<width, 2, turned, height>},
         {gemm_tile_of<width, 1, turned, height / 3 * 2>, gemm_tile_of<width, 2, turned, height / 3 * 2>},
         {gemm_tile_of<width, 1, turned, height / 3>, gemm_tile_of<width, 2, turned, height / 3>},
         {gemm_tile_of<width, 1, turned, 1>, gemm_tile_of<width, 2, turned, 1>}};
-    constexpr std::int64_t panel_columns = 2 * width;
+    constexpr std::int64_t panel_columns = std::int64_t{2} * width;
     const std::int64_t panels = (x.c.columns + panel_columns - 1) / panel_columns;
     const std::int64_t count = ((x.c.rows + height - 1) / height) * panels;  // of tiles, about
     // What is ahead is spread evenly over the tiles.
@@ -176,7 +176,7 @@ void gemm_rows_of(const GemmBlock& x) {
         const int vectors = tile.columns > width ? 2 : 1;
         const bool direct = j < direct_columns;
         tile.b = direct ? x.b.data + j : x.packed + x.inner * (j - direct_columns);
-        tile.b_step = direct ? x.b.stride : vectors * width;
+        tile.b_step = direct ? x.b.stride : std::int64_t{vectors} * width;
         tiles[shape][vectors - 1](tile);
     };
     const auto shape_at = [&](std::int64_t i) {
@@ -206,8 +206,9 @@ void gemm_rows(const GemmBlock& x) {
 // Row p of a panel that begins at column `first`: `count` floats, the rest of the panel zeros.
 template <int width>
 void pack_row(const float* row, std::int64_t count, float* to, std::int64_t panel) {
-    if (count == 2 * width) {
-        __builtin_memcpy(to, row, 2 * width * sizeof(float));
+    constexpr std::int64_t whole = std::int64_t{2} * width;
+    if (count == whole) {
+        __builtin_memcpy(to, row, whole * sizeof(float));
         return;
     }
     for (std::int64_t j = 0; j < panel; ++j) to[j] = j < count ? row[j] : 0.0F;
@@ -218,10 +219,11 @@ void gemm_pack(Transpose transpose_b, ConstMatrix b, float* packed) {
     const bool turned = transpose_b == Transpose::yes;
     const std::int64_t inner = turned ? b.columns : b.rows;
     const std::int64_t columns = turned ? b.rows : b.columns;
-    const auto panel_at = [&](std::int64_t first) { return columns - first > width ? 2 * width : width; };
+    constexpr std::int64_t two = std::int64_t{2} * width;
+    const auto panel_at = [&](std::int64_t first) { return columns - first > width ? two : width; };
     if (turned) {
         for (std::int64_t j = 0; j < columns; ++j) {
-            const std::int64_t first = j / (2 * width) * (2 * width);
+            const std::int64_t first = j / two * two;
             const std::int64_t panel = panel_at(first);
             float* to = packed + inner * first + (j - first);
             for (std::int64_t p = 0; p < inner; ++p) to[p * panel] = b.data[j * b.stride + p];
@@ -232,7 +234,7 @@ void gemm_pack(Transpose transpose_b, ConstMatrix b, float* packed) {
     } else {
         // Row by row, as they lie in memory.
         for (std::int64_t p = 0; p < inner; ++p) {
-            for (std::int64_t first = 0; first < columns; first += 2 * width) {
+            for (std::int64_t first = 0; first < columns; first += two) {
                 const std::int64_t panel = panel_at(first);
                 const std::int64_t count = columns - first < panel ? columns - first : panel;
                 pack_row<width>(b.data + p * b.stride + first, count, packed + inner * first + p * panel, panel);

@@ -43,7 +43,8 @@ inline std::int64_t prefetch_distance(std::int64_t columns) {
 // The cache line in which vector n of a row begins, unless an earlier one does.
 template <int width, int n>
 void prefetch(const float* row) {
-    if constexpr (n * width % line_floats == 0) __builtin_prefetch(row + n * width);
+    constexpr std::int64_t first = std::int64_t{n} * width;
+    if constexpr (first % line_floats == 0) __builtin_prefetch(row + first);
 }
 
 inline bool unaligned(ConstMatrix b) {

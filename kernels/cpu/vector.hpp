@@ -31,14 +31,14 @@ struct Ahead {
 
 // A block of a dense product: c = op(a) * b, or c += op(a) * b. No dimension is 0.
 struct GemmBlock {
-    Transpose transpose_a;
-    ConstMatrix a;
-    ConstMatrix b;        // read where it is as far as it has whole panels of gemm_panel columns; or null
-    const float* packed;  // the other columns, by gemm_pack
-    std::int64_t inner;
-    Matrix c;
-    bool accumulate;
-    Ahead ahead, then;  // fetched into the cache on the way, one after the other
+    Transpose transpose_a = Transpose::no;
+    ConstMatrix a{};
+    ConstMatrix b{};                // read where it is as far as it has whole panels of gemm_panel columns; or null
+    const float* packed = nullptr;  // the other columns, by gemm_pack
+    std::int64_t inner = 0;
+    Matrix c{};
+    bool accumulate = false;
+    Ahead ahead{}, then{};  // fetched into the cache on the way, one after the other
 };
 
 struct VectorKernels {
@@ -50,8 +50,7 @@ struct VectorKernels {
     void (*gemm_rows)(const GemmBlock& block);
     std::int64_t gemm_panel;  // columns of b that a tile takes
 
-    // op(b), inner x columns, as gemm_rows reads it: inner times the columns rounded up to 16 floats, a multiple of 64
-    // bytes.
+    // op(b), inner x columns, as gemm_rows reads it: inner times the columns rounded up to 16 floats.
     void (*gemm_pack)(Transpose transpose_b, ConstMatrix b, float* packed);
 
     // z[j] = relu(z[j] + bias[j]) for j < n; `bias` may be null, `relu` false.

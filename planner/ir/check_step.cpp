@@ -120,8 +120,9 @@ private:
         }
         switch (s.op) {
             case MapOp::activate:
-                written(s.tensor), require(!has_out, "activate works in place");
+                written(s.tensor);
                 if (has_operand) with_role(*s.operand, {Role::bias}), shaped(*s.operand, 1, at(s.tensor).columns);
+                if (has_out) mask_of(s.tensor, *s.out);
                 return;
             case MapOp::dropout:
                 require(!has_operand && has_out, "dropout takes an output and no operand");
@@ -130,8 +131,7 @@ private:
                 return in_layout(*s.out, at(s.tensor).layout);
             case MapOp::positive_mask:
                 require(!has_operand && has_out, "positive_mask takes an output and no operand");
-                typed(*s.out, DType::bits), written(*s.out), same_shape(s.tensor, *s.out);
-                return in_layout(*s.out, at(s.tensor).layout);
+                return mask_of(s.tensor, *s.out);
             case MapOp::apply_mask:
                 written(s.tensor), require(has_operand && !has_out, "apply_mask takes an operand and no output");
                 typed(*s.operand, DType::bits), same_shape(s.tensor, *s.operand);
@@ -143,6 +143,10 @@ private:
                         "replicated rows would count twice");
                 return in_layout(*s.out, layout_partial());
         }
+    }
+    void mask_of(TensorId tensor, TensorId mask) const {
+        typed(mask, DType::bits), written(mask), same_shape(tensor, mask);
+        in_layout(mask, at(tensor).layout);
     }
     // One label for each row that a rank has logits of.
     void labelled(TensorId logits, TensorId labels, TensorId subset) const {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;  // columns are stored in 32 bits
 constexpr int max_splits = 64;
-constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;  // BLAS takes 32-bit extents
+constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;  // layer widths
 
 void check_grid(const Grid& grid) {
     for (const int extent : {grid.x, grid.y, grid.z}) {

@@ -188,12 +188,17 @@ TensorId Builder::column_sum(const std::string& name, TensorId in, int l) {
     return sum;
 }
 
-void Builder::activate(const std::string& name, TensorId z, int l, bool training) {
+std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, int l, bool training,
+                                          const std::optional<std::string>& mask) {
     const bool dropped = training && l < depth() && layer(l + 1).dropout;
-    if (!layer(l).bias && !layer(l).relu && !dropped) return;
+    if (!layer(l).bias && !layer(l).relu && !dropped) return std::nullopt;
     const std::optional<TensorId> operand = layer(l).bias ? std::optional(bias(l)) : std::nullopt;
-    const auto ids = vertices(tensor_of(schedule_, z), dropped);
-    step(name, MapStep{MapOp::activate, z, operand, {}, l + 1, layer(l).relu, dropped, ids});
+    const Tensor output = tensor_of(schedule_, z);
+    const auto ids = vertices(output, dropped);
+    std::optional<TensorId> bits;
+    if (mask) bits = transient(*mask, DType::bits, output.rows, output.columns, output.layout);
+    step(name, MapStep{MapOp::activate, z, operand, bits, l + 1, layer(l).relu, dropped, ids});
+    return bits;
 }
 
 TensorId Builder::dropout_input(const std::string& name, TensorId in, const std::string& out) {

@@ -112,7 +112,9 @@ public:
     TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out);
     TensorId weight_grad(const std::string& step, TensorId left, TensorId right, int l);
     TensorId column_sum(const std::string& step, TensorId in, int l);
-    void activate(const std::string& step, TensorId z, int l, bool training);
+    // With `mask`, the bits H^l > 0 are made in the same pass and returned under that name.
+    std::optional<TensorId> activate(const std::string& step, TensorId z, int l, bool training,
+                                     const std::optional<std::string>& mask);
     TensorId dropout_input(const std::string& step, TensorId in, const std::string& out);
     TensorId positive_mask(const std::string& step, TensorId h, const std::string& out);
     void apply_mask(const std::string& step, TensorId g, TensorId mask, int reading_layer);

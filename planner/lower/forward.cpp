@@ -23,19 +23,37 @@ TensorId product(Builder& builder, TensorId input, int l, Forward& forward) {
     return builder.spmm(at + ".spmm", l, true, columns, numbered("Z", l));
 }
 
+// The layout in which the mask of H^l is taken.
+Place mask_source(const Builder& builder, int l) {
+    const MaskRule rule = mask_rule(builder, l);
+    return rule.from.value_or(rule.at);
+}
+
+// H^l in place of Z^l, and the mask in the same pass where it is taken from H^l as it is born.
+void activate(Builder& builder, int l, TensorId z, bool training, Forward& forward) {
+    const Place born = builder.activation_born(l);
+    const bool masked = training && l < builder.depth();
+    const Place source = masked ? mask_source(builder, l) : born;
+    std::optional<std::string> name;
+    if (masked && (source == born || !builder.places_differ())) name = numbered("mask", l) + suffix(source);
+    const auto bits = builder.activate(numbered("forward.", l) + ".activate", z, l, training, name);
+    forward.activations[static_cast<std::size_t>(l)].add(born, z);
+    if (bits) forward.masks[static_cast<std::size_t>(l)].add(source, *bits);
+}
+
 // What the backward pass will want of H^l, made while H^l is at hand: a copy as operand of Y^(l+1), and its mask.
 void prepare_backward(Builder& builder, int l, Forward& forward) {
     Copies& h = forward.activations[static_cast<std::size_t>(l)];
     if (builder.moves_input(l + 1)) {
         builder.at(h, builder.left(l + 1), numbered("operand.H", l), numbered("H", l));
     }
-    const MaskRule rule = mask_rule(builder, l);
-    const Place source = rule.from.value_or(rule.at);
-    const TensorId bits =
-        builder.positive_mask(numbered("mask.", l), h.at(h.source_for(source)), numbered("mask", l) + suffix(source));
     Copies& mask = forward.masks[static_cast<std::size_t>(l)];
-    mask.add(source, bits);
-    builder.at(mask, rule.at, numbered("mask.", l) + ".redistribute", numbered("mask", l));
+    const Place source = mask_source(builder, l);
+    if (!mask.in(source)) {
+        mask.add(source, builder.positive_mask(numbered("mask.", l), h.at(h.source_for(source)),
+                                               numbered("mask", l) + suffix(source)));
+    }
+    builder.at(mask, mask_rule(builder, l).at, numbered("mask.", l) + ".redistribute", numbered("mask", l));
 }
 
 // Z^l from H^(l-1), or layer 1's from its cached aggregation.
@@ -84,8 +102,7 @@ Forward lower_forward(Builder& builder, bool training, std::optional<TensorId> c
     forward.masks.resize(depth + 1);
     for (int l = 1; l <= builder.depth(); ++l) {
         const TensorId z = layer_output(builder, l, training, cached, forward);
-        builder.activate(numbered("forward.", l) + ".activate", z, l, training);
-        forward.activations[static_cast<std::size_t>(l)].add(builder.activation_born(l), z);
+        activate(builder, l, z, training, forward);
     }
     const Place wanted = training ? builder.loss_place() : Place::r;
     forward.logits = builder.at(forward.activations[depth], wanted, "forward.logits", "logits");

@@ -11,7 +11,7 @@ namespace gnnplan::data {
 namespace {
 
 // Positive whole numbers in bins: four to each power of two.
-constexpr std::size_t bins = 4 * 63;
+constexpr std::size_t bins = 252;  // 4 * 63
 
 std::size_t bin_of(std::int64_t gap) {
     const auto value = static_cast<std::uint64_t>(gap);

@@ -20,6 +20,10 @@ kernels::DropoutKey dropout_key(const MapStep& step, const StepContext& context,
             step.vertices ? context.store.values<std::int32_t>(*step.vertices).data() : nullptr};
 }
 
+std::uint8_t* bits_of(const StepContext& context, TensorId id) {
+    return reinterpret_cast<std::uint8_t*>(context.store.bytes(id));
+}
+
 void activate(const MapStep& step, const StepContext& context) {
     const Store& store = context.store;
     const float* bias = nullptr;
@@ -27,7 +31,7 @@ void activate(const MapStep& step, const StepContext& context) {
         bias = reinterpret_cast<const float*>(store.bytes(*step.operand)) + store.block(step.tensor).columns.begin;
     }
     context.kernels.activate(store.matrix(step.tensor), bias, step.relu, dropout_key(step, context, step.dropout),
-                             nullptr);
+                             step.out ? bits_of(context, *step.out) : nullptr);
 }
 
 void dropout(const MapStep& step, const StepContext& context) {
@@ -35,10 +39,6 @@ void dropout(const MapStep& step, const StepContext& context) {
     const bool drops = key.probability > 0;
     context.store.alias(*step.out, drops ? std::nullopt : std::optional(step.tensor));
     if (drops) context.kernels.dropout(context.store.matrix(step.tensor), context.store.matrix(*step.out), key);
-}
-
-std::uint8_t* bits_of(const StepContext& context, TensorId id) {
-    return reinterpret_cast<std::uint8_t*>(context.store.bytes(id));
 }
 
 // The mask is taken after dropout, so the elements it keeps are those that dropout scaled by 1 / (1 - p).

@@ -16,8 +16,8 @@ constexpr const char* compiler = "GCC " __VERSION__;
 std::string version() { return GNNPLAN_VERSION; }
 
 std::string version_text(const std::string& tool) {
-    return fmt::format("{} {}\ncompiler  {}\nMPI       {}\nBLAS      {}", tool, version(), compiler, GNNPLAN_MPI_TEXT,
-                       GNNPLAN_BLAS_TEXT);
+    return fmt::format("{} {}\ncompiler  {}\nMPI       {}\nBLAS      none, own kernels", tool, version(), compiler,
+                       GNNPLAN_MPI_TEXT);
 }
 
 }  // namespace gnnplan::tools

@@ -105,7 +105,8 @@ const Alteration alterations[] = {
                  {"more" + std::to_string(i), Role::moment, DType::f32, 1 << 30, 1 << 29, layout_replicated()});
          }
      }},
-    {"a mask of the adjacency", [](Schedule& s) { first_map(s, MapOp::positive_mask).tensor = named(s, "A^T"); }},
+    {"an adjacency as mask", [](Schedule& s) { first_map(s, MapOp::activate).out = named(s, "A^T"); }},
+    {"a mask that is not of bits", [](Schedule& s) { first_map(s, MapOp::activate).out = first<GemmStep>(s).out; }},
     {"dropout of a transient", [](Schedule& s) { first_map(s, MapOp::dropout).tensor = first<GemmStep>(s).out; }},
     {"a product written over dropped features, which may be the features",
      [](Schedule& s) { first<GemmStep>(s).out = *first_map(s, MapOp::dropout).out; }},

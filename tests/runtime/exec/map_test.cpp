@@ -77,6 +77,29 @@ TEST_P(Map, ActivateAddsTheBiasOfItsColumnsAndCutsAtZero) {
         });
 }
 
+// The mask that comes with an activation is the one that is taken from its result.
+TEST_P(Map, ActivateMakesItsMask) {
+    on_every_grid(
+        [](Schedule& schedule, const Layout& layout) {
+            const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
+            const TensorId mask = add(schedule, "mask", Role::transient, DType::bits, rows, columns, layout);
+            const TensorId kept = add(schedule, "kept", Role::transient, DType::bits, rows, columns, layout);
+            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, mask, 2, true, true});
+            add_step(schedule, "positive", MapStep{MapOp::positive_mask, z, {}, kept, 0, false, false});
+        },
+        [](testing::Rank& rank) {
+            rank.fill(0, element);
+            rank.run(0, with_dropout(true));
+            rank.run(1);
+            const auto bytes = [&](TensorId id) {
+                const auto count = bytes_of(DType::bits, rank.store.block(id).count());
+                const std::byte* data = rank.store.bytes(id);
+                return std::vector<std::byte>(data, data + count);
+            };
+            EXPECT_EQ(bytes(1), bytes(2));
+        });
+}
+
 TEST_P(Map, DropoutFallsOnTheSameElementsInEveryLayout) {
     const std::vector<float> expected = dropped_whole();
     const auto dropped = [&](std::int64_t i, std::int64_t j) {

@@ -100,8 +100,9 @@ struct AllReduceStep {
 };
 
 enum class MapOp : std::uint8_t {
-    activate,       // in place: tensor = dropout(relu(tensor + operand)); operand, the bias, is optional
-    dropout,        // out = dropout(tensor); where no element is dropped, out is the tensor itself
+    activate,  // in place: tensor = dropout(relu(tensor + operand)), out = bits (tensor > 0); operand, the bias, and
+               // out are optional
+    dropout,   // out = dropout(tensor); where no element is dropped, out is the tensor itself
     positive_mask,  // out = bits (tensor > 0)
     apply_mask,     // in place: tensor = tensor * operand bits / (1 - p)
     column_sum,     // out = column sums of tensor over the local rows, zero elsewhere: a partial sum

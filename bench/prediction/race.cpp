@@ -1,0 +1,153 @@
+#include "bench/prediction/race.hpp"
+
+#include "runtime/exec/executor.hpp"
+#include "runtime/train/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <utility>
+
+namespace gnnplan::bench {
+namespace {
+
+constexpr std::uint64_t seed = 1;  // of weights, and of who shares memory with whom
+// Predictions are of training with dropout, on the features too where they may vary.
+constexpr float dropout = 0.5F;
+constexpr double cached_epoch = 0.1;   // seconds: below, what caches hold when an epoch begins matters
+constexpr double turn_seconds = 0.02;  // of timed epochs
+constexpr int most_in_turn = 9;
+
+// By how much each step moves the latest rank on, median over epochs; all ranks begin an epoch together. Of one epoch
+// these add up to its time: what a rank waits for another is not counted again.
+std::vector<double> step_seconds(const std::vector<measure::StepLog>& ranks) {
+    const std::size_t passes = ranks.front().passes();
+    const std::size_t steps = ranks.front().bytes().size();
+    std::vector<std::vector<double>> moved(steps, std::vector<double>(passes));
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+        std::vector<double> elapsed(ranks.size(), 0.0);
+        double latest = 0;
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (std::size_t rank = 0; rank < ranks.size(); ++rank) elapsed[rank] += ranks[rank].seconds()[pass][step];
+            const double now = *std::max_element(elapsed.begin(), elapsed.end());
+            moved[step][pass] = now - std::exchange(latest, now);
+        }
+    }
+    std::vector<double> seconds;
+    seconds.reserve(steps);
+    for (std::vector<double>& times : moved) seconds.push_back(measure::median(std::move(times)));
+    return seconds;
+}
+
+// One configuration on this rank, ready to run. Collective, all of it.
+class Runner {
+public:
+    Runner(comm::Communicator& comm, const data::Dataset& dataset, const data::DegreeScales& scales,
+           std::shared_ptr<const exec::GraphCounts> counts, const Candidate& candidate)
+        : comm_(comm),
+          training_(dataset.subset_size(data::train)),
+          input_dropout_(candidate.configuration.constant_input ? 0.0F : dropout) {
+        const Schedule& schedule = candidate.schedule;
+        comm::agree(comm, [&] {
+            state_ = std::make_unique<exec::ModelState>(schedule, seed, tracker_);
+            executor_ = std::make_unique<exec::Executor>(schedule, std::move(counts), comm, kernels::cpu_table(),
+                                                         tracker_, clock_);
+            executor_->build_blocks(dataset.graph(), scales);
+            executor_->allocate(*state_);
+            executor_->fill(dataset);
+        });
+        executor_->run(Phase::setup, settings(0));
+        estimate_ = epoch(false);
+    }
+
+    void take_turn() {
+        if (estimate_ < cached_epoch) estimate_ = std::min(estimate_, epoch(false));
+        const int epochs = std::clamp(static_cast<int>(turn_seconds / estimate_), 1, most_in_turn);
+        for (int i = 0; i < epochs; ++i) seconds_.push_back(epoch(true));
+    }
+
+    Outcome outcome() const {
+        const auto logs = train::gather_logs(comm_, log_);
+        const auto [fastest, slowest] = std::minmax_element(seconds_.begin(), seconds_.end());
+        return {measure::median(seconds_), *fastest, *slowest, seconds_.size(), step_seconds(logs)};
+    }
+
+private:
+    exec::PassSettings settings(std::uint32_t epoch) const {
+        exec::PassSettings settings;
+        settings.seed = seed;
+        settings.epoch = epoch;
+        settings.dropout = dropout;
+        settings.input_dropout = input_dropout_;
+        settings.inverse_training_count = 1.0 / static_cast<double>(training_);
+        settings.adam.step = epoch;
+        return settings;
+    }
+
+    // The largest over ranks, which is waited for, so that all begin the next one together.
+    double epoch(bool timed) {
+        const double start = clock_.now();
+        const auto samples = executor_->run(Phase::epoch, settings(++epochs_));
+        const double seconds = comm::control_max(comm_, clock_.now() - start);
+        if (timed) log_.add(samples);
+        return seconds;
+    }
+
+    comm::Communicator& comm_;
+    std::int64_t training_;
+    float input_dropout_;
+    measure::SteadyClock clock_;
+    exec::MemoryTracker tracker_;
+    std::unique_ptr<exec::ModelState> state_;
+    std::unique_ptr<exec::Executor> executor_;
+    std::uint32_t epochs_ = 0;
+    double estimate_ = 0;
+    measure::StepLog log_;
+    std::vector<double> seconds_;
+};
+
+// The same on every rank and with every standard library.
+std::vector<std::size_t> shuffled(std::size_t count) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(seed);
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    return order;
+}
+
+std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, search::Views& views) {
+    const auto& counts = dynamic_cast<const exec::GraphCounts&>(views.numbered(schedule.numbering));
+    return std::make_shared<const exec::GraphCounts>(counts);
+}
+
+}  // namespace
+
+std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset, search::Views& views,
+                          const std::vector<Candidate>& field, const RaceOptions& options) {
+    kernels::set_threads(1);
+    const data::DegreeScales scales = data::compute_scales(dataset.graph(), data::Normalisation::symmetric);
+    const std::vector<std::size_t> order = shuffled(field.size());
+    std::vector<Outcome> outcomes(field.size());
+    for (std::size_t begin = 0; begin < order.size();) {
+        std::vector<std::unique_ptr<Runner>> runners;
+        std::int64_t resident = 0;
+        std::size_t end = begin;
+        for (; end < order.size(); ++end) {
+            const Candidate& next = field[order[end]];
+            resident += next.predicted.peak_bytes_per_rank;
+            if (end > begin && resident > options.resident_bytes) break;
+            runners.push_back(std::make_unique<Runner>(comm, dataset, scales, counts_for(next.schedule, views), next));
+        }
+        for (int round = 0; round < options.rounds; ++round) {
+            for (const auto& runner : runners) runner->take_turn();
+        }
+        for (std::size_t i = begin; i < end; ++i) outcomes[order[i]] = runners[i - begin]->outcome();
+        begin = end;
+        if (options.progress) options.progress(end);
+    }
+    return outcomes;
+}
+
+}  // namespace gnnplan::bench

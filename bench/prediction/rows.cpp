@@ -1,0 +1,59 @@
+#include "bench/prediction/rows.hpp"
+
+#include "planner/io/document.hpp"
+#include "planner/io/enum_names.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
+
+#include <fmt/format.h>
+
+namespace gnnplan::bench {
+namespace {
+
+// What a step does in so many words that steps of one kind are predicted by one part of the model.
+std::string kind_text(const Step& step) {
+    std::string kind(kind_of(step.operation));
+    if (const auto* product = std::get_if<SpmmStep>(&step.operation)) {
+        if (product->exchange != Exchange::none) kind += fmt::format(" {}", io::name_of(product->exchange));
+        if (product->overlap) kind += " overlapped";
+    }
+    if (const auto* map = std::get_if<MapStep>(&step.operation)) kind += fmt::format(" {}", io::name_of(map->op));
+    return kind;
+}
+
+io::Document steps_of(const Candidate& candidate, const Outcome& outcome) {
+    io::Document steps = io::Document::array();
+    for (std::size_t i = 0; i < candidate.schedule.steps.size(); ++i) {
+        const Step& step = candidate.schedule.steps[i];
+        if (step.phase != Phase::epoch) continue;
+        steps.push(io::Document::object({{"name", step.name},
+                                         {"kind", kind_text(step)},
+                                         {"predicted", candidate.predicted.step_seconds[i]},
+                                         {"measured", outcome.step_seconds[i]}}));
+    }
+    return steps;
+}
+
+}  // namespace
+
+std::string rows_text(const Setting& setting, const std::vector<Candidate>& field,
+                      const std::vector<Outcome>& outcomes) {
+    io::Document rows = io::Document::array();
+    for (std::size_t i = 0; i < field.size(); ++i) {
+        const Configuration& configuration = field[i].configuration;
+        rows.push(io::Document::object({{"graph", setting.graph},
+                                        {"widths", setting.widths},
+                                        {"ranks", setting.ranks},
+                                        {"network", setting.network},
+                                        {"configuration", tools::configuration_text(configuration)},
+                                        {"operands", text(configuration.operands)},
+                                        {"predicted_seconds", field[i].predicted.epoch_seconds},
+                                        {"measured_seconds", outcomes[i].seconds},
+                                        {"fastest", outcomes[i].fastest},
+                                        {"slowest", outcomes[i].slowest},
+                                        {"epochs", outcomes[i].epochs},
+                                        {"steps", steps_of(field[i], outcomes[i])}}));
+    }
+    return io::dump(rows, 1) + "\n";
+}
+
+}  // namespace gnnplan::bench

@@ -1,0 +1,30 @@
+// What was predicted beside what was measured, as JSON.
+#pragma once
+
+#include "bench/prediction/race.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gnnplan::bench {
+
+struct Setting {
+    std::string graph;
+    std::vector<std::int64_t> widths;
+    int ranks = 1;
+    std::string network;  // a name for what lies between the ranks
+};
+
+// An array with an object for each configuration, in the order of `field`:
+//   graph, widths, ranks, network   the setting
+//   configuration, operands         the configuration in words
+//   predicted_seconds               of an epoch
+//   measured_seconds                median over epochs of the largest over ranks; fastest, slowest, epochs: of those
+//   steps                           of an epoch: name, kind, predicted and measured seconds; they add up to the epoch
+std::string rows_text(const Setting& setting, const std::vector<Candidate>& field,
+                      const std::vector<Outcome>& outcomes);
+
+}  // namespace gnnplan::bench

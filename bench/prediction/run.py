@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Are the planner's epochs true? Runs configurations of a corpus, each beside its prediction, and judges (judge.py).
+
+    bench/prediction/run.py --build build/release             under 20 minutes on two cores
+    bench/prediction/run.py --build build/release --quick     under 4
+    bench/prediction/run.py --build build/release --graphs ego-twitter.txt.gz --widths 602,128,41 --symmetrise --json
+
+The corpus: R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a rank; then two and four ranks in
+network namespaces whose links are limited. Configurations are sampled from the full space (sample.hpp); none of this is used by
+the calibration. --graphs replaces the corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
+"""
+import argparse, json, os, pathlib, shutil, subprocess, sys, tempfile, time
+from typing import NamedTuple
+
+sys.dont_write_bytecode = True
+
+import judge
+
+HERE = pathlib.Path(__file__).resolve().parent
+NETWORK_TOOLS = ("setpriv", "unshare", "nsenter", "ip", "tc")
+
+
+class Problem(NamedTuple):
+    graph: str
+    widths: str
+    most: int  # configurations to run
+
+
+LOCAL = [Problem("rmat:170000:2490000:70101", "128,256,40", 16),     # ogbn-arxiv's size
+         Problem("rmat:233000:23000000:70102", "602,128,41", 8),     # Reddit's vertices, a fifth of its edges
+         Problem("rmat:400000:2200000:70103", "256,128,100", 8),     # as sparse as Web-Google
+         Problem("rmat:2700:13000:70104", "1433,16,7", 24),          # Cora's size, in cache
+         Problem("rmat:170000:2490000:70105", "128,128,128,40", 12)]
+LIMITED = [Problem("rmat:40000:600000:70106", "128,64,16", 12), Problem("rmat:16000:500000:70107", "602,128,41", 12)]
+NETWORKS = [(2, "1gbit"), (4, "1gbit"), (2, "200mbit"), (4, "200mbit")]
+
+QUICK_LOCAL = [Problem("rmat:60000:900000:70108", "128,256,40", 8), LOCAL[3]]
+QUICK_LIMITED = [Problem("rmat:16000:250000:70109", "128,64,16", 8)]
+QUICK_NETWORKS = [(2, "1gbit")]
+
+NAMED_MOST = 16  # configurations of a graph named at run time
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(HERE.parents[1] / "build/release"), help="folder of the build")
+    parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration, or one made now")
+    parser.add_argument("--calibrate", action="store_true", help="calibrate for each number of ranks, whatever the user has")
+    parser.add_argument("--quick", action="store_true", help="a smaller corpus")
+    parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
+    parser.add_argument("--widths", default="602,128,41", help="for --graphs; default 602,128,41")
+    parser.add_argument("--symmetrise", action="store_true", help="add the reverse of every edge of --graphs")
+    parser.add_argument("--epochs", type=int, default=3, help="rounds of timed epochs; default 3")
+    parser.add_argument("--local-only", action="store_true", help="no limited networks")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    parser.add_argument("-o", "--output", help="where to write the rows")
+    options = parser.parse_args()
+    if options.machine and options.calibrate:
+        parser.error("--machine and --calibrate exclude each other")
+    if not shutil.which("mpirun"):
+        parser.error("mpirun is not installed")
+    for tool in ("gnnplan", "measure_configurations"):
+        if not (pathlib.Path(options.build) / "bin" / tool).is_file():
+            parser.error(f"{options.build} has no bin/{tool}")
+    return options
+
+
+def corpus(options):
+    """Problems for ranks of this machine, problems for limited networks, those networks."""
+    if options.graphs:
+        # Ranks in namespaces start in folders of their own.
+        named = [Problem(str(pathlib.Path(graph).resolve()), options.widths, NAMED_MOST) for graph in options.graphs]
+        return named, named, QUICK_NETWORKS if options.quick else NETWORKS
+    return (QUICK_LOCAL, QUICK_LIMITED, QUICK_NETWORKS) if options.quick else (LOCAL, LIMITED, NETWORKS)
+
+
+def run(*command):
+    """The command on one thread a rank; its output is shown only if it fails."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    start = time.monotonic()
+    done = subprocess.run(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        print(" ".join(map(str, command)), done.stdout, f"exit status {done.returncode}", sep="\n", file=sys.stderr)
+        sys.exit(2)
+    return time.monotonic() - start
+
+
+def on(ranks):
+    return ["mpirun", "-n", ranks] if ranks > 1 else []
+
+
+class Machines:
+    """The profile for so many ranks of this machine."""
+
+    def __init__(self, options, tools, scratch):
+        cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+        kept = pathlib.Path(cache) / "gnnplan/machine.json"
+        self.named = None if options.calibrate else options.machine or (kept if kept.is_file() else None)
+        self.tools, self.scratch, self.made = tools, scratch, {}
+
+    def of(self, ranks):
+        if self.named:
+            return self.named
+        if ranks not in self.made:
+            self.made[ranks] = self.scratch / f"machine{ranks}.json"
+            alone = ["--ranks", 1] if ranks == 1 else []
+            seconds = run(*on(ranks), self.tools / "gnnplan", "calibrate", "--quick", *alone, "-o", self.made[ranks])
+            say(f"calibrated {ranks} rank(s)", seconds)
+        return self.made[ranks]
+
+
+def say(what, seconds):
+    print(f"{what}: {seconds:.0f} s", file=sys.stderr, flush=True)
+
+
+def measure_local(problems, options, tools, scratch):
+    machines, rows, part = Machines(options, tools, scratch), [], scratch / "rows.json"
+    symmetrise = ["--symmetrise"] * options.symmetrise
+    for ranks in (1, 2):
+        for problem in problems:
+            machine = machines.of(ranks)
+            seconds = run(*on(ranks), tools / "measure_configurations", "--graph", problem.graph, "--widths", problem.widths, "--most",
+                          problem.most, "--epochs", options.epochs, "--machine", machine, *symmetrise, "-o", part)
+            rows += json.loads(part.read_text())
+            say(f"{problem.graph} {problem.widths}, {ranks} rank(s)", seconds)
+    return rows
+
+
+def measure_limited(problems, networks, options, scratch):
+    rows, part = [], scratch / "rows.json"
+    symmetrise = ["--symmetrise"] * options.symmetrise
+    for ranks, rate in networks:
+        seconds = run(sys.executable, HERE / "limited.py", "--build", options.build, "--ranks", ranks, "--rate", rate, "--epochs",
+                      options.epochs, *symmetrise, "-o", part, *("=".join(map(str, problem)) for problem in problems))
+        rows += json.loads(part.read_text())
+        say(f"{ranks} ranks at {rate}", seconds)
+    return rows
+
+
+def main():
+    options = arguments()
+    local, limited, networks = corpus(options)
+    missing = [tool for tool in NETWORK_TOOLS if not shutil.which(tool)]
+    with tempfile.TemporaryDirectory(prefix="gnnplan-prediction-") as folder:
+        scratch = pathlib.Path(folder)
+        rows = measure_local(local, options, pathlib.Path(options.build).resolve() / "bin", scratch)
+        if missing:
+            print(f"no limited networks: {', '.join(missing)} not installed", file=sys.stderr)
+        elif not options.local_only:
+            rows += measure_limited(limited, networks, options, scratch)
+    if options.output:
+        pathlib.Path(options.output).write_text(json.dumps(rows, indent=1) + "\n")
+    sys.exit(judge.report(rows, options.json))
+
+
+if __name__ == "__main__":
+    main()
