@@ -52,7 +52,8 @@ void add_training(CLI::App& app, RunFlags& flags) {
               "Epochs between evaluations; the last epoch is evaluated too; 0: never", {0});
     add_count(app, "--autotune", flags.autotune,
               "Epochs each candidate is tried for; 0: off; default: those that could still win are tried, for at most "
-              "5 % of the run, none below 20 epochs", {0});
+              "5 % of the run, none below 20 epochs",
+              {0});
 }
 
 void add_output(CLI::App& app, RunFlags& flags) {
