@@ -1,5 +1,7 @@
 #include "tools/gnnplan/sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -116,9 +118,9 @@ std::vector<std::string> nothing_fits_lines(const Sweep& sweep) {
         }
         // Of the point with the fewest ranks: every larger number was looked at.
         const std::optional<int> smallest = group.points.front()->smallest_ranks;
-        lines.push_back((settings.empty() ? "" : settings + ": ") + "nothing fits" + asked +
-                        (varies ? " ranks; " : "; ") +
-                        (smallest ? std::to_string(*smallest) + " ranks would do" : group.points.front()->why));
+        lines.push_back(fmt::format(
+            "{}nothing fits{}{}; {}", settings.empty() ? "" : settings + ": ", asked, varies ? " ranks" : "",
+            smallest ? fmt::format("{} ranks would do", *smallest) : group.points.front()->why));
     }
     return lines;
 }
