@@ -22,6 +22,13 @@ constexpr std::size_t max_grids_shown = 40;
 // Above this many ranks times layers sharded grids are searched only when something is over memory.
 constexpr std::size_t max_sharded_unasked = 200;
 
+Costed costed_of(const Space& space, Candidate candidate) {
+    const Units units = cost::executed_units(candidate.schedule);
+    const bool fits = candidate.predicted.peak_bytes_per_rank <= space.memory_per_rank;
+    Ranked ranked{candidate.configuration, units, units, candidate.predicted, false, fits};
+    return {std::move(ranked), std::move(candidate)};
+}
+
 // Walks the members from the fastest on and costs those that are asked for.
 class Walk {
 public:
@@ -74,11 +81,8 @@ private:
             std::erase_if(found_.costed, [](const Costed& costed) { return !costed.ranked.fits; });
             thriftiest_ = peak;
         }
-        Costed& costed = found_.costed.emplace_back();
-        const Units units = cost::executed_units(schedule);
         const Prediction predicted = cost::predict(schedule, graph, machine_, peak);
-        costed.ranked = {configuration, units, units, predicted, false, fits};
-        costed.candidate = {configuration, std::move(schedule), predicted};
+        found_.costed.push_back(costed_of(space_, {configuration, std::move(schedule), predicted}));
     }
 
     void add_classes(const std::map<std::string, std::int64_t>& classes, const std::string& why) {
@@ -126,16 +130,6 @@ bool beats(const Ranked& a, const Ranked& b, const std::vector<Objective>& objec
     return better;
 }
 
-Costed costed_with(const Space& space, const Configuration& configuration, const Machine& machine, Views& views) {
-    Costed costed;
-    costed.candidate = cost_configuration(space, configuration, machine, views);
-    const Units units = cost::executed_units(costed.candidate.schedule);
-    const Prediction& predicted = costed.candidate.predicted;
-    const bool fits = predicted.peak_bytes_per_rank <= space.memory_per_rank;
-    costed.ranked = {configuration, units, units, predicted, false, fits};
-    return costed;
-}
-
 // The fastest members once more, with factored values, where those take less memory.
 void add_factored(const Space& space, const Machine& machine, Views& views, Found& found) {
     constexpr std::size_t most = 3;
@@ -145,7 +139,7 @@ void add_factored(const Space& space, const Machine& machine, Views& views, Foun
         Configuration configuration = stored.configuration;
         configuration.factored_values = true;
         const std::int64_t peak = stored.predicted.peak_bytes_per_rank;
-        Costed costed = costed_with(space, configuration, machine, views);
+        Costed costed = costed_of(space, cost_configuration(space, configuration, machine, views));
         if (costed.ranked.predicted.peak_bytes_per_rank < peak) found.costed.push_back(std::move(costed));
     }
 }

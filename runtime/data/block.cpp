@@ -156,9 +156,8 @@ std::vector<float> block_scales(const DegreeScales& scales, bool transposed, boo
     std::vector<float> found(at(range.size()), 1.0F);
     if (all.empty()) return found;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const bool ordered = order != nullptr && !order->identity();
-        const std::size_t vertex = ordered ? at(order->vertex[at(i)]) : at(i);
-        found[at(i - range.begin)] = static_cast<float>(all[vertex]);
+        const std::int64_t vertex = order == nullptr ? i : order->vertex_at(i);
+        found[at(i - range.begin)] = static_cast<float>(all[at(vertex)]);
     }
     return found;
 }

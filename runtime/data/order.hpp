@@ -15,6 +15,8 @@ struct VertexOrder {
     std::vector<std::int32_t> position;  // of each of the user's vertices; as long as `vertex`
 
     bool identity() const { return vertex.empty(); }
+    // The user's vertex at a position, whatever the order.
+    std::int64_t vertex_at(std::int64_t at) const { return identity() ? at : vertex[static_cast<std::size_t>(at)]; }
     std::int64_t bytes() const {
         return static_cast<std::int64_t>((vertex.size() + position.size()) * sizeof(std::int32_t));
     }

@@ -2,6 +2,8 @@
 
 #include "runtime/data/matrix_rows.hpp"
 
+#include <gnnplan/ir/pieces.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -48,7 +50,7 @@ class Scan {
 public:
     Scan(Range columns, std::int64_t panel_columns) : columns_(columns) {
         const std::int64_t size = std::max<std::int64_t>(1, columns.size());
-        const std::int64_t panels = panel_columns == 0 ? 1 : (size + panel_columns - 1) / panel_columns;
+        const std::int64_t panels = panel_count(size, panel_columns);
         panel_columns_ = static_cast<std::uint32_t>((size + panels - 1) / panels);
         panels_.resize(static_cast<std::size_t>(panels));
         last_.resize(static_cast<std::size_t>(size), 0);

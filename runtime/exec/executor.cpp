@@ -54,10 +54,7 @@ Executor::Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> 
 void Executor::fill(TensorId id, const data::Dataset& dataset) {
     const Block block = store_.block(id);
     const data::VertexOrder& order = counts_->order();
-    const auto vertex = [&](std::int64_t row) {
-        return order.identity() ? static_cast<std::size_t>(row)
-                                : static_cast<std::size_t>(order.vertex[static_cast<std::size_t>(row)]);
-    };
+    const auto vertex = [&](std::int64_t row) { return static_cast<std::size_t>(order.vertex_at(row)); };
     const auto gather = [&](const auto& all, auto out) {
         for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
             out[static_cast<std::size_t>(row - block.rows.begin)] = all(vertex(row));

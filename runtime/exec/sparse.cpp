@@ -26,8 +26,7 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
                        const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker)
     : matrix_(matrix), needed_rows_(needed_rows) {
     const Range rows = rows_of(grid, matrix, rank);
-    row_range_ = rows;
-    rows_ = rows.size();
+    rows_ = rows;
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
     for (const Stage& from : stages) {
         SparseStage stage;
@@ -72,14 +71,14 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
 }
 
 std::int64_t SparsePart::block_bytes(const SparseStage& stage) const {
-    return sparse_bytes(matrix_, row_range_, stage.piece->columns, stage.nonzeros);
+    return sparse_bytes(matrix_, rows_, stage.piece->columns, stage.nonzeros);
 }
 
 kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* received) const {
     if (stage.block) return block(*stage.block).view();
     const std::span bytes(received, static_cast<std::size_t>(block_bytes(stage)));
     const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.panel_columns);
-    return data::view_of(bytes, rows_, stage.dense_rows, panels, !matrix_.factored);
+    return data::view_of(bytes, rows_.size(), stage.dense_rows, panels, !matrix_.factored);
 }
 
 void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,

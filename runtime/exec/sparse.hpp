@@ -43,7 +43,6 @@ public:
     SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
                const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker);
 
-    std::int64_t rows() const { return rows_; }
     bool needed_rows() const { return needed_rows_; }
     // Bytes of the nonzeros multiplied at a stage, as they are sent.
     std::int64_t block_bytes(const SparseStage& stage) const;
@@ -64,8 +63,7 @@ private:
     data::BlockFormat format() const { return {!matrix_.factored, matrix_.panel_columns}; }
 
     const Tensor& matrix_;
-    Range row_range_;
-    std::int64_t rows_ = 0;
+    Range rows_;
     bool needed_rows_ = false;
     std::vector<SparseStage> stages_;
     std::vector<data::LocalBlock> blocks_;
