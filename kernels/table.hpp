@@ -7,6 +7,7 @@
 #include "kernels/views.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace gnnplan::kernels {
 
@@ -17,6 +18,12 @@ struct LossInput {
     const std::int32_t* label = nullptr;        // per local row; -1 where unlabelled
     const std::uint8_t* in_training = nullptr;  // per local row; 1 where the vertex trains (its label is then >= 0)
     double inverse_training_count = 0;          // 1 / |T| over the whole graph
+};
+
+// Of some columns of a row of logits: the largest, and the sum of exp(z - largest). Of none: -infinity and 0.
+struct SoftmaxPart {
+    float largest = -std::numeric_limits<float>::infinity();
+    float sum = 0;
 };
 
 struct AdamSettings {
@@ -55,6 +62,15 @@ struct Table {
     // inverse_training_count on training rows and 0 elsewhere. Returns the sum of the cross-entropies of the local
     // training rows (not divided).
     double (*softmax_cross_entropy)(Matrix logits, const LossInput& input);
+
+    // The same where a rank has some columns of the classes only. parts[i] of every training row of the local columns;
+    // nothing is written for other rows.
+    void (*softmax_parts)(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts);
+
+    // In place: the gradient, given what the columns of all ranks make together. Labels count from the first local
+    // column; those of other ranks' columns are negative or too large. Returns the sum of the cross-entropies of the
+    // training rows whose label is local.
+    double (*softmax_gradient)(Matrix logits, const LossInput& input, const SoftmaxPart* totals);
 
     // correct[s] += number of local rows of split s (subset[i] == s, 0 <= s < 3) whose arg max (first wins) is label[i]
     // >= 0.

@@ -12,6 +12,8 @@ void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);
 void positive_mask(ConstMatrix h, std::uint8_t* bits);
 void apply_mask(Matrix g, const std::uint8_t* bits, float scale);
 double softmax_cross_entropy(Matrix logits, const LossInput& input);
+void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts);
+double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals);
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]);
 void column_sum(ConstMatrix g, float* out);
 void adam(float* w, const float* gradient, float* m1, float* m2, std::int64_t count, const AdamSettings& settings);

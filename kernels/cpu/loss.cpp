@@ -2,6 +2,7 @@
 // blocks' sums are added in order, so the bits do not depend on the threads either.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
@@ -16,28 +17,68 @@ std::int64_t block_start(std::int64_t rows, std::int64_t block) {
     return block * (rows / row_blocks) + std::min(block, rows % row_blocks);
 }
 
-}  // namespace
+// What an element costs, in additions, for the decision how many threads are worth it.
+constexpr std::int64_t exponential_cost = 4;
 
-double softmax_cross_entropy(Matrix logits, const LossInput& input) {
-    constexpr std::int64_t exponential_cost = 4;
-    const VectorKernels& kernels = best_kernels();
+// The sum of of_row(i).
+template <class OfRow>
+double sum_over_rows(Matrix logits, const OfRow& of_row) {
     std::array<double, row_blocks> partial{};
     const std::int64_t work = logits.rows * logits.columns * exponential_cost;
     parallel_for(row_blocks, work, Schedule::dynamic, [&](std::int64_t block) {
         double sum = 0;
         for (std::int64_t i = block_start(logits.rows, block); i < block_start(logits.rows, block + 1); ++i) {
-            float* row = logits.row(i);
-            if (input.in_training[i] == 1) {
-                sum += kernels.softmax_row(row, logits.columns, input.label[i], input.inverse_training_count);
-            } else {
-                std::fill_n(row, logits.columns, 0.0F);
-            }
+            sum += of_row(i);
         }
         partial[static_cast<std::size_t>(block)] = sum;
     });
-    double loss = 0;
-    for (const double sum : partial) loss += sum;
-    return loss;
+    double total = 0;
+    for (const double sum : partial) total += sum;
+    return total;
+}
+
+}  // namespace
+
+double softmax_cross_entropy(Matrix logits, const LossInput& input) {
+    const VectorKernels& kernels = best_kernels();
+    return sum_over_rows(logits, [&](std::int64_t i) {
+        float* row = logits.row(i);
+        if (input.in_training[i] == 1) {
+            return kernels.softmax_row(row, logits.columns, input.label[i], input.inverse_training_count);
+        }
+        std::fill_n(row, logits.columns, 0.0F);
+        return 0.0;
+    });
+}
+
+void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts) {
+    const VectorKernels& kernels = best_kernels();
+    parallel_for(row_blocks, logits.rows * logits.columns * exponential_cost, Schedule::dynamic, [&](std::int64_t b) {
+        for (std::int64_t i = block_start(logits.rows, b); i < block_start(logits.rows, b + 1); ++i) {
+            if (in_training[i] == 1) parts[i] = kernels.softmax_part(logits.row(i), logits.columns);
+        }
+    });
+}
+
+double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals) {
+    const VectorKernels& kernels = best_kernels();
+    return sum_over_rows(logits, [&](std::int64_t i) {
+        float* row = logits.row(i);
+        if (input.in_training[i] != 1) {
+            std::fill_n(row, logits.columns, 0.0F);
+            return 0.0;
+        }
+        const double sum = totals[i].sum;
+        const float largest = totals[i].largest;
+        const std::int64_t label = input.label[i];
+        const bool here = label >= 0 && label < logits.columns;
+        const double at_label = here ? static_cast<double>(row[label]) - largest : 0;
+        kernels.scaled_exponentials(row, logits.columns, largest,
+                                    static_cast<float>(input.inverse_training_count / sum));
+        if (!here) return 0.0;
+        row[label] = static_cast<float>((std::exp(at_label) - sum) / sum * input.inverse_training_count);
+        return std::log(sum) - at_label;
+    });
 }
 
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]) {

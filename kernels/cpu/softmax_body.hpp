@@ -59,38 +59,77 @@ void for_vectors(const float* z, std::int64_t n, const Body& body) {
     body(rest, j, n - j);
 }
 
-// Replaces a training row by its gradient and returns its cross-entropy. Subtracting the largest logit keeps every
-// exponential in [0, 1]; their sum is taken in double.
 template <int width>
-double softmax_row(float* z, std::int64_t n, std::int64_t label, double inverse_training_count) {
+float largest_of(const float* z, std::int64_t n) {
     using Vector = GemmVector<width>;
-    using Doubles = typename DoubleVectorOf<width>::type;
     Vector most = Vector{} - __builtin_inff();
     for_vectors<width>(z, n, [&](const Vector& x, std::int64_t, std::int64_t) { most = x > most ? x : most; });
     float largest = most[0];
     for (int t = 1; t < width; ++t) largest = most[t] > largest ? most[t] : largest;
-    const float at_label = z[label] - largest;
-    const auto store = [&](const Vector& x, std::int64_t j, std::int64_t count) {
-        if (count == width) {
-            __builtin_memcpy(z + j, &x, sizeof(Vector));
-        } else {
-            store_part<Vector>(z + j, x, count);
-        }
-    };
+    return largest;
+}
+
+// e^(z - largest) of every element, each vector passed to keep(e, j, count); returns their sum, taken in double.
+template <int width, class Keep>
+double sum_of_exponentials(const float* z, std::int64_t n, float largest, const Keep& keep) {
+    using Vector = GemmVector<width>;
+    using Doubles = typename DoubleVectorOf<width>::type;
     Doubles sums = {};
     for_vectors<width>(z, n, [&](const Vector& x, std::int64_t j, std::int64_t count) {
         const Vector e = exponential<width>(x - largest);
         sums += __builtin_convertvector(e, Doubles);
-        store(e, j, count);
+        keep(e, j, count);
     });
     double sum = 0;
     for (int t = 0; t < width; ++t) sum += sums[t];
+    return sum;
+}
+
+template <int width>
+void store_vector(float* z, const GemmVector<width>& x, std::int64_t count) {
+    if (count == width) {
+        __builtin_memcpy(z, &x, sizeof x);
+    } else {
+        store_part<GemmVector<width>>(z, x, count);
+    }
+}
+
+// Replaces a training row by its gradient and returns its cross-entropy. Subtracting the largest logit keeps every
+// exponential in [0, 1].
+template <int width>
+double softmax_row(float* z, std::int64_t n, std::int64_t label, double inverse_training_count) {
+    using Vector = GemmVector<width>;
+    const float largest = largest_of<width>(z, n);
+    const float at_label = z[label] - largest;
+    const double sum = sum_of_exponentials<width>(
+        z, n, largest,
+        [&](const Vector& e, std::int64_t j, std::int64_t count) { store_vector<width>(z + j, e, count); });
     // At the label (e - sum) / sum rather than e / sum - 1, which would cancel when the row is already well fitted.
     const double gradient = (static_cast<double>(z[label]) - sum) / sum * inverse_training_count;
     const auto scale = static_cast<float>(inverse_training_count / sum);
-    for_vectors<width>(z, n, [&](const Vector& x, std::int64_t j, std::int64_t count) { store(x * scale, j, count); });
+    for_vectors<width>(z, n, [&](const Vector& x, std::int64_t j, std::int64_t count) {
+        store_vector<width>(z + j, x * scale, count);
+    });
     z[label] = static_cast<float>(gradient);
     return __builtin_log(sum) - static_cast<double>(at_label);
+}
+
+template <int width>
+SoftmaxPart softmax_part(const float* z, std::int64_t n) {
+    using Vector = GemmVector<width>;
+    SoftmaxPart part = {-__builtin_inff(), 0};
+    if (n == 0) return part;
+    part.largest = largest_of<width>(z, n);
+    const auto ignore = [](const Vector&, std::int64_t, std::int64_t) {};
+    part.sum = static_cast<float>(sum_of_exponentials<width>(z, n, part.largest, ignore));
+    return part;
+}
+
+template <int width>
+void scaled_exponentials(float* z, std::int64_t n, float largest, float scale) {
+    for_vectors<width>(z, n, [&](const GemmVector<width>& x, std::int64_t j, std::int64_t count) {
+        store_vector<width>(z + j, exponential<width>(x - largest) * scale, count);
+    });
 }
 
 }  // namespace

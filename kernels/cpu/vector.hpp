@@ -74,6 +74,12 @@ struct VectorKernels {
     // One training row of Table::softmax_cross_entropy; returns its cross-entropy. n > 0.
     double (*softmax_row)(float* z, std::int64_t n, std::int64_t label, double inverse_training_count);
 
+    // Table::softmax_parts of one row.
+    SoftmaxPart (*softmax_part)(const float* z, std::int64_t n);
+
+    // z[j] = exp(z[j] - largest) * scale for j < n; no z is above `largest`.
+    void (*scaled_exponentials)(float* z, std::int64_t n, float largest, float scale);
+
     // sum[j] += g[j] for j < n.
     void (*add_to)(const float* g, std::int64_t n, double* sum);
 

@@ -67,6 +67,8 @@ constexpr VectorKernels vector_kernels(const char* name) {
             pack_positive,
             apply_bits,
             softmax_row<width>,
+            softmax_part<width>,
+            scaled_exponentials<width>,
             add_to,
             adam};
 }

@@ -13,6 +13,37 @@ void apply_mask(Matrix g, const std::uint8_t* bits, float scale) {
     }
 }
 
+void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts) {
+    for (std::int64_t i = 0; i < logits.rows; ++i) {
+        if (in_training[i] != 1) continue;
+        const float* z = logits.row(i);
+        SoftmaxPart part;
+        for (std::int64_t j = 0; j < logits.columns; ++j) part.largest = std::max(part.largest, z[j]);
+        double sum = 0;
+        for (std::int64_t j = 0; j < logits.columns; ++j) sum += std::exp(static_cast<double>(z[j] - part.largest));
+        part.sum = static_cast<float>(sum);
+        parts[i] = part;
+    }
+}
+
+double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals) {
+    double loss = 0;
+    for (std::int64_t i = 0; i < logits.rows; ++i) {
+        float* z = logits.row(i);
+        const bool training = input.in_training[i] == 1;
+        const std::int64_t label = input.label[i];
+        const double largest = totals[i].largest;
+        const double sum = totals[i].sum;
+        if (training && label >= 0 && label < logits.columns) loss += std::log(sum) + largest - z[label];
+        for (std::int64_t j = 0; j < logits.columns; ++j) {
+            const double softmax = training ? std::exp(z[j] - largest) / sum : 0;
+            const double target = j == label ? 1 : 0;
+            z[j] = training ? static_cast<float>((softmax - target) * input.inverse_training_count) : 0.0F;
+        }
+    }
+    return loss;
+}
+
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]) {
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         std::int64_t best = 0;
@@ -58,6 +89,8 @@ const Table& reference_table() {
         .positive_mask = reference::positive_mask<float>,
         .apply_mask = apply_mask,
         .softmax_cross_entropy = reference::softmax_cross_entropy<float>,
+        .softmax_parts = softmax_parts,
+        .softmax_gradient = softmax_gradient,
         .count_correct = count_correct,
         .column_sum = column_sum,
         .adam = reference::adam<float>,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace gnnplan::exec {
 namespace {
@@ -12,17 +11,22 @@ namespace {
 // Rows whose training flags are made at a time: small enough for the stack, large enough for the kernel's threads.
 constexpr std::int64_t loss_rows = 16384;
 
-// A row's maximum and the sum of exp(z - maximum), over some of its columns.
-struct RowStatistics {
-    float maximum = -std::numeric_limits<float>::infinity();
-    float sum = 0;
-};
+// Calls of_rows(rows, in_training) for some rows after the other, one flag for each of them.
+template <class OfRows>
+void for_rows(std::span<const std::uint8_t> subset, std::int64_t count, const OfRows& of_rows) {
+    std::array<std::uint8_t, static_cast<std::size_t>(loss_rows)> in_training{};
+    for (std::int64_t row = 0; row < count; row += loss_rows) {
+        const Range rows{row, std::min(count, row + loss_rows)};
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            const bool trains = subset[static_cast<std::size_t>(i)] == data::train;
+            in_training[static_cast<std::size_t>(i - row)] = trains ? 1 : 0;
+        }
+        of_rows(rows, in_training.data());
+    }
+}
 
-RowStatistics statistics_of(const float* row, std::int64_t columns) {
-    RowStatistics statistics;
-    for (std::int64_t j = 0; j < columns; ++j) statistics.maximum = std::max(statistics.maximum, row[j]);
-    for (std::int64_t j = 0; j < columns; ++j) statistics.sum += std::exp(row[j] - statistics.maximum);
-    return statistics;
+kernels::Matrix rows_of(const kernels::Matrix& all, Range rows) {
+    return {all.row(rows.begin), rows.size(), all.columns, all.stride};
 }
 
 // The column-parallel softmax cross-entropy: this rank has some columns of every row of its y-group.
@@ -34,23 +38,35 @@ public:
           columns_(context.store.block(step.logits).columns),
           labels_(context.store.values<std::int32_t>(step.labels)),
           subset_(context.store.values<std::uint8_t>(step.subset)),
-          own_(reinterpret_cast<RowStatistics*>(context.store.staging(context.step))) {}
+          own_(reinterpret_cast<kernels::SoftmaxPart*>(context.store.staging(context.step))) {}
 
     double run() {
-        for (std::int64_t row = 0; row < logits_.rows; ++row)
-            own_[row] = statistics_of(logits_.row(row), logits_.columns);
+        for_rows(subset_, logits_.rows, [&](Range rows, const std::uint8_t* in_training) {
+            std::fill_n(own_ + rows.begin, rows.size(), kernels::SoftmaxPart{});
+            context_.kernels.softmax_parts(rows_of(logits_, rows), in_training, own_ + rows.begin);
+        });
         gather();
+        for (std::int64_t row = 0; row < logits_.rows; ++row) own_[row] = total(row);
         double loss = 0;
-        for (std::int64_t row = 0; row < logits_.rows; ++row) loss += make_gradient(row);
+        std::vector<std::int32_t> local(static_cast<std::size_t>(std::min(logits_.rows, loss_rows)));
+        for_rows(subset_, logits_.rows, [&](Range rows, const std::uint8_t* in_training) {
+            for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+                local[static_cast<std::size_t>(i - rows.begin)] =
+                    labels_[static_cast<std::size_t>(i)] - static_cast<std::int32_t>(columns_.begin);
+            }
+            loss += context_.kernels.softmax_gradient(
+                rows_of(logits_, rows), {local.data(), in_training, context_.settings.inverse_training_count},
+                own_ + rows.begin);
+        });
         return loss;
     }
 
 private:
-    // The statistics of the other ranks of the y-group, one after the other, behind this rank's.
+    // The parts of the other ranks of the y-group, one after the other, behind this rank's.
     void gather() {
         const int group = context_.store.schedule().grid.y;
         const int first = context_.store.rank() / group * group;
-        const auto bytes = static_cast<std::size_t>(logits_.rows) * sizeof(RowStatistics);
+        const auto bytes = static_cast<std::size_t>(logits_.rows) * sizeof(kernels::SoftmaxPart);
         if (bytes == 0) return;
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
@@ -64,36 +80,16 @@ private:
         context_.world.exchange(sends, receives);
     }
 
-    RowStatistics total(std::int64_t row) const {
-        RowStatistics total;
+    kernels::SoftmaxPart total(std::int64_t row) const {
+        kernels::SoftmaxPart total;
         for (std::int64_t peer = 0; peer <= peers_; ++peer) {
-            total.maximum = std::max(total.maximum, own_[peer * logits_.rows + row].maximum);
+            total.largest = std::max(total.largest, own_[peer * logits_.rows + row].largest);
         }
         for (std::int64_t peer = 0; peer <= peers_; ++peer) {
-            const RowStatistics& part = own_[peer * logits_.rows + row];
-            if (part.sum > 0) total.sum += part.sum * std::exp(part.maximum - total.maximum);
+            const kernels::SoftmaxPart& part = own_[peer * logits_.rows + row];
+            if (part.sum != 0) total.sum += part.sum * std::exp(part.largest - total.largest);  // a NaN counts too
         }
         return total;
-    }
-
-    // Returns the row's cross-entropy where its label is one of this rank's columns.
-    double make_gradient(std::int64_t row) const {
-        float* z = logits_.row(row);
-        const auto i = static_cast<std::size_t>(row);
-        if (subset_[i] != data::train) {
-            std::fill(z, z + logits_.columns, 0.0F);
-            return 0;
-        }
-        const RowStatistics all = total(row);
-        const std::int64_t label = labels_[i] - columns_.begin;
-        const bool here = label >= 0 && label < logits_.columns;
-        const double loss = here ? std::log(static_cast<double>(all.sum)) + all.maximum - z[label] : 0;
-        const auto scale = static_cast<float>(context_.settings.inverse_training_count);
-        for (std::int64_t j = 0; j < logits_.columns; ++j) {
-            const float target = here && j == label ? 1.0F : 0.0F;
-            z[j] = (std::exp(z[j] - all.maximum) / all.sum - target) * scale;
-        }
-        return loss;
     }
 
     const StepContext& context_;
@@ -101,7 +97,7 @@ private:
     Range columns_;
     std::span<const std::int32_t> labels_;
     std::span<const std::uint8_t> subset_;
-    RowStatistics* own_;
+    kernels::SoftmaxPart* own_;
     std::int64_t peers_ = 0;
 };
 
@@ -109,18 +105,11 @@ double row_parallel_loss(const LossStep& step, const StepContext& context) {
     const Store& store = context.store;
     const kernels::Matrix logits = store.matrix(step.logits);
     const auto labels = store.values<std::int32_t>(step.labels);
-    const auto subset = store.values<std::uint8_t>(step.subset);
-    std::array<std::uint8_t, static_cast<std::size_t>(loss_rows)> in_training{};
     double loss = 0;
-    for (std::int64_t row = 0; row < logits.rows; row += loss_rows) {
-        const std::int64_t rows = std::min(loss_rows, logits.rows - row);
-        for (std::int64_t i = 0; i < rows; ++i) {
-            in_training[static_cast<std::size_t>(i)] = subset[static_cast<std::size_t>(row + i)] == data::train ? 1 : 0;
-        }
+    for_rows(store.values<std::uint8_t>(step.subset), logits.rows, [&](Range rows, const std::uint8_t* in_training) {
         loss += context.kernels.softmax_cross_entropy(
-            {logits.row(row), rows, logits.columns, logits.stride},
-            {labels.data() + row, in_training.data(), context.settings.inverse_training_count});
-    }
+            rows_of(logits, rows), {labels.data() + rows.begin, in_training, context.settings.inverse_training_count});
+    });
     return loss;
 }
 

@@ -68,6 +68,47 @@ TEST(Softmax, EveryInstructionSetTakesEveryWidth) {
     }
 }
 
+// Columns cut in two, joined: what one rank with all columns gets.
+TEST(Softmax, PartsMakeTheWhole) {
+    std::mt19937 random(4);
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        for (const std::int64_t columns : {1, 2, 7, 41, 100}) {
+            const std::int64_t rows = 70;
+            const std::int64_t cut = columns / 2;
+            std::vector<std::int32_t> label;
+            std::vector<std::uint8_t> training;
+            for (std::int64_t i = 0; i < rows; ++i) {
+                training.push_back(random() % 3 == 0 ? 0 : 1);
+                label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns)));
+            }
+            Owned got = Owned(rows, columns, 0).fill(random, 20);
+            Owned want = got;
+            const double loss_want =
+                reference_table().softmax_cross_entropy(want.view(), {label.data(), training.data(), 0.5});
+
+            const Matrix all = got.view();
+            const Matrix left{all.data, rows, cut, all.stride};
+            const Matrix right{all.data + cut, rows, columns - cut, all.stride};
+            std::vector<SoftmaxPart> parts(static_cast<std::size_t>(rows)), others = parts;
+            table->softmax_parts(left, training.data(), parts.data());
+            table->softmax_parts(right, training.data(), others.data());
+            std::vector<std::int32_t> right_label;
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                const float largest = std::max(parts[i].largest, others[i].largest);
+                const float sum = parts[i].sum * std::exp(parts[i].largest - largest) +
+                                  others[i].sum * std::exp(others[i].largest - largest);
+                parts[i] = {largest, sum};
+                right_label.push_back(label[i] - static_cast<std::int32_t>(cut));
+            }
+            const double loss =
+                table->softmax_gradient(left, {label.data(), training.data(), 0.5}, parts.data()) +
+                table->softmax_gradient(right, {right_label.data(), training.data(), 0.5}, parts.data());
+            EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << table->name << ", " << columns;
+            ASSERT_EQ(difference(got, want, 1e-6), "") << table->name << ", " << columns;
+        }
+    }
+}
+
 // A diverged network must show in the loss.
 TEST(Softmax, NanReachesTheLoss) {
     const std::int32_t label = 0;
