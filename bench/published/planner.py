@@ -1,0 +1,61 @@
+"""Asks gnnplan, with the presets as they are and with some of their figures changed. Counts and predicts nothing itself."""
+import json, subprocess, sys
+
+NOTHING_FITS = 3  # exit status
+
+# What the presets guess, changed: name -> what becomes of a profile (gnnplan.machine/1).
+VARIANTS = {
+    "as the preset is": lambda profile: None,
+    "SpMM x 0.5": lambda profile: scale_spmm(profile, lambda width: 0.5),
+    "SpMM x 2": lambda profile: scale_spmm(profile, lambda width: 2),
+    "SpMM slow where narrow, x w/(w+32)": lambda profile: scale_spmm(profile, lambda width: width / (width + 32)),
+    "GEMM x 0.5": lambda profile: scale(profile, 0.5, "gemm_flops_per_second"),
+    "link x 0.25": lambda profile: scale(profile["intra_node"], 0.25, "bytes_per_second"),
+    "link x 0.5": lambda profile: scale(profile["intra_node"], 0.5, "bytes_per_second"),
+    "link x 2": lambda profile: scale(profile["intra_node"], 2, "bytes_per_second"),
+    "overhead of a step x 20": lambda profile: scale(profile, 20, "step_seconds"),
+}
+PRESET = next(iter(VARIANTS))
+
+
+def scale(figures, factor, key):
+    figures[key] *= factor
+
+
+def scale_spmm(profile, factor_of_width):
+    for rate in profile["spmm"]:
+        scale(rate, factor_of_width(rate["width"]), "flops_per_second")
+
+
+class Planner:
+    def __init__(self, gnnplan, folder):
+        self.gnnplan, self.folder, self.known = gnnplan, folder, {}
+
+    def call(self, *words):
+        return subprocess.run([str(word) for word in (self.gnnplan, *words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True)
+
+    def profile(self, preset, variant=PRESET):
+        """The file of a preset, changed."""
+        path = self.folder / f"{preset}-{list(VARIANTS).index(variant)}.json"
+        if not path.exists():
+            profile = json.loads(self.call("machines", "show", preset, "--json").stdout)
+            VARIANTS[variant](profile)
+            path.write_text(json.dumps(profile))
+        return path
+
+    def ranked(self, *problem, memory="1000TiB"):
+        """Configurations as the rows of gnnplan.ranking/1, fastest first; none where nothing fits. Asked once."""
+        key = (*problem, memory)
+        if key not in self.known:
+            self.known[key] = self.ask(*problem, memory=memory)
+        return self.known[key]
+
+    def ask(self, *problem, memory):
+        table = self.folder / "table.json"
+        done = self.call("plan", *problem, "--memory", memory, "--top", 1, "--table", table)
+        if done.returncode == NOTHING_FITS:
+            return []
+        if done.returncode != 0:
+            sys.exit(f"{problem}: {done.stderr}")
+        return json.loads(table.read_text(encoding="utf-8"))["ranked"]
