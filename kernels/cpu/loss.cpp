@@ -99,7 +99,7 @@ void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uin
 }
 
 void column_sum(ConstMatrix g, float* out) {
-    constexpr std::int64_t strip = 64;
+    constexpr std::int64_t strip = 256;
     const VectorKernels& kernels = best_kernels();
     std::array<std::array<double, strip>, row_blocks> partial;
     for (std::int64_t column = 0; column < g.columns; column += strip) {

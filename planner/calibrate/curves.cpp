@@ -1,5 +1,6 @@
 #include "planner/calibrate/curves.hpp"
 
+#include "planner/calibrate/line.hpp"
 #include "planner/calibrate/quantile.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ constexpr std::array<std::pair<std::string_view, Product>, 3> products{
      {"gemm.input_gradient", Product::input_gradient},
      {"gemm.weight_gradient", Product::weight_gradient}}};
 
-constexpr std::array<std::pair<std::string_view, Stream>, 10> streams{
+constexpr std::array<std::pair<std::string_view, Stream>, 9> streams{
     {{"stream.copy", Stream::copy},
      {"stream.activate", Stream::activate},
      {"stream.activate_dropout", Stream::activate_dropout},
@@ -25,7 +26,6 @@ constexpr std::array<std::pair<std::string_view, Stream>, 10> streams{
      {"stream.positive_mask", Stream::positive_mask},
      {"stream.apply_mask", Stream::apply_mask},
      {"stream.column_sum", Stream::column_sum},
-     {"stream.loss", Stream::loss},
      {"stream.score", Stream::score},
      {"stream.update", Stream::update}}};
 
@@ -111,6 +111,17 @@ std::vector<GemmRate> fit_gemm(std::span<const Sample> samples) {
         rates.push_back({*product, sample.at[1], sample.at[2], 2 * at(0) * at(1) * at(2) / median(sample.seconds)});
     }
     return rates;
+}
+
+std::optional<LossCost> fit_loss(std::span<const Sample> samples) {
+    std::vector<Timing> rows;  // by length
+    for (const Sample& sample : samples) {
+        if (sample.what != "loss") continue;
+        rows.push_back({static_cast<double>(sample.at[1]), median(sample.seconds) / static_cast<double>(sample.at[0])});
+    }
+    if (rows.size() < 2) return std::nullopt;
+    const AlphaBeta line = fit_alpha_beta(rows);
+    return LossCost{line.alpha, std::max(line.beta, 1e-15)};
 }
 
 std::vector<StreamRate> fit_streams(std::span<const Sample> samples) {

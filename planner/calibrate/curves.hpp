@@ -23,6 +23,7 @@ std::vector<GatherCurve> fit_gather(std::span<const Sample> samples);
 std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples);
 
 std::vector<GemmRate> fit_gemm(std::span<const Sample> samples);
+std::optional<LossCost> fit_loss(std::span<const Sample> samples);
 std::vector<StreamRate> fit_streams(std::span<const Sample> samples);
 
 }  // namespace gnnplan::calibrate

@@ -75,6 +75,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.gather = fit_gather(samples);
     calibration.gemm = fit_gemm(samples);
     calibration.streams = fit_streams(samples);
+    calibration.loss = fit_loss(samples);
     calibration.all_reduce = fit_messages(samples, "all_reduce");
     calibration.overlap_slowdown = fit_overlap(samples);
     machine.calibration = std::move(calibration);
@@ -95,6 +96,10 @@ double predicted_seconds(const Machine& machine, const Sample& sample) {
         return 2 * at(0) * at(1) * at(2) / gemm_flops_per_second(machine, *product, sample.at[1], sample.at[2]);
     }
     if (const auto stream = stream_of(what)) return at(0) / stream_bytes_per_second(machine, *stream, sample.at[0]);
+    if (what == "loss") {
+        const LossCost& cost = *machine.calibration->loss;
+        return at(0) * (cost.seconds_per_row + at(1) * cost.seconds_per_logit);
+    }
     if (what.starts_with("exchange.")) return message_seconds(machine.intra_node, at(0));
     if (what.starts_with("between.")) return message_seconds(machine.inter_node, at(0));
     ensure(what.starts_with("all_reduce."), "no such sample");

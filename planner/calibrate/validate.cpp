@@ -15,6 +15,7 @@ namespace {
 std::string family_of(const Sample& sample) {
     if (sample.what == "spmm") return sample.what + "." + std::to_string(sample.at[0]);
     if (product_of(sample.what) || stream_of(sample.what)) return sample.what;
+    if (sample.what == "loss") return sample.what;
     for (const char* link : {"exchange", "between", "all_reduce"}) {
         if (sample.what.starts_with(link)) return link;
     }
@@ -24,6 +25,7 @@ std::string family_of(const Sample& sample) {
 // Which entries of `at` can be left out.
 std::vector<std::size_t> coordinates_of(const Sample& sample) {
     if (product_of(sample.what)) return {1, 2};
+    if (sample.what == "loss") return {1};
     return {sample.what == "spmm" ? std::size_t{1} : std::size_t{0}};
 }
 

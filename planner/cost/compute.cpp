@@ -32,6 +32,15 @@ double result_seconds(const ProductReuse& reuse, std::int64_t width, double row_
     return (reuse.rows + again) * row_seconds(*machine.calibration, width) + again * reload;
 }
 
+// The rows that do not train are written once.
+double loss_seconds(const RankWork& work, const LossCost& cost, const Machine& machine) {
+    const auto columns = static_cast<double>(work.columns);
+    const double row = cost.seconds_per_row + cost.seconds_per_logit * columns;
+    const double cleared = 4 * columns * (work.loss_rows - work.training_rows);
+    return work.passes * work.training_rows * row +
+           stream_seconds(static_cast<std::int64_t>(cleared), Stream::copy, machine);
+}
+
 }  // namespace
 
 double compute_seconds(const RankWork& work, const Machine& machine) {
@@ -40,8 +49,10 @@ double compute_seconds(const RankWork& work, const Machine& machine) {
         seconds += work.dense_flops / gemm_flops_per_second(machine, work.product, work.inner, work.columns);
     }
     if (machine.calibration) {
-        seconds += stream_seconds(work.streamed_bytes, work.stream, machine) +
-                   stream_seconds(work.staged_bytes, Stream::copy, machine);
+        const auto& loss = machine.calibration->loss;
+        seconds += work.loss_rows > 0 && loss ? loss_seconds(work, *loss, machine)
+                                              : stream_seconds(work.streamed_bytes, work.stream, machine);
+        seconds += stream_seconds(work.staged_bytes, Stream::copy, machine);
     } else {
         seconds += static_cast<double>(work.streamed_bytes + work.staged_bytes) / machine.memory_bytes_per_second;
     }

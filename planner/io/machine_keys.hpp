@@ -56,10 +56,17 @@ void describe(Archive& archive, Subject<Archive, StreamRate>& rate) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, LossCost>& cost) {
+    archive.field("seconds_per_row", cost.seconds_per_row);
+    archive.field("seconds_per_logit", cost.seconds_per_logit);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_median", calibration.error_median);
     archive.field("error_p90", calibration.error_p90);
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
+    archive.optional("loss", calibration.loss);
     archive.optional("all_reduce", calibration.all_reduce);
     archive.field("gather", calibration.gather);
     archive.field("gemm", calibration.gemm);

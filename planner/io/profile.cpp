@@ -13,8 +13,7 @@ void describe(Archive& archive, Subject<Archive, ProfileFingerprint>& fingerprin
     archive.positive("ranks", fingerprint.ranks);
     archive.positive("threads", fingerprint.threads);
     archive.field("mpi", fingerprint.mpi);
-    archive.field("blas", fingerprint.blas);
-    archive.field("onednn", fingerprint.onednn);
+    archive.field("kernels", fingerprint.kernels);
     archive.field("compiler", fingerprint.compiler);
     archive.field("date", fingerprint.date);
 }

@@ -79,11 +79,15 @@ std::int64_t UniformStats::distinct_columns(bool transposed, Range rows, Range c
     return std::llround(expected);
 }
 
+std::int64_t UniformStats::training_vertices() const {
+    return std::max<std::int64_t>(1, std::llround(train_fraction_ * static_cast<double>(vertices_)));
+}
+
 std::vector<std::int64_t> UniformStats::loss_rows(int layers) const {
     const auto all = static_cast<double>(vertices_);
     const double degree = static_cast<double>(nonzeros_) / all;
     std::vector<std::int64_t> rows(static_cast<std::size_t>(layers) + 1);
-    rows.back() = std::max<std::int64_t>(1, std::llround(train_fraction_ * all));
+    rows.back() = training_vertices();
     for (std::size_t l = rows.size() - 1; l > 0; --l) {
         const double outside = 1 - static_cast<double>(rows[l]) / all;
         rows[l - 1] = std::clamp<std::int64_t>(std::llround(all * (1 - std::pow(outside, degree))), rows[l], vertices_);

@@ -99,6 +99,10 @@ void validate(const Calibration& calibration, const Machine& machine) {
     }
     validate(calibration.gemm, machine);
     validate(calibration.streams, machine);
+    if (calibration.loss) {
+        require_not_negative(calibration.loss->seconds_per_row, machine, "calibration.loss.seconds_per_row");
+        require_positive(calibration.loss->seconds_per_logit, machine, "calibration.loss.seconds_per_logit");
+    }
     if (calibration.all_reduce) validate(*calibration.all_reduce, machine, "calibration.all_reduce");
     require(std::isfinite(calibration.overlap_slowdown) && calibration.overlap_slowdown >= 1, machine,
             "calibration.overlap_slowdown", "must be finite and at least 1");

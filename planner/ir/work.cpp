@@ -79,6 +79,21 @@ RankWork streamed(const Schedule& schedule, const Step& step, const GraphStats& 
     return work;
 }
 
+// Training vertices are alike over the rows, unless those come first that the loss needs.
+RankWork loss(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
+    const auto& operation = std::get<LossStep>(step.operation);
+    const Block logits = block_of(schedule, operation.logits, rank);
+    const auto training = static_cast<double>(graph.training_vertices());
+    RankWork work = streamed(schedule, step, graph, rank, Stream::loss);
+    work.columns = logits.columns.size();
+    work.loss_rows = static_cast<double>(logits.rows.size());
+    work.training_rows = schedule.numbering.loss_layers > 0
+                             ? static_cast<double>(intersect(logits.rows, {0, graph.training_vertices()}).size())
+                             : work.loss_rows * training / static_cast<double>(graph.vertices());
+    if (!same_placement(tensor_of(schedule, operation.logits).layout, layout_r(), schedule.grid)) work.passes = 2;
+    return work;
+}
+
 }  // namespace
 
 RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
@@ -92,7 +107,7 @@ RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& g
                           [&](const ReduceScatterStep&) { return stream(Stream::copy); },
                           [&](const AllReduceStep&) { return stream(Stream::copy); },
                           [&](const MapStep& s) { return stream(stream_of(s)); },
-                          [&](const LossStep&) { return stream(Stream::loss); },
+                          [&](const LossStep&) { return loss(schedule, step, graph, rank); },
                           [&](const ScoreStep&) { return stream(Stream::score); },
                           [&](const UpdateStep&) { return stream(Stream::update); },
                       },

@@ -68,12 +68,21 @@ void add_streams(Points& points, const Setting& setting, const Scope& scope) {
         {"reading", [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
     for (const Stream stream :
          {Stream::copy, Stream::activate, Stream::activate_dropout, Stream::dropout, Stream::positive_mask,
-          Stream::apply_mask, Stream::column_sum, Stream::loss, Stream::score, Stream::update}) {
+          Stream::apply_mask, Stream::column_sum, Stream::score, Stream::update}) {
         for (const std::int64_t bytes : scope.streams) {
             points.push_back({"elementwise", [&setting, stream, bytes](auto& samples) {
                                   samples.push_back(measure_stream(setting, stream, bytes));
                               }});
         }
+    }
+}
+
+void add_loss(Points& points, const Setting& setting, const Scope& scope) {
+    for (const std::int64_t columns : {8, 16, 40, 100, 200}) {
+        const std::int64_t rows = std::max<std::int64_t>(1, std::min(8 * mib, scope.largest) / 4 / columns);
+        points.push_back({"elementwise", [&setting, rows, columns](auto& samples) {
+                              samples.push_back(measure_loss(setting, rows, columns));
+                          }});
     }
 }
 
@@ -98,20 +107,20 @@ void add_links(Points& points, const Setting& setting, const Nodes& nodes, const
 Scope quick_scope(std::int64_t largest) {
     return {{0.12, 3},
             largest,
-            {16, 64, 128, 512},
+            {16, 41, 64, 128, 602},
             sizes(256 * kib, 256 * mib, 4, largest),
-            {16, 64, 128, 512},
-            sizes(mib, 128 * mib, 128, largest),
+            {16, 40, 128, 512},
+            sizes(mib, 64 * mib, 8, largest),
             sizes(64, 64 * mib, 4, largest)};
 }
 
 Scope full_scope(std::int64_t largest) {
     return {{0.5, 7},
             largest,
-            {8, 16, 32, 64, 128, 256, 512},
+            {8, 16, 32, 41, 64, 100, 128, 256, 602},
             sizes(256 * kib, 256 * mib, 2, largest),
-            {16, 32, 64, 128, 256, 512},
-            sizes(512 * kib, 256 * mib, 8, largest),
+            {16, 40, 64, 128, 256, 512},
+            sizes(512 * kib, 256 * mib, 4, largest),
             sizes(64, 64 * mib, 2, largest)};
 }
 
@@ -119,6 +128,7 @@ std::vector<Sample> measure_all(const Setting& setting, const Nodes& nodes, cons
                                 const Progress& progress) {
     Points points;
     add_streams(points, setting, scope);
+    add_loss(points, setting, scope);
     add_spmm(points, setting, scope);
     add_gemm(points, setting, scope);
     add_links(points, setting, nodes, scope);

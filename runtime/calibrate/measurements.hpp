@@ -31,6 +31,9 @@ Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std
 // "stream.copy" etc., at {bytes as ir/work.hpp counts them}: matrices of as many rows as make about `bytes`.
 Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes);
 
+// "loss", at {rows, columns}: of rows that all train.
+Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);
+
 // Which ranks share a node.
 struct Nodes {
     std::vector<int> of_rank;                 // number of the node

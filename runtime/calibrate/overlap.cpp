@@ -1,4 +1,5 @@
 // Communication while computing, in portions as runtime/exec/spmm.cpp has them.
+#include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/random_matrix.hpp"
 
@@ -36,27 +37,26 @@ public:
 private:
     const kernels::Table& table_;
     RandomMatrix matrix_;
-    std::vector<float> dense_;
-    std::vector<float> result_;
+    Array<float> dense_;
+    Array<float> result_;
 };
 
 // A message from each rank to the next.
 class Shift {
 public:
-    Shift(comm::Communicator& comm, std::int64_t bytes)
-        : comm_(comm), out_(static_cast<std::size_t>(bytes)), in_(static_cast<std::size_t>(bytes)) {}
+    Shift(comm::Communicator& comm, std::int64_t bytes) : comm_(comm), out_(bytes), in_(bytes) {}
 
     std::unique_ptr<comm::PendingExchange> start() {
         const int ranks = comm_.size();
-        const comm::Send send{(comm_.rank() + 1) % ranks, out_};
-        const comm::Receive receive{(comm_.rank() + ranks - 1) % ranks, in_};
+        const comm::Send send{(comm_.rank() + 1) % ranks, out_.span()};
+        const comm::Receive receive{(comm_.rank() + ranks - 1) % ranks, in_.span()};
         return comm_.start_exchange({&send, 1}, {&receive, 1});
     }
 
 private:
     comm::Communicator& comm_;
-    std::vector<std::byte> out_;
-    std::vector<std::byte> in_;
+    Array<std::byte> out_;
+    Array<std::byte> in_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Sparse and dense products, and reading.
+#include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/random_matrix.hpp"
 
@@ -8,14 +9,14 @@
 namespace gnnplan::calibrate {
 namespace {
 
-std::vector<float> ones(std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count), 1.0F); }
+Array<float> ones(std::int64_t count) { return Array<float>(count, 1.0F); }
 
-kernels::Matrix matrix(std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
+kernels::Matrix matrix(const Array<float>& values, std::int64_t rows, std::int64_t columns) {
     return {values.data(), rows, columns, columns};
 }
 
 // Independent sums, so that memory and not the latency of an addition is what limits.
-float sum_of(const std::vector<float>& values) {
+float sum_of(std::span<const float> values) {
     constexpr std::size_t lanes = 64;
     std::array<float, lanes> sums{};
     for (std::size_t i = 0; i + lanes <= values.size(); i += lanes) {
@@ -29,9 +30,9 @@ float sum_of(const std::vector<float>& values) {
 }  // namespace
 
 Sample measure_read(const Setting& setting, std::int64_t bytes) {
-    const std::vector<float> values = ones(bytes / static_cast<std::int64_t>(sizeof(float)));
+    const Array<float> values = ones(bytes / static_cast<std::int64_t>(sizeof(float)));
     volatile float kept = 0;
-    return {"read", {bytes}, seconds_together(setting, [&] { kept = sum_of(values); })};
+    return {"read", {bytes}, seconds_together(setting, [&] { kept = sum_of(values.span()); })};
 }
 
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
@@ -39,8 +40,8 @@ Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
     const std::int64_t columns = std::max<std::int64_t>(1, point.working_set_bytes / row_bytes);
     const std::int64_t rows = std::max<std::int64_t>(1, point.nonzeros / point.degree);
     const RandomMatrix a(rows, columns, point.degree);
-    std::vector<float> dense = ones(columns * point.width);
-    std::vector<float> result(static_cast<std::size_t>(rows * point.width));
+    const Array<float> dense = ones(columns * point.width);
+    const Array<float> result(rows * point.width);
     const kernels::Matrix b = matrix(dense, columns, point.width);
     const kernels::Matrix c = matrix(result, rows, point.width);
     return {"spmm", {point.width, columns * row_bytes, a.nonzeros(), rows}, seconds_together(setting, [&] {
@@ -50,9 +51,9 @@ Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
 
 Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std::int64_t inner, std::int64_t columns) {
     using kernels::Transpose;
-    std::vector<float> wide = ones(n * inner);
-    std::vector<float> narrow = ones(n * columns);
-    std::vector<float> weights = ones(inner * columns);
+    const Array<float> wide = ones(n * inner);
+    const Array<float> narrow = ones(n * columns);
+    const Array<float> weights = ones(inner * columns);
     const kernels::Matrix x = matrix(wide, n, inner);
     const kernels::Matrix g = matrix(narrow, n, columns);
     const kernels::Matrix w = matrix(weights, inner, columns);

@@ -26,10 +26,9 @@ private:
 }  // namespace
 
 RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree)
-    : rows_(rows), columns_(columns), value_(static_cast<std::size_t>(checked_multiply(rows, degree)), 1.0F) {
+    : rows_(rows), columns_(columns), column_(checked_multiply(rows, degree)), value_(rows * degree, 1.0F) {
     const auto bound = static_cast<std::uint64_t>(checked_cast<std::int32_t>(columns));
     Generator generator;
-    column_.resize(value_.size());
     std::ranges::generate(column_, [&] { return generator.below(bound); });
     row_start_.reserve(static_cast<std::size_t>(rows) + 1);
     for (std::int64_t i = 0; i <= rows; ++i) row_start_.push_back(i * degree);

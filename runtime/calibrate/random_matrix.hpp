@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/views.hpp"
+#include "runtime/calibrate/array.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -21,8 +22,8 @@ private:
     std::int64_t rows_;
     std::int64_t columns_;
     std::vector<std::int64_t> row_start_;
-    std::vector<std::int32_t> column_;
-    std::vector<float> value_;
+    Array<std::int32_t> column_;
+    Array<float> value_;
 };
 
 }  // namespace gnnplan::calibrate

@@ -1,10 +1,11 @@
 // Buffers for measurements: one that is used again and again, or many of which each run takes another.
 #pragma once
 
+#include "runtime/calibrate/array.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace gnnplan::calibrate {
 
@@ -16,12 +17,12 @@ public:
         : count_(static_cast<std::size_t>(count)),
           stride_((count_ + per_page - 1) / per_page * per_page),
           slots_(stride_ == 0 ? 1 : static_cast<std::size_t>(total_bytes) / sizeof(T) / stride_ + 1),
-          values_(slots_ * stride_) {}
+          values_(static_cast<std::int64_t>(slots_ * stride_)) {}
 
-    std::span<T> current() { return std::span(values_).subspan(at_ * stride_, count_); }
+    std::span<T> current() { return all().subspan(at_ * stride_, count_); }
     // A large odd step, reduced: no prefetcher follows it, and all slots come up before one does again.
     void advance() { at_ = (at_ + step_) % slots_; }
-    std::span<T> all() { return values_; }
+    std::span<T> all() { return values_.span(); }
 
 private:
     static constexpr std::size_t per_page = 4096 / sizeof(T);
@@ -31,7 +32,7 @@ private:
     std::size_t stride_;
     std::size_t slots_;
     std::size_t at_ = 0;
-    std::vector<T> values_;
+    Array<T> values_;
 };
 
 }  // namespace gnnplan::calibrate

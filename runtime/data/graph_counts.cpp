@@ -78,6 +78,7 @@ GraphCounts::GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<s
                          const Numbering& numbering)
     : graph_(graph),
       subset_(std::move(subset)),
+      training_vertices_(loss_row_counts(graph, *subset_, 0).front()),
       numbering_(numbering),
       order_(std::make_shared<const VertexOrder>(make_order(graph, *subset_, numbering))),
       cache_(std::make_shared<Cache>(2 * graph.nonzeros())) {}

@@ -27,6 +27,7 @@ public:
     std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
     // The first question about a block scans the nonzeros of its rows (reuse.hpp).
     ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const override;
+    std::int64_t training_vertices() const override { return training_vertices_; }
     std::vector<std::int64_t> loss_rows(int layers) const override;
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
@@ -43,6 +44,7 @@ private:
 
     const Graph& graph_;
     std::shared_ptr<const std::vector<std::uint8_t>> subset_;
+    std::int64_t training_vertices_;
     Numbering numbering_;
     std::shared_ptr<const VertexOrder> order_;
     std::shared_ptr<Cache> cache_;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -23,18 +24,24 @@ constexpr double percent = 100;
 std::string rate(double per_second) { return fmt::format("{:.3g}", per_second / giga); }
 
 // Bytes of rows of the dense operand per second, by working set and width.
+// The nearest one: a working set is whole rows.
+std::int64_t power_of_two(std::int64_t bytes) {
+    return std::int64_t{1} << std::llround(std::log2(static_cast<double>(bytes)));
+}
+
 std::string gather_table(const std::vector<GatherCurve>& curves, bool color) {
     std::vector<Column> columns{{"dense operand"}};
     std::set<std::int64_t> sizes;
     for (const GatherCurve& curve : curves) {
         columns.push_back({"f=" + std::to_string(curve.width), Align::right});
-        for (const GatherCost& cost : curve.costs) sizes.insert(cost.working_set_bytes);
+        for (const GatherCost& cost : curve.costs) sizes.insert(power_of_two(cost.working_set_bytes));
     }
     Table table(columns);
     for (const std::int64_t size : sizes) {
         std::vector<std::string> cells{format_memory(size)};
         for (const GatherCurve& curve : curves) {
-            const auto cost = std::ranges::find(curve.costs, size, &GatherCost::working_set_bytes);
+            const auto cost = std::ranges::find_if(
+                curve.costs, [&](const GatherCost& c) { return power_of_two(c.working_set_bytes) == size; });
             cells.push_back(cost == curve.costs.end()
                                 ? "-"
                                 : rate(4 * static_cast<double>(curve.width) / cost->seconds_per_nonzero));
@@ -67,7 +74,7 @@ std::string gemm_table(const std::vector<GemmRate>& rates, bool color) {
     return "GEMM: GFLOP/s, W being inner x columns\n" + table.text(color);
 }
 
-std::string stream_table(const std::vector<StreamRate>& rates, bool color) {
+std::string stream_table(const std::vector<StreamRate>& rates, const std::optional<LossCost>& loss, bool color) {
     constexpr std::array names{"copy",          "activate",   "activate+dropout", "dropout",
                                "positive mask", "apply mask", "column sum",       "loss",
                                "score",         "update"};
@@ -76,7 +83,12 @@ std::string stream_table(const std::vector<StreamRate>& rates, bool color) {
         table.add({names[static_cast<std::size_t>(stream.stream)], format_memory(stream.working_set_bytes),
                    rate(stream.bytes_per_second)});
     }
-    return table.text(color);
+    std::string text = table.text(color);
+    if (loss) {
+        text += fmt::format("loss: {:.3g} ns a row that trains, {:.3g} ns more for each of its logits\n",
+                            loss->seconds_per_row * 1e9, loss->seconds_per_logit * 1e9);
+    }
+    return text;
 }
 
 void add_link(Table& table, const char* name, const Link& link) {
@@ -117,9 +129,9 @@ std::string calibration_text(const Profile& profile, bool color) {
         "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
-        stream_table(calibration.streams, color), link_table(machine, color), rate(read_rate(profile)),
-        format_seconds(machine.step_seconds), calibration.overlap_slowdown, percent * calibration.error_median,
-        percent * calibration.error_p90);
+        stream_table(calibration.streams, calibration.loss, color), link_table(machine, color),
+        rate(read_rate(profile)), format_seconds(machine.step_seconds), calibration.overlap_slowdown,
+        percent * calibration.error_median, percent * calibration.error_p90);
 }
 
 CalibrationProgress::CalibrationProgress(bool quiet, measure::Clock& clock)

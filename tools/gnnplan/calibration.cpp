@@ -62,7 +62,7 @@ ProfileFingerprint fingerprint_here(bool with_mpi) {
     here.cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     if (with_mpi) here.mpi = mpi_text();
     // Products are our own, and change with the version.
-    here.blas = fmt::format("gnnplan {}, {}", version(), kernels::cpu_table().name);
+    here.kernels = fmt::format("gnnplan {}, {}", version(), kernels::cpu_table().name);
     here.compiler = compiler;
     here.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     return here;
@@ -76,8 +76,7 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
     compare("the CPU", then.cpu, now.cpu);
     compare("the number of cores", std::to_string(then.cores), std::to_string(now.cores));
     if (!then.mpi.empty()) compare("MPI", then.mpi, now.mpi);
-    compare("the kernels' version", then.blas, now.blas);
-    compare("oneDNN", then.onednn, now.onednn);
+    compare("the kernels", then.kernels, now.kernels);
     compare("the compiler", then.compiler, now.compiler);
     return reasons;
 }

@@ -75,6 +75,20 @@ std::vector<Sample> gemm_samples() {
     return samples;
 }
 
+TEST(FitLoss, IsALineInTheLengthOfTheRow) {
+    std::vector<Sample> samples;
+    for (const std::int64_t columns : {8, 40, 200}) {
+        samples.push_back({"loss", {100, columns}, {100 * (30 * ns + static_cast<double>(columns) * 0.5 * ns)}});
+    }
+    const Machine machine = fit_machine(base(), samples);
+    const LossCost cost = machine.calibration.value().loss.value();
+    EXPECT_NEAR(cost.seconds_per_row, 30 * ns, 1e-3 * ns);
+    EXPECT_NEAR(cost.seconds_per_logit, 0.5 * ns, 1e-4 * ns);
+    EXPECT_NEAR(predicted_seconds(machine, {"loss", {10, 100}, {}}), 800 * ns, 1e-2 * ns);
+    samples.resize(1);
+    EXPECT_FALSE(fit_machine(base(), samples).calibration.value().loss.has_value());
+}
+
 TEST(Fit, GatherCurveAndRowsComeApart) {
     const Machine machine = fit_machine(base(), spmm_samples());
     ASSERT_EQ(machine.calibration->gather.size(), 3U);

@@ -65,6 +65,32 @@ TEST(CalibratedStep, AllReduceHasItsOwnLink) {
     EXPECT_NEAR(seconds(s, m, graph), plain, 1e-15);
 }
 
+// 400 vertices of which a quarter trains, 3 classes.
+Schedule loss(Layout logits, int loss_layers) {
+    Schedule s{{2, 2, 1},
+               {},
+               {dense("z", 400, 4, std::move(logits)),
+                {"labels", Role::labels, DType::i32, 400, 1, layout_r()},
+                {"subset", Role::subset, DType::u8, 400, 1, layout_r()},
+                {"loss", Role::transient, DType::f64, 1, 1, {{}, {}, Axes::parse("xy")}}},
+               {{"loss", Phase::epoch, LossStep{0, 1, 2, 3}}}};
+    s.numbering.loss_layers = loss_layers;
+    return s;
+}
+
+TEST(CalibratedStep, TheLossCostsRowsThatTrain) {
+    const UniformStats graph(400, 1600, true, 0.25);
+    Machine m = machine();
+    m.intra_node = {0, 1e18};
+    m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}, .loss = LossCost{1e-6, 1e-8}};
+    const auto cleared = [](double rows, double columns) { return 4 * rows * columns / 1e9; };
+    EXPECT_NEAR(seconds(loss(layout_r(), 0), m, graph), 25 * 1.04e-6 + cleared(75, 4), 1e-12);
+    EXPECT_NEAR(seconds(loss(layout_r(), 2), m, graph), 100 * 1.04e-6, 1e-12) << "the first rank has them all";
+    const double parts = 2 * 2 * 8 * 200 / 1e9;  // each staged part is written and read
+    EXPECT_NEAR(seconds(loss(layout_c(), 0), m, graph), 2 * 50 * 1.02e-6 + cleared(150, 2) + parts, 1e-12)
+        << "columns cut: twice through the rows";
+}
+
 Schedule product(bool overlap, std::int64_t panel_columns = 0) {
     Schedule s{{4, 1, 1},
                {},

@@ -81,6 +81,7 @@ public:
     std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override {
         return stats_.distinct_columns(transposed, rows, columns);
     }
+    std::int64_t training_vertices() const override { return stats_.training_vertices(); }
     std::vector<std::int64_t> loss_rows(int layers) const override { return stats_.loss_rows(layers); }
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override {
         return stats_.numbered(numbering);
@@ -158,6 +159,7 @@ public:
         return row_nonzeros(true, rows) * columns.size() / 8;
     }
     std::int64_t distinct_columns(bool, Range, Range columns) const override { return columns.size(); }
+    std::int64_t training_vertices() const override { return 8; }
     std::vector<std::int64_t> loss_rows(int) const override { return {8, 8}; }
     std::shared_ptr<const GraphStats> numbered(const Numbering&) const override { return {}; }
 };

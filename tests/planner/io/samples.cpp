@@ -181,12 +181,13 @@ Profile sample_profile() {
         Calibration{{{16, {{32768, 1e-9}, {1048576, 2.5e-9}}, 1e-8}, {128, {{32768, 4e-9}}, 2e-8}},
                     {{Product::forward, 128, 40, 1e12}, {Product::weight_gradient, 128, 128, 9e11}},
                     {{Stream::copy, 1048576, 8e10}, {Stream::activate_dropout, 1048576, 3e10}},
+                    LossCost{2e-8, 3e-10},
                     Link{3e-6, 1e10, {{0, 3e-6, 1e10}}},
                     1.25,
                     0.0625,
                     0.125};
     profile.fingerprint =
-        ProfileFingerprint{"Sample CPU", 16, 8, 2, "MPI 1.0", "BLAS 2.0", "", "cc 12", "2031-05-17T09:30:00Z"};
+        ProfileFingerprint{"Sample CPU", 16, 8, 2, "MPI 1.0", "gnnplan 0.1.0, cpu", "cc 12", "2031-05-17T09:30:00Z"};
     profile.samples = {{"gemm.forward", {200000, 128, 40}, {0.001, 0.00125}}, {"step", {}, {1e-6}}};
     return profile;
 }

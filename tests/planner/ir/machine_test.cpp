@@ -51,6 +51,7 @@ Machine calibrated() {
         Calibration{{{16, {{1 << 15, 1e-9}, {1 << 20, 2e-9}}, 1e-8}, {64, {{1 << 15, 3e-9}}, 0}},
                     {{Product::forward, 128, 128, 1e11}, {Product::weight_gradient, 128, 128, 9e10}},
                     {{Stream::copy, 1 << 15, 2e10}, {Stream::copy, 1 << 20, 1e10}, {Stream::update, 1 << 15, 1e10}},
+                    LossCost{2e-8, 3e-10},
                     Link{1e-6, 1e9},
                     1.2,
                     0.05,
@@ -89,6 +90,8 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("streams[0].working_set_bytes", [](Calibration& c) { c.streams[0].working_set_bytes = 0; });
     expect("streams[2].bytes_per_second", [](Calibration& c) { c.streams[2].bytes_per_second = 0; });
     expect("streams[1] must follow", [](Calibration& c) { c.streams[1].working_set_bytes = 1 << 15; });
+    expect("loss.seconds_per_row", [](Calibration& c) { c.loss->seconds_per_row = -1; });
+    expect("loss.seconds_per_logit", [](Calibration& c) { c.loss->seconds_per_logit = 0; });
     expect("all_reduce.bytes_per_second", [](Calibration& c) { c.all_reduce->bytes_per_second = 0; });
     expect("overlap_slowdown", [](Calibration& c) { c.overlap_slowdown = 0.5; });
     expect("error_median", [](Calibration& c) { c.error_median = -0.1; });

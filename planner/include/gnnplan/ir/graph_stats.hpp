@@ -60,6 +60,8 @@ public:
     // uniformly random.
     virtual ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const;
 
+    virtual std::int64_t training_vertices() const = 0;
+
     // |N_0| .. |N_L| of Numbering::loss_layers, for L = layers.
     virtual std::vector<std::int64_t> loss_rows(int layers) const = 0;
 
@@ -85,6 +87,7 @@ public:
     std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
     // The expected number when each nonzero of the block lies in any of its columns: c (1 - (1 - 1/c)^nnz).
     std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
+    std::int64_t training_vertices() const override;
     // By expectation: |N_(l-1)| = N (1 - (1 - |N_l| / N)^(nnz / N)), and at least |N_l|.
     std::vector<std::int64_t> loss_rows(int layers) const override;
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;

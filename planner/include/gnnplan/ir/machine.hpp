@@ -70,12 +70,20 @@ struct StreamRate {
     double bytes_per_second = 0;
 };
 
+// Softmax cross-entropy: rows that train, each so long and so much longer for each of its logits. It hardly depends on
+// where they lie in memory.
+struct LossCost {
+    double seconds_per_row = 0;
+    double seconds_per_logit = 0;
+};
+
 // What a calibration measured beyond single rates; times of one rank while all cores of the node are busy. What is
 // empty was not measured, and the single rates serve.
 struct Calibration {
     std::vector<GatherCurve> gather{};  // by increasing width
     std::vector<GemmRate> gemm{};       // each product, inner and columns once
     std::vector<StreamRate> streams{};  // by stream, then by increasing working_set_bytes
+    std::optional<LossCost> loss{};
     std::optional<Link> all_reduce{};   // one message of a ring within a node, with what is done to its bytes
     double overlap_slowdown = 1;        // of the longer of computation and communication when both run
     double error_median = 0;            // relative, of predicted epochs, cross-validated

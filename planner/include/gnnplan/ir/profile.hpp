@@ -17,8 +17,7 @@ struct ProfileFingerprint {
     int ranks = 1;         // that measured, on this node
     int threads = 1;       // of each rank
     std::string mpi;       // library and version; "" when it was not used
-    std::string blas;      // library, version and kernels
-    std::string onednn;    // version; "" when it was not used
+    std::string kernels;   // whose, their version and instruction set
     std::string compiler;  // and its version
     std::string date;      // of the measurement, UTC, e.g. 2031-05-17T09:30:00Z
 };
