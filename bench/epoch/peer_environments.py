@@ -1,0 +1,59 @@
+"""The frameworks that epochs are compared with, each in a virtual environment of its own under a cache folder."""
+import dataclasses, pathlib, subprocess
+
+DEBIAN_PYTHON = "/usr/bin/python3"  # has Debian's python3-torch and python3-numpy, where they are installed
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """`packages` come from PyPI; without any, the environment sees the system's packages."""
+
+    name: str
+    imports: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+
+
+DEBIAN = Environment("debian", ("numpy", "torch"))
+# PyPI's Linux wheel of torch brings CUDA's libraries along, without which it cannot be imported: 5 GB on disk.
+PYPI = Environment("pypi", ("numpy", "torch", "torch_geometric"), ("numpy", "torch", "torch_geometric"))
+# The last DGL on PyPI; its libraries exist for the PyTorch of its time only. It does not say that it needs the packages
+# at the end.
+DGL = Environment("dgl", ("numpy", "torch", "dgl"), ("dgl==2.1.0", "torch==2.2.1", "numpy<2", "torchdata==0.7.1", "pandas",
+                                                     "pydantic", "pyyaml"))
+
+
+class NotAvailable(Exception):
+    """Why a peer cannot run here, in one line."""
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    return lines[-1].strip()[:200] if lines else "failed without a word"
+
+
+def call(command, seconds, **options):
+    """What a command writes to its standard output; NotAvailable with the last thing it said if it fails or takes longer."""
+    try:
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=seconds, **options)
+    except subprocess.TimeoutExpired:
+        raise NotAvailable(f"takes longer than {seconds} s") from None
+    except OSError as failure:
+        raise NotAvailable(str(failure)) from None
+    if done.returncode != 0:
+        raise NotAvailable(last_line(done.stderr or done.stdout))
+    return done.stdout
+
+
+def python_of(environment, cache):
+    """The interpreter of an environment, which is made first if it is not there; NotAvailable if it cannot be."""
+    folder = pathlib.Path(cache) / environment.name
+    python = folder / "bin" / "python"
+    made = folder / "complete"  # written last, so an interrupted installation is started again
+    if not made.exists():
+        system = [] if environment.packages else ["--system-site-packages"]
+        call([DEBIAN_PYTHON, "-m", "venv", "--clear", *system, folder], 300)
+        if environment.packages:
+            call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *environment.packages], 3600)
+        call([python, "-c", "import " + ", ".join(environment.imports)], 300)
+        made.touch()
+    return python
