@@ -2,6 +2,8 @@
 // (errors, votes, clocks) and is not.
 #pragma once
 
+#include "runtime/comm/rows.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <cstddef>
@@ -23,6 +25,20 @@ struct Send {
 struct Receive {
     int peer = 0;
     std::span<std::byte> bytes;
+};
+
+// A message that lies in memory as rows, in their order, and room to pack it, used where rows with gaps cannot travel:
+// as many bytes as the rows have, or none for rows without gaps, which are never packed.
+struct SendBlock {
+    int peer = 0;
+    ConstRows rows;
+    std::span<std::byte> staging;
+};
+
+struct ReceiveBlock {
+    int peer = 0;
+    MutableRows rows;
+    std::span<std::byte> staging;
 };
 
 // An exchange under way; it must not outlive its communicator. Its buffers belong to it until wait() has returned.
@@ -58,6 +74,11 @@ public:
     // outlive the call. Messages to oneself are copied here; ranks as threads move all others in wait().
     virtual std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                             std::span<const Receive> receives) = 0;
+
+    // An exchange() of blocks, by its rules: as many bytes from r to s as s expects, though their rows may differ in
+    // length. Ranks of one node copy from rows to rows; between others, blocks with gaps are packed and unpacked in
+    // their staging. What is counted is the blocks' bytes either way.
+    virtual void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) = 0;
 
     // Copies root's bytes to all. Flat convention: (g - 1) messages of `bytes`.
     virtual void broadcast(int root, std::span<std::byte> bytes) = 0;

@@ -27,11 +27,23 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 std::unique_ptr<PendingExchange> CountingCommunicator::start_exchange(std::span<const Send> sends,
                                                                       std::span<const Receive> receives) {
     std::unique_ptr<PendingExchange> pending = inner_.start_exchange(sends, receives);
-    for (const Send& send : sends)
-        if (send.peer != rank()) traffic_.sent(checked_cast<std::int64_t>(send.bytes.size()));
-    for (const Receive& receive : receives)
-        if (receive.peer != rank()) traffic_.received(checked_cast<std::int64_t>(receive.bytes.size()));
+    for (const Send& send : sends) count_sent(send.peer, send.bytes.size());
+    for (const Receive& receive : receives) count_received(receive.peer, receive.bytes.size());
     return pending;
+}
+
+void CountingCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
+    inner_.exchange_blocks(sends, receives);
+    for (const SendBlock& send : sends) count_sent(send.peer, send.rows.bytes());
+    for (const ReceiveBlock& receive : receives) count_received(receive.peer, receive.rows.bytes());
+}
+
+void CountingCommunicator::count_sent(int peer, std::size_t bytes) {
+    if (peer != rank()) traffic_.sent(checked_cast<std::int64_t>(bytes));
+}
+
+void CountingCommunicator::count_received(int peer, std::size_t bytes) {
+    if (peer != rank()) traffic_.received(checked_cast<std::int64_t>(bytes));
 }
 
 void CountingCommunicator::broadcast(int root, std::span<std::byte> bytes) {

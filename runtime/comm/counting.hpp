@@ -16,7 +16,7 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 // Passes every call on to another communicator and adds its bytes to `traffic`, which the caller owns, may reset
 // between calls, and keeps alive. Communicators from split() count into the same Traffic. The control channel is not
 // counted.
-//   exchange   - every message to and from another rank, when it is started
+//   exchange   - every message to and from another rank, when it is started; blocks alike
 //   broadcast  - flat: (g - 1) messages sent by the root, one received by every other rank
 //   all_reduce - ring_all_reduce_traffic
 class CountingCommunicator : public Communicator {
@@ -29,6 +29,7 @@ public:
     int size() const override { return inner_.size(); }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
+    void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
@@ -39,6 +40,9 @@ public:
     }
 
 private:
+    void count_sent(int peer, std::size_t bytes);
+    void count_received(int peer, std::size_t bytes);
+
     std::unique_ptr<Communicator> owned_;  // null when the caller keeps the inner communicator
     Communicator& inner_;
     Traffic& traffic_;

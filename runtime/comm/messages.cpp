@@ -2,8 +2,6 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <cstring>
-
 namespace gnnplan::comm {
 namespace {
 
@@ -17,11 +15,23 @@ void check_side(std::span<const Message> messages, int ranks) {
     }
 }
 
-template <class Bytes, class Message>
-Bytes bytes_for(std::span<const Message> messages, int peer) {
+ConstRows rows_of(const Send& send) { return one_row(send.bytes); }
+MutableRows rows_of(const Receive& receive) { return one_row(receive.bytes); }
+ConstRows rows_of(const SendBlock& block) { return block.rows; }
+MutableRows rows_of(const ReceiveBlock& block) { return block.rows; }
+
+template <class AnyRows, class Message>
+AnyRows rows_for(std::span<const Message> messages, int peer) {
     for (const Message& message : messages)
-        if (message.peer == peer) return message.bytes;
+        if (message.peer == peer) return rows_of(message);
     return {};
+}
+
+template <class AnySend, class AnyReceive>
+OwnMessage own_of(std::span<const AnySend> sends, std::span<const AnyReceive> receives, int rank) {
+    const OwnMessage own{rows_for<ConstRows>(sends, rank), rows_for<MutableRows>(receives, rank)};
+    if (own.from.bytes() != own.to.bytes()) throw_length_mismatch(rank, rank, own.from.bytes(), own.to.bytes());
+    return own;
 }
 
 }  // namespace
@@ -35,12 +45,20 @@ void check_messages(std::span<const Send> sends, std::span<const Receive> receiv
     check_side(receives, ranks);
 }
 
-void copy_to_self(std::span<const Send> sends, std::span<const Receive> receives, int rank) {
-    const auto from = bytes_for<std::span<const std::byte>>(sends, rank);
-    const auto to = bytes_for<std::span<std::byte>>(receives, rank);
-    if (from.size() != to.size()) throw_length_mismatch(rank, rank, from.size(), to.size());
-    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+void check_messages(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, int ranks) {
+    check_side(sends, ranks);
+    check_side(receives, ranks);
 }
+
+OwnMessage own_message(std::span<const Send> sends, std::span<const Receive> receives, int rank) {
+    return own_of(sends, receives, rank);
+}
+
+OwnMessage own_message(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, int rank) {
+    return own_of(sends, receives, rank);
+}
+
+void copy_to_self(const OwnMessage& own) { copy_rows(own.from, own.to, stores_for(own.to.bytes())); }
 
 void throw_length_mismatch(int from, int to, std::size_t sent, std::size_t expected) {
     throw Error(ErrorCode::internal, "internal error: rank " + std::to_string(from) + " sends rank " +

@@ -13,9 +13,20 @@ void check_colour(int colour);
 
 // Throws ErrorCode::internal if a peer is out of range or named twice on one side.
 void check_messages(std::span<const Send> sends, std::span<const Receive> receives, int ranks);
+void check_messages(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, int ranks);
 
-// Copies the message `rank` sends to itself, if there is one. Throws ErrorCode::internal if the two lengths differ.
-void copy_to_self(std::span<const Send> sends, std::span<const Receive> receives, int rank);
+// The message a rank sends to itself, empty if there is none.
+struct OwnMessage {
+    ConstRows from;
+    MutableRows to;
+};
+
+// That of `rank`. Throws ErrorCode::internal if the two lengths differ.
+OwnMessage own_message(std::span<const Send> sends, std::span<const Receive> receives, int rank);
+OwnMessage own_message(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, int rank);
+
+// Copies it.
+void copy_to_self(const OwnMessage& own);
 
 // Throws ErrorCode::internal: the sender's and the receiver's idea of a message differ.
 [[noreturn]] void throw_length_mismatch(int from, int to, std::size_t sent, std::size_t expected);

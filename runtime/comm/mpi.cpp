@@ -3,6 +3,8 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/mpi_comm.hpp"
 #include "runtime/comm/mpi_exchange.hpp"
+#include "runtime/comm/node_rings.hpp"
+#include "runtime/comm/packed_exchange.hpp"
 
 #include <gnnplan/base/checked.hpp>
 
@@ -22,17 +24,22 @@ MPI_Datatype datatype(double /*of*/) { return MPI_DOUBLE; }
 
 class MpiCommunicator : public Communicator {
 public:
-    MpiCommunicator(OwnedComm data, OwnedComm control, std::size_t largest)
+    // `rings` may be null.
+    MpiCommunicator(OwnedComm data, OwnedComm control, std::size_t largest, std::shared_ptr<NodeRings> rings)
         : data_(std::move(data)),
           control_(std::move(control)),
           largest_(largest),
           rank_(data_.rank()),
-          size_(data_.size()) {}
+          size_(data_.size()),
+          rings_(std::move(rings)) {
+        if (rings_) node_ranks_ = rings_->node_ranks_in(data_);
+    }
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
+    void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override { reduce(values); }
     void all_reduce(std::span<double> values) override { reduce(values); }
@@ -44,24 +51,53 @@ private:
     template <class T>
     void reduce(std::span<T> values);
 
+    // Whether blocks to and from this rank go through a ring.
+    bool has_ring(int peer) const { return rings_ && node_ranks_[static_cast<std::size_t>(peer)] >= 0; }
+
     OwnedComm data_;
     OwnedComm control_;
     std::size_t largest_;  // bytes
     int rank_;
     int size_;
+    std::shared_ptr<NodeRings> rings_;  // of all ranks on this node, whatever communicators they form
+    std::vector<int> node_ranks_;       // by rank: its number in the rings, -1 on another node
     ExchangesUnderWay under_way_;
 };
 
 std::unique_ptr<PendingExchange> MpiCommunicator::start_exchange(std::span<const Send> sends,
                                                                  std::span<const Receive> receives) {
     check_messages(sends, receives, size_);
-    copy_to_self(sends, receives, rank_);
+    copy_to_self(own_message(sends, receives, rank_));
     auto pending = std::make_unique<MpiExchange>(under_way_, data_.get(), rank_, largest_);
     for (const Receive& receive : receives)
         if (receive.peer != rank_) pending->start(receive);
     for (const Send& send : sends)
         if (send.peer != rank_) pending->start(send);
     return pending;
+}
+
+void MpiCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
+    check_messages(sends, receives, size_);
+    check_none_under_way(under_way_);
+    std::vector<SendBlock> near_sends;
+    std::vector<SendBlock> far_sends;
+    for (const SendBlock& send : sends) {
+        if (send.peer == rank_ || send.rows.bytes() == 0) continue;
+        (has_ring(send.peer) ? near_sends : far_sends).push_back(send);
+    }
+    std::vector<ReceiveBlock> near_receives;
+    std::vector<ReceiveBlock> far_receives;
+    for (const ReceiveBlock& receive : receives) {
+        if (receive.peer == rank_ || receive.rows.bytes() == 0) continue;
+        (has_ring(receive.peer) ? near_receives : far_receives).push_back(receive);
+    }
+    const OwnMessage own = own_message(sends, receives, rank_);
+    PackedExchange far(*this, far_sends, far_receives);
+    if (rings_)
+        rings_->transfer(near_sends, near_receives, own, {node_ranks_, rank_});
+    else
+        copy_to_self(own);
+    far.wait();
 }
 
 void MpiCommunicator::broadcast(int root, std::span<std::byte> bytes) {
@@ -88,7 +124,7 @@ std::unique_ptr<Communicator> MpiCommunicator::split(int colour, int key) {
     check_colour(colour);
     OwnedComm data = OwnedComm::split(control_.get(), colour, key, data_name);
     OwnedComm control = OwnedComm::split(control_.get(), colour, key, control_name);
-    return std::make_unique<MpiCommunicator>(std::move(data), std::move(control), largest_);
+    return std::make_unique<MpiCommunicator>(std::move(data), std::move(control), largest_, rings_);
 }
 
 std::vector<std::string> MpiCommunicator::control_all_gather(const std::string& text) {
@@ -122,9 +158,11 @@ MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes) {
         throw Error(ErrorCode::unavailable, "the library does not support threads inside a rank", "MPI",
                     "MPI_THREAD_FUNNELED is needed");
     check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    world_ = std::make_unique<MpiCommunicator>(OwnedComm::duplicate(MPI_COMM_WORLD, data_name),
-                                               OwnedComm::duplicate(MPI_COMM_WORLD, control_name),
-                                               static_cast<std::size_t>(largest_message_bytes));
+    OwnedComm data = OwnedComm::duplicate(MPI_COMM_WORLD, data_name);
+    OwnedComm control = OwnedComm::duplicate(MPI_COMM_WORLD, control_name);
+    std::shared_ptr<NodeRings> rings = NodeRings::create(control);
+    world_ = std::make_unique<MpiCommunicator>(std::move(data), std::move(control),
+                                               static_cast<std::size_t>(largest_message_bytes), std::move(rings));
 }
 
 MpiEnvironment::~MpiEnvironment() {

@@ -36,6 +36,12 @@ OwnedComm OwnedComm::split(MPI_Comm comm, int colour, int key, const char* name)
     return {made, name};
 }
 
+OwnedComm OwnedComm::split_by_node(MPI_Comm comm, const char* name) {
+    MPI_Comm made = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made), "MPI_Comm_split_type");
+    return {made, name};
+}
+
 OwnedComm::~OwnedComm() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }

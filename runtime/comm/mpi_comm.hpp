@@ -33,6 +33,8 @@ class OwnedComm {
 public:
     static OwnedComm duplicate(MPI_Comm comm, const char* name);
     static OwnedComm split(MPI_Comm comm, int colour, int key, const char* name);
+    // The ranks of `comm` that can share memory with this one, in their order.
+    static OwnedComm split_by_node(MPI_Comm comm, const char* name);
 
     OwnedComm(OwnedComm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
     OwnedComm(const OwnedComm&) = delete;

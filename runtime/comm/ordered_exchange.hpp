@@ -10,6 +10,11 @@ namespace gnnplan::comm {
 // A communicator's exchanges that have been started and neither waited for nor given up, oldest first.
 using ExchangesUnderWay = std::vector<const PendingExchange*>;
 
+// Throws ErrorCode::internal if there are any: an exchange that does not return before it is done comes alone.
+inline void check_none_under_way(const ExchangesUnderWay& under_way) {
+    ensure(under_way.empty(), "exchange: another one is under way");
+}
+
 class OrderedExchange : public PendingExchange {
 public:
     explicit OrderedExchange(ExchangesUnderWay& under_way) : under_way_(under_way) { under_way_.push_back(this); }

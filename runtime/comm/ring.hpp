@@ -26,8 +26,8 @@ void ring_all_reduce(ThreadGroup& group, int rank, std::span<T> values) {
         return values.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size()));
     };
     const auto step = [&](std::span<const T> out, std::span<T> in) {
-        const Send send{around(rank + 1), std::as_bytes(out)};
-        const Receive receive{around(rank - 1), std::as_writable_bytes(in)};
+        const SendBlock send{around(rank + 1), one_row(std::as_bytes(out)), {}};
+        const ReceiveBlock receive{around(rank - 1), one_row(std::as_writable_bytes(in)), {}};
         group.transfer(rank, {&send, 1}, {&receive, 1});
     };
     std::vector<T> scratch(block(0).size());  // no block is larger than the first

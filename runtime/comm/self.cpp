@@ -20,8 +20,14 @@ private:
 std::unique_ptr<PendingExchange> SelfCommunicator::start_exchange(std::span<const Send> sends,
                                                                   std::span<const Receive> receives) {
     check_messages(sends, receives, size());
-    copy_to_self(sends, receives, rank());
+    copy_to_self(own_message(sends, receives, rank()));
     return std::make_unique<SelfExchange>(under_way_);
+}
+
+void SelfCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
+    check_messages(sends, receives, size());
+    check_none_under_way(under_way_);
+    copy_to_self(own_message(sends, receives, rank()));
 }
 
 void SelfCommunicator::broadcast(int root, std::span<std::byte> /*bytes*/) { check_rank(root, size()); }

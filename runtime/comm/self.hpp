@@ -11,6 +11,7 @@ public:
     int size() const override { return 1; }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
+    void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;

@@ -43,11 +43,12 @@ class ThreadExchange : public OrderedExchange {
 public:
     ThreadExchange(ExchangesUnderWay& under_way, ThreadGroup& group, int rank, std::span<const Send> sends,
                    std::span<const Receive> receives)
-        : OrderedExchange(under_way),
-          group_(group),
-          rank_(rank),
-          sends_(sends.begin(), sends.end()),
-          receives_(receives.begin(), receives.end()) {}
+        : OrderedExchange(under_way), group_(group), rank_(rank) {
+        sends_.reserve(sends.size());
+        receives_.reserve(receives.size());
+        for (const Send& send : sends) sends_.push_back({send.peer, one_row(send.bytes), {}});
+        for (const Receive& receive : receives) receives_.push_back({receive.peer, one_row(receive.bytes), {}});
+    }
     void progress() override {}
 
 private:
@@ -55,8 +56,8 @@ private:
 
     ThreadGroup& group_;
     int rank_;
-    std::vector<Send> sends_;
-    std::vector<Receive> receives_;
+    std::vector<SendBlock> sends_;
+    std::vector<ReceiveBlock> receives_;
 };
 
 }  // namespace
@@ -64,18 +65,26 @@ private:
 std::unique_ptr<PendingExchange> ThreadCommunicator::start_exchange(std::span<const Send> sends,
                                                                     std::span<const Receive> receives) {
     check_messages(sends, receives, size());
-    copy_to_self(sends, receives, rank_);
+    copy_to_self(own_message(sends, receives, rank_));
     return std::make_unique<ThreadExchange>(under_way_, *group_, rank_, sends, receives);
+}
+
+void ThreadCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
+    check_messages(sends, receives, size());
+    check_none_under_way(under_way_);
+    copy_to_self(own_message(sends, receives, rank_));
+    group_->transfer(rank_, sends, receives);
 }
 
 void ThreadCommunicator::broadcast(int root, std::span<std::byte> bytes) {
     check_rank(root, size());
-    std::vector<Send> sends;
-    std::vector<Receive> receives;
+    std::vector<SendBlock> sends;
+    std::vector<ReceiveBlock> receives;
     if (rank_ == root)
-        for (int peer = 0; peer < size(); ++peer) sends.push_back({peer, bytes});
+        for (int peer = 0; peer < size(); ++peer)
+            sends.push_back({peer, one_row(std::span<const std::byte>(bytes)), {}});
     else
-        receives.push_back({root, bytes});
+        receives.push_back({root, one_row(bytes), {}});
     group_->transfer(rank_, sends, receives);
 }
 

@@ -14,6 +14,7 @@ public:
     int size() const override { return group_->size(); }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
+    void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;

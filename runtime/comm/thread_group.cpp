@@ -4,8 +4,6 @@
 
 #include <gnnplan/base/checked.hpp>
 
-#include <cstring>
-
 namespace gnnplan::comm {
 
 ThreadWorld::ThreadWorld(int ranks)
@@ -26,12 +24,13 @@ Traffic ThreadWorld::carried(int world_rank) {
 // the sender gives up, so the destructor waits for that: the sender's memory is its own again afterwards.
 class ThreadGroup::Posting {
 public:
-    Posting(ThreadGroup& group, int rank, std::span<const Send> sends) : group_(group), rank_(rank), sends_(sends) {
+    Posting(ThreadGroup& group, int rank, std::span<const SendBlock> sends)
+        : group_(group), rank_(rank), sends_(sends) {
         const std::lock_guard lock(group_.world_->mutex_);
-        for (const Send& send : sends_) {
-            if (send.peer == rank_ || send.bytes.empty()) continue;
-            group_.mailbox(rank_, send.peer) = {State::posted, send.bytes};
-            group_.carried_by(rank_).sent(checked_cast<std::int64_t>(send.bytes.size()));
+        for (const SendBlock& send : sends_) {
+            if (send.peer == rank_ || send.rows.bytes() == 0) continue;
+            group_.mailbox(rank_, send.peer) = {State::posted, send.rows};
+            group_.carried_by(rank_).sent(checked_cast<std::int64_t>(send.rows.bytes()));
             group_.signal(send.peer).notify_all();
         }
     }
@@ -39,7 +38,7 @@ public:
     Posting& operator=(const Posting&) = delete;
     ~Posting() {
         std::unique_lock lock(group_.world_->mutex_);
-        for (const Send& send : sends_) {
+        for (const SendBlock& send : sends_) {
             Mailbox& mailbox = group_.mailbox(rank_, send.peer);
             group_.signal(rank_).wait(lock, [&] { return mailbox.state != State::copying; });
             mailbox = {};
@@ -49,7 +48,7 @@ public:
 private:
     ThreadGroup& group_;
     int rank_;
-    std::span<const Send> sends_;
+    std::span<const SendBlock> sends_;
 };
 
 ThreadGroup::ThreadGroup(std::shared_ptr<ThreadWorld> world, std::vector<int> world_ranks)
@@ -58,32 +57,32 @@ ThreadGroup::ThreadGroup(std::shared_ptr<ThreadWorld> world, std::vector<int> wo
       mailboxes_(world_ranks_.size() * world_ranks_.size()),
       texts_(world_ranks_.size()) {}
 
-void ThreadGroup::transfer(int rank, std::span<const Send> sends, std::span<const Receive> receives) {
+void ThreadGroup::transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
     const Posting posting(*this, rank, sends);
-    for (const Receive& message : receives)
-        if (message.peer != rank && !message.bytes.empty()) receive(rank, message);
+    for (const ReceiveBlock& message : receives)
+        if (message.peer != rank && message.rows.bytes() > 0) receive(rank, message);
     wait_until_copied(rank, sends);
 }
 
-void ThreadGroup::receive(int rank, const Receive& message) {
+void ThreadGroup::receive(int rank, const ReceiveBlock& message) {
     std::unique_lock lock(world_->mutex_);
     Mailbox& from = mailbox(message.peer, rank);
     world_->wait(lock, world_rank(rank), [&] { return from.state == State::posted; });
-    if (from.bytes.size() != message.bytes.size())
-        throw_length_mismatch(message.peer, rank, from.bytes.size(), message.bytes.size());
+    if (from.rows.bytes() != message.rows.bytes())
+        throw_length_mismatch(message.peer, rank, from.rows.bytes(), message.rows.bytes());
     from.state = State::copying;
     lock.unlock();
-    std::memcpy(message.bytes.data(), from.bytes.data(), from.bytes.size());
+    copy_rows(from.rows, message.rows, stores_for(message.rows.bytes()));
     lock.lock();
     from.state = State::copied;
-    carried_by(rank).received(checked_cast<std::int64_t>(message.bytes.size()));
+    carried_by(rank).received(checked_cast<std::int64_t>(message.rows.bytes()));
     signal(message.peer).notify_all();
 }
 
-void ThreadGroup::wait_until_copied(int rank, std::span<const Send> sends) {
+void ThreadGroup::wait_until_copied(int rank, std::span<const SendBlock> sends) {
     std::unique_lock lock(world_->mutex_);
-    for (const Send& send : sends) {
-        if (send.peer == rank || send.bytes.empty()) continue;
+    for (const SendBlock& send : sends) {
+        if (send.peer == rank || send.rows.bytes() == 0) continue;
         const Mailbox& to = mailbox(rank, send.peer);
         world_->wait(lock, world_rank(rank), [&] { return to.state == State::copied; });
     }

@@ -1,4 +1,4 @@
-// Mailboxes between threads. A message is copied once, from the sender's span into the receiver's, when both are there;
+// Mailboxes between threads. A message is copied once, from the sender's rows into the receiver's, when both are there;
 // the sender stays until that has happened.
 #pragma once
 
@@ -58,7 +58,7 @@ public:
     // Sends and receives, at most one message for each ordered pair of ranks; returns when all have been copied.
     // Messages to oneself and empty ones are left out. Throws ErrorCode::internal if a sender's and a receiver's
     // lengths differ.
-    void transfer(int rank, std::span<const Send> sends, std::span<const Receive> receives);
+    void transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives);
 
     // Every rank's text in rank order; not counted.
     std::vector<std::string> all_gather(int rank, const std::string& text);
@@ -70,7 +70,7 @@ private:
     enum class State { empty, posted, copying, copied };
     struct Mailbox {
         State state = State::empty;
-        std::span<const std::byte> bytes;
+        ConstRows rows;
     };
     struct Subgroup {
         std::shared_ptr<ThreadGroup> group;
@@ -78,8 +78,8 @@ private:
     };
     class Posting;
 
-    void receive(int rank, const Receive& message);
-    void wait_until_copied(int rank, std::span<const Send> sends);
+    void receive(int rank, const ReceiveBlock& message);
+    void wait_until_copied(int rank, std::span<const SendBlock> sends);
     int world_rank(int rank) const { return world_ranks_[static_cast<std::size_t>(rank)]; }
     Mailbox& mailbox(int from, int to) {
         return mailboxes_[static_cast<std::size_t>(from) * world_ranks_.size() + static_cast<std::size_t>(to)];

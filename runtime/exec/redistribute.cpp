@@ -1,7 +1,7 @@
-// Reading guide: a rank sends each rank of its y-group what their source and target blocks have in common. Parts that
-// are contiguous where they lie are sent and received in place, the others, and all bits, pass through the step's
-// staging: first the packed parts to send, then those received, in the order of ranks (staging_of counts the same
-// parts).
+// Reading guide: a rank sends each rank of its y-group what their source and target blocks have in common. Floats are
+// the communicator's business: it gets the parts as rows, and staging for those that are not contiguous where they lie.
+// Bits have to be shifted, so all of theirs are packed and unpacked here. In both cases staging holds the parts to
+// send, then those received, in the order of ranks (staging_of counts the same parts).
 #include "runtime/exec/handlers.hpp"
 
 #include <cstring>
@@ -10,137 +10,130 @@
 namespace gnnplan::exec {
 namespace {
 
-// One tensor's local block and the kernels to copy parts of it, whatever the element type.
-class LocalTensor {
+// Hands out the parts of a step's staging.
+class Staging {
 public:
-    LocalTensor(const StepContext& context, TensorId id)
-        : kernels_(context.kernels),
-          bits_(tensor_of(context.store.schedule(), id).dtype == DType::bits),
-          block_(context.store.block(id)),
-          data_(context.store.bytes(id)) {}
+    explicit Staging(const StepContext& context)
+        : send_(context.store.staging(context.step)),
+          receive_(send_ + context.store.send_staging_bytes(context.step)) {}
 
-    const Block& block() const { return block_; }
-
-    bool in_place(const Block& part) const { return !bits_ && contiguous_in(part, block_); }
-    std::byte* at(const Block& part) const {
-        const std::int64_t row = part.rows.begin - block_.rows.begin;
-        const std::int64_t column = part.columns.begin - block_.columns.begin;
-        return data_ + bytes_of(DType::f32, row * block_.columns.size() + column);
-    }
-    void copy_to(const LocalTensor& target, const Block& part) const {
-        copy(data_, block_, target.data_, target.block_, part);
-    }
-    void pack(const Block& part, std::byte* out) const { copy(data_, block_, out, part, part); }
-    void unpack(const Block& part, std::byte* in) const { copy(in, part, data_, block_, part); }
-    void clear_bits() const {
-        if (bits_) std::memset(data_, 0, static_cast<std::size_t>(bytes_of(DType::bits, block_.count())));
-    }
+    std::span<std::byte> to_send(std::int64_t bytes) { return take(send_, bytes); }
+    std::span<std::byte> to_receive(std::int64_t bytes) { return take(receive_, bytes); }
 
 private:
-    // Copies `part` between two row-major buffers that hold the blocks `from` and `to`.
-    void copy(std::byte* source, const Block& from, std::byte* target, const Block& to, const Block& part) const {
-        const std::int64_t from_row = part.rows.begin - from.rows.begin;
-        const std::int64_t from_column = part.columns.begin - from.columns.begin;
-        const std::int64_t to_row = part.rows.begin - to.rows.begin;
-        const std::int64_t to_column = part.columns.begin - to.columns.begin;
-        const std::int64_t rows = part.rows.size();
-        const std::int64_t columns = part.columns.size();
-        if (bits_) {
-            kernels_.copy_bits(reinterpret_cast<const std::uint8_t*>(source), from.columns.size(), from_row,
-                               from_column, reinterpret_cast<std::uint8_t*>(target), to.columns.size(), to_row,
-                               to_column, rows, columns);
-            return;
-        }
-        const std::int64_t from_stride = from.columns.size();
-        const std::int64_t to_stride = to.columns.size();
-        kernels_.copy(
-            {reinterpret_cast<const float*>(source) + from_row * from_stride + from_column, rows, columns, from_stride},
-            {reinterpret_cast<float*>(target) + to_row * to_stride + to_column, rows, columns, to_stride});
+    static std::span<std::byte> take(std::byte*& at, std::int64_t bytes) {
+        const std::span<std::byte> taken(at, static_cast<std::size_t>(bytes));
+        at += bytes;
+        return taken;
     }
 
-    const kernels::Table& kernels_;
-    bool bits_;
-    Block block_;
-    std::byte* data_;
+    std::byte* send_;
+    std::byte* receive_;
 };
 
-// The messages of one redistribution on this rank, and the staging they pass through.
-class Messages {
-public:
-    Messages(const LocalTensor& source, const LocalTensor& target, std::byte* staging, std::int64_t send_bytes)
-        : source_(source), target_(target), send_staging_(staging), receive_staging_(staging + send_bytes) {}
-
-    void send(int peer, const Block& part, std::int64_t bytes) {
-        if (bytes == 0) return;
-        if (source_.in_place(part)) {
-            sends_.push_back({peer, {source_.at(part), static_cast<std::size_t>(bytes)}});
-            return;
-        }
-        source_.pack(part, send_staging_);
-        sends_.push_back({peer, {send_staging_, static_cast<std::size_t>(bytes)}});
-        send_staging_ += bytes;
-    }
-
-    void receive(int peer, const Block& part, std::int64_t bytes) {
-        if (bytes == 0) return;
-        if (target_.in_place(part)) {
-            receives_.push_back({peer, {target_.at(part), static_cast<std::size_t>(bytes)}});
-            return;
-        }
-        receives_.push_back({peer, {receive_staging_, static_cast<std::size_t>(bytes)}});
-        staged_.push_back({part, receive_staging_});
-        receive_staging_ += bytes;
-    }
-
-    void exchange(comm::Communicator& world) const {
-        world.exchange(sends_, receives_);
-        for (const Staged& staged : staged_) target_.unpack(staged.part, staged.bytes);
-    }
-
-private:
-    struct Staged {
-        Block part;
-        std::byte* bytes;
-    };
-
-    const LocalTensor& source_;
-    const LocalTensor& target_;
-    std::byte* send_staging_;
-    std::byte* receive_staging_;
-    std::vector<comm::Send> sends_;
-    std::vector<comm::Receive> receives_;
-    std::vector<Staged> staged_;
+// What this rank and a peer of its y-group, or itself, have for each other.
+struct Exchanged {
+    int peer = 0;
+    Block sent, received;
 };
+
+std::vector<Exchanged> exchanged_parts(const RedistributeStep& step, const Store& store) {
+    const Schedule& schedule = store.schedule();
+    const int first = store.rank() / schedule.grid.y * schedule.grid.y;
+    std::vector<Exchanged> parts;
+    parts.reserve(static_cast<std::size_t>(schedule.grid.y));
+    for (int peer = first; peer < first + schedule.grid.y; ++peer)
+        parts.push_back({peer, intersect(store.block(step.in), block_of(schedule, step.out, peer)),
+                         intersect(store.block(step.out), block_of(schedule, step.in, peer))});
+    // Out of F a rank has all it needs.
+    if (same_placement(tensor_of(schedule, step.in).layout, layout_f(), schedule.grid))
+        std::erase_if(parts, [&](const Exchanged& part) { return part.peer != store.rank(); });
+    return parts;
+}
+
+// The rows of `part` in a tensor whose local block is `whole`.
+template <class Byte>
+comm::Rows<Byte> rows_of(std::byte* tensor, const Block& whole, const Block& part) {
+    const std::int64_t row = part.rows.begin - whole.rows.begin;
+    const std::int64_t column = part.columns.begin - whole.columns.begin;
+    const auto bytes = [](std::int64_t floats) { return static_cast<std::size_t>(bytes_of(DType::f32, floats)); };
+    return {tensor + bytes(row * whole.columns.size() + column), static_cast<std::size_t>(part.rows.size()),
+            bytes(part.columns.size()), bytes(whole.columns.size())};
+}
+
+void redistribute_floats(const RedistributeStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    Staging staging(context);
+    std::vector<comm::SendBlock> sends;
+    std::vector<comm::ReceiveBlock> receives;
+    for (const auto& [peer, sent, received] : exchanged_parts(step, store)) {
+        const auto staged = [&](const auto& rows) {
+            return peer == store.rank() || rows.contiguous() ? 0 : static_cast<std::int64_t>(rows.bytes());
+        };
+        if (sent.count() > 0) {
+            const auto rows = rows_of<const std::byte>(store.bytes(step.in), store.block(step.in), sent);
+            sends.push_back({peer, rows, staging.to_send(staged(rows))});
+        }
+        if (received.count() > 0) {
+            const auto rows = rows_of<std::byte>(store.bytes(step.out), store.block(step.out), received);
+            receives.push_back({peer, rows, staging.to_receive(staged(rows))});
+        }
+    }
+    context.world.exchange_blocks(sends, receives);
+}
+
+// A tensor of bits, or a packed part of one.
+struct Bits {
+    std::byte* data = nullptr;
+    Block block;
+};
+
+void copy_bits(const kernels::Table& kernels, const Bits& from, const Bits& to, const Block& part) {
+    kernels.copy_bits(reinterpret_cast<const std::uint8_t*>(from.data), from.block.columns.size(),
+                      part.rows.begin - from.block.rows.begin, part.columns.begin - from.block.columns.begin,
+                      reinterpret_cast<std::uint8_t*>(to.data), to.block.columns.size(),
+                      part.rows.begin - to.block.rows.begin, part.columns.begin - to.block.columns.begin,
+                      part.rows.size(), part.columns.size());
+}
+
+void redistribute_bits(const RedistributeStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const kernels::Table& kernels = context.kernels;
+    const Bits source{store.bytes(step.in), store.block(step.in)};
+    const Bits target{store.bytes(step.out), store.block(step.out)};
+    const auto bytes = [](const Block& part) { return bytes_of(DType::bits, part.count()); };
+    std::memset(target.data, 0, static_cast<std::size_t>(bytes(target.block)));
+    Staging staging(context);
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    std::vector<Bits> arriving;
+    for (const auto& [peer, sent, received] : exchanged_parts(step, store)) {
+        if (peer == store.rank()) {
+            if (sent.count() > 0) copy_bits(kernels, source, target, sent);
+            continue;
+        }
+        if (sent.count() > 0) {
+            const std::span<std::byte> packed = staging.to_send(bytes(sent));
+            std::memset(packed.data(), 0, packed.size());
+            copy_bits(kernels, source, {packed.data(), sent}, sent);
+            sends.push_back({peer, packed});
+        }
+        if (received.count() > 0) {
+            receives.push_back({peer, staging.to_receive(bytes(received))});
+            arriving.push_back({receives.back().bytes.data(), received});
+        }
+    }
+    context.world.exchange(sends, receives);
+    for (const Bits& part : arriving) copy_bits(kernels, part, target, part.block);
+}
 
 }  // namespace
 
 void run_step(const RedistributeStep& step, const StepContext& context) {
-    const Store& store = context.store;
-    const Schedule& schedule = store.schedule();
-    const DType dtype = tensor_of(schedule, step.in).dtype;
-    const LocalTensor source(context, step.in);
-    const LocalTensor target(context, step.out);
-    const std::int64_t send_bytes = store.send_staging_bytes(context.step);
-    // Out of F a rank has all it needs.
-    const bool local = same_placement(tensor_of(schedule, step.in).layout, layout_f(), schedule.grid);
-    std::byte* staging = store.staging(context.step);
-    if (dtype == DType::bits) std::memset(staging, 0, static_cast<std::size_t>(send_bytes));
-    target.clear_bits();
-
-    Messages messages(source, target, staging, send_bytes);
-    const int first = store.rank() / schedule.grid.y * schedule.grid.y;
-    for (int peer = first; peer < first + schedule.grid.y; ++peer) {
-        const Block sent = intersect(source.block(), block_of(schedule, step.out, peer));
-        const Block received = intersect(target.block(), block_of(schedule, step.in, peer));
-        if (peer == store.rank()) {
-            if (sent.count() > 0) source.copy_to(target, sent);
-            continue;
-        }
-        if (local) continue;
-        messages.send(peer, sent, bytes_of(dtype, sent.count()));
-        messages.receive(peer, received, bytes_of(dtype, received.count()));
-    }
-    messages.exchange(context.world);
+    if (tensor_of(context.store.schedule(), step.in).dtype == DType::bits)
+        redistribute_bits(step, context);
+    else
+        redistribute_floats(step, context);
 }
 
 }  // namespace gnnplan::exec

@@ -1,5 +1,5 @@
 // Runs the contract on MPI processes: every rank runs every test, in the same order.
-//   mpi_contract [--largest-message BYTES] [GoogleTest flags]
+//   mpi_contract [--largest-message BYTES | --no-shared-memory] [GoogleTest flags]
 #include "contract.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/mpi.hpp"
@@ -17,6 +17,8 @@ MpiEnvironment* environment = nullptr;  // set by main before the tests run
 bool sends_fail = false;                // set by a test while MPI_Isend shall fail
 bool all_complete = false;              // what MPI_Testall has said last
 int waits = 0;                          // calls of MPI_Waitall
+int messages = 0;                       // calls of MPI_Isend
+bool no_shared_memory = false;          // set by main while MPI_Win_allocate_shared shall fail
 
 INSTANTIATE_TEST_SUITE_P(All, Contract,
                          testing::Values(Ranks{"Mpi", [](const Body& body) { body(environment->world()); }}), name_of);
@@ -109,6 +111,58 @@ TEST(MpiEnvironment, AnExchangeGivenUpWritesToNoBuffers) {
     });
 }
 
+// Sends `sent` bytes to the next rank, expects `expected` from the previous one.
+void pass_on(Communicator& comm, std::size_t sent, std::size_t expected) {
+    std::vector<std::byte> out(sent, std::byte{5});
+    std::vector<std::byte> in(expected);
+    const SendBlock send{(comm.rank() + 1) % comm.size(), one_row(std::span<const std::byte>(out)), {}};
+    const ReceiveBlock receive{(comm.rank() + comm.size() - 1) % comm.size(), one_row(std::span(in)), {}};
+    comm.exchange_blocks({&send, 1}, {&receive, 1});
+    EXPECT_EQ(in, out);
+}
+
+TEST(MpiEnvironment, BlocksTravelThroughSharedMemoryIfThereIsAny) {
+    messages = 0;
+    pass_on(environment->world(), 1000, 1000);
+    EXPECT_EQ(messages, no_shared_memory ? 1 : 0);
+}
+
+// A rank that expects another length than is sent says so, and the next exchange is none the worse for it.
+TEST(MpiEnvironment, BlocksOfWrongLengthsAreErrors) {
+    Communicator& comm = environment->world();
+    EXPECT_THROW(pass_on(comm, 3, 4), Error);
+    comm.barrier();
+    if (!no_shared_memory) {  // as plain messages, one that is too long leaves MPI in an unknown state
+        EXPECT_THROW(pass_on(comm, 1'000'000, 4), Error);
+        comm.barrier();
+    }
+    pass_on(comm, 700'000, 700'000);
+}
+
+// Ranks that wait in the rings move the messages of other communicators, which others may be waiting for.
+TEST(MpiEnvironment, BlocksLetOtherExchangesProgress) {
+    Communicator& comm = environment->world();
+    const std::unique_ptr<Communicator> other = comm.split(0, 0);
+    const int peer = comm.rank() ^ 1;
+    if (peer >= comm.size()) return;
+    const std::vector<std::byte> out(400'000, std::byte{5});
+    std::vector<std::byte> in(out.size());
+    const Send send{peer, out};
+    const Receive receive{peer, in};
+    const auto pending = other->start_exchange({&send, 1}, {&receive, 1});
+    const auto blocks = [&] {
+        std::vector<std::byte> arriving(out.size());
+        const SendBlock outward{peer, one_row(std::span(out)), {}};
+        const ReceiveBlock inward{peer, one_row(std::span(arriving)), {}};
+        comm.exchange_blocks({&outward, 1}, {&inward, 1});
+        EXPECT_EQ(arriving, out);
+    };
+    if (comm.rank() % 2 == 0) blocks();
+    pending->wait();
+    if (comm.rank() % 2 == 1) blocks();
+    EXPECT_EQ(in, out);
+}
+
 }  // namespace
 }  // namespace gnnplan::comm
 
@@ -116,7 +170,14 @@ TEST(MpiEnvironment, AnExchangeGivenUpWritesToNoBuffers) {
 extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                          MPI_Request* request) {
     if (gnnplan::comm::sends_fail) return MPI_ERR_OTHER;
+    ++gnnplan::comm::messages;
     return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
+}
+
+extern "C" int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                                       MPI_Win* window) {
+    if (gnnplan::comm::no_shared_memory) return MPI_ERR_NO_MEM;
+    return PMPI_Win_allocate_shared(size, unit, info, comm, base, window);
 }
 
 extern "C" int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
@@ -136,6 +197,7 @@ int main(int argc, char** argv) {
     // An exception that escapes a test on one rank would leave the others waiting.
     GTEST_FLAG_SET(catch_exceptions, false);
     const bool has_largest = argc == 3 && std::strcmp(argv[1], "--largest-message") == 0;
+    no_shared_memory = argc == 2 && std::strcmp(argv[1], "--no-shared-memory") == 0;
     MpiEnvironment mpi(has_largest ? std::atoll(argv[2]) : std::int64_t{1} << 30);
     try {
         environment = &mpi;

@@ -1,0 +1,174 @@
+// Reading guide: the window is a means to get memory that all ranks of the node see, and every rank's part of it holds
+// the rings that end at that rank. What orders the bytes in it are the rings' atomic counts, not calls of MPI; the
+// standard allows that where the window's memory model is the unified one.
+#include "runtime/comm/node_rings.hpp"
+
+#include <bit>
+
+#include <sched.h>
+
+namespace gnnplan::comm {
+namespace {
+
+// Rings small enough to stay in a core's second-level cache, and together no more than a container's /dev/shm may have.
+constexpr std::size_t largest_ring = 256 << 10;
+constexpr std::size_t smallest_ring = 4 << 10;
+constexpr std::size_t largest_window = 32 << 20;
+
+std::size_t ring_capacity(int ranks) {
+    const auto pairs = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+    return std::clamp(std::bit_floor(largest_window / pairs), smallest_ring, largest_ring);
+}
+
+std::byte* aligned_to_lines(void* memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    return static_cast<std::byte*>(memory) + (SharedRing::line - address % SharedRing::line) % SharedRing::line;
+}
+
+bool is_unified(MPI_Win window) {
+    int* model = nullptr;
+    int found = 0;
+    return MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &found) == MPI_SUCCESS && found != 0 &&
+           *model == MPI_WIN_UNIFIED;
+}
+
+// Whether it holds on all ranks.
+bool everywhere(bool here, const OwnedComm& comm) {
+    int all = here ? 1 : 0;
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
+    return all != 0;
+}
+
+// Ranks share cores when there are more of them than cores, and a peer may need this rank's MPI to get on.
+void wait_a_little(MPI_Comm comm) {
+    int flag = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    sched_yield();
+}
+
+// A rank's message to itself, in turns like the others.
+class OwnCopy {
+public:
+    OwnCopy(const OwnMessage& own, Stores stores) : from_(own.from), to_(own.to), stores_(stores) {}
+    bool done() const { return from_.left() == 0; }
+    bool step() {
+        const std::size_t bytes = std::min(from_.left(), SharedRing::largest_turn);
+        copy_rows(from_, to_, bytes, stores_);
+        return bytes > 0;
+    }
+
+private:
+    RowCursor<const std::byte> from_;
+    RowCursor<std::byte> to_;
+    Stores stores_;
+};
+
+// One turn of each message. Returns whether any of them moved.
+template <class Message>
+bool step_all(std::span<Message> messages, bool& done) {
+    bool moved = false;
+    for (Message& message : messages) {
+        moved |= message.step();
+        done &= message.done();
+    }
+    return moved;
+}
+
+}  // namespace
+
+NodeRings::NodeRings(OwnedComm node)
+    : node_(std::move(node)), rank_(node_.rank()), size_(node_.size()), scratch_(SharedRing::largest_turn) {}
+
+NodeRings::~NodeRings() {
+    if (window_ == MPI_WIN_NULL) return;
+    if (locked_) MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+}
+
+std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control) {
+    const std::shared_ptr<NodeRings> rings(new NodeRings(OwnedComm::split_by_node(control.get(), "gnnplan node")));
+    if (rings->size_ == 1 || !rings->open()) return nullptr;
+    return rings;
+}
+
+bool NodeRings::open() {
+    const std::size_t capacity = ring_capacity(size_);
+    const std::size_t ring = SharedRing::bytes(capacity);
+    const std::size_t part = ring * static_cast<std::size_t>(size_) + SharedRing::line;
+    void* memory = nullptr;
+    const int status =
+        MPI_Win_allocate_shared(checked_cast<MPI_Aint>(part), 1, MPI_INFO_NULL, node_.get(), &memory, &window_);
+    if (status != MPI_SUCCESS) window_ = MPI_WIN_NULL;
+    if (!everywhere(status == MPI_SUCCESS, node_)) {
+        window_ = MPI_WIN_NULL;  // freeing is collective, and not all have it
+        return false;
+    }
+    // From here on nothing is communication, so that a rank on which a call fails can say so to the others.
+    bool usable = is_unified(window_) && MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+    for (int peer = 0; usable && peer < size_; ++peer) {
+        MPI_Aint bytes = 0;
+        int unit = 0;
+        void* theirs = nullptr;
+        // Open MPI's monitoring component gives windows that cannot be asked.
+        usable = MPI_Win_shared_query(window_, peer, &bytes, &unit, &theirs) == MPI_SUCCESS;
+        if (!usable) break;
+        std::byte* const incoming = aligned_to_lines(memory) + static_cast<std::size_t>(peer) * ring;
+        SharedRing::initialise(incoming);
+        incoming_.emplace_back(incoming, capacity);
+        outgoing_.emplace_back(aligned_to_lines(theirs) + static_cast<std::size_t>(rank_) * ring, capacity);
+    }
+    // Nobody uses a ring before it is one: they meet between the two synchronisations.
+    if (!everywhere(usable, node_)) return false;
+    check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+    locked_ = true;
+    check_mpi(MPI_Win_sync(window_), "MPI_Win_sync");
+    check_mpi(MPI_Barrier(node_.get()), "MPI_Barrier");
+    check_mpi(MPI_Win_sync(window_), "MPI_Win_sync");
+    return true;
+}
+
+std::vector<int> NodeRings::node_ranks_in(const OwnedComm& comm) const {
+    std::vector<int> ranks(static_cast<std::size_t>(comm.size()));
+    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
+    MPI_Group from = MPI_GROUP_NULL;
+    MPI_Group to = MPI_GROUP_NULL;
+    check_mpi(MPI_Comm_group(comm.get(), &from), "MPI_Comm_group");
+    check_mpi(MPI_Comm_group(node_.get(), &to), "MPI_Comm_group");
+    std::vector<int> translated(ranks.size());
+    check_mpi(MPI_Group_translate_ranks(from, comm.size(), ranks.data(), to, translated.data()),
+              "MPI_Group_translate_ranks");
+    check_mpi(MPI_Group_free(&from), "MPI_Group_free");
+    check_mpi(MPI_Group_free(&to), "MPI_Group_free");
+    std::ranges::replace(translated, MPI_UNDEFINED, -1);
+    return translated;
+}
+
+void NodeRings::transfer(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives,
+                         const OwnMessage& own, const Members& members) {
+    const auto here = [&](int peer) {
+        return static_cast<std::size_t>(members.node_ranks[static_cast<std::size_t>(peer)]);
+    };
+    std::size_t bytes = own.to.bytes();
+    for (const ReceiveBlock& receive : receives) bytes += receive.rows.bytes();
+    const Stores stores = stores_for(bytes);
+    OwnCopy inside(own, stores);
+    std::vector<RingSend> out;
+    std::vector<RingReceive> in;
+    out.reserve(sends.size());
+    in.reserve(receives.size());
+    for (const SendBlock& send : sends) out.emplace_back(outgoing_[here(send.peer)], send.rows, scratch_);
+    for (const ReceiveBlock& receive : receives) in.emplace_back(incoming_[here(receive.peer)], receive.rows, stores);
+
+    for (bool done = false; !done;) {
+        done = true;
+        bool moved = step_all(std::span(out), done);
+        moved |= step_all(std::span(&inside, 1), done);
+        moved |= step_all(std::span(in), done);
+        if (!moved && !done) wait_a_little(node_.get());
+    }
+    for (std::size_t i = 0; i < in.size(); ++i)
+        if (in[i].sent() != in[i].expected())
+            throw_length_mismatch(receives[i].peer, members.rank, in[i].sent(), in[i].expected());
+}
+
+}  // namespace gnnplan::comm

@@ -1,0 +1,53 @@
+// A ring for each ordered pair of the ranks of a node, in one MPI-3 shared window. Needs MPI's own header.
+#pragma once
+
+#include "runtime/comm/messages.hpp"
+#include "runtime/comm/mpi_comm.hpp"
+#include "runtime/comm/shared_ring.hpp"
+
+namespace gnnplan::comm {
+
+class NodeRings {
+public:
+    // Collective. Null on all ranks of a node where there is no shared memory to be had, or one rank only.
+    static std::shared_ptr<NodeRings> create(const OwnedComm& control);
+
+    NodeRings(const NodeRings&) = delete;
+    NodeRings& operator=(const NodeRings&) = delete;
+    // Collective over the node.
+    ~NodeRings();
+
+    // For each rank of `comm`, a part of the communicator that the rings were made from: its rank on this node, -1 if
+    // it is on another one. Local.
+    std::vector<int> node_ranks_in(const OwnedComm& comm) const;
+
+    // Whose peers are meant: the ranks of a communicator as ranks on this node, and the caller's rank in it.
+    struct Members {
+        std::span<const int> node_ranks;
+        int rank = 0;
+    };
+
+    // Sends and receives; all peers are other ranks on this node, and no block is empty. The caller's message to itself
+    // takes its turns, because its rows may lie between those that are sent. Returns when all blocks have been received
+    // and all bytes sent are out of the caller's memory; while it waits it lets MPI make progress. Throws
+    // ErrorCode::internal, when all is done, if a sender's and a receiver's lengths differ.
+    void transfer(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, const OwnMessage& own,
+                  const Members& members);
+
+private:
+    explicit NodeRings(OwnedComm node);
+
+    // Allocates the window and makes the rings. False if MPI does not give it.
+    bool open();
+
+    OwnedComm node_;
+    int rank_;
+    int size_;
+    MPI_Win window_ = MPI_WIN_NULL;
+    bool locked_ = false;               // for as long as the rings are used, so that loads and stores are allowed
+    std::vector<SharedRing> outgoing_;  // by receiver
+    std::vector<SharedRing> incoming_;  // by sender
+    std::vector<std::byte> scratch_;    // of RingSend
+};
+
+}  // namespace gnnplan::comm
