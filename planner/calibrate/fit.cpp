@@ -77,6 +77,8 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.streams = fit_streams(samples);
     calibration.loss = fit_loss(samples);
     calibration.all_reduce = fit_messages(samples, "all_reduce");
+    calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
+    calibration.redistribution = fit_messages(samples, "redistribute");
     calibration.overlap_slowdown = fit_overlap(samples);
     machine.calibration = std::move(calibration);
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
@@ -102,6 +104,8 @@ double predicted_seconds(const Machine& machine, const Sample& sample) {
     }
     if (what.starts_with("exchange.")) return message_seconds(machine.intra_node, at(0));
     if (what.starts_with("between.")) return message_seconds(machine.inter_node, at(0));
+    if (what.starts_with("reduce_scatter.")) return message_seconds(*machine.calibration->reduce_scatter, at(0));
+    if (what.starts_with("redistribute.")) return message_seconds(*machine.calibration->redistribution, at(0));
     ensure(what.starts_with("all_reduce."), "no such sample");
     return message_seconds(*machine.calibration->all_reduce, at(0));
 }

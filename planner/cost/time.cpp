@@ -35,6 +35,19 @@ struct LevelTraffic {
 enum Level : std::size_t { within_node, between_nodes };
 using RankLevels = std::array<LevelTraffic, 2>;
 
+// Of the bytes that go over any links, those within the node; all of none.
+double share_within_node(const RankLevels& traffic) {
+    const auto bytes = [&](Level level) {
+        return static_cast<double>(traffic[level].sent_bytes + traffic[level].received_bytes);
+    };
+    const double all = bytes(within_node) + bytes(between_nodes);
+    return all > 0 ? bytes(within_node) / all : 1;
+}
+
+void leave_out(std::int64_t& bytes, double share) {
+    bytes = static_cast<std::int64_t>(static_cast<double>(bytes) * (1 - share));
+}
+
 // Peers of a rank that are alike and equally near.
 struct PeerKind {
     int example = 0;
@@ -99,14 +112,25 @@ struct RankStep {
     int rank;
 
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
+    const Link* measured_link() const;
     double communication(const RankLevels& traffic) const;
     double compute(const RankLevels& traffic) const;
 };
 
+// Of messages within a node, with what is done to their bytes; null if they were not measured so.
+const Link* RankStep::measured_link() const {
+    if (calibration() == nullptr) return nullptr;
+    const auto address = [](const std::optional<Link>& link) { return link ? &*link : nullptr; };
+    if (std::holds_alternative<AllReduceStep>(step.operation)) return address(calibration()->all_reduce);
+    if (std::holds_alternative<ReduceScatterStep>(step.operation)) return address(calibration()->reduce_scatter);
+    const auto* move = std::get_if<RedistributeStep>(&step.operation);
+    const bool floats = move != nullptr && tensor_of(schedule, move->in).dtype == DType::f32;
+    return floats ? address(calibration()->redistribution) : nullptr;
+}
+
 double RankStep::communication(const RankLevels& traffic) const {
-    const bool measured = std::holds_alternative<AllReduceStep>(step.operation) && calibration() != nullptr &&
-                          calibration()->all_reduce.has_value();
-    return traffic[within_node].seconds(measured ? *calibration()->all_reduce : machine.intra_node) +
+    const Link* measured = measured_link();
+    return traffic[within_node].seconds(measured != nullptr ? *measured : machine.intra_node) +
            traffic[between_nodes].seconds(machine.inter_node);
 }
 
@@ -132,8 +156,11 @@ double RankStep::compute(const RankLevels& traffic) const {
         const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
         work.streamed_bytes = 2 * std::max<std::int64_t>(0, block_bytes(schedule, move->out, rank) - received);
     }
-    const bool ring = std::holds_alternative<AllReduceStep>(step.operation);
-    if (ring && calibration() != nullptr && calibration()->all_reduce) work.streamed_bytes = 0;
+    if (measured_link() != nullptr) {
+        const double inside = share_within_node(traffic);
+        if (!std::holds_alternative<RedistributeStep>(step.operation)) leave_out(work.streamed_bytes, inside);
+        leave_out(work.staged_bytes, inside);
+    }
     return product + compute_seconds(work, machine);
 }
 

@@ -68,6 +68,8 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
     archive.optional("loss", calibration.loss);
     archive.optional("all_reduce", calibration.all_reduce);
+    archive.optional("reduce_scatter", calibration.reduce_scatter);
+    archive.optional("redistribution", calibration.redistribution);
     archive.field("gather", calibration.gather);
     archive.field("gemm", calibration.gemm);
     archive.field("streams", calibration.streams);

@@ -104,6 +104,8 @@ void validate(const Calibration& calibration, const Machine& machine) {
         require_positive(calibration.loss->seconds_per_logit, machine, "calibration.loss.seconds_per_logit");
     }
     if (calibration.all_reduce) validate(*calibration.all_reduce, machine, "calibration.all_reduce");
+    if (calibration.reduce_scatter) validate(*calibration.reduce_scatter, machine, "calibration.reduce_scatter");
+    if (calibration.redistribution) validate(*calibration.redistribution, machine, "calibration.redistribution");
     require(std::isfinite(calibration.overlap_slowdown) && calibration.overlap_slowdown >= 1, machine,
             "calibration.overlap_slowdown", "must be finite and at least 1");
     require_not_negative(calibration.error_median, machine, "calibration.error_median");

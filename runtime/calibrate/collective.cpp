@@ -1,5 +1,6 @@
 #include "runtime/calibrate/collective.hpp"
 
+#include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/slots.hpp"
 #include "runtime/comm/reduce_scatter.hpp"
 
@@ -98,6 +99,58 @@ private:
     Slots<float> values_;
 };
 
+// From rows to columns: every other rank gets its part of each row, and what stays is not copied.
+class Redistribution : public Collective {
+public:
+    Redistribution(comm::Communicator& comm, std::int64_t bytes, std::int64_t cold_bytes)
+        : comm_(comm),
+          row_bytes_(std::min(longest_row, static_cast<std::size_t>(bytes / comm.size()))),
+          rows_(row_bytes_ == 0 ? 0 : static_cast<std::size_t>(bytes / comm.size()) / row_bytes_),
+          out_(static_cast<std::int64_t>(rows_ * gap()), cold_bytes),
+          in_(static_cast<std::int64_t>(rows_ * gap()), cold_bytes) {}
+    void run() override {
+        sends_.clear();
+        receives_.clear();
+        for (int peer = 0; peer < comm_.size(); ++peer) {
+            if (peer == comm_.rank()) continue;
+            const auto p = static_cast<std::size_t>(peer);
+            sends_.push_back({peer, {out_.current().data() + p * row_bytes_, rows_, row_bytes_, gap()}, staging(p)});
+            auto* target = in_.current().data() + p * rows_ * row_bytes_;
+            receives_.push_back({peer, {target, rows_, row_bytes_, row_bytes_}, {}});
+        }
+        comm_.exchange_blocks(sends_, receives_);
+        out_.advance();
+        in_.advance();
+    }
+    void check() override {
+        std::ranges::fill(out_.all(), static_cast<std::byte>(comm_.rank() + 1));
+        std::ranges::fill(in_.all(), std::byte{0});
+        run();
+        for (const comm::ReceiveBlock& block : receives_) {
+            check_all(std::span(block.rows.data, block.rows.bytes()), static_cast<std::byte>(block.peer + 1),
+                      "redistribution");
+        }
+    }
+
+private:
+    static constexpr std::size_t longest_row = 256;  // 64 columns
+
+    std::size_t gap() const { return row_bytes_ * static_cast<std::size_t>(comm_.size()); }
+    std::span<std::byte> staging(std::size_t peer) {
+        if (staging_.size() == 0) staging_ = Array<std::byte>(static_cast<std::int64_t>(rows_ * gap()));
+        return staging_.span().subspan(peer * rows_ * row_bytes_, rows_ * row_bytes_);
+    }
+
+    comm::Communicator& comm_;
+    std::size_t row_bytes_;
+    std::size_t rows_;
+    Slots<std::byte> out_;
+    Slots<std::byte> in_;
+    Array<std::byte> staging_;
+    std::vector<comm::SendBlock> sends_;
+    std::vector<comm::ReceiveBlock> receives_;
+};
+
 class ReduceScatter : public Collective {
 public:
     ReduceScatter(comm::Communicator& comm, std::int64_t count, std::int64_t cold_bytes)
@@ -153,6 +206,7 @@ std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Commu
     if (kind == "broadcast") return std::make_unique<Broadcast>(comm, bytes, cold_bytes);
     const auto count = static_cast<std::int64_t>(static_cast<std::size_t>(bytes) / sizeof(float));
     if (kind == "all_reduce") return std::make_unique<AllReduce>(comm, count, cold_bytes);
+    if (kind == "redistribute") return std::make_unique<Redistribution>(comm, bytes, cold_bytes);
     ensure(kind == "reduce_scatter", "no such collective");
     return std::make_unique<ReduceScatter>(comm, count, cold_bytes);
 }

@@ -64,7 +64,7 @@ void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t b
     }
     for (const std::int64_t rotated : {std::int64_t{0}, cold_bytes}) {
         const char* suffix = rotated == 0 ? ".hot" : ".cold";
-        for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter"}) {
+        for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             if (in_node == 1) break;
             const auto collective = make_collective(kind, *nodes.own, bytes * nodes.own->size(), rotated);
             const int messages = (kind == "all_reduce" ? 2 : 1) * (in_node - 1);

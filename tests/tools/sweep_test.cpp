@@ -115,6 +115,28 @@ TEST(SweepTool, LinksThatWouldChangeTheChoice) {
     EXPECT_THAT(gnnplan(problem + "--break-even bandwidth").out, HasSubstr("would change the choice"));
 }
 
+// A bandwidth asked for takes the place of all that was measured of the link.
+TEST(SweepTool, BandwidthOfAMeasuredLink) {
+    const Folder folder;
+    auto machine = gnnplan("machines show a6000x8 --json").json();
+    for (const char* link : {"intra_node", "inter_node"}) {
+        machine[link]["segments"] = {{{"from_bytes", 0}, {"latency_seconds", 1e-5}, {"bytes_per_second", 1e10}}};
+    }
+    machine["calibration"] = {{"error_median", 0.1},
+                              {"error_p90", 0.2},
+                              {"overlap_slowdown", 1.0},
+                              {"gather", nlohmann::json::array()},
+                              {"gemm", nlohmann::json::array()},
+                              {"streams", nlohmann::json::array()},
+                              {"redistribution", machine["intra_node"]}};
+    write_text(folder / "m.json", machine.dump());
+    const Outcome outcome = gnnplan("sweep --graph reddit --space paper --scheme rdm --ranks 8 --json --machine " +
+                                    (folder / "m.json") + " --vary bandwidth=1MB,1GB");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto points = outcome.json()["points"];
+    EXPECT_GT(points[0]["best"]["epoch_seconds"].get<double>(), 100 * points[1]["best"]["epoch_seconds"].get<double>());
+}
+
 TEST(SweepTool, WrongUsage) {
     for (const char* flags :
          {"--vary speed=1", "--vary ranks", "--vary ranks=", "--vary ranks=2,,4", "--vary ranks=0", "--vary ranks=2000",

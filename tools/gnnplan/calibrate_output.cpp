@@ -104,7 +104,10 @@ void add_link(Table& table, const char* name, const Link& link) {
 std::string link_table(const Machine& machine, bool color) {
     Table table({{"message"}, {"from", Align::right}, {"us", Align::right}, {"+ bytes at GB/s", Align::right}});
     add_link(table, "within a node", machine.intra_node);
-    if (machine.calibration->all_reduce) add_link(table, "ring of a sum", *machine.calibration->all_reduce);
+    const Calibration& calibration = *machine.calibration;
+    if (calibration.all_reduce) add_link(table, "all-reduce, in a ring", *calibration.all_reduce);
+    if (calibration.reduce_scatter) add_link(table, "reduce-scatter, in a ring", *calibration.reduce_scatter);
+    if (calibration.redistribution) add_link(table, "redistribution", *calibration.redistribution);
     add_link(table, "between nodes", machine.inter_node);
     return table.text(color);
 }

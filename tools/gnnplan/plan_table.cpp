@@ -1,5 +1,6 @@
 #include "tools/gnnplan/plan_table.hpp"
 
+#include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
 
@@ -13,11 +14,14 @@ namespace {
 std::string separation_line(const Selection& selection) {
     const std::optional<double> slower = separation(selection);
     if (!slower) return "";
-    if (*slower < equal_fraction) return "#1 and #2 are not separated: predicted equally fast.\n";
-    const char* error = selection.plan.machine.measured
-                            ? ""
-                            : "; by how much predictions err is not known where the machine was not measured";
-    return fmt::format("#1 and #2 are separated by {:.1f} % of predicted time{}.\n", 100 * *slower, error);
+    const Machine& machine = selection.plan.machine;
+    const std::string error =
+        fmt::format("predictions err by {:.0f} % {}", 100 * cost::model_error(machine),
+                    machine.calibration ? "(median, cross-validated)" : "or more without gnnplan calibrate");
+    const std::int64_t tied = ties(selection);
+    if (tied == 1) return fmt::format("#1 leads #2 by {:.1f} %; {}.\n", 100 * *slower, error);
+    return fmt::format("#1 to #{} are a tie, #2 {:.1f} % behind: {}. gnnrun times candidates and keeps the fastest.\n",
+                       tied, 100 * *slower, error);
 }
 
 std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
@@ -94,6 +98,14 @@ std::string infeasible_text(const Infeasible& infeasible) {
     if (infeasible.load_bytes <= infeasible.available_bytes) return text;
     return text + fmt::format("; on no number of ranks, for each holds the graph's {} while loading",
                               format_bytes(infeasible.load_bytes));
+}
+
+std::int64_t ties(const Selection& selection) {
+    const std::vector<Ranked>& ranked = selection.ranked;
+    return std::count_if(ranked.begin(), ranked.end(), [&](const Ranked& r) {
+        return r.fits &&
+               cost::tie(r.predicted.epoch_seconds, ranked.front().predicted.epoch_seconds, selection.plan.machine);
+    });
 }
 
 std::optional<double> separation(const Selection& selection) {

@@ -18,7 +18,7 @@ std::string graph_line(const ProblemRecord& problem);
 
 // Graph, model, machine and how large the search was.
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection);
-// The `top` best of the ranking, what was set aside and why, and whether #1 and #2 are separated.
+// The `top` best of the ranking, what was set aside and why, and which of it the model cannot tell apart.
 std::string plan_table(const Selection& selection, std::int64_t top, bool color);
 
 // "needs 1.2 GB of 900 MB per rank, fits on 4 ranks"
@@ -26,7 +26,7 @@ std::string infeasible_text(const Infeasible& infeasible);
 
 // By how much the runner-up is slower than the best, as a fraction; none when nothing else fits.
 std::optional<double> separation(const Selection& selection);
-// Predictions closer than this fraction are equal for any model.
-inline constexpr double equal_fraction = 1e-3;
+// How many of the ranking the model cannot tell from the best, which is one of them.
+std::int64_t ties(const Selection& selection);
 
 }  // namespace gnnplan::tools

@@ -1,5 +1,6 @@
 #include "tools/gnnplan/selection_json.hpp"
 
+#include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 
@@ -54,7 +55,9 @@ io::Document encode_ranking(const Selection& selection) {
                                  {"command_line", selection.plan.command_line},
                                  {"memory_bytes_per_rank", selection.memory_per_rank},
                                  {"runner_up_slower_by", slower ? io::Document(*slower) : io::Document()},
-                                 {"separated", slower && *slower >= equal_fraction},
+                                 {"model_error", cost::model_error(selection.plan.machine)},
+                                 {"ties", ties(selection)},
+                                 {"separated", slower && ties(selection) == 1},
                                  {"ranked", encode(selection.ranked)},
                                  {"rejected", encode(selection.rejected)}});
 }

@@ -2,7 +2,6 @@
 
 #include "tools/common/format.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
-#include "tools/gnnplan/plan_table.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +14,7 @@ namespace {
 constexpr double searched_factor = 1024;  // below and above the link there is
 constexpr double sample_step = 4;
 constexpr double precision = 0.01;
+constexpr double equal_fraction = 1e-3;  // predictions closer than this are equal for any model
 
 Curve curve_of(const SweepLine& line, const std::string& name) {
     Curve curve{name, {}};
@@ -103,7 +103,7 @@ LinkBreakEven link_break_even(const Question& question, const std::string& setti
     std::vector<double> samples{found.low};
     while (samples.back() * sample_step <= found.high * 1.001) samples.push_back(samples.back() * sample_step);
     const auto choose = [&](double bytes_per_second) {
-        link.bytes_per_second = bytes_per_second;
+        set_bandwidth(varied.machine, link, bytes_per_second);
         return choice_of(varied);
     };
     found.changes = choice_changes(samples, choose, precision);

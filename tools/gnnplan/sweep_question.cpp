@@ -66,8 +66,8 @@ constexpr std::array<Variable, 8> variables{
       }},
      {"bandwidth", "bandwidth_bytes_per_second", read_size,
       [](Question& q, const Setting& s) {
-          q.machine.intra_node.bytes_per_second = *s.number;
-          q.machine.inter_node.bytes_per_second = *s.number;
+          set_bandwidth(q.machine, q.machine.intra_node, *s.number);
+          set_bandwidth(q.machine, q.machine.inter_node, *s.number);
       }},
      {"memory", "memory_bytes", read_size, [](Question& q, const Setting& s) { q.search.memory = whole(s); }},
      {"scheme", "scheme", nullptr, apply_scheme},
@@ -171,6 +171,16 @@ Sweep run_sweep(const Question& question, std::vector<Variation> variations, con
     }
     check_answered(sweep);
     return sweep;
+}
+
+void set_bandwidth(Machine& machine, Link& link, double bytes_per_second) {
+    link.bytes_per_second = bytes_per_second;
+    link.segments.clear();
+    if (&link != &machine.intra_node || !machine.calibration) return;
+    for (auto* measured : {&machine.calibration->all_reduce, &machine.calibration->reduce_scatter,
+                           &machine.calibration->redistribution}) {
+        measured->reset();
+    }
 }
 
 Link& slowest_link(Machine& machine, std::int64_t ranks) {

@@ -183,6 +183,8 @@ Profile sample_profile() {
                     {{Stream::copy, 1048576, 8e10}, {Stream::activate_dropout, 1048576, 3e10}},
                     LossCost{2e-8, 3e-10},
                     Link{3e-6, 1e10, {{0, 3e-6, 1e10}}},
+                    Link{4e-6, 1e10, {{0, 4e-6, 1e10}}},
+                    Link{5e-6, 1e10, {{0, 5e-6, 1e10}}},
                     1.25,
                     0.0625,
                     0.125};

@@ -53,6 +53,8 @@ Machine calibrated() {
                     {{Stream::copy, 1 << 15, 2e10}, {Stream::copy, 1 << 20, 1e10}, {Stream::update, 1 << 15, 1e10}},
                     LossCost{2e-8, 3e-10},
                     Link{1e-6, 1e9},
+                    Link{1e-6, 1e9},
+                    Link{1e-6, 1e9},
                     1.2,
                     0.05,
                     0.1};
@@ -93,6 +95,8 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("loss.seconds_per_row", [](Calibration& c) { c.loss->seconds_per_row = -1; });
     expect("loss.seconds_per_logit", [](Calibration& c) { c.loss->seconds_per_logit = 0; });
     expect("all_reduce.bytes_per_second", [](Calibration& c) { c.all_reduce->bytes_per_second = 0; });
+    expect("reduce_scatter.bytes_per_second", [](Calibration& c) { c.reduce_scatter->bytes_per_second = 0; });
+    expect("redistribution.bytes_per_second", [](Calibration& c) { c.redistribution->bytes_per_second = 0; });
     expect("overlap_slowdown", [](Calibration& c) { c.overlap_slowdown = 0.5; });
     expect("error_median", [](Calibration& c) { c.error_median = -0.1; });
     expect("error_p90", [=](Calibration& c) { c.error_p90 = infinity; });

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 TEST(Collectives, AreRightAgainAndAgain) {
     for (const int ranks : {1, 2, 3}) {
         comm::run_ranks(ranks, [](comm::Communicator& comm) {
-            for (const char* kind : {"exchange", "broadcast", "all_reduce", "reduce_scatter"}) {
+            for (const char* kind : {"exchange", "broadcast", "all_reduce", "reduce_scatter", "redistribute"}) {
                 for (const std::int64_t bytes : {0, 64, 4096 * 3 + 12}) {
                     for (const std::int64_t cold_bytes : {0, 1 << 16}) {
                         const auto collective = make_collective(kind, comm, bytes, cold_bytes);

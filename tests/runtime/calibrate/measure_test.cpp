@@ -110,7 +110,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         }
         EXPECT_EQ(counts["spmm"], 5 * (1 + 3));
         EXPECT_EQ(counts["loss"], 5);
-        for (const char* what : {"exchange", "all_reduce", "reduce_scatter"}) {
+        for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             EXPECT_EQ(counts[what + std::string(".hot")], 5) << what;  // 64 B .. 16 KiB by fours
             EXPECT_EQ(counts[what + std::string(".cold")], 5) << what;
         }

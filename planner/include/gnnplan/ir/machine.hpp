@@ -84,7 +84,10 @@ struct Calibration {
     std::vector<GemmRate> gemm{};       // each product, inner and columns once
     std::vector<StreamRate> streams{};  // by stream, then by increasing working_set_bytes
     std::optional<LossCost> loss{};
-    std::optional<Link> all_reduce{};   // one message of a ring within a node, with what is done to its bytes
+    // One message of these within a node, with what is done to its bytes.
+    std::optional<Link> all_reduce{};      // of the ring
+    std::optional<Link> reduce_scatter{};  // of the ring
+    std::optional<Link> redistribution{};  // rows with gaps on one side
     double overlap_slowdown = 1;        // of the longer of computation and communication when both run
     double error_median = 0;            // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
