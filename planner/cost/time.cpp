@@ -112,8 +112,11 @@ struct RankStep {
     int rank;
 
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
+    bool rows_have_gaps(const RedistributeStep& move) const;
     const Link* measured_link() const;
     double communication(const RankLevels& traffic) const;
+    double product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const;
+    double own_part(const RedistributeStep& move, const RankLevels& traffic, RankWork& work) const;
     double compute(const RankLevels& traffic) const;
 };
 
@@ -124,8 +127,14 @@ const Link* RankStep::measured_link() const {
     if (std::holds_alternative<AllReduceStep>(step.operation)) return address(calibration()->all_reduce);
     if (std::holds_alternative<ReduceScatterStep>(step.operation)) return address(calibration()->reduce_scatter);
     const auto* move = std::get_if<RedistributeStep>(&step.operation);
-    const bool floats = move != nullptr && tensor_of(schedule, move->in).dtype == DType::f32;
-    return floats ? address(calibration()->redistribution) : nullptr;
+    return move != nullptr && rows_have_gaps(*move) ? address(calibration()->redistribution) : nullptr;
+}
+
+// Floats of which one side has other parts of its rows than the other.
+bool RankStep::rows_have_gaps(const RedistributeStep& move) const {
+    const Tensor& tensor = tensor_of(schedule, move.in);
+    const auto whole = [&](TensorId id) { return block_of(schedule, id, rank).columns.size() == tensor.columns; };
+    return tensor.dtype == DType::f32 && !(whole(move.in) && whole(move.out));
 }
 
 double RankStep::communication(const RankLevels& traffic) const {
@@ -134,34 +143,44 @@ double RankStep::communication(const RankLevels& traffic) const {
            traffic[between_nodes].seconds(machine.inter_node);
 }
 
+// Of a product. What it sends of needed rows is packed.
+double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const {
+    double seconds = 0;
+    if (spmm.exchange == Exchange::rows) {
+        work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
+    }
+    if (calibration() != nullptr && !calibration()->gather.empty()) {
+        work.sparse_flops = 0;
+        seconds = sparse_seconds(reuse_of(schedule, spmm, graph, rank), work.sparse_width, machine);
+    }
+    if (tensor_of(schedule, spmm.matrix).factored) {
+        work.sparse_flops *= factored_slowdown;
+        seconds *= factored_slowdown;
+    }
+    return seconds;
+}
+
+// Of the part of a redistribution that stays on the rank: one more message, to itself, where those were measured.
+double RankStep::own_part(const RedistributeStep& move, const RankLevels& traffic, RankWork& work) const {
+    const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+    const std::int64_t own = std::max<std::int64_t>(0, block_bytes(schedule, move.out, rank) - received);
+    const Link* measured = measured_link();
+    work.streamed_bytes = measured == nullptr ? 2 * own : 0;
+    return measured == nullptr || own == 0 ? 0 : message_seconds(*measured, static_cast<double>(own));
+}
+
 // Calibrated times of messages include reading and writing what they carry.
 double RankStep::compute(const RankLevels& traffic) const {
     RankWork work = work_of(schedule, step, graph, rank);
-    double product = 0;
-    if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) {
-        if (spmm->exchange == Exchange::rows) {
-            work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
-        }
-        if (calibration() != nullptr && !calibration()->gather.empty()) {
-            work.sparse_flops = 0;
-            product = sparse_seconds(reuse_of(schedule, *spmm, graph, rank), work.sparse_width, machine);
-        }
-        if (tensor_of(schedule, spmm->matrix).factored) {
-            work.sparse_flops *= factored_slowdown;
-            product *= factored_slowdown;
-        }
-    }
-    if (const auto* move = std::get_if<RedistributeStep>(&step.operation);
-        move != nullptr && calibration() != nullptr) {
-        const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
-        work.streamed_bytes = 2 * std::max<std::int64_t>(0, block_bytes(schedule, move->out, rank) - received);
-    }
+    double seconds = 0;
+    if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) seconds += product(*spmm, traffic, work);
     if (measured_link() != nullptr) {
-        const double inside = share_within_node(traffic);
-        if (!std::holds_alternative<RedistributeStep>(step.operation)) leave_out(work.streamed_bytes, inside);
-        leave_out(work.staged_bytes, inside);
+        leave_out(work.streamed_bytes, share_within_node(traffic));
+        leave_out(work.staged_bytes, share_within_node(traffic));
     }
-    return product + compute_seconds(work, machine);
+    const auto* move = std::get_if<RedistributeStep>(&step.operation);
+    if (move != nullptr && calibration() != nullptr) seconds += own_part(*move, traffic, work);
+    return seconds + compute_seconds(work, machine);
 }
 
 double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const CostedRanks& on) {

@@ -48,13 +48,12 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
 }
 
 void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
-    constexpr double flops = 4e9;
+    // Operands come from memory, as they do in an epoch.
+    const std::int64_t bytes = std::min(128 * mib, scope.largest);
     for (const Product product : {Product::forward, Product::input_gradient, Product::weight_gradient}) {
         for (const std::int64_t inner : scope.sides) {
             for (const std::int64_t columns : scope.sides) {
-                const auto wanted = static_cast<std::int64_t>(flops / 2 / static_cast<double>(inner * columns));
-                const std::int64_t fitting = std::max<std::int64_t>(64, scope.largest / 4 / std::max(inner, columns));
-                const std::int64_t n = std::min(fitting, std::clamp<std::int64_t>(wanted, 20'000, 100'000));
+                const std::int64_t n = std::max<std::int64_t>(64, bytes / 4 / (inner + columns));
                 points.push_back({"GEMM", [&setting, product, n, inner, columns](auto& samples) {
                                       samples.push_back(measure_gemm(setting, product, n, inner, columns));
                                   }});
@@ -110,7 +109,7 @@ Scope quick_scope(std::int64_t largest) {
             {16, 41, 64, 128, 602},
             sizes(256 * kib, 256 * mib, 4, largest),
             {16, 40, 128, 512},
-            sizes(mib, 64 * mib, 8, largest),
+            sizes(mib, 256 * mib, 4, largest),
             sizes(64, 64 * mib, 4, largest)};
 }
 
@@ -120,7 +119,7 @@ Scope full_scope(std::int64_t largest) {
             {8, 16, 32, 41, 64, 100, 128, 256, 602},
             sizes(256 * kib, 256 * mib, 2, largest),
             {16, 40, 64, 128, 256, 512},
-            sizes(512 * kib, 256 * mib, 4, largest),
+            sizes(512 * kib, 256 * mib, 2, largest),
             sizes(64, 64 * mib, 2, largest)};
 }
 

@@ -99,7 +99,7 @@ private:
     Slots<float> values_;
 };
 
-// From rows to columns: every other rank gets its part of each row, and what stays is not copied.
+// From rows to columns: every rank gets its part of each row, this one too.
 class Redistribution : public Collective {
 public:
     Redistribution(comm::Communicator& comm, std::int64_t bytes, std::int64_t cold_bytes)
@@ -112,7 +112,6 @@ public:
         sends_.clear();
         receives_.clear();
         for (int peer = 0; peer < comm_.size(); ++peer) {
-            if (peer == comm_.rank()) continue;
             const auto p = static_cast<std::size_t>(peer);
             sends_.push_back({peer, {out_.current().data() + p * row_bytes_, rows_, row_bytes_, gap()}, staging(p)});
             auto* target = in_.current().data() + p * rows_ * row_bytes_;

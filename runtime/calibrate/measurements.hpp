@@ -48,7 +48,7 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 
 // Seconds of one message of `bytes`, with hot buffers and with cold ones, which a rank has `cold_bytes` > 0 of: the
 // time of the collective over the messages that a rank sends one after the other. "exchange.hot" (all-to-all within the
-// node), "all_reduce.hot" (ring), "reduce_scatter.hot", "redistribute.hot" (rows with gaps), and "between.hot"
+// node), "all_reduce.hot" (ring), "reduce_scatter.hot", "redistribute.hot" (rows with gaps, the own part a message too), and "between.hot"
 // (everyone with everyone on other nodes),
 // ".cold" likewise; at {bytes, messages}. Only what there is: nothing within nodes of one rank, nothing between without
 // several nodes.

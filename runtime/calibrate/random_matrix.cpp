@@ -3,6 +3,7 @@
 #include <gnnplan/base/checked.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -18,6 +19,8 @@ public:
     }
     // Below `bound`, which is below 2^32.
     std::int32_t below(std::uint64_t bound) { return static_cast<std::int32_t>(((next() >> 32U) * bound) >> 32U); }
+    // Above 0, up to 1.
+    double share() { return static_cast<double>((next() >> 11U) + 1) * 0x1p-53; }
 
 private:
     std::uint64_t state_ = 1;
@@ -26,14 +29,20 @@ private:
 }  // namespace
 
 RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree)
-    : rows_(rows), columns_(columns), column_(checked_multiply(rows, degree)), value_(rows * degree, 1.0F) {
-    const auto bound = static_cast<std::uint64_t>(checked_cast<std::int32_t>(columns));
+    : rows_(rows), columns_(columns) {
     Generator generator;
-    std::ranges::generate(column_, [&] { return generator.below(bound); });
     row_start_.reserve(static_cast<std::size_t>(rows) + 1);
-    for (std::int64_t i = 0; i <= rows; ++i) row_start_.push_back(i * degree);
+    row_start_.push_back(0);
     for (std::int64_t i = 0; i < rows; ++i) {
-        std::sort(column_.begin() + i * degree, column_.begin() + (i + 1) * degree);
+        row_start_.push_back(row_start_.back() +
+                             std::llround(-std::log(generator.share()) * static_cast<double>(degree)));
+    }
+    column_ = Array<std::int32_t>(row_start_.back());
+    value_ = Array<float>(row_start_.back(), 1.0F);
+    const auto bound = static_cast<std::uint64_t>(checked_cast<std::int32_t>(columns));
+    std::ranges::generate(column_, [&] { return generator.below(bound); });
+    for (std::size_t i = 0; i + 1 < row_start_.size(); ++i) {
+        std::sort(column_.begin() + row_start_[i], column_.begin() + row_start_[i + 1]);
     }
 }
 

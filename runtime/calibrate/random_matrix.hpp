@@ -11,7 +11,8 @@ namespace gnnplan::calibrate {
 
 class RandomMatrix {
 public:
-    // `degree` nonzeros in each row, their columns ascending.
+    // `degree` nonzeros in a row on average, exponentially distributed, as no branch predictor guesses them; columns
+    // ascend.
     RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree);
 
     kernels::Csr view() const;

@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t hidden = 128;  // columns of what is activated
 constexpr std::int64_t classes = 40;  // columns of what is scored
 constexpr float drop_probability = 0.5F;
+constexpr std::int64_t cold_floats = 1 << 24;  // 64 MiB
 
 struct Kind {
     Stream stream;
@@ -66,13 +67,14 @@ public:
           stream_(stream),
           rows_(rows),
           columns_(columns),
-          a_(values(rows * columns)),
+          slots_(stream == Stream::dropout ? slots_of(rows * columns) : 1),
+          a_(values(slots_ * rows * columns)),
           bits_(random_bits(rows * columns)),
           sums_(static_cast<std::size_t>(columns)),
           label_(static_cast<std::size_t>(rows)),
           subset_(static_cast<std::size_t>(rows), std::uint8_t{1}) {
         if (stream == Stream::copy || stream == Stream::dropout || stream == Stream::update) {
-            b_ = values(rows * columns);
+            b_ = values(slots_ * rows * columns);
         }
         if (stream == Stream::update) {
             m1_ = Array<float>(rows * columns);
@@ -81,7 +83,7 @@ public:
     }
 
     void run() {
-        const kernels::Matrix a{a_.data(), rows_, columns_, columns_};
+        const kernels::Matrix a{a_.data() + slot_ * rows_ * columns_, rows_, columns_, columns_};
         const kernels::DropoutKey keep{};
         kernels::DropoutKey drop{};
         drop.probability = drop_probability;
@@ -89,7 +91,7 @@ public:
             case Stream::copy: return table_.copy(a, second());
             case Stream::activate: return table_.activate(a, nullptr, true, keep, nullptr);
             case Stream::activate_dropout: return table_.activate(a, nullptr, true, drop, nullptr);
-            case Stream::dropout: return table_.dropout(a, second(), drop);
+            case Stream::dropout: table_.dropout(a, second(), drop); return advance();
             case Stream::positive_mask: return table_.positive_mask(a, bits_.data());
             case Stream::apply_mask: return table_.apply_mask(a, bits_.data(), 1.0F);
             case Stream::column_sum: return table_.column_sum(a, sums_.data());
@@ -101,7 +103,10 @@ public:
     }
 
 private:
-    kernels::Matrix second() { return {b_.data(), rows_, columns_, columns_}; }
+    kernels::Matrix second() { return {b_.data() + slot_ * rows_ * columns_, rows_, columns_, columns_}; }
+    // The features were last touched an epoch ago, whatever their size: each run takes others.
+    static std::int64_t slots_of(std::int64_t count) { return std::max<std::int64_t>(1, cold_floats / count); }
+    void advance() { slot_ = (slot_ + 1) % slots_; }
     void update() {
         table_.adam(a_.data(), b_.data(), m1_.data(), m2_.data(), static_cast<std::int64_t>(a_.size()), {});
     }
@@ -110,6 +115,8 @@ private:
     Stream stream_;
     std::int64_t rows_;
     std::int64_t columns_;
+    std::int64_t slots_;
+    std::int64_t slot_ = 0;
     Array<float> a_;
     Array<float> b_;
     Array<float> m1_;

@@ -53,10 +53,10 @@ TEST(CalibratedStep, RedistributionHasItsOwnLinkWithinANode) {
     const UniformStats graph(8, 8, true);
     Machine m = machine();
     m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}, .redistribution = Link{2e-6, 1e9}};
-    EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 2e-6 + 24 / 1e9 + 2 * 8 / 1e9, 1e-15) << "no packing";
+    EXPECT_NEAR(seconds(redistribution(), m, graph), 4 * 2e-6 + 32 / 1e9, 1e-15) << "no packing, and itself a peer";
     m.ranks_per_node = 1;
     m.inter_node = {5e-6, 1e9};
-    EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 5e-6 + 24 / 1e9 + (2 * 8 + 2 * 24) / 1e9, 1e-15);
+    EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 5e-6 + 24 / 1e9 + 2e-6 + 8 / 1e9 + 2 * 24 / 1e9, 1e-15);
 }
 
 // 40 bytes in a ring of four: 6 messages of 3 or 2 floats, 60 bytes from the rank that sends most.
