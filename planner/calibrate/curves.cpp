@@ -68,6 +68,19 @@ double seconds_per_row(const Windows& windows) {
     return std::max(0.0, median(std::move(estimates)));
 }
 
+// What a row takes longer that adds to a result, against the same matrix multiplied without.
+std::optional<double> seconds_per_row_again(std::span<const Sample> samples, std::int64_t width) {
+    for (const Sample& adding : samples) {
+        if (adding.what != "spmm.add" || adding.at[0] != width) continue;
+        const auto plain = std::ranges::find_if(
+            samples, [&](const Sample& sample) { return sample.what == "spmm" && sample.at == adding.at; });
+        if (plain == samples.end()) continue;
+        const double more = median(adding.seconds) - median(plain->seconds);
+        return std::max(0.0, more) / static_cast<double>(adding.at[3]);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Product> product_of(std::string_view what) { return find(products, what); }
@@ -80,6 +93,7 @@ std::vector<GatherCurve> fit_gather(std::span<const Sample> samples) {
         GatherCurve& curve = curves.emplace_back();
         curve.width = width;
         curve.seconds_per_row = seconds_per_row(windows);
+        curve.seconds_per_row_again = seconds_per_row_again(samples, width);
         for (const auto& [bytes, list] : windows) {
             const Spmm& longest = list.front();
             const double gather = longest.seconds - longest.rows * curve.seconds_per_row;
@@ -90,7 +104,7 @@ std::vector<GatherCurve> fit_gather(std::span<const Sample> samples) {
 }
 
 std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples) {
-    constexpr double typical_bytes = 1 << 25;
+    constexpr double typical_bytes = 1 << 24;
     std::vector<SpmmRate> rates;
     for (const auto& [width, windows] : spmm_by_width(samples)) {
         const auto distance = [](const auto& window) {

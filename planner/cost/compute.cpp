@@ -28,7 +28,8 @@ double passing_bytes(const ReuseHistogram& histogram, double row_bytes) {
 double result_seconds(const ProductReuse& reuse, std::int64_t width, double row_bytes, const Machine& machine) {
     const double again = std::max(0.0, reuse.share * reuse.histogram.row_visits - reuse.rows);
     const auto both_ways = static_cast<std::int64_t>(2 * reuse.rows * row_bytes);
-    const double reload = 2 * row_bytes / stream_bytes_per_second(machine, Stream::copy, both_ways);
+    const double reload = row_again_seconds(*machine.calibration, width)
+                              .value_or(2 * row_bytes / stream_bytes_per_second(machine, Stream::copy, both_ways));
     return (reuse.rows + again) * row_seconds(*machine.calibration, width) + again * reload;
 }
 

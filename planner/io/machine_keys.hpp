@@ -37,6 +37,7 @@ template <class Archive>
 void describe(Archive& archive, Subject<Archive, GatherCurve>& curve) {
     archive.positive("width", curve.width);
     archive.field("seconds_per_row", curve.seconds_per_row);
+    archive.optional("seconds_per_row_again", curve.seconds_per_row_again);
     archive.field("costs", curve.costs);
 }
 

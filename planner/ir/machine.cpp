@@ -67,6 +67,7 @@ void validate(const GatherCurve& curve, const Machine& machine, const std::strin
                          element(field + ".costs", i) + ".seconds_per_nonzero");
     }
     require_not_negative(curve.seconds_per_row, machine, field + ".seconds_per_row");
+    require_not_negative(curve.seconds_per_row_again.value_or(0), machine, field + ".seconds_per_row_again");
 }
 
 void validate(const std::vector<GemmRate>& rates, const Machine& machine) {

@@ -160,4 +160,10 @@ double row_seconds(const Calibration& calibration, std::int64_t width) {
     return by_width(calibration, width, [](const GatherCurve& curve) { return curve.seconds_per_row; });
 }
 
+std::optional<double> row_again_seconds(const Calibration& calibration, std::int64_t width) {
+    const auto known = [](const GatherCurve& curve) { return curve.seconds_per_row_again.has_value(); };
+    if (!std::ranges::all_of(calibration.gather, known)) return std::nullopt;
+    return by_width(calibration, width, [](const GatherCurve& curve) { return curve.seconds_per_row_again.value(); });
+}
+
 }  // namespace gnnplan

@@ -25,6 +25,7 @@ using Points = std::vector<Point>;
 
 constexpr std::int64_t dense_degree = 64;
 constexpr std::int64_t sparse_degree = 8;
+constexpr std::int64_t panel_degree = 2;
 
 // So many that indices come from memory, as those of a graph do, and that they are worth timing when they are few.
 std::int64_t nonzeros_for(std::int64_t width, const Scope& scope) {
@@ -34,8 +35,8 @@ std::int64_t nonzeros_for(std::int64_t width, const Scope& scope) {
 }
 
 void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
-    const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree) {
-        const SpmmPoint point{width, window, nonzeros_for(width, scope), degree};
+    const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree, bool adding = false) {
+        const SpmmPoint point{width, window, nonzeros_for(width, scope), degree, adding};
         points.push_back(
             {"SpMM", [&setting, point](auto& samples) { samples.push_back(measure_spmm(setting, point)); }});
     };
@@ -44,6 +45,8 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
         // What a row costs shows where rows are short; three windows will do.
         const std::size_t last = scope.windows.size() - 1;
         for (const std::size_t i : {std::size_t{0}, last / 2, last}) add(width, scope.windows[i], sparse_degree);
+        // As in a source panel: what it gathers is in cache, the rows it adds to come from memory.
+        for (const bool adding : {false, true}) add(width, scope.windows[last / 2], panel_degree, adding);
     }
 }
 
@@ -104,9 +107,9 @@ void add_links(Points& points, const Setting& setting, const Nodes& nodes, const
 }  // namespace
 
 Scope quick_scope(std::int64_t largest) {
-    return {{0.12, 3},
+    return {{0.1, 3},
             largest,
-            {16, 41, 64, 128, 602},
+            {16, 41, 64, 100, 128, 256, 602},
             sizes(256 * kib, 256 * mib, 4, largest),
             {16, 40, 128, 512},
             sizes(mib, 256 * mib, 4, largest),

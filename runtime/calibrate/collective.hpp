@@ -21,9 +21,9 @@ public:
 };
 
 // Kinds: "exchange" (bytes / g to every other rank), "broadcast" (from rank 0), "all_reduce" and "reduce_scatter" (of
-// floats, in blocks of bytes / g), "redistribute" (rows to columns, of 256 bytes for every rank, the own part included).
-// `bytes` is the size of each rank's buffer, g the number of ranks. Buffers are the same in every run (hot); or others,
-// of at least `cold_bytes` altogether, which is more than caches hold.
+// floats, in blocks of bytes / g), "redistribute" (rows to columns, of 256 bytes for every rank, the own part
+// included). `bytes` is the size of each rank's buffer, g the number of ranks. Buffers are the same in every run (hot);
+// or others, of at least `cold_bytes` altogether, which is more than caches hold.
 std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Communicator& comm, std::int64_t bytes,
                                             std::int64_t cold_bytes = 0);
 

@@ -16,12 +16,14 @@ namespace gnnplan::calibrate {
 // "read", at {bytes}: adding up floats that come from memory.
 Sample measure_read(const Setting& setting, std::int64_t bytes);
 
-// "spmm", at {width, bytes of the dense operand, nonzeros, rows}: uniformly random columns, `degree` in each row.
+// "spmm", at {width, bytes of the dense operand, nonzeros, rows}: uniformly random columns, `degree` in a row on
+// average; "spmm.add" where the product is added to a result.
 struct SpmmPoint {
     std::int64_t width = 0;
     std::int64_t working_set_bytes = 0;  // of the dense operand, at least one row
     std::int64_t nonzeros = 0;           // about
     std::int64_t degree = 0;
+    bool add = false;
 };
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 
@@ -48,8 +50,8 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 
 // Seconds of one message of `bytes`, with hot buffers and with cold ones, which a rank has `cold_bytes` > 0 of: the
 // time of the collective over the messages that a rank sends one after the other. "exchange.hot" (all-to-all within the
-// node), "all_reduce.hot" (ring), "reduce_scatter.hot", "redistribute.hot" (rows with gaps, the own part a message too), and "between.hot"
-// (everyone with everyone on other nodes),
+// node), "all_reduce.hot" (ring), "reduce_scatter.hot", "redistribute.hot" (rows with gaps, the own part a message
+// too), and "between.hot" (everyone with everyone on other nodes),
 // ".cold" likewise; at {bytes, messages}. Only what there is: nothing within nodes of one rank, nothing between without
 // several nodes.
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,

@@ -44,9 +44,9 @@ Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
     const Array<float> result(rows * point.width);
     const kernels::Matrix b = matrix(dense, columns, point.width);
     const kernels::Matrix c = matrix(result, rows, point.width);
-    return {"spmm", {point.width, columns * row_bytes, a.nonzeros(), rows}, seconds_together(setting, [&] {
-                setting.kernels.spmm(a.view(), b, c, false);
-            })};
+    const std::vector<std::int64_t> at{point.width, columns * row_bytes, a.nonzeros(), rows};
+    const auto product = [&] { setting.kernels.spmm(a.view(), b, c, point.add); };
+    return {point.add ? "spmm.add" : "spmm", at, seconds_together(setting, product)};
 }
 
 Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std::int64_t inner, std::int64_t columns) {

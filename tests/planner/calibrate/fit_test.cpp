@@ -75,6 +75,19 @@ std::vector<Sample> gemm_samples() {
     return samples;
 }
 
+TEST(FitGather, ARowThatIsAddedToCostsMore) {
+    std::vector<Sample> samples = spmm_samples();
+    EXPECT_FALSE(fit_machine(base(), samples).calibration.value().gather.front().seconds_per_row_again.has_value());
+    Sample adding = samples.front();
+    const auto rows = static_cast<double>(adding.at[3]);
+    adding.what = "spmm.add";
+    for (double& seconds : adding.seconds) seconds += rows * 9 * ns;
+    samples.push_back(adding);
+    const Machine machine = fit_machine(base(), samples);
+    EXPECT_NEAR(machine.calibration->gather.front().seconds_per_row_again.value(), 9 * ns, 1e-6 * ns);
+    EXPECT_FALSE(row_again_seconds(*machine.calibration, 64).has_value()) << "not measured at every width";
+}
+
 TEST(FitLoss, IsALineInTheLengthOfTheRow) {
     std::vector<Sample> samples;
     for (const std::int64_t columns : {8, 40, 200}) {

@@ -122,6 +122,9 @@ TEST(CalibratedStep, AProductCostsItsNonzerosAndItsRowsInEachPanel) {
     EXPECT_NEAR(seconds(product(false, 30), m, graph), 40'000 * 2e-9 + 16 * 100 * 1e-6 + 15 * 100 * 64 / 1e10, 1e-10)
         << "panels of 25";
     EXPECT_NEAR(seconds(product(false, 100), m, graph), 40'000 * 2e-9 + 4 * 100 * 1e-6 + 3 * 100 * 64 / 1e10, 1e-10);
+    m.calibration->gather[0].seconds_per_row_again = 2e-7;
+    EXPECT_NEAR(seconds(product(false), m, graph), 40'000 * 2e-9 + 4 * 100 * 1e-6 + 3 * 100 * 2e-7, 1e-10)
+        << "as measured, not at the rate of copies";
     m.calibration->gather.clear();
     EXPECT_NEAR(seconds(product(false), m, graph), 2.0 * 40'000 * 8 / 1e9, 1e-10) << "the single rate";
 }

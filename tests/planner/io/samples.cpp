@@ -178,7 +178,7 @@ Profile sample_profile() {
     profile.machine.measured = true;
     profile.machine.intra_node.segments = {{0, 2e-6, 5e9}, {65536, 5e-6, 1.25e10}};
     profile.machine.calibration =
-        Calibration{{{16, {{32768, 1e-9}, {1048576, 2.5e-9}}, 1e-8}, {128, {{32768, 4e-9}}, 2e-8}},
+        Calibration{{{16, {{32768, 1e-9}, {1048576, 2.5e-9}}, 1e-8, 5e-9}, {128, {{32768, 4e-9}}, 2e-8}},
                     {{Product::forward, 128, 40, 1e12}, {Product::weight_gradient, 128, 128, 9e11}},
                     {{Stream::copy, 1048576, 8e10}, {Stream::activate_dropout, 1048576, 3e10}},
                     LossCost{2e-8, 3e-10},

@@ -113,7 +113,8 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         for (const char* what : {"gemm.forward", "gemm.input_gradient", "gemm.weight_gradient"}) {
             EXPECT_EQ(counts[what], 16) << what;
         }
-        EXPECT_EQ(counts["spmm"], 5 * (1 + 3));
+        EXPECT_EQ(counts["spmm"], 7 * (1 + 3 + 1));
+        EXPECT_EQ(counts["spmm.add"], 7);
         EXPECT_EQ(counts["loss"], 5);
         for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             EXPECT_EQ(counts[what + std::string(".hot")], 5) << what;  // 64 B .. 16 KiB by fours

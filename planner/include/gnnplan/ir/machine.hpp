@@ -35,9 +35,10 @@ struct GatherCost {
     double seconds_per_nonzero = 0;
 };
 struct GatherCurve {
-    std::int64_t width = 0;         // of the dense operand
-    std::vector<GatherCost> costs;  // by increasing working_set_bytes, at least one
-    double seconds_per_row = 0;     // of the result, in each source panel: begin, store
+    std::int64_t width = 0;                         // of the dense operand
+    std::vector<GatherCost> costs;                  // by increasing working_set_bytes, at least one
+    double seconds_per_row = 0;                     // of the result, in each source panel: begin, store
+    std::optional<double> seconds_per_row_again{};  // more of a row that adds to what a panel before has left there
 };
 
 enum class Product : std::uint8_t { forward, input_gradient, weight_gradient };  // X W, G W^T, X^T G

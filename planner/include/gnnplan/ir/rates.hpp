@@ -4,6 +4,7 @@
 #include <gnnplan/ir/machine.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace gnnplan {
 
@@ -32,5 +33,8 @@ double gather_seconds(const Calibration& calibration, std::int64_t width, double
 
 // One row of the result in one source panel, linear in the width likewise.
 double row_seconds(const Calibration& calibration, std::int64_t width);
+
+// What a row costs more that adds to what a panel before has left there. None if it was not measured at every width.
+std::optional<double> row_again_seconds(const Calibration& calibration, std::int64_t width);
 
 }  // namespace gnnplan
