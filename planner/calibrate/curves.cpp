@@ -133,7 +133,8 @@ std::optional<LossCost> fit_loss(std::span<const Sample> samples) {
         if (sample.what != "loss") continue;
         rows.push_back({static_cast<double>(sample.at[1]), median(sample.seconds) / static_cast<double>(sample.at[0])});
     }
-    if (rows.size() < 2) return std::nullopt;
+    const auto other = [&](const Timing& timing) { return timing.bytes != rows.front().bytes; };
+    if (std::ranges::none_of(rows, other)) return std::nullopt;
     const AlphaBeta line = fit_alpha_beta(rows);
     return LossCost{line.alpha, std::max(line.beta, 1e-15)};
 }

@@ -27,16 +27,19 @@ constexpr std::int64_t dense_degree = 64;
 constexpr std::int64_t sparse_degree = 8;
 constexpr std::int64_t panel_degree = 2;
 
-// So many that indices come from memory, as those of a graph do, and that they are worth timing when they are few.
-std::int64_t nonzeros_for(std::int64_t width, const Scope& scope) {
+// So many that indices come from memory, as those of a graph do, and that they are worth timing when they are few; but
+// no more than a result of scope.largest takes.
+std::int64_t nonzeros_for(std::int64_t width, std::int64_t degree, const Scope& scope) {
     constexpr std::int64_t gathered = 1024 * mib;
-    const std::int64_t bytes = std::min(gathered, 16 * scope.largest);
-    return std::clamp<std::int64_t>(bytes / 4 / width, 1 << 14, 1 << 22);
+    const std::int64_t row_bytes = 4 * width;
+    const std::int64_t wanted = std::min(gathered, 16 * scope.largest) / row_bytes;
+    return std::min(std::clamp<std::int64_t>(wanted, 1 << 14, 1 << 22),
+                    degree * std::max<std::int64_t>(1, scope.largest / row_bytes));
 }
 
 void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
     const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree, bool adding = false) {
-        const SpmmPoint point{width, window, nonzeros_for(width, scope), degree, adding};
+        const SpmmPoint point{width, window, nonzeros_for(width, degree, scope), degree, adding};
         points.push_back(
             {"SpMM", [&setting, point](auto& samples) { samples.push_back(measure_spmm(setting, point)); }});
     };
@@ -72,8 +75,8 @@ void add_streams(Points& points, const Setting& setting, const Scope& scope) {
          {Stream::copy, Stream::activate, Stream::activate_dropout, Stream::dropout, Stream::positive_mask,
           Stream::apply_mask, Stream::column_sum, Stream::score, Stream::update}) {
         for (const std::int64_t bytes : scope.streams) {
-            points.push_back({"elementwise", [&setting, stream, bytes](auto& samples) {
-                                  samples.push_back(measure_stream(setting, stream, bytes));
+            points.push_back({"elementwise", [&setting, &scope, stream, bytes](auto& samples) {
+                                  samples.push_back(measure_stream(setting, stream, bytes, scope.largest));
                               }});
         }
     }

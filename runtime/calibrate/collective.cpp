@@ -107,7 +107,8 @@ public:
           row_bytes_(std::min(longest_row, static_cast<std::size_t>(bytes / comm.size()))),
           rows_(row_bytes_ == 0 ? 0 : static_cast<std::size_t>(bytes / comm.size()) / row_bytes_),
           out_(static_cast<std::int64_t>(rows_ * gap()), cold_bytes),
-          in_(static_cast<std::int64_t>(rows_ * gap()), cold_bytes) {}
+          in_(static_cast<std::int64_t>(rows_ * gap()), cold_bytes),
+          staging_(static_cast<std::int64_t>(rows_ * gap())) {}
     void run() override {
         sends_.clear();
         receives_.clear();
@@ -136,7 +137,6 @@ private:
 
     std::size_t gap() const { return row_bytes_ * static_cast<std::size_t>(comm_.size()); }
     std::span<std::byte> staging(std::size_t peer) {
-        if (staging_.size() == 0) staging_ = Array<std::byte>(static_cast<std::int64_t>(rows_ * gap()));
         return staging_.span().subspan(peer * rows_ * row_bytes_, rows_ * row_bytes_);
     }
 

@@ -34,8 +34,8 @@ RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t
     row_start_.reserve(static_cast<std::size_t>(rows) + 1);
     row_start_.push_back(0);
     for (std::int64_t i = 0; i < rows; ++i) {
-        row_start_.push_back(row_start_.back() +
-                             std::llround(-std::log(generator.share()) * static_cast<double>(degree)));
+        const std::int64_t drawn = std::llround(-std::log(generator.share()) * static_cast<double>(degree));
+        row_start_.push_back(row_start_.back() + std::max<std::int64_t>(1, drawn));
     }
     column_ = Array<std::int32_t>(row_start_.back());
     value_ = Array<float>(row_start_.back(), 1.0F);

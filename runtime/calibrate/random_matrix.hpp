@@ -11,8 +11,8 @@ namespace gnnplan::calibrate {
 
 class RandomMatrix {
 public:
-    // `degree` nonzeros in a row on average, exponentially distributed, as no branch predictor guesses them; columns
-    // ascend.
+    // About `degree` nonzeros in a row, at least one, exponentially distributed, as no branch predictor guesses them;
+    // columns ascend.
     RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree);
 
     kernels::Csr view() const;

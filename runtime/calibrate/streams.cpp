@@ -12,7 +12,6 @@ namespace {
 constexpr std::int64_t hidden = 128;  // columns of what is activated
 constexpr std::int64_t classes = 40;  // columns of what is scored
 constexpr float drop_probability = 0.5F;
-constexpr std::int64_t cold_floats = 1 << 24;  // 64 MiB
 
 struct Kind {
     Stream stream;
@@ -62,12 +61,12 @@ Array<std::uint8_t> random_bits(std::int64_t count) {
 
 class Pass {
 public:
-    Pass(const kernels::Table& table, Stream stream, std::int64_t rows, std::int64_t columns)
+    Pass(const kernels::Table& table, Stream stream, std::int64_t rows, std::int64_t columns, std::int64_t cold_floats)
         : table_(table),
           stream_(stream),
           rows_(rows),
           columns_(columns),
-          slots_(stream == Stream::dropout ? slots_of(rows * columns) : 1),
+          slots_(stream == Stream::dropout ? std::max<std::int64_t>(1, cold_floats / (rows * columns)) : 1),
           a_(values(slots_ * rows * columns)),
           bits_(random_bits(rows * columns)),
           sums_(static_cast<std::size_t>(columns)),
@@ -104,8 +103,6 @@ public:
 
 private:
     kernels::Matrix second() { return {b_.data() + slot_ * rows_ * columns_, rows_, columns_, columns_}; }
-    // The features were last touched an epoch ago, whatever their size: each run takes others.
-    static std::int64_t slots_of(std::int64_t count) { return std::max<std::int64_t>(1, cold_floats / count); }
     void advance() { slot_ = (slot_ + 1) % slots_; }
     void update() {
         table_.adam(a_.data(), b_.data(), m1_.data(), m2_.data(), static_cast<std::int64_t>(a_.size()), {});
@@ -142,11 +139,12 @@ Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t colu
             })};
 }
 
-Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes) {
+Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes, std::int64_t cold_bytes) {
     const Kind& kind = kind_of(stream);
     const auto rows =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(bytes) / kind.bytes_per_row));
-    Pass pass(setting.kernels, stream, rows, kind.columns);
+    constexpr std::int64_t enough = 64 << 20;
+    Pass pass(setting.kernels, stream, rows, kind.columns, std::min(enough, cold_bytes) / 4);
     const auto counted = static_cast<std::int64_t>(static_cast<double>(rows) * kind.bytes_per_row);
     return {kind.name, {counted}, seconds_together(setting, [&] { pass.run(); })};
 }

@@ -77,7 +77,8 @@ public:
 
     // An exchange() of blocks, by its rules: as many bytes from r to s as s expects, though their rows may differ in
     // length. Ranks of one node copy from rows to rows; between others, blocks with gaps are packed and unpacked in
-    // their staging. What is counted is the blocks' bytes either way.
+    // their staging. What is counted is the blocks' bytes either way. Two ranks that are in several communicators call
+    // it on them in the same order.
     virtual void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) = 0;
 
     // Copies root's bytes to all. Flat convention: (g - 1) messages of `bytes`.

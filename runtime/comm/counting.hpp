@@ -16,7 +16,7 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 // Passes every call on to another communicator and adds its bytes to `traffic`, which the caller owns, may reset
 // between calls, and keeps alive. Communicators from split() count into the same Traffic. The control channel is not
 // counted.
-//   exchange   - every message to and from another rank, when it is started; blocks alike
+//   exchange   - every message to and from another rank, when it is started; blocks when they have been exchanged
 //   broadcast  - flat: (g - 1) messages sent by the root, one received by every other rank
 //   all_reduce - ring_all_reduce_traffic
 class CountingCommunicator : public Communicator {

@@ -20,6 +20,13 @@ std::size_t ring_capacity(int ranks) {
     return std::clamp(std::bit_floor(largest_window / pairs), smallest_ring, largest_ring);
 }
 
+// Beyond that many ranks the smallest rings together are more than /dev/shm may hold, and a store behind its end kills
+// the process.
+bool worth_while(int ranks) {
+    const auto pairs = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+    return SharedRing::bytes(ring_capacity(ranks)) * pairs <= largest_window + largest_window / 2;
+}
+
 std::byte* aligned_to_lines(void* memory) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     return static_cast<std::byte*>(memory) + (SharedRing::line - address % SharedRing::line) % SharedRing::line;
@@ -86,8 +93,8 @@ NodeRings::~NodeRings() {
 }
 
 std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control) {
-    const std::shared_ptr<NodeRings> rings(new NodeRings(OwnedComm::split_by_node(control.get(), "gnnplan node")));
-    if (rings->size_ == 1 || !rings->open()) return nullptr;
+    std::shared_ptr<NodeRings> rings(new NodeRings(OwnedComm::split_by_node(control.get(), "gnnplan node")));
+    if (rings->size_ == 1 || !worth_while(rings->size_) || !rings->open()) return nullptr;
     return rings;
 }
 

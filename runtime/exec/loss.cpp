@@ -46,7 +46,9 @@ public:
             context_.kernels.softmax_parts(rows_of(logits_, rows), in_training, own_ + rows.begin);
         });
         gather();
-        for (std::int64_t row = 0; row < logits_.rows; ++row) own_[row] = total(row);
+        for (std::int64_t row = 0; row < logits_.rows; ++row) {
+            if (subset_[static_cast<std::size_t>(row)] == data::train) own_[row] = total(row);
+        }
         double loss = 0;
         std::vector<std::int32_t> local(static_cast<std::size_t>(std::min(logits_.rows, loss_rows)));
         for_rows(subset_, logits_.rows, [&](Range rows, const std::uint8_t* in_training) {

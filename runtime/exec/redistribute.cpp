@@ -66,9 +66,10 @@ void redistribute_floats(const RedistributeStep& step, const StepContext& contex
     Staging staging(context);
     std::vector<comm::SendBlock> sends;
     std::vector<comm::ReceiveBlock> receives;
-    for (const auto& [peer, sent, received] : exchanged_parts(step, store)) {
+    for (const Exchanged& part : exchanged_parts(step, store)) {
+        const auto& [peer, sent, received] = part;
         const auto staged = [&](const auto& rows) {
-            return peer == store.rank() || rows.contiguous() ? 0 : static_cast<std::int64_t>(rows.bytes());
+            return part.peer == store.rank() || rows.contiguous() ? 0 : static_cast<std::int64_t>(rows.bytes());
         };
         if (sent.count() > 0) {
             const auto rows = rows_of<const std::byte>(store.bytes(step.in), store.block(step.in), sent);

@@ -85,6 +85,20 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
 }
 
+void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
+    if (options.features_dropout() > 0) return;
+    for (Candidate& candidate : plan.candidates) {
+        const std::vector<Step>& steps = candidate.schedule.steps;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const auto* map = std::get_if<MapStep>(&steps[i].operation);
+            if (map == nullptr || map->op != MapOp::dropout) continue;
+            double& seconds = candidate.predicted.step_seconds[i];
+            if (steps[i].phase == Phase::epoch) candidate.predicted.epoch_seconds -= seconds;
+            seconds = 0;
+        }
+    }
+}
+
 namespace {
 
 // Rows that a schedule prunes are those of this graph and split, not of an estimate: the matrix of each layer l has the

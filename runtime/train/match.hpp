@@ -19,6 +19,10 @@ data::Normalisation normalisation_of(const Plan& plan);
 // Returns remarks for the user. Throws ErrorCode::mismatch, or ErrorCode::data when there is nothing to train on.
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset);
 
+// Plans cost dropout, because it may be asked for. Takes the steps out of the predictions that have nothing to do
+// because the features are not dropped; dropout within an activation stays in its time.
+void leave_out_idle_dropout(Plan& plan, const TrainOptions& options);
+
 // Candidates the options allow, in the plan's order. Throws ErrorCode::mismatch when there is none.
 // Without `dataset`, what the options alone allow.
 std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options,

@@ -123,6 +123,21 @@ TEST(Softmax, NanReachesTheLoss) {
     }
 }
 
+TEST(Softmax, NanInOnePartReachesTheLossOfTheOther) {
+    const std::int32_t label = 0;
+    const std::uint8_t training = 1;
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        std::vector<float> z(5, std::numeric_limits<float>::quiet_NaN());
+        SoftmaxPart part;
+        table->softmax_parts({z.data(), 1, 5, 5}, &training, &part);
+        EXPECT_TRUE(std::isnan(part.sum)) << table->name;
+        std::vector<float> here(3, 1.0F);
+        const SoftmaxPart total{1, part.sum};
+        EXPECT_TRUE(std::isnan(table->softmax_gradient({here.data(), 1, 3, 3}, {&label, &training, 1}, &total)))
+            << table->name;
+    }
+}
+
 TEST(Softmax, StaysFiniteOnHugeLogits) {
     const std::array<std::int32_t, 2> label = {1, 0};
     const std::array<std::uint8_t, 2> training = {1, 1};

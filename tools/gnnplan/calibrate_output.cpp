@@ -23,12 +23,12 @@ constexpr double percent = 100;
 
 std::string rate(double per_second) { return fmt::format("{:.3g}", per_second / giga); }
 
-// Bytes of rows of the dense operand per second, by working set and width.
 // The nearest one: a working set is whole rows.
 std::int64_t power_of_two(std::int64_t bytes) {
     return std::int64_t{1} << std::llround(std::log2(static_cast<double>(bytes)));
 }
 
+// Bytes of rows of the dense operand per second, by working set and width.
 std::string gather_table(const std::vector<GatherCurve>& curves, bool color) {
     std::vector<Column> columns{{"dense operand"}};
     std::set<std::int64_t> sizes;
@@ -86,7 +86,7 @@ std::string stream_table(const std::vector<StreamRate>& rates, const std::option
     std::string text = table.text(color);
     if (loss) {
         text += fmt::format("loss: {:.3g} ns a row that trains, {:.3g} ns more for each of its logits\n",
-                            loss->seconds_per_row * 1e9, loss->seconds_per_logit * 1e9);
+                            loss->seconds_per_row * giga, loss->seconds_per_logit * giga);
     }
     return text;
 }

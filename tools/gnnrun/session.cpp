@@ -26,7 +26,9 @@ Plan load_plan(const RunFlags& flags) {
 }
 
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
-    : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_.problem.ranks)) {}
+    : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_.problem.ranks)) {
+    train::leave_out_idle_dropout(plan_, options_);
+}
 
 void Session::open_data() {
     train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out

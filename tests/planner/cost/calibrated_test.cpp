@@ -54,8 +54,12 @@ TEST(CalibratedStep, RedistributionHasItsOwnLinkWithinANode) {
     Machine m = machine();
     m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}, .redistribution = Link{2e-6, 1e9}};
     EXPECT_NEAR(seconds(redistribution(), m, graph), 4 * 2e-6 + 32 / 1e9, 1e-15) << "no packing, and itself a peer";
-    m.ranks_per_node = 1;
     m.inter_node = {5e-6, 1e9};
+    m.ranks_per_node = 2;
+    EXPECT_NEAR(seconds(redistribution(), m, graph),
+                2e-6 + 8 / 1e9 + 2 * 5e-6 + 16 / 1e9 + 2e-6 + 8 / 1e9 + 2 * 16 / 1e9, 1e-15)
+        << "one peer near, two far, for which two thirds are packed";
+    m.ranks_per_node = 1;
     EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 5e-6 + 24 / 1e9 + 2e-6 + 8 / 1e9 + 2 * 24 / 1e9, 1e-15);
 }
 
@@ -75,7 +79,7 @@ TEST(CalibratedStep, AllReduceHasItsOwnLink) {
     EXPECT_NEAR(seconds(s, m, graph), plain, 1e-15);
 }
 
-// 400 vertices of which a quarter trains, 3 classes.
+// 400 vertices of which a quarter trains, 4 classes.
 Schedule loss(Layout logits, int loss_layers) {
     Schedule s{{2, 2, 1},
                {},
@@ -99,6 +103,21 @@ TEST(CalibratedStep, TheLossCostsRowsThatTrain) {
     const double parts = 2 * 2 * 8 * 200 / 1e9;  // each staged part is written and read
     EXPECT_NEAR(seconds(loss(layout_c(), 0), m, graph), 2 * 50 * 1.02e-6 + cleared(150, 2) + parts, 1e-12)
         << "columns cut: twice through the rows";
+}
+
+// 4 ranks have sums of 8 x 5 floats each, cut into blocks of two rows: three messages of 40 bytes.
+TEST(CalibratedStep, ReduceScatterHasItsOwnLink) {
+    const UniformStats graph(8, 8, true);
+    const Schedule s{
+        {4, 1, 1},
+        {},
+        {dense("partial", 8, 5, {{}, {}, Axes::parse("x")}), dense("sum", 8, 5, {Axes::parse("x"), {}, {}})},
+        {{"step", Phase::epoch, ReduceScatterStep{0, 1}}}};
+    Machine m = machine();
+    m.calibration = Calibration{.reduce_scatter = Link{2e-6, 1e9}};
+    EXPECT_NEAR(seconds(s, m, graph), 3 * 2e-6 + 120 / 1e9, 1e-15) << "adding up is part of it";
+    m.calibration->reduce_scatter.reset();
+    EXPECT_GT(seconds(s, m, graph), 3 * 1e-6 + 120 / 1e9);
 }
 
 Schedule product(bool overlap, std::int64_t panel_columns = 0) {

@@ -14,8 +14,9 @@
 namespace gnnplan {
 namespace {
 
-// Of one step on one rank: bytes sent and received, staged to send and to receive, streamed; operations.
-using Figures = std::array<double, 7>;
+// Of one step on one rank: bytes sent and received, staged to send and to receive, streamed; rows of a
+// loss; operations.
+using Figures = std::array<double, 9>;
 
 Figures figures_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
     const RankTraffic traffic = traffic_of(schedule, step, graph, rank);
@@ -26,6 +27,8 @@ Figures figures_of(const Schedule& schedule, const Step& step, const GraphStats&
             static_cast<double>(staging.send_bytes),
             static_cast<double>(staging.receive_bytes),
             static_cast<double>(work.streamed_bytes),
+            work.loss_rows,
+            work.training_rows,
             work.sparse_flops,
             work.dense_flops};
 }

@@ -2,6 +2,8 @@
 
 #include "tests/runtime/train/fixture.hpp"
 
+#include <algorithm>
+
 namespace gnnplan::train {
 namespace {
 
@@ -72,6 +74,31 @@ TEST_F(Match, UsesOnlyCandidatesThatAllowDropoutOnTheInput) {
     options.input_dropout = 0.1;
     plan_.candidates[1].configuration.constant_input = true;
     EXPECT_EQ(failure([&] { static_cast<void>(usable_candidates(plan_, options)); }), ErrorCode::mismatch);
+}
+
+TEST_F(Match, PredictionsLeaveOutDropoutThatIsNotAskedFor) {
+    TrainOptions options;
+    options.dropout = 0.5;
+    const auto dropped = [&](const Candidate& candidate) {
+        const auto& steps = candidate.schedule.steps;
+        return std::find_if(steps.begin(), steps.end(),
+                            [](const Step& step) {
+                                const auto* map = std::get_if<MapStep>(&step.operation);
+                                return step.phase == Phase::epoch && map != nullptr && map->op == MapOp::dropout;
+                            }) -
+               steps.begin();
+    };
+    const auto at = static_cast<std::size_t>(dropped(plan_.candidates[0]));
+    ASSERT_LT(at, plan_.candidates[0].schedule.steps.size());
+    const double step = plan_.candidates[0].predicted.step_seconds.at(at);
+    const double epoch = plan_.candidates[0].predicted.epoch_seconds;
+    ASSERT_GT(step, 0);
+    leave_out_idle_dropout(plan_, options);
+    EXPECT_EQ(plan_.candidates[0].predicted.epoch_seconds, epoch);
+    options.input_dropout = 0;
+    leave_out_idle_dropout(plan_, options);
+    EXPECT_EQ(plan_.candidates[0].predicted.step_seconds[at], 0);
+    EXPECT_DOUBLE_EQ(plan_.candidates[0].predicted.epoch_seconds, epoch - step);
 }
 
 // Candidates that compute only the rows of the loss were made for so many of them.
