@@ -35,7 +35,7 @@ Staging of_reduce_scatter(const Schedule& schedule, const ReduceScatterStep& ste
 
 // A maximum and a sum for each row, this rank's and those of its peers.
 Staging of_loss(const Schedule& schedule, const LossStep& step, int rank) {
-    if (same_placement(tensor_of(schedule, step.logits).layout, layout_r(), schedule.grid)) return {};
+    if (!column_parallel(schedule, step)) return {};
     const std::int64_t bytes = 8 * block_of(schedule, step.logits, rank).rows.size();
     return {bytes, bytes * (schedule.grid.y - 1)};
 }

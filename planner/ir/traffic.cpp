@@ -147,10 +147,6 @@ private:
     int from_, to_;
 };
 
-bool column_parallel(const Schedule& schedule, const LossStep& step) {
-    return !same_placement(tensor_of(schedule, step.logits).layout, layout_r(), schedule.grid);
-}
-
 }  // namespace
 
 StepMessages::StepMessages(const Schedule& schedule, const Step& step, const GraphStats& graph)

@@ -90,7 +90,7 @@ RankWork loss(const Schedule& schedule, const Step& step, const GraphStats& grap
     work.training_rows = schedule.numbering.loss_layers > 0
                              ? static_cast<double>(intersect(logits.rows, {0, graph.training_vertices()}).size())
                              : work.loss_rows * training / static_cast<double>(graph.vertices());
-    if (!same_placement(tensor_of(schedule, operation.logits).layout, layout_r(), schedule.grid)) work.passes = 2;
+    if (column_parallel(schedule, operation)) work.passes = 2;
     return work;
 }
 

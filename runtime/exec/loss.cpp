@@ -1,6 +1,8 @@
 #include "runtime/data/dataset.hpp"
 #include "runtime/exec/handlers.hpp"
 
+#include <gnnplan/ir/pieces.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -119,9 +121,8 @@ double row_parallel_loss(const LossStep& step, const StepContext& context) {
 
 void run_step(const LossStep& step, const StepContext& context) {
     const Schedule& schedule = context.store.schedule();
-    const bool whole_rows = same_placement(tensor_of(schedule, step.logits).layout, layout_r(), schedule.grid);
     context.store.values<double>(step.loss).front() =
-        whole_rows ? row_parallel_loss(step, context) : ColumnLoss(step, context).run();
+        column_parallel(schedule, step) ? ColumnLoss(step, context).run() : row_parallel_loss(step, context);
 }
 
 void run_step(const ScoreStep& step, const StepContext& context) {
