@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace gnnplan::kernels {
 
@@ -39,7 +40,10 @@ struct Table {
     const char* name;
 
     // c = a * b, or c += a * b. a is m x k, with or without values, in any number of panels; b is k x n, c is m x n.
-    void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate);
+    // With `room` the rows of b that a panel meets are copied there first, a slice of columns at a time, so that each
+    // begins with a cache line and they use all of a cache: PackedPanel::bytes() of gnnplan/ir/pieces.hpp, 64-byte
+    // aligned; of less, or none, nothing is copied. Panels then cut the k columns as balanced_block does. Same bits.
+    void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<float> room);
 
     // c = op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums over more than c has
     // rows.

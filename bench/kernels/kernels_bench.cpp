@@ -75,7 +75,7 @@ void count(benchmark::State& state, double operations, double bytes) {
 }
 
 // What a first attempt looks like: the row's result in memory, one pass over it per nonzero, no threads.
-void plain_spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate) {
+void plain_spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<float> /*room*/) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
         float* out = c.row(i);
         if (!accumulate) std::fill_n(out, c.columns, 0.0F);
@@ -94,7 +94,7 @@ void spmm(benchmark::State& state, decltype(Table::spmm) function) {
     const Matrix b = whole(in, a.columns, width);
     const Matrix c = whole(out, a.rows, width);
     while (state.KeepRunning()) {
-        function(a, b, c, false);
+        function(a, b, c, false, {});
         benchmark::DoNotOptimize(c.data);
     }
     const auto nonzeros = static_cast<double>(a.nonzeros());

@@ -13,6 +13,7 @@
 #include "runtime/data/generate.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/pieces.hpp>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -21,7 +22,9 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <list>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,7 +41,7 @@ struct Options {
     int threads = 2;
     int repeats = 9;
     bool factored = false;
-    bool padded = false;
+    bool variants = false;
     bool small_pages = false;
 };
 
@@ -128,6 +131,18 @@ struct Operands {
     }
 };
 
+// Room for what a plan packs of rows of so many columns for a matrix of these panels.
+struct Room {
+    std::int64_t floats;
+    HugeBuffer memory;
+
+    Room(const Csr& a, std::int64_t width)
+        : floats(packed_panel(a.columns, a.panels == 1 ? 0 : (a.columns + a.panels - 1) / a.panels, width).bytes() / 4),
+          memory(std::max<std::int64_t>(1, floats), true) {}
+
+    std::span<float> span() const { return {memory.data(), static_cast<std::size_t>(floats)}; }
+};
+
 // Prints one width and adds the logarithm of each form's gain over the plain loop to `gains`.
 void measure(const Options& options, const Forms& forms, std::int64_t width, std::map<std::string, double>& gains) {
     const Csr& plain = forms.views.front().second;
@@ -140,15 +155,17 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
     cases.push_back({"read", [&] { sink += bench::read_all(memory.data(), memory.size()); }, {}});
     cases.push_back({"plain loop", [&] { bench::plain_spmm(plain, small.b, small.c); }, {}});
     cases.push_back({"plain loop, huge pages", [&] { bench::plain_spmm(plain, dense.b, dense.c); }, {}});
+    std::list<Room> rooms;
+    const auto add = [&](const std::string& name, const Csr& a, const Operands& x, std::span<float> room) {
+        cases.push_back({name, [&x, a, room] { kernels::cpu_table().spmm(a, x.b, x.c, false, room); }, {}});
+    };
     for (const auto& [name, view] : forms.views) {
-        cases.push_back({name, [&, a = view] { kernels::cpu_table().spmm(a, dense.b, dense.c, false); }, {}});
-        if (options.small_pages) {
-            cases.push_back(
-                {name + ", small pages", [&, a = view] { kernels::cpu_table().spmm(a, small.b, small.c, false); }, {}});
-        }
-        if (!options.padded) continue;
-        cases.push_back(
-            {name + ", padded", [&, a = view] { kernels::cpu_table().spmm(a, padded.b, padded.c, false); }, {}});
+        const std::span<float> room = rooms.emplace_back(view, width).span();
+        add(name, view, dense, room);
+        if (options.small_pages) add(name + ", small pages", view, small, room);
+        if (!options.variants) continue;
+        if (!room.empty()) add(name + ", not packed", view, dense, {});
+        add(name + ", padded", view, padded, {});
     }
     alternate(cases, options.repeats);
     const double bandwidth = 4 * static_cast<double>(memory.size()) / cases[0].median();
@@ -191,7 +208,7 @@ int main(int argc, char** argv) {
     app.add_option("--threads", options.threads)->capture_default_str();
     app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
     app.add_flag("--factored", options.factored, "also without stored values");
-    app.add_flag("--padded", options.padded, "also with padded rows of the dense operands");
+    app.add_flag("--variants", options.variants, "also unpacked, and with padded rows of the dense operands");
     app.add_flag("--small-pages", options.small_pages, "also with dense operands on small pages");
     CLI11_PARSE(app, argc, argv);
     try {

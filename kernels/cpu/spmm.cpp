@@ -1,7 +1,10 @@
 // Reading guide: the columns of a product are cut into slices, and each slice is multiplied panel after panel. What the
 // threads read at one time is then a slice of the rows of B that one panel meets, which stays in the shared cache.
-// Threads take chunks of rows of about equal numbers of nonzeros as they come; every row is the work of one of them.
+// Where there is room for it, that slice is copied first. Threads take chunks of rows of about equal numbers of
+// nonzeros as they come; every row is the work of one of them.
 #include <algorithm>
+
+#include <gnnplan/base/range.hpp>
 
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
@@ -54,9 +57,21 @@ Dense<T> columns_of(Dense<T> whole, std::int64_t first, std::int64_t count) {
     return {whole.data + first, whole.rows, count, whole.stride};
 }
 
+// The rows of b in `range`, copied to `room` with whole cache lines each, and called what they were in b.
+ConstMatrix packed_rows(ConstMatrix b, Range range, float* room) {
+    const std::int64_t stride = (b.columns + line_floats - 1) / line_floats * line_floats;
+    const std::int64_t chunk = rows_per_chunk(b.columns);
+    parallel_chunks(range.size(), chunk, range.size() * b.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            std::copy_n(b.row(range.begin + i), b.columns, room + i * stride);
+        }
+    });
+    return {room - range.begin * stride, b.rows, b.columns, stride};
+}
+
 }  // namespace
 
-void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate) {
+void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<float> room) {
     if (c.rows == 0 || c.columns == 0) return;
     const Store once = c.rows * c.columns * 4 >= streamed_bytes ? Store::stream : Store::write;
     const std::int64_t slices = (c.columns + slice_columns - 1) / slice_columns;
@@ -65,8 +80,11 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate) {
     for (std::int64_t first = 0; first < c.columns; first += slice) {
         const std::int64_t count = std::min(slice, c.columns - first);
         for (std::int64_t p = 0; p < a.panels; ++p) {
-            multiply_panel(a.panel(p), columns_of(b, first, count), columns_of(c, first, count),
-                           accumulate || p > 0 ? Store::add : once);
+            ConstMatrix rows = columns_of(b, first, count);
+            const Range met = balanced_block({0, a.columns}, p, a.panels);
+            if (met.size() * slice <= static_cast<std::int64_t>(room.size()))
+                rows = packed_rows(rows, met, room.data());
+            multiply_panel(a.panel(p), rows, columns_of(c, first, count), accumulate || p > 0 ? Store::add : once);
         }
     }
 }

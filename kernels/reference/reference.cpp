@@ -82,7 +82,8 @@ void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int
 const Table& reference_table() {
     static constexpr Table table = {
         .name = "reference",
-        .spmm = reference::spmm<float>,
+        .spmm = [](const Csr& a, ConstMatrix b, Matrix c, bool accumulate,
+                   std::span<float> /*room*/) { reference::spmm<float>(a, b, c, accumulate); },
         .gemm = reference::gemm<float>,
         .activate = reference::activate<float>,
         .dropout = reference::dropout<float>,

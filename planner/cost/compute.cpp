@@ -67,7 +67,13 @@ double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machi
     const double row_bytes = 4 * static_cast<double>(width);
     const double result = result_seconds(reuse, width, row_bytes, machine);
     if (width == 0 || histogram.first_uses <= 0) return result;
-    const double passing = passing_bytes(histogram, row_bytes);
+    const bool packed = reuse.packed.rows > 0;
+    const double gathered = packed ? 4 * static_cast<double>(reuse.packed.stride) : row_bytes;  // of a row at a time
+    const auto gather = [&](double from, double to) {
+        return packed ? packed_gather_seconds(calibration, reuse.packed, from, to)
+                      : gather_seconds(calibration, width, from, to);
+    };
+    const double passing = passing_bytes(histogram, gathered);
     double seconds = 0;
     double from = 0;
     for (std::size_t b = 0; b < histogram.reuses.size(); ++b) {
@@ -78,13 +84,13 @@ double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machi
         if (count > 0) {
             const double usual = usual_nonzeros_per_row * (from + to) / 2;
             const double more = std::max(0.0, histogram.between[b] / count - usual) * passing;
-            seconds += count * gather_seconds(calibration, width, from * row_bytes + more, to * row_bytes + more);
+            seconds += count * gather(from * gathered + more, to * gathered + more);
         }
         from = end;
     }
     const double used = std::max(1.0, histogram.first_uses / reuse.pieces);
-    seconds += histogram.first_uses * gather_seconds(calibration, width, used / 2 * row_bytes, used * row_bytes);
-    return seconds * reuse.share + result;
+    seconds += histogram.first_uses * gather(used / 2 * gathered, used * gathered);
+    return seconds * reuse.share + result + stream_seconds(2 * reuse.packed_bytes, Stream::copy, machine);
 }
 
 }  // namespace gnnplan::cost

@@ -118,6 +118,17 @@ std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns) {
     return std::max<std::int64_t>(1, (columns + panel_columns - 1) / panel_columns);
 }
 
+PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width) {
+    const std::int64_t panels = panel_count(columns, panel_columns);
+    PackedPanel packed;
+    packed.slices = std::max<std::int64_t>(1, (width + slice_columns - 1) / slice_columns);
+    const std::int64_t lines = (width + line_floats - 1) / line_floats;
+    packed.stride = (lines + packed.slices - 1) / packed.slices * line_floats;
+    const bool whole_lines = width % line_floats == 0 && (packed.slices == 1 || lines % 2 == 1);
+    if (panels > 1 && width > line_floats && !whole_lines) packed.rows = (columns + panels - 1) / panels;
+    return packed;
+}
+
 std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros) {
     const std::int64_t panels = panel_count(columns.size(), matrix.panel_columns);
     return 8 * (rows.size() + 1) * panels + (matrix.factored ? 4 : 8) * nonzeros;

@@ -91,17 +91,22 @@ double mean_between(const GatherCurve& curve, double from, double to) {
     return std::max((cumulative(curve, to) - cumulative(curve, from)) / (to - from), cheapest->seconds_per_nonzero);
 }
 
-// What `of` says of the widths around.
-double by_width(const Calibration& calibration, std::int64_t width,
-                const std::function<double(const GatherCurve&)>& of) {
-    const auto& curves = calibration.gather;
-    const auto above = std::ranges::lower_bound(curves, width, {}, &GatherCurve::width);
-    if (above == curves.begin()) return of(curves.front());
+// What `of` says of the widths around, among those that are `fit`, or among all if none is.
+double by_width(const Calibration& calibration, std::int64_t width, const std::function<double(const GatherCurve&)>& of,
+                bool (*fit)(const GatherCurve&) = nullptr) {
+    const GatherCurve* low = nullptr;
+    const GatherCurve* high = nullptr;  // the first that is not narrower
+    for (const GatherCurve& curve : calibration.gather) {
+        if (fit != nullptr && !fit(curve)) continue;
+        if (curve.width < width) low = &curve;
+        if (curve.width >= width && high == nullptr) high = &curve;
+    }
+    if (low == nullptr && high == nullptr) return by_width(calibration, width, of);
+    if (low == nullptr) return of(*high);
     const auto at = static_cast<double>(width);
-    const GatherCurve& low = *(above - 1);
-    if (above == curves.end()) return of(low) * at / static_cast<double>(low.width);
-    const double share = (at - static_cast<double>(low.width)) / static_cast<double>(above->width - low.width);
-    return between(of(low), of(*above), share);
+    if (high == nullptr) return of(*low) * at / static_cast<double>(low->width);
+    const double share = (at - static_cast<double>(low->width)) / static_cast<double>(high->width - low->width);
+    return between(of(*low), of(*high), share);
 }
 
 }  // namespace
@@ -154,6 +159,15 @@ double stream_bytes_per_second(const Machine& machine, Stream stream, std::int64
 double gather_seconds(const Calibration& calibration, std::int64_t width, double from_bytes, double to_bytes) {
     return by_width(calibration, width,
                     [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); });
+}
+
+double packed_gather_seconds(const Calibration& calibration, const PackedPanel& packed, double from_bytes,
+                             double to_bytes) {
+    const auto fit = [](const GatherCurve& curve) {
+        return curve.width % line_floats == 0 && curve.width <= slice_columns;
+    };
+    const auto mean = [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); };
+    return static_cast<double>(packed.slices) * by_width(calibration, packed.stride, mean, fit);
 }
 
 double row_seconds(const Calibration& calibration, std::int64_t width) {

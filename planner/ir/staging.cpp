@@ -65,6 +65,18 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
 
 }  // namespace
 
+PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank) {
+    PackedPanel largest;
+    const Tensor& matrix = tensor_of(schedule, step.matrix);
+    if (matrix.panel_columns == 0 || step.overlap || step.exchange == Exchange::rows) return largest;
+    const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        const PackedPanel packed = packed_panel(piece.columns.size(), matrix.panel_columns, width);
+        if (packed.rows > largest.rows) largest = packed;
+    }
+    return largest;
+}
+
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
@@ -75,6 +87,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
                (needed_rows ? graph.distinct_columns(matrix.transposed, own_rows(of), columns) : columns.size());
     };
     SpmmBuffers buffers;
+    buffers.panel = aligned(packed_panel(schedule, step, rank).bytes());
     if (!gathers_rows(schedule.grid) && !gathers_matrix(schedule.grid, matrix)) return buffers;
     buffers.packs = step.overlap ? matrix.splits : 1;
     buffers.copies = step.overlap ? matrix.splits + 1 : 1;
@@ -93,24 +106,24 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
 }
 
 Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
-    return std::visit(
-        Overloaded{
-            [&](const RedistributeStep& s) { return of_redistribution(schedule, s, rank); },
-            [&](const SpmmStep& s) {
-                const SpmmBuffers buffers = spmm_buffers(schedule, s, graph, rank);
-                return Staging{buffers.packs * buffers.pack, buffers.copies * (buffers.dense + buffers.nonzeros)};
-            },
-            [&](const ReduceScatterStep& s) { return of_reduce_scatter(schedule, s, rank); },
-            [&](const LossStep& s) { return of_loss(schedule, s, rank); },
-            [](const IndexStep&) { return Staging{}; },
-            [](const GemmStep&) { return Staging{}; },
-            [](const WeightGradStep&) { return Staging{}; },
-            [](const AllReduceStep&) { return Staging{}; },
-            [](const MapStep&) { return Staging{}; },
-            [](const ScoreStep&) { return Staging{}; },
-            [](const UpdateStep&) { return Staging{}; },
-        },
-        step.operation);
+    return std::visit(Overloaded{
+                          [&](const RedistributeStep& s) { return of_redistribution(schedule, s, rank); },
+                          [&](const SpmmStep& s) {
+                              const SpmmBuffers buffers = spmm_buffers(schedule, s, graph, rank);
+                              return Staging{buffers.packs * buffers.pack,
+                                             buffers.copies * (buffers.dense + buffers.nonzeros) + buffers.panel};
+                          },
+                          [&](const ReduceScatterStep& s) { return of_reduce_scatter(schedule, s, rank); },
+                          [&](const LossStep& s) { return of_loss(schedule, s, rank); },
+                          [](const IndexStep&) { return Staging{}; },
+                          [](const GemmStep&) { return Staging{}; },
+                          [](const WeightGradStep&) { return Staging{}; },
+                          [](const AllReduceStep&) { return Staging{}; },
+                          [](const MapStep&) { return Staging{}; },
+                          [](const ScoreStep&) { return Staging{}; },
+                          [](const UpdateStep&) { return Staging{}; },
+                      },
+                      step.operation);
 }
 
 }  // namespace gnnplan

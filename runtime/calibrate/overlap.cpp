@@ -29,7 +29,7 @@ public:
         for (std::int64_t i = 0; i < portions; ++i) {
             const Range part = balanced_block({0, rows}, i, portions);
             table_.spmm(matrix_.view().row_slice(part.begin, part.size()), {dense_.data(), columns, width, width},
-                        {result_.data() + part.begin * width, part.size(), width, width}, false);
+                        {result_.data() + part.begin * width, part.size(), width, width}, false, {});
             look();
         }
     }

@@ -45,7 +45,7 @@ Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
     const kernels::Matrix b = matrix(dense, columns, point.width);
     const kernels::Matrix c = matrix(result, rows, point.width);
     const std::vector<std::int64_t> at{point.width, columns * row_bytes, a.nonzeros(), rows};
-    const auto product = [&] { setting.kernels.spmm(a.view(), b, c, point.add); };
+    const auto product = [&] { setting.kernels.spmm(a.view(), b, c, point.add, {}); };
     return {point.add ? "spmm.add" : "spmm", at, seconds_together(setting, product)};
 }
 

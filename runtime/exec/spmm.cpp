@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <span>
 
 namespace gnnplan::exec {
 namespace {
@@ -45,6 +46,11 @@ private:
     std::byte* dense_buffer(std::size_t k) const {
         const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
         return staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+    }
+    std::span<float> panel_room() const {
+        if (buffers_.panel == 0) return {};
+        std::byte* begin = dense_buffer(0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
+        return {reinterpret_cast<float*>(begin), static_cast<std::size_t>(buffers_.panel) / sizeof(float)};
     }
     std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k) + buffers_.dense; }
     std::size_t row_bytes(std::int64_t rows) const { return static_cast<std::size_t>(4 * rows * in_.columns); }
@@ -104,7 +110,8 @@ private:
         kernels::Csr nonzeros = part_.nonzeros(stage, nonzero_buffer(k));
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
         if (under_way_.empty()) {
-            context_.kernels.spmm(nonzeros, dense, out_, accumulate_);
+            context_.kernels.spmm(nonzeros, dense, out_, accumulate_,
+                                  nonzeros.panels > 1 ? panel_room() : std::span<float>{});
         } else {
             in_portions(nonzeros, dense);
         }
@@ -119,7 +126,7 @@ private:
             const Range rows = balanced_block({0, nonzeros.rows}, i, portions);
             const kernels::Csr part = nonzeros.row_slice(rows.begin, rows.size());
             context_.kernels.spmm(part, dense, {out_.row(rows.begin), rows.size(), out_.columns, out_.stride},
-                                  accumulate_);
+                                  accumulate_, {});
             for (const auto& exchange : under_way_) exchange->progress();
         }
     }

@@ -36,7 +36,7 @@ void spmm_without_tail(const Csr& a, ConstMatrix b, Matrix c, bool accumulate) {
     Matrix whole = c;
     whole.columns = c.columns / 8 * 8;
     for (std::int64_t i = 0; i < c.rows; ++i) std::fill_n(c.row(i), c.columns, 0.0F);
-    cpu_table().spmm(a, b, whole, accumulate);
+    cpu_table().spmm(a, b, whole, accumulate, {});
 }
 
 TEST(Comparison, FailsOnAMissingTail) {
@@ -46,7 +46,7 @@ TEST(Comparison, FailsOnAMissingTail) {
     Owned got(10, 41);
     Owned want(10, 41);
     spmm_without_tail(a.view(), b.view(), got.view(), false);
-    reference_table().spmm(a.view(), b.view(), want.view(), false);
+    reference_table().spmm(a.view(), b.view(), want.view(), false, {});
     EXPECT_NE(difference(got, want), "");
 }
 

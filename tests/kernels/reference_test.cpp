@@ -29,9 +29,9 @@ const Csr five = {5, 5, row_start.data(), column.data(), value.data()};
 TEST(Reference, SpmmFiveByFive) {
     std::vector<float> b = {1, 10, 2, 20, 3, 30, 4, 40, 5, 50};
     std::vector<float> c(10, 7);
-    reference_table().spmm(five, {b.data(), 5, 2, 2}, {c.data(), 5, 2, 2}, false);
+    reference_table().spmm(five, {b.data(), 5, 2, 2}, {c.data(), 5, 2, 2}, false, {});
     EXPECT_THAT(c, ElementsAre(9, 90, 0, 0, -1, -10, 12, 120, 15, 150));
-    reference_table().spmm(five, {b.data(), 5, 2, 2}, {c.data(), 5, 2, 2}, true);
+    reference_table().spmm(five, {b.data(), 5, 2, 2}, {c.data(), 5, 2, 2}, true, {});
     EXPECT_THAT(c, ElementsAre(18, 180, 0, 0, -2, -20, 24, 240, 30, 300));
 }
 

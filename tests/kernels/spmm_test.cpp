@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <gnnplan/base/range.hpp>
+
 #include <memory>
+#include <span>
 
 #include "kernels/cpu/vector.hpp"
 #include "tests/kernels/support.hpp"
@@ -52,11 +55,42 @@ TEST(Spmm, CpuEqualsReference) {
                 const Owned b = Owned(50, width, padding).fill(random, 3);
                 Owned got = Owned(rows, width, padding).fill(random, 9);
                 Owned want = got;
-                cpu_table().spmm(form.matrix.view(), b.view(), got.view(), accumulate);
-                reference_table().spmm(form.matrix.view(), b.view(), want.view(), accumulate);
+                cpu_table().spmm(form.matrix.view(), b.view(), got.view(), accumulate, {});
+                reference_table().spmm(form.matrix.view(), b.view(), want.view(), accumulate, {});
                 ASSERT_EQ(difference(got, want), "") << rows << " rows, width " << width << ", padding " << padding
                                                      << ", accumulate " << accumulate << ", " << form.name;
             }
+        }
+    }
+}
+
+// Panels as blocks are cut, the rows of B that each meets packed; nothing behind the room is written.
+TEST(Spmm, PackedPanelsEqualUnpackedOnes) {
+    std::mt19937 random(6);
+    const OwnedCsr whole = random_csr(random, 23, 50);
+    for (const std::int64_t panels : {1, 2, 3, 7}) {
+        std::vector<std::int64_t> begins;
+        for (std::int64_t p = 0; p < panels; ++p) begins.push_back(balanced_block({0, 50}, p, panels).begin);
+        const OwnedCsr a = in_panels(whole, begins);
+        for (const std::int64_t width : {1, 15, 16, 41, 64, 128, 161, 256, 320, 602}) {
+            const std::int64_t floats =
+                (50 + panels - 1) / panels * ((std::min<std::int64_t>(width, 160) + 15) / 16 * 16);
+            std::vector<float> memory(static_cast<std::size_t>(floats + 32), guard);
+            void* aligned = memory.data();
+            std::size_t space = memory.size() * sizeof(float);
+            const std::size_t bytes = static_cast<std::size_t>(floats) * sizeof(float);
+            ASSERT_NE(std::align(64, bytes, aligned, space), nullptr);
+            const std::span<float> room(static_cast<float*>(aligned), static_cast<std::size_t>(floats));
+            const Owned b = Owned(50, width, 3).fill(random, 3);
+            for (const bool accumulate : {false, true}) {
+                Owned got = Owned(23, width).fill(random, 9);
+                Owned want = got;
+                cpu_table().spmm(a.view(), b.view(), got.view(), accumulate, room);
+                cpu_table().spmm(a.view(), b.view(), want.view(), accumulate, {});
+                ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
+                ASSERT_EQ(*(room.data() + room.size()), guard);
+            }
+            EXPECT_NE(room.front(), guard) << "the room is used";
         }
     }
 }
@@ -77,7 +111,7 @@ TEST(Spmm, EveryInstructionSetEqualsReference) {
                         kernels->spmm_rows(a.panel(p), b.view(), got.view(), store, 0, 7);
                         kernels->spmm_rows(a.panel(p), b.view(), got.view(), store, 7, 19);
                     }
-                    reference_table().spmm(a, b.view(), want.view(), accumulate);
+                    reference_table().spmm(a, b.view(), want.view(), accumulate, {});
                     ASSERT_EQ(difference(got, want), "") << kernels->name << ", width " << width << ", " << form.name;
                 }
             }
@@ -105,7 +139,7 @@ TEST(Spmm, StreamedRowsEqualReference) {
                 const Matrix c{static_cast<float*>(aligned), rows, width, stride};
                 kernels->spmm_rows(a.view(), b.view(), c, cpu::Store::stream, 0, rows);
                 Owned want(rows, width);
-                reference_table().spmm(a.view(), b.view(), want.view(), false);
+                reference_table().spmm(a.view(), b.view(), want.view(), false, {});
                 for (std::int64_t i = 0; i < rows; ++i) {
                     for (std::int64_t j = 0; j < stride; ++j) {
                         ASSERT_EQ(c.row(i)[j], j < width ? want.at(i, j) : guard)
@@ -123,13 +157,13 @@ TEST(Spmm, EmptyMatrices) {
     const Owned nothing(0, 4);
     Owned c = Owned(5, 4).fill(random, 3);
     const Owned before = c;
-    cpu_table().spmm(no_columns.view(), nothing.view(), c.view(), true);
+    cpu_table().spmm(no_columns.view(), nothing.view(), c.view(), true, {});
     EXPECT_EQ(difference(c, before), "");
-    cpu_table().spmm(no_columns.view(), nothing.view(), c.view(), false);
+    cpu_table().spmm(no_columns.view(), nothing.view(), c.view(), false, {});
     Owned zero(5, 4);
     for (std::int64_t i = 0; i < 5; ++i) std::fill_n(zero.view().row(i), 4, 0.0F);
     EXPECT_EQ(difference(c, zero), "");
-    cpu_table().spmm({}, nothing.view(), {}, false);
+    cpu_table().spmm({}, nothing.view(), {}, false, {});
 }
 
 // Some rows of a larger matrix keep its absolute offsets, in every panel.
@@ -139,13 +173,13 @@ TEST(Spmm, RowSlices) {
         const Csr whole = form.matrix.view();
         const Owned b = Owned(50, 24).fill(random, 3);
         Owned all(40, 24);
-        reference_table().spmm(whole, b.view(), all.view(), false);
+        reference_table().spmm(whole, b.view(), all.view(), false, {});
         std::int64_t nonzeros = 0;
         for (const auto& [first, count] : {std::pair{0, 15}, {15, 20}, {35, 5}}) {
             const Csr part = whole.row_slice(first, count);
             nonzeros += part.nonzeros();
             Owned got(count, 24);
-            cpu_table().spmm(part, b.view(), got.view(), false);
+            cpu_table().spmm(part, b.view(), got.view(), false, {});
             Owned want(count, 24);
             for (std::int64_t i = 0; i < count; ++i) std::copy_n(all.view().row(first + i), 24, want.view().row(i));
             EXPECT_EQ(difference(got, want), "") << form.name;
@@ -165,15 +199,15 @@ TEST(Spmm, ReferenceHonoursPanelsAndScales) {
     Owned b(4, 1);
     for (std::int64_t i = 0; i < 4; ++i) b.at(i, 0) = static_cast<float>(i + 1);
     Owned c = Owned(3, 1);
-    reference_table().spmm(a, b.view(), c.view(), false);
+    reference_table().spmm(a, b.view(), c.view(), false, {});
     EXPECT_EQ(c.at(0, 0), 2 * 13 * 3);
     EXPECT_EQ(c.at(1, 0), 3 * 7 * 1 + 3 * 17 * 4);
     EXPECT_EQ(c.at(2, 0), 0);
     a.row_scale = nullptr;
-    reference_table().spmm(a, b.view(), c.view(), true);
+    reference_table().spmm(a, b.view(), c.view(), true, {});
     EXPECT_EQ(c.at(0, 0), 2 * 13 * 3 + 13 * 3);
     a.column_scale = nullptr;
-    reference_table().spmm(a, b.view(), c.view(), false);
+    reference_table().spmm(a, b.view(), c.view(), false, {});
     EXPECT_EQ(c.at(1, 0), 1 + 4);
     EXPECT_EQ(a.nonzeros(), 3);
 }

@@ -36,7 +36,7 @@ public:
 
     Results run(const Table& table) const {
         Results r;
-        table.spmm(a_.view(), b_.view(), r.product.view(), false);
+        table.spmm(a_.view(), b_.view(), r.product.view(), false, {});
         r.activated = r.product;
         DropoutKey key;
         key.probability = 0.5F;

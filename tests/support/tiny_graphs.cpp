@@ -113,7 +113,7 @@ TinyGraph planted(std::int64_t vertices, double degree, std::int64_t width, std:
 }
 
 std::vector<TinyGraph> tiny_graphs() {
-    return {random_directed(23, 4, 7, 5, 1),   // nothing divides anything
+    return {random_directed(23, 4, 37, 5, 1),  // nothing divides anything, rows longer than a cache line
             random_symmetric(24, 5, 8, 4, 2),  // everything divides
             directed_path(5, 3, 2, 3),         // more ranks than rows, widths below the number of ranks
             star(13, 9, 3, 4),                 // one heavy row

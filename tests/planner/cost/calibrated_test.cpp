@@ -120,12 +120,12 @@ TEST(CalibratedStep, ReduceScatterHasItsOwnLink) {
     EXPECT_GT(seconds(s, m, graph), 3 * 1e-6 + 120 / 1e9);
 }
 
-Schedule product(bool overlap, std::int64_t panel_columns = 0) {
+Schedule product(bool overlap, std::int64_t panel_columns = 0, std::int64_t width = 8) {
     Schedule s{{4, 1, 1},
                {},
                {{"A^T", Role::adjacency, DType::f32, 400, 400, {Axes::parse("x"), Axes::parse("z"), {}}, 0, true},
-                dense("a", 400, 8, layout_c()),
-                dense("b", 400, 8, layout_c())},
+                dense("a", 400, width, layout_c()),
+                dense("b", 400, width, layout_c())},
                {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
     s.tensors[0].panel_columns = panel_columns;
     return s;
@@ -146,6 +146,24 @@ TEST(CalibratedStep, AProductCostsItsNonzerosAndItsRowsInEachPanel) {
         << "as measured, not at the rate of copies";
     m.calibration->gather.clear();
     EXPECT_NEAR(seconds(product(false), m, graph), 2.0 * 40'000 * 8 / 1e9, 1e-10) << "the single rate";
+}
+
+// Rows of 24 columns lie within cache lines; packed, they are gathered like rows of 32.
+TEST(CalibratedStep, PackedPanelsCostTheirCopyAndTheGatheringOfWholeLines) {
+    const UniformStats graph(400, 160'000, true);
+    Machine m = machine();
+    m.intra_node = {0, 1e18};
+    const auto curve = [](std::int64_t width, double seconds) {
+        return GatherCurve{width, {{1 << 10, seconds}, {1 << 20, seconds}}, 1e-6, 2e-7};
+    };
+    m.calibration = Calibration{.gather = {curve(16, 2e-9), curve(24, 9e-9), curve(32, 3e-9), curve(200, 9e-8)}};
+    const double rows = 16 * 100 * 1e-6 + 15 * 100 * 2e-7;
+    const double copies = 2 * 400 * 24 * 4 / 1e10;
+    EXPECT_NEAR(seconds(product(false, 30, 24), m, graph), 40'000 * 3e-9 + rows + copies, 1e-10);
+    EXPECT_NEAR(seconds(product(false, 30, 32), m, graph), 40'000 * 3e-9 + rows, 1e-10) << "whole lines as they lie";
+    const double wide = rows * 416 / 200 + 2 * 400 * 416 * 4 / 1e10;
+    EXPECT_NEAR(seconds(product(false, 30, 416), m, graph), 40'000 * 3 * 3e-9 * 144 / 32 + wide, 1e-10)
+        << "three slices of 144 columns";
 }
 
 TEST(CalibratedStep, OverlapSlowsBothDown) {

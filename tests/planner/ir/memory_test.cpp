@@ -187,6 +187,30 @@ TEST(Memory, StagingHoldsWhatIsNotContiguous) {
     EXPECT_EQ(staging_of(s, s.steps[1], graph, 0).receive_bytes, 0);
 }
 
+// 101 columns in panels of 20: six, the largest of 17 rows.
+TEST(Memory, StagingHoldsAPackedPanel) {
+    const auto staged = [](std::int64_t panel_columns, std::int64_t width, bool overlap) {
+        Schedule s{{1, 1, 1},
+                   {},
+                   {{"A^T", Role::adjacency, DType::f32, 101, 101, {Axes::parse("x"), Axes::parse("z"), {}}, 0, true},
+                    {"a", Role::transient, DType::f32, 101, width, layout_c()},
+                    {"b", Role::transient, DType::f32, 101, width, layout_c()}},
+                   {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+        s.tensors[0].panel_columns = panel_columns;
+        const Staging staging = staging_of(s, s.steps[0], graph, 0);
+        EXPECT_EQ(staging.send_bytes, 0);
+        return staging.receive_bytes;
+    };
+    EXPECT_EQ(staged(20, 41, false), 17 * 48 * 4);
+    EXPECT_EQ(staged(20, 256, false), 17 * 128 * 4) << "two slices";
+    EXPECT_EQ(staged(20, 602, false), 17 * 160 * 4) << "four slices";
+    EXPECT_EQ(staged(20, 128, false), 0) << "whole cache lines";
+    EXPECT_EQ(staged(20, 272, false), 0) << "an odd number of them";
+    EXPECT_EQ(staged(20, 7, false), 0) << "less than one";
+    EXPECT_EQ(staged(0, 41, false), 0) << "one panel";
+    EXPECT_EQ(staged(20, 41, true), 0) << "small portions";
+}
+
 TEST(Memory, LargestTensorsComeLargestFirst) {
     const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {602, 128, 41}, 4, 4, 1000);
     const auto largest = largest_tensors(s, UniformStats(1000, 500, true), 0, 3);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -38,24 +39,30 @@ std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& gra
 
 // Buffers of a step on `rank` besides its tensors. A redistribution stages what is not contiguous in the source or the
 // target; a distributed product the largest piece received from another rank, its nonzeros, and the needed rows of a
-// piece that it sends; a reduce-scatter its largest block; a column-parallel loss the statistics of its rows and its
-// peers'.
+// piece that it sends; any product with source panels the rows that one of them meets; a reduce-scatter its largest
+// block; a column-parallel loss the statistics of its rows and its peers'.
 struct Staging {
     std::int64_t send_bytes = 0;
     std::int64_t receive_bytes = 0;
 };
 Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
-// The staging of a distributed product, aligned: `packs` buffers of packed rows, then `copies` times a buffer of dense
-// rows and one of nonzeros. With overlap, Tensor::splits pieces are on their way while one is multiplied.
+// The staging of a product, aligned: of a distributed one `packs` buffers of packed rows, then `copies` times a buffer
+// of dense rows and one of nonzeros; with overlap, Tensor::splits pieces are on their way while one is multiplied. Then
+// the packed rows of a panel.
 struct SpmmBuffers {
     std::int64_t pack = 0;
     std::int64_t dense = 0;
     std::int64_t nonzeros = 0;
+    std::int64_t panel = 0;
     int packs = 1;
     int copies = 1;
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
+
+// The largest panel that a product packs. None with overlap, which multiplies in small portions, nor where rows that
+// nobody needs are left out, which makes panels uneven.
+PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank);
 
 // Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values
 // are factored.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/pieces.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,11 @@ double stream_bytes_per_second(const Machine& machine, Stream stream, std::int64
 // is linear in the width; above the widest it grows with the width, below the narrowest it does not fall.
 // Calibration::gather is not empty.
 double gather_seconds(const Calibration& calibration, std::int64_t width, double from_bytes, double to_bytes);
+
+// The same for all slices of a packed row; the bytes are those of one slice of the rows. Taken from the widths whose
+// rows lay as packed ones do when they were measured.
+double packed_gather_seconds(const Calibration& calibration, const PackedPanel& packed, double from_bytes,
+                             double to_bytes);
 
 // One row of the result in one source panel, linear in the width likewise.
 double row_seconds(const Calibration& calibration, std::int64_t width);
