@@ -24,6 +24,12 @@ else()
   message(STATUS "METIS with 32-bit indices not found: plans have no partitions")
 endif()
 
+# Optional: where threads run. Singling out one unit per core came with 2.5.
+pkg_check_modules(hwloc IMPORTED_TARGET hwloc>=2.5)
+if(NOT TARGET PkgConfig::hwloc)
+  message(STATUS "hwloc not found: threads are not bound to cores")
+endif()
+
 if(GNNPLAN_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()

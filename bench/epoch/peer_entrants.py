@@ -15,18 +15,18 @@ PEERS = {"debian": ("PyTorch of Debian, CSR", environments.DEBIAN, "csr"), "torc
          "pyg-csr": ("PyTorch Geometric, CSR", environments.PYPI, "pyg-csr"), "dgl": ("DGL", environments.DGL, "dgl")}
 PLAIN_PAPER, PLAIN_FULL, FREE = range(3)  # what of the order is pinned
 # Label, ranks, order. Plain is A (X W) forwards; A G, then (A G) Wt and Xt (A G) backwards, as autograd does it.
-OURS = {"plain": ("gnnplan, plain order", 1, PLAIN_PAPER), "plain-full": ("gnnplan, plain order, full space", 1, PLAIN_FULL),
+OURS = {"plain": ("gnnplan, plain order", 1, PLAIN_PAPER), "plain-full": ("gnnplan, plain order, no input gradient", 1, PLAIN_FULL),
         "picked": ("gnnplan, its own plan", 1, FREE),
         "picked-2": ("gnnplan, its own plan, 2 ranks of 1 thread", 2, FREE)}
 
 
 def pins(order, layers):
-    """Arguments of `gnnplan plan`. The paper's space computes the input's gradient, too, and prunes no rows."""
+    """Arguments of `gnnplan plan`. The paper's space computes the input's gradient, too, which no framework does."""
     if order == FREE:
         return []
     last = "S" if order == PLAIN_PAPER else "-"
-    space = "paper" if order == PLAIN_PAPER else "full"
-    return ["--space", space, "--forward", "D" * layers, "--backward", "S" * (layers - 1) + last]
+    space = ["--space", "paper"] if order == PLAIN_PAPER else ["--space", "full", "--loss-rows", "off"]
+    return [*space, "--forward", "D" * layers, "--backward", "S" * (layers - 1) + last]
 
 
 def say(text):

@@ -38,7 +38,7 @@ std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on
     const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
     std::vector<Frame> frames;
-    for (const bool loss_rows : prunable ? std::vector{false, true} : std::vector{false}) {
+    for (const bool loss_rows : prunable ? switch_values(space.options.loss_rows) : std::vector{false}) {
         const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
         for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
             frames.push_back({on, loss_rows, permutation, 0, factored, {}});

@@ -77,15 +77,33 @@ TEST(Plan, PinsAreKept) {
 }
 
 TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
-    for (const char* pins : {"--replication 4",    "--grid 4x2",           "--grid 2x2",
-                             "--grid 6",           "--grid 2x3x2",         "--grid 0x6",
-                             "--grid x",           "--grid 1x2x3x1",       "--grid 2x3 --replication 2",
-                             "--forward SDS",      "--backward S",         "--forward SX",
-                             "--forward ''",       "--scheme 4d",          "--space half",
-                             "--model gat",        "--exchange some",      "--overlap maybe",
-                             "--permute maybe",    "--partition",          "--scheme 1d --grid 2x3",
-                             "--train-fraction 0", "--train-fraction 1.5", "--train-fraction nan",
-                             "--pareto speed",     "--pareto time,"}) {
+    for (const char* pins : {"--replication 4",
+                             "--grid 4x2",
+                             "--grid 2x2",
+                             "--grid 6",
+                             "--grid 2x3x2",
+                             "--grid 0x6",
+                             "--grid x",
+                             "--grid 1x2x3x1",
+                             "--grid 2x3 --replication 2",
+                             "--forward SDS",
+                             "--backward S",
+                             "--forward SX",
+                             "--forward ''",
+                             "--scheme 4d",
+                             "--space half",
+                             "--model gat",
+                             "--exchange some",
+                             "--overlap maybe",
+                             "--permute maybe",
+                             "--partition",
+                             "--scheme 1d --grid 2x3",
+                             "--loss-rows maybe",
+                             "--train-fraction 0",
+                             "--train-fraction 1.5",
+                             "--train-fraction nan",
+                             "--pareto speed",
+                             "--pareto time,"}) {
         const Outcome outcome = gnnplan(std::string("plan --graph cora --ranks 6 ") + pins);
         EXPECT_EQ(outcome.code, 64) << pins << "\n" << outcome.err;
         EXPECT_THAT(outcome.err, ::testing::StartsWith("error: ")) << pins;

@@ -12,6 +12,7 @@
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
 #endif
+#include "runtime/place/place.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
@@ -85,7 +86,9 @@ std::string source_of(const ProfileFingerprint& print, const calibrate::Nodes& n
 
 // Collective; the profile on every rank.
 Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
-    kernels::set_threads(static_cast<int>(options.threads));
+    // As gnnrun does, whose times a profile predicts.
+    const place::Placement placement = place::bind_threads(comm, static_cast<int>(options.threads));
+    if (placement.warning && comm.rank() == 0) fmt::print(stderr, "warning: {}\n", placement.note);
     measure::SteadyClock clock;
     const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
     Machine base = catalog::find_machine("cpu-node");

@@ -32,6 +32,7 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
         ->check(CLI::IsMember({"stored", "factored"}))
         ->type_name("stored|factored");
     add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled");
+    add_switch(command, "--loss-rows", flags.loss_rows, "Pin whether layers work on the rows only that the loss needs");
     command.add_flag("--partition", flags.partition, "Number vertices by a partitioner; the graph must be there");
     command.add_flag("--constant-input", flags.constant_input, "The features never change: no dropout on them");
 }
@@ -102,6 +103,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     if (flags.exchange) options.exchange = *flags.exchange == "rows" ? Exchange::rows : Exchange::panels;
     options.overlap = switched(flags.overlap);
     options.permutation = switched(flags.permute);
+    options.loss_rows = switched(flags.loss_rows);
     if (flags.values) options.factored_values = *flags.values == "factored";
     options.partition = flags.partition;
     options.memory_per_rank = flags.memory;

@@ -15,7 +15,7 @@ namespace gnnplan::tools {
 // What is searched; unset: everything.
 struct SearchFlags {
     std::string space = "full";
-    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute;
+    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows;
     std::optional<std::int64_t> replication;
     bool partition = false;
     bool constant_input = false;

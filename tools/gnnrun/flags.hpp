@@ -29,6 +29,7 @@ struct RunFlags {
     std::int64_t eval_every = 1;
     std::optional<std::int64_t> autotune;
     std::optional<std::int64_t> threads;
+    std::string bind = "on";
     std::string backend = "cpu";
     bool in_process = false;
     std::optional<std::string> report;

@@ -3,6 +3,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
+#include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
@@ -50,6 +51,11 @@ void Session::train(comm::Communicator& comm, bool shared) {
     measure::SteadyClock clock;
     const bool first = comm.rank() == 0;
     Progress progress(options_.epochs, flags_.quiet || !first, clock);
+    if (flags_.bind == "on") {
+        const place::Placement placement = place::bind_threads(comm, options_.threads);
+        if (placement.warning) progress.say("warning: " + placement.note);
+        if (flags_.verbose && !placement.warning) progress.say(placement.note);
+    }
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
     hooks.epoch = [&](const EpochRecord& epoch) { progress.show(epoch); };

@@ -38,6 +38,7 @@ struct SelectOptions {
     std::optional<Exchange> exchange;  // panels or rows, where a grid has panels to exchange
     std::optional<bool> overlap;
     std::optional<bool> permutation;
+    std::optional<bool> loss_rows;  // whether layers work on the rows only that the loss needs
     std::optional<bool> factored_values;
     bool partition = false;            // vertices numbered by a partitioner, where the graph is there to be partitioned
     std::int64_t memory_per_rank = 0;  // bytes; 0: the machine's

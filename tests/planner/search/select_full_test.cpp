@@ -114,6 +114,7 @@ TEST(SelectFull, PinsAreObeyed) {
     options.exchange = Exchange::rows;
     options.overlap = true;
     options.permutation = true;
+    options.loss_rows = false;
     for (const Ranked& r : selected(6, options).ranked) {
         const Configuration& c = r.configuration;
         EXPECT_EQ(text(c.forward), "SD");
@@ -122,7 +123,11 @@ TEST(SelectFull, PinsAreObeyed) {
         const bool gathers = c.grid.x > 1 || ((c.scheme == "2d" || c.scheme == "3d") && c.grid.y > 1);
         EXPECT_EQ(c.overlap, gathers);
         EXPECT_TRUE(c.permutation);
+        EXPECT_FALSE(c.loss_rows);
     }
+    SelectOptions pruned;
+    pruned.loss_rows = true;
+    for (const Ranked& r : selected(6, pruned).ranked) EXPECT_TRUE(r.configuration.loss_rows);
     for (const std::string& scheme : scheme_names()) {
         SelectOptions pinned;
         pinned.scheme = scheme;

@@ -146,8 +146,8 @@ TEST_F(Gnnrun, LeavesNoFilesWhenTrainingFails) {
 TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
     for (const std::string flags :
          {"--epochs 0", "--epochs x", "--dropout 1", "--dropout -0.1", "--input-dropout nan", "--lr 0", "--lr inf",
-          "--weight-decay -1", "--seed -1", "--autotune -1", "--threads 0", "--backend cuda", "--feature-norm column",
-          "--checkpoint-every 3", "extra", "-q -v"}) {
+          "--weight-decay -1", "--seed -1", "--autotune -1", "--threads 0", "--bind maybe", "--backend cuda",
+          "--feature-norm column", "--checkpoint-every 3", "extra", "-q -v"}) {
         const Outcome outcome = run(std::string(program) + " @plan1.json --data @graph " + flags);
         EXPECT_EQ(outcome.code, 64) << flags;
         EXPECT_THAT(outcome.output, HasSubstr("error: ")) << flags;
