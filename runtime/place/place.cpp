@@ -66,8 +66,7 @@ bool bind_caller(hwloc_topology_t topology, const std::string& units) {
 bool bind_team(hwloc_topology_t topology, const std::vector<std::string>& units) {
 #ifdef _OPENMP
     bool bound = true;
-    const auto threads = static_cast<int>(units.size());
-#pragma omp parallel num_threads(threads) reduction(&& : bound)
+#pragma omp parallel num_threads(static_cast <int>(units.size())) reduction(&& : bound)
     bound = bind_caller(topology, units[static_cast<std::size_t>(omp_get_thread_num())]);
     return bound;
 #else

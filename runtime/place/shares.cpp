@@ -49,7 +49,8 @@ UnitSet parse_list(const std::string& list) {
 }
 
 std::vector<std::string> shares(hwloc_topology_t topology, const std::string& allowed, const Team& team) {
-    const auto& [ranks, rank, threads] = team;
+    const int ranks = team.ranks;
+    const int threads = team.threads;
     UnitSet units = parse_list(allowed);
     hwloc_bitmap_and(units.get(), units.get(), hwloc_topology_get_topology_cpuset(topology));
     if (count(units) / threads < ranks) return {};
@@ -59,10 +60,10 @@ std::vector<std::string> shares(hwloc_topology_t topology, const std::string& al
 
     const std::vector<UnitSet> parts = split(topology, units, ranks);
     if (std::all_of(parts.begin(), parts.end(), [&](const UnitSet& part) { return count(part) >= threads; })) {
-        return lists_of(split(topology, parts[static_cast<std::size_t>(rank)], threads), 0, threads);
+        return lists_of(split(topology, parts[static_cast<std::size_t>(team.rank)], threads), 0, threads);
     }
     // Whole ranks do not fit the NUMA nodes, but their threads do.
-    return lists_of(split(topology, units, ranks * threads), rank * threads, threads);
+    return lists_of(split(topology, units, ranks * threads), team.rank * threads, threads);
 }
 
 }  // namespace gnnplan::place
