@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Are the planner's epochs true? Runs configurations of a corpus, each beside its prediction, and judges (judge.py).
 
-    bench/prediction/run.py --build build/release             under 20 minutes on two cores
+    bench/prediction/run.py --build build/release             about 25 minutes on two cores
     bench/prediction/run.py --build build/release --quick     under 4
     bench/prediction/run.py --build build/release --graphs ego-twitter.txt.gz --widths 602,128,41 --symmetrise --json
 
@@ -46,7 +46,7 @@ def arguments():
     parser.add_argument("--build", default=str(HERE.parents[1] / "build/release"), help="folder of the build")
     parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration, or one made now")
     parser.add_argument("--calibrate", action="store_true", help="calibrate for each number of ranks, whatever the user has")
-    parser.add_argument("--quick", action="store_true", help="a smaller corpus")
+    parser.add_argument("--quick", action="store_true", help="a smaller corpus, and quick calibrations")
     parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
     parser.add_argument("--widths", default="602,128,41", help="for --graphs; default 602,128,41")
     parser.add_argument("--symmetrise", action="store_true", help="add the reverse of every edge of --graphs")
@@ -98,15 +98,15 @@ class Machines:
         cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
         kept = pathlib.Path(cache) / "gnnplan/machine.json"
         self.named = None if options.calibrate else options.machine or (kept if kept.is_file() else None)
-        self.tools, self.scratch, self.made = tools, scratch, {}
+        self.tools, self.scratch, self.quick, self.made = tools, scratch, options.quick, {}
 
     def of(self, ranks):
         if self.named:
             return self.named
         if ranks not in self.made:
             self.made[ranks] = self.scratch / f"machine{ranks}.json"
-            alone = ["--ranks", 1] if ranks == 1 else []
-            seconds = run(*on(ranks), self.tools / "gnnplan", "calibrate", "--quick", *alone, "-o", self.made[ranks])
+            flags = [*["--ranks", 1] * (ranks == 1), *["--quick"] * self.quick]
+            seconds = run(*on(ranks), self.tools / "gnnplan", "calibrate", *flags, "-o", self.made[ranks])
             say(f"calibrated {ranks} rank(s)", seconds)
         return self.made[ranks]
 
