@@ -3,7 +3,7 @@
 Everything lives in namespaces of its own, none of which has a name: they exist as long as the processes inside do, and these
 are killed with the script, however it ends (also by kill -9). So there is nothing to take down and nothing to collide with.
 """
-import os, pathlib, shlex, signal, subprocess, sys, tempfile
+import os, pathlib, re, shlex, signal, subprocess, sys, tempfile
 
 SUBNET = "10.77.0"  # seen only inside
 SCRATCH = "GNNPLAN_SLOW_LINKS"  # set inside: a folder that vanishes with the namespaces
@@ -31,6 +31,18 @@ def isolate():
 
 def ip(*words):
     subprocess.run(["ip", *map(str, words)], check=True)
+
+
+def bytes_per_second(rate):
+    """Of a rate as tc writes it, e.g. 1gbit."""
+    number, prefix = re.fullmatch(r"([0-9.]+)([kmg]?)bit", rate).groups()
+    return float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[prefix] / 8
+
+
+def burst(rate):
+    """Bytes that tbf lets through at once after a pause, free of charge: as few as keep the link busy, one packet as TCP hands
+    it over, and what the link carries in the millisecond for which a timer may wait on a busy core."""
+    return max(65536, int(1e-3 * bytes_per_second(rate)))
 
 
 class SlowLinks:
@@ -62,7 +74,7 @@ class SlowLinks:
                         ["ip", "address", "add", f"{SUBNET}.{rank}/24", "dev", "uplink"]):
             subprocess.run([*inside, *command], check=True)
         for where, end in ((inside, "uplink"), ([], f"port{rank}")):
-            limit = f"tc qdisc add dev {end} root tbf rate {rate} burst 256kb limit 64mb"  # deep: nothing is dropped
+            limit = f"tc qdisc add dev {end} root tbf rate {rate} burst {burst(rate)} limit 64mb"  # deep: nothing is dropped
             subprocess.run([*where, *limit.split()], check=True)
         return holder
 

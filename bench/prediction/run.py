@@ -7,9 +7,9 @@
 
 The corpus: R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a rank; then two and four ranks in
 network namespaces whose links are limited. Configurations are sampled from the full space (sample.hpp); none of this is used by
-the calibration. --graphs replaces the corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
+the calibration. Without --machine, the user's calibration serves the number of ranks that it was made with. --graphs replaces the corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
 """
-import argparse, json, os, pathlib, shutil, subprocess, sys, tempfile, time
+import argparse, itertools, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True
@@ -44,7 +44,7 @@ NAMED_MOST = 16  # configurations of a graph named at run time
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=str(HERE.parents[1] / "build/release"), help="folder of the build")
-    parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration, or one made now")
+    parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration if it is of as many ranks, else one made now")
     parser.add_argument("--calibrate", action="store_true", help="calibrate for each number of ranks, whatever the user has")
     parser.add_argument("--quick", action="store_true", help="a smaller corpus, and quick calibrations")
     parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
@@ -59,6 +59,11 @@ def arguments():
         parser.error("--machine and --calibrate exclude each other")
     if not shutil.which("mpirun"):
         parser.error("mpirun is not installed")
+    if options.output:
+        try:
+            open(options.output, "a").close()  # now, not after the runs
+        except OSError as error:
+            parser.error(f"-o {options.output}: {error.strerror}")
     for tool in ("gnnplan", "measure_configurations"):
         if not (pathlib.Path(options.build) / "bin" / tool).is_file():
             parser.error(f"{options.build} has no bin/{tool}")
@@ -97,18 +102,24 @@ class Machines:
     def __init__(self, options, tools, scratch):
         cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
         kept = pathlib.Path(cache) / "gnnplan/machine.json"
-        self.named = None if options.calibrate else options.machine or (kept if kept.is_file() else None)
-        self.tools, self.scratch, self.quick, self.made = tools, scratch, options.quick, {}
+        self.kept = kept if kept.is_file() and not options.calibrate else None
+        self.named, self.tools, self.scratch, self.quick, self.found = options.machine, tools, scratch, options.quick, {}
 
     def of(self, ranks):
-        if self.named:
-            return self.named
-        if ranks not in self.made:
-            self.made[ranks] = self.scratch / f"machine{ranks}.json"
-            flags = [*["--ranks", 1] * (ranks == 1), *["--quick"] * self.quick]
-            seconds = run(*on(ranks), self.tools / "gnnplan", "calibrate", *flags, "-o", self.made[ranks])
-            say(f"calibrated {ranks} rank(s)", seconds)
-        return self.made[ranks]
+        if ranks not in self.found:
+            self.found[ranks] = self.named or (self.kept if self.serves(ranks) else self.calibrate(ranks))
+            profile = json.loads(pathlib.Path(self.found[ranks]).read_text()) if os.path.isfile(self.found[ranks]) else {}
+            print(f"profile for {ranks} rank(s): {self.found[ranks]}, {profile.get('source', 'a preset')}", file=sys.stderr, flush=True)
+        return self.found[ranks]
+
+    def serves(self, ranks):
+        return self.kept and json.loads(self.kept.read_text()).get("fingerprint", {}).get("ranks") == ranks
+
+    def calibrate(self, ranks):
+        made = self.scratch / f"machine{ranks}.json"
+        flags = [*["--ranks", 1] * (ranks == 1), *["--quick"] * self.quick]
+        say(f"calibrated {ranks} rank(s)", run(*on(ranks), self.tools / "gnnplan", "calibrate", *flags, "-o", made))
+        return made
 
 
 def say(what, seconds):
@@ -116,42 +127,45 @@ def say(what, seconds):
 
 
 def measure_local(problems, options, tools, scratch):
-    machines, rows, part = Machines(options, tools, scratch), [], scratch / "rows.json"
+    """Rows of each problem as they come."""
+    machines, part = Machines(options, tools, scratch), scratch / "rows.json"
     symmetrise = ["--symmetrise"] * options.symmetrise
     for ranks in (1, 2):
         for problem in problems:
             machine = machines.of(ranks)
             seconds = run(*on(ranks), tools / "measure_configurations", "--graph", problem.graph, "--widths", problem.widths, "--most",
                           problem.most, "--epochs", options.epochs, "--machine", machine, *symmetrise, "-o", part)
-            rows += json.loads(part.read_text())
             say(f"{problem.graph} {problem.widths}, {ranks} rank(s)", seconds)
-    return rows
+            yield json.loads(part.read_text())
 
 
 def measure_limited(problems, networks, options, scratch):
-    rows, part = [], scratch / "rows.json"
+    """Rows of each network as they come."""
+    part = scratch / "rows.json"
     symmetrise = ["--symmetrise"] * options.symmetrise
     for ranks, rate in networks:
         seconds = run(sys.executable, HERE / "limited.py", "--build", options.build, "--ranks", ranks, "--rate", rate, "--epochs",
                       options.epochs, *symmetrise, "-o", part, *("=".join(map(str, problem)) for problem in problems))
-        rows += json.loads(part.read_text())
         say(f"{ranks} ranks at {rate}", seconds)
-    return rows
+        yield json.loads(part.read_text())
 
 
 def main():
     options = arguments()
     local, limited, networks = corpus(options)
     missing = [tool for tool in NETWORK_TOOLS if not shutil.which(tool)]
+    rows = []
     with tempfile.TemporaryDirectory(prefix="gnnplan-prediction-") as folder:
         scratch = pathlib.Path(folder)
-        rows = measure_local(local, options, pathlib.Path(options.build).resolve() / "bin", scratch)
+        parts = [measure_local(local, options, pathlib.Path(options.build).resolve() / "bin", scratch)]
         if missing:
             print(f"no limited networks: {', '.join(missing)} not installed", file=sys.stderr)
         elif not options.local_only:
-            rows += measure_limited(limited, networks, options, scratch)
-    if options.output:
-        pathlib.Path(options.output).write_text(json.dumps(rows, indent=1) + "\n")
+            parts.append(measure_limited(limited, networks, options, scratch))
+        for part in itertools.chain(*parts):
+            rows += part
+            if options.output:
+                pathlib.Path(options.output).write_text(json.dumps(rows, indent=1) + "\n")
     sys.exit(judge.report(rows, options.json))
 
 

@@ -7,30 +7,21 @@ Two ranks behind links that tc tbf limits to each rate: the bandwidth fitted bet
 Products X W of two threads on one core: half as fast as on two, within 10 %. Prints a table; exits 1 when one is missed. Needs what
 bench/epoch/README.md says, and two cores. About two minutes.
 """
-import argparse, json, math, os, pathlib, re, statistics, subprocess, sys
+import argparse, json, math, os, pathlib, statistics, subprocess, sys
 
 sys.dont_write_bytecode = True
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "bench/epoch"))
-from slow_links import SlowLinks, isolate
+from slow_links import SlowLinks, bytes_per_second, isolate
 
 TOLERANCE = 0.1
 PAYLOAD = 1448 / 1514  # TCP's share of an Ethernet frame, which is what tbf counts
-
-
-def bytes_per_second(rate):
-    number, prefix = re.fullmatch(r"([0-9.]+)([kmg]?)bit", rate).groups()
-    return float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[prefix] / 8
 
 
 def behind_links(options):
     """Runs in namespaces of its own; prints the fitted bytes per second."""
     scratch = isolate()
     links = SlowLinks(scratch, 2, options.inside)
-    # Else whoever comes first fills megabytes of socket buffer with its data, the other's go-ahead waits behind them, and the
-    # two directions take turns: half the bandwidth, in some runs and not in others.
-    for side in ("sndbuf", "rcvbuf"):
-        os.environ[f"OMPI_MCA_btl_tcp_{side}"] = "262144"
     profile = scratch / "machine.json"
     links.mpirun(pathlib.Path(options.build).resolve() / "bin/gnnplan", "calibrate", "--quick", "--seconds", 0.2, "--largest",
                  "16MiB", "--ranks-per-node", 1, "-o", profile)

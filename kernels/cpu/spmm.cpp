@@ -82,8 +82,8 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<floa
         for (std::int64_t p = 0; p < a.panels; ++p) {
             ConstMatrix rows = columns_of(b, first, count);
             const Range met = balanced_block({0, a.columns}, p, a.panels);
-            if (met.size() * slice <= static_cast<std::int64_t>(room.size()))
-                rows = packed_rows(rows, met, room.data());
+            const bool fits = met.size() * slice <= static_cast<std::int64_t>(room.size());
+            if (fits && !room.empty()) rows = packed_rows(rows, met, room.data());
             multiply_panel(a.panel(p), rows, columns_of(c, first, count), accumulate || p > 0 ? Store::add : once);
         }
     }

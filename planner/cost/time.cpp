@@ -90,13 +90,13 @@ RankLevels traffic_by_level(const StepMessages& messages, const Machine& machine
     return traffic;
 }
 
-// A pipeline of `pieces`: while one is multiplied the next one comes, which slows both down. The first one is on the
-// rank already unless its nonzeros come from others too.
+// A pipeline of `pieces`: while one is multiplied, slower than alone, the next one comes. The first one
+// is on the rank already unless its nonzeros come from others too.
 double overlapped(double compute, double communication, double pieces, bool first_is_local, double slowdown) {
     if (pieces <= 1) return compute + communication;
     const double each = compute / pieces;
     const double fetch = communication / (first_is_local ? pieces - 1 : pieces);
-    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each, fetch) * slowdown + each;
+    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each * slowdown, fetch) + each;
 }
 
 // Of a product that looks its values up by column instead of reading them: 0 to 18 % by width and graph

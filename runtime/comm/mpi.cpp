@@ -69,10 +69,10 @@ std::unique_ptr<PendingExchange> MpiCommunicator::start_exchange(std::span<const
     check_messages(sends, receives, size_);
     copy_to_self(own_message(sends, receives, rank_));
     auto pending = std::make_unique<MpiExchange>(under_way_, data_.get(), rank_, largest_);
-    for (const Receive& receive : receives)
-        if (receive.peer != rank_) pending->start(receive);
     for (const Send& send : sends)
         if (send.peer != rank_) pending->start(send);
+    for (const Receive& receive : receives)
+        if (receive.peer != rank_) pending->start(receive);
     return pending;
 }
 

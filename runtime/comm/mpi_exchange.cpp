@@ -2,6 +2,8 @@
 
 #include "runtime/comm/messages.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 namespace gnnplan::comm {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr int tag = 0;
 MpiExchange::~MpiExchange() {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] == MPI_REQUEST_NULL) continue;
-        if (i >= expected_.size()) {
+        if (i < sends_) {
             MPI_Request_free(&requests_[i]);
         } else if (MPI_Cancel(&requests_[i]) == MPI_SUCCESS) {
             MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
@@ -20,18 +22,20 @@ MpiExchange::~MpiExchange() {
     }
 }
 
+void MpiExchange::start(const Send& send) {
+    ensure(expected_.empty(), "exchange: a send started after a receive");
+    in_pieces(send.bytes, largest_, [&](std::span<const std::byte> part, int count) {
+        MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+        check_mpi(MPI_Isend(part.data(), count, MPI_BYTE, send.peer, tag, comm_, &request), "MPI_Isend");
+        ++sends_;
+    });
+}
+
 void MpiExchange::start(const Receive& receive) {
     in_pieces(receive.bytes, largest_, [&](std::span<std::byte> part, int count) {
         expected_.emplace_back(receive.peer, count);
         MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
         check_mpi(MPI_Irecv(part.data(), count, MPI_BYTE, receive.peer, tag, comm_, &request), "MPI_Irecv");
-    });
-}
-
-void MpiExchange::start(const Send& send) {
-    in_pieces(send.bytes, largest_, [&](std::span<const std::byte> part, int count) {
-        MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Isend(part.data(), count, MPI_BYTE, send.peer, tag, comm_, &request), "MPI_Isend");
     });
 }
 
@@ -56,7 +60,7 @@ void MpiExchange::finish() {
     for (std::size_t i = 0; i < expected_.size(); ++i) {
         const auto [peer, expected] = expected_[i];
         int received = 0;
-        check_mpi(MPI_Get_count(&statuses_[i], MPI_BYTE, &received), "MPI_Get_count");
+        check_mpi(MPI_Get_count(&statuses_[sends_ + i], MPI_BYTE, &received), "MPI_Get_count");
         if (received != expected)
             throw_length_mismatch(peer, rank_, static_cast<std::size_t>(received), static_cast<std::size_t>(expected));
     }

@@ -96,7 +96,8 @@ void Autotuner::advance() {
     if (done + rules_.epochs_each >= rules_.epochs) return;
     for (std::size_t next = current_ + 1; next < trials_.size(); ++next) {
         if (!could_win(next)) continue;
-        if (!affordable(next)) return;
+        too_dear_ = !affordable(next);
+        if (too_dear_) return;
         current_ = next;
         tuning_ = true;
         return;

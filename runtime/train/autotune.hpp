@@ -48,6 +48,8 @@ public:
     std::vector<TriedCandidate> tried() const;
     // Lowest median; the earlier in the plan among equals.
     int chosen() const;
+    // Whether tuning ended because trying the next candidate that could win would cost more than the budget.
+    bool too_dear() const { return too_dear_; }
 
 private:
     struct Tried {
@@ -66,6 +68,7 @@ private:
     std::vector<Trial> trials_;
     TuningRules rules_;
     bool tuning_ = false;
+    bool too_dear_ = false;
     std::size_t current_ = 0;
     std::vector<Tried> tried_;  // per trial; without epochs where it was not tried
 };

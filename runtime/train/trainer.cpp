@@ -51,7 +51,7 @@ private:
     void build(int index, bool last);
     void release_graph();
     void release_features();
-    void note_choice(int index) const;
+    void note_choice(int index, const Autotuner& tuner) const;
     void load_model(const Candidate& candidate);
     EpochRecord train_epoch(std::int64_t epoch);
     void evaluate(std::int64_t epoch, EpochRecord& record);
@@ -112,7 +112,6 @@ void Trainer::build(int index, bool last) {
     const Candidate& next = candidate(index);
     executor_.reset();
     tuning_peak_ = std::max(tuning_peak_, tracker_.peak());
-    if (last && state_) note_choice(index);
     tracker_.restart();
 
     const double start = clock_.now();
@@ -153,9 +152,14 @@ void Trainer::release_features() {
     if (hooks_.release_features) hooks_.release_features();
 }
 
-void Trainer::note_choice(int index) const {
-    note("candidate " + std::to_string(index + 1) + " trains from here on; while tuning, a rank held up to " +
-         std::to_string(std::max(tuning_peak_, tracker_.peak())) + " bytes");
+void Trainer::note_choice(int index, const Autotuner& tuner) const {
+    const std::string name = "candidate " + std::to_string(index + 1);
+    if (tuner.tried().size() > 1) {
+        note(name + " trains from here on; while tuning, a rank held up to " + std::to_string(tuning_peak_) + " bytes");
+    } else if (tuner.too_dear()) {
+        note(name +
+             " trains on: trying another would take more of so short a run than it may save (--autotune 3 tries all)");
+    }
 }
 
 void Trainer::load_model(const Candidate& next) {
@@ -251,10 +255,12 @@ RunReport Trainer::run() {
         if (next != built) {
             const double start = clock_.now();
             build(next, last);
+            if (last && built >= 0) note_choice(next, tuner);
             tuner.built(comm::control_max(comm_, clock_.now() - start));
             built = next;
         } else if (last && !settled) {  // it won, and stays as it is
-            note_choice(next);
+            tuning_peak_ = std::max(tuning_peak_, tracker_.peak());
+            note_choice(next, tuner);
             release_graph();
             release_features();
         }

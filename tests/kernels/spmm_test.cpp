@@ -95,6 +95,19 @@ TEST(Spmm, PackedPanelsEqualUnpackedOnes) {
     }
 }
 
+// Without room, panels may be cut anywhere: none has the columns that an even cut would give it.
+TEST(Spmm, UnevenPanelsWithoutRoom) {
+    std::mt19937 random(7);
+    const OwnedCsr whole = random_csr(random, 9, 2);
+    const OwnedCsr a = in_panels(whole, {0, 0, 0, 1});
+    const Owned b = Owned(2, 41).fill(random, 3);
+    Owned got(9, 41);
+    Owned want(9, 41);
+    cpu_table().spmm(a.view(), b.view(), got.view(), false, {});
+    reference_table().spmm(a.view(), b.view(), want.view(), false, {});
+    EXPECT_EQ(difference(got, want), "");
+}
+
 TEST(Spmm, EveryInstructionSetEqualsReference) {
     std::mt19937 random(2);
     for (const Case& form : forms(random, 19)) {

@@ -86,8 +86,8 @@ TEST(Calibrate, WarnsWhenStale) {
     write_text(cache.file(), profile.dump());
     const Outcome plan = gnnplan("plan --graph cora --ranks 2 --json");
     EXPECT_EQ(plan.code, 0);
-    EXPECT_THAT(plan.err, HasSubstr("warning: the calibration of this machine is stale: the CPU was Another CPU"));
-    EXPECT_THAT(plan.err, HasSubstr("the number of cores was 12345"));
+    EXPECT_THAT(plan.err, HasSubstr("warning: the calibration of this machine is stale: the CPU: Another CPU then"));
+    EXPECT_THAT(plan.err, HasSubstr("the number of cores: 12345 then"));
     EXPECT_THAT(plan.err, Not(HasSubstr("kernels")));
     EXPECT_EQ(plan.json()["machine"]["name"], "calibrated");
     EXPECT_THAT(gnnplan("machines detect").out, HasSubstr("stale"));

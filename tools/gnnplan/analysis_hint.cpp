@@ -36,6 +36,19 @@ public:
         });
     }
 
+    // What other work takes, in words.
+    std::string others(const WorkTotal& total) const {
+        double predicted = 0;
+        double measured = 0;
+        for (const WorkTotal& other : analysis_.totals) {
+            if (other.work == total.work) continue;
+            predicted += other.seconds.predicted;
+            measured += other.seconds.measured;
+        }
+        if (predicted <= 0 || near(measured / predicted, 1)) return "other work about what was predicted";
+        return fmt::format("other work {:.2f}x", measured / predicted);
+    }
+
     // Whether most of the time of this work is off by about the same factor.
     bool uniform(const WorkTotal& total) const {
         const double ratio = total.seconds.ratio().value_or(0);
@@ -127,7 +140,7 @@ Hint work_hint(const Pattern& pattern, const RunReport& report, const WorkTotal&
         return communication_hint(pattern, total);
     }
     const std::string opening =
-        fmt::format("{} takes {}, other work about what was predicted", text_of(total.work), factor(total.seconds));
+        fmt::format("{} takes {}, {}", text_of(total.work), factor(total.seconds), pattern.others(total));
     const std::string threads = fmt::format("{} thread{} a rank", report.threads, report.threads == 1 ? "" : "s");
     switch (total.work) {
         case Work::spmm:

@@ -128,7 +128,8 @@ std::string calibration_text(const Profile& profile, bool color) {
     const Calibration& calibration = *machine.calibration;
     return fmt::format(
         "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
-        "reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the longer of product and exchange\n"
+        "reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the time of a product while messages are under "
+        "way\n"
         "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),

@@ -71,7 +71,7 @@ ProfileFingerprint fingerprint_here(bool with_mpi) {
 std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now) {
     std::vector<std::string> reasons;
     const auto compare = [&](const char* what, const std::string& before, const std::string& after) {
-        if (before != after) reasons.push_back(fmt::format("{} was {}, is {}", what, before, after));
+        if (before != after) reasons.push_back(fmt::format("{}: {} then, {} now", what, before, after));
     };
     compare("the CPU", then.cpu, now.cpu);
     compare("the number of cores", std::to_string(then.cores), std::to_string(now.cores));

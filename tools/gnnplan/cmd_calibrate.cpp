@@ -106,6 +106,7 @@ Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& option
     fingerprint.ranks = nodes.ranks_per_node();
     fingerprint.threads = static_cast<int>(options.threads);
     profile.machine = calibrate::fit_with_errors(base, profile.samples);
+    profile.machine.calibration->threads = fingerprint.threads;
     profile.machine.name = "calibrated";
     profile.machine.source = source_of(fingerprint, nodes, base);
     profile.machine.measured = true;
@@ -131,8 +132,10 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
     });
     report(context, options, profile, file);
     if (ranks > 1) {
-        fmt::print(stderr, "note: links were measured between threads; for ranks under mpirun: mpirun -n {} {}\n",
-                   ranks, context.command_line);
+        fmt::print(stderr,
+                   "note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
+                   "calibrate, with the same flags but --ranks\n",
+                   ranks);
     }
     return 0;
 }

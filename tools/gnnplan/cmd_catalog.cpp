@@ -8,6 +8,7 @@
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/problem.hpp"
 
 #include <fmt/format.h>
 
@@ -185,11 +186,12 @@ void add_machines(CLI::App& root, Context& context) {
     CLI::App& list =
         add_command(machines, "list", "All presets", "gnnplan machines list\ngnnplan machines list --json");
     on_command(add_json(list, options), context, options, list_machines);
-    CLI::App& show = add_command(machines, "show", "One preset; with --json a profile to edit and give to --machine",
-                                 "gnnplan machines show a6000x8\ngnnplan machines show a6000x8 --json > mine.json");
-    show.add_option("name", options->name, "The preset")->required()->type_name("NAME");
+    CLI::App& show =
+        add_command(machines, "show", "A preset or a file; with --json a profile to edit and give to --machine",
+                    "gnnplan machines show a6000x8\ngnnplan machines show a6000x8 --json > mine.json");
+    show.add_option("name", options->name, "The preset, or the file of a profile")->required()->type_name("NAME|FILE");
     on_command(add_json(show, options), context, options, [](const Context&, const ListOptions& given) {
-        return show_profile(catalog::find_machine(given.name), given.json);
+        return show_profile(load_machine(given.name), given.json);
     });
     CLI::App& detect = add_command(machines, "detect", "This machine: its cores and memory at the rates of cpu-node",
                                    "gnnplan machines detect\ngnnplan machines detect --json > mine.json");

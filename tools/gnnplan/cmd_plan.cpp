@@ -57,12 +57,16 @@ std::vector<Objective> parse_objectives(const std::string& text) {
     return parsed;
 }
 
-std::string run_hint(const PlanOptions& options) {
+// With as many threads as the plan's times are of.
+std::string run_hint(const PlanOptions& options, const Machine& machine) {
     if (!options.output) return "to keep it:  add -o plan.json\n";
     const ShapeFlags& shape = options.problem.shape;
     const bool from_path = !shape.graph.empty() && !is_card(shape.graph);
-    return fmt::format("run it:  mpirun -n {} gnnrun {} --data {}\n", shape.ranks, *options.output,
-                       from_path ? shape.graph : "DIR");
+    const std::string launcher = shape.ranks > 1 ? fmt::format("mpirun -n {} ", shape.ranks) : "";
+    const bool known = machine.calibration && machine.calibration->threads;
+    const std::string threads = known ? fmt::format(" --threads {}", *machine.calibration->threads) : "";
+    return fmt::format("run it:  {}gnnrun {} --data {}{}\n", launcher, *options.output, from_path ? shape.graph : "DIR",
+                       threads);
 }
 
 // How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know
@@ -104,6 +108,13 @@ int run_plan(const Context& context, const PlanOptions& options) {
     Plan& plan = result.selection->plan;
     say(remarks);
     say(pin_remarks(pins, plan.candidates.front().configuration));
+    if (machine.measured && plan.problem.ranks > machine.ranks_per_node) {
+        say(
+            {fmt::format("{} ranks are taken for {} nodes, the profile being of {} a node: mpirun -n {} gnnplan "
+                         "calibrate measures more on this one",
+                         plan.problem.ranks, (plan.problem.ranks + machine.ranks_per_node - 1) / machine.ranks_per_node,
+                         machine.ranks_per_node, plan.problem.ranks)});
+    }
     plan.tool_version = version();
     plan.command_line = context.command_line;
     plan.fingerprints.graph = loaded.fingerprint;
@@ -119,7 +130,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + "\n" +
           plan_table(*result.selection, options.top, color) + balance_line(plan, *loaded.problem.graph) +
-          run_hint(options));
+          run_hint(options, machine));
     return 0;
 }
 

@@ -84,6 +84,10 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
         remarks.push_back(fmt::format(
             "--overlap on has no effect on the plan: products have no exchange to overlap with on {}", where));
     }
+    if (options.loss_rows == true && !chosen.loss_rows) {
+        remarks.emplace_back(
+            "--loss-rows on has no effect on the plan: the loss needs all rows, or the space prunes none");
+    }
     return remarks;
 }
 

@@ -20,8 +20,9 @@ std::string separation_line(const Selection& selection) {
                     machine.calibration ? "(median, cross-validated)" : "or more without gnnplan calibrate");
     const std::int64_t tied = ties(selection);
     if (tied == 1) return fmt::format("#1 leads #2 by {:.1f} %; {}.\n", 100 * *slower, error);
-    return fmt::format("#1 to #{} are a tie, #2 {:.1f} % behind: {}. gnnrun times candidates and keeps the fastest.\n",
-                       tied, 100 * *slower, error);
+    return fmt::format(
+        "#1 to #{} are a tie, #2 {:.1f} % behind: {}. gnnrun times those that can pay off within 5 % of the run.\n",
+        tied, 100 * *slower, error);
 }
 
 std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
@@ -34,7 +35,8 @@ std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
 }  // namespace
 
 std::string machine_line(const Machine& machine) {
-    return machine.name + (machine.measured ? " (measured)" : " (preset, not measured here: expect larger error)");
+    return fmt::format("{} ({})", machine.name,
+                       machine.measured ? machine.source : "preset, not measured here: expect larger error");
 }
 
 std::string graph_line(const ProblemRecord& problem) {

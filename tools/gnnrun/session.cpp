@@ -56,6 +56,11 @@ void Session::train(comm::Communicator& comm, bool shared) {
         if (placement.warning) progress.say("warning: " + placement.note);
         if (flags_.verbose && !placement.warning) progress.say(placement.note);
     }
+    const auto& calibration = plan_.machine.calibration;
+    if (calibration && calibration->threads.value_or(options_.threads) != options_.threads) {
+        progress.say(fmt::format("the plan's times are of {} thread(s) a rank, this run has {} (--threads)",
+                                 *calibration->threads, options_.threads));
+    }
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
     hooks.epoch = [&](const EpochRecord& epoch) { progress.show(epoch); };

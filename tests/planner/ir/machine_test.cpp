@@ -98,6 +98,7 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("all_reduce.bytes_per_second", [](Calibration& c) { c.all_reduce->bytes_per_second = 0; });
     expect("reduce_scatter.bytes_per_second", [](Calibration& c) { c.reduce_scatter->bytes_per_second = 0; });
     expect("redistribution.bytes_per_second", [](Calibration& c) { c.redistribution->bytes_per_second = 0; });
+    expect("threads", [](Calibration& c) { c.threads = 0; });
     expect("overlap_slowdown", [](Calibration& c) { c.overlap_slowdown = 0.5; });
     expect("error_median", [](Calibration& c) { c.error_median = -0.1; });
     expect("error_p90", [=](Calibration& c) { c.error_p90 = infinity; });

@@ -89,6 +89,8 @@ TEST(Autotuner, KeepsToItsBudget) {
     Autotuner too_dear(trials({1, 1, 1, 1}), rules);
     EXPECT_EQ(tune(too_dear, {1, 0.5, 0.5, 0.5}, 6).size(), 3U);
     EXPECT_EQ(too_dear.chosen(), 0);
+    EXPECT_TRUE(too_dear.too_dear());
+    EXPECT_FALSE(cheap.too_dear());
 }
 
 // Each rank finds another candidate fastest; the slowest rank of each candidate decides, and all ranks agree.
