@@ -5,7 +5,7 @@
 
 Two ranks behind links that tc tbf limits to each rate: the bandwidth fitted between nodes is within 10 % of what the links carry.
 Products X W of two threads on one core: half as fast as on two, within 10 %. Prints a table; exits 1 when one is missed. Needs what
-bench/epoch/README.md says, and two cores. About two minutes.
+bench/epoch/README.md says, and two cores. About four minutes.
 """
 import argparse, json, math, os, pathlib, statistics, subprocess, sys
 
