@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 namespace gnnplan::tools {
 namespace {
@@ -77,7 +78,13 @@ Plan plan_for(const data::Dataset& dataset) {
 }  // namespace
 
 Sample measure_step(const calibrate::Setting& setting) {
-    const data::Dataset dataset = tiny_graph();
+    // In turns: libzip was seen to refuse an archive when ranks that are threads opened one each at the same time.
+    std::optional<data::Dataset> made;
+    for (int turn = 0; turn < setting.comm.size(); ++turn) {
+        if (turn == setting.comm.rank()) made.emplace(tiny_graph());
+        setting.comm.barrier();
+    }
+    const data::Dataset& dataset = *made;
     const Plan plan = plan_for(dataset);
     const auto steps = std::ranges::count(plan.candidates.front().schedule.steps, Phase::epoch, &Step::phase);
     train::TrainOptions options;
