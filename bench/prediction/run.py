@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Are the planner's epochs true? Runs configurations of a corpus, each beside its prediction, and judges (judge.py).
 
-    bench/prediction/run.py --build build/release             about 25 minutes on two cores
+    bench/prediction/run.py --build build/release             under 20 minutes on two cores
     bench/prediction/run.py --build build/release --quick     under 4
     bench/prediction/run.py --build build/release --graphs ego-twitter.txt.gz --widths 602,128,41 --symmetrise --json
 
 The corpus: R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a rank; then two and four ranks in
 network namespaces whose links are limited. Configurations are sampled from the full space (sample.hpp); none of this is used by
-the calibration. Without --machine, the user's calibration serves the number of ranks that it was made with. --graphs replaces the corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
+the calibration. Without --machine, the user's calibration serves the number of ranks that it was made with. --graphs replaces the
+corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
 """
 import argparse, itertools, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 from typing import NamedTuple

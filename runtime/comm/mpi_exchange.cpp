@@ -14,7 +14,7 @@ constexpr int tag = 0;
 MpiExchange::~MpiExchange() {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] == MPI_REQUEST_NULL) continue;
-        if (i < sends_) {
+        if (i < sends()) {
             MPI_Request_free(&requests_[i]);
         } else if (MPI_Cancel(&requests_[i]) == MPI_SUCCESS) {
             MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
@@ -27,7 +27,6 @@ void MpiExchange::start(const Send& send) {
     in_pieces(send.bytes, largest_, [&](std::span<const std::byte> part, int count) {
         MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
         check_mpi(MPI_Isend(part.data(), count, MPI_BYTE, send.peer, tag, comm_, &request), "MPI_Isend");
-        ++sends_;
     });
 }
 
@@ -60,7 +59,7 @@ void MpiExchange::finish() {
     for (std::size_t i = 0; i < expected_.size(); ++i) {
         const auto [peer, expected] = expected_[i];
         int received = 0;
-        check_mpi(MPI_Get_count(&statuses_[sends_ + i], MPI_BYTE, &received), "MPI_Get_count");
+        check_mpi(MPI_Get_count(&statuses_[sends() + i], MPI_BYTE, &received), "MPI_Get_count");
         if (received != expected)
             throw_length_mismatch(peer, rank_, static_cast<std::size_t>(received), static_cast<std::size_t>(expected));
     }

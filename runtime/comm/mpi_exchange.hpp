@@ -30,12 +30,12 @@ public:
 
 private:
     void finish() override;
+    std::size_t sends() const { return requests_.size() - expected_.size(); }
 
     MPI_Comm comm_;
     int rank_;
     std::size_t largest_;
     std::vector<MPI_Request> requests_;          // the sends come first; MPI nulls those that are complete
-    std::size_t sends_ = 0;                      // requests that are sends
     std::vector<std::pair<int, int>> expected_;  // peer and bytes of each receive
     std::vector<MPI_Status> statuses_;           // of each request, once complete_
     bool complete_ = false;                      // all messages have been sent and received
