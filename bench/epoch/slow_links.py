@@ -6,6 +6,7 @@ are killed with the script, however it ends (also by kill -9). So there is nothi
 import os, pathlib, re, shlex, signal, subprocess, sys, tempfile
 
 SUBNET = "10.77.0"  # seen only inside
+LARGEST_PACKET = 8192  # that TCP hands to a link, in bytes
 SCRATCH = "GNNPLAN_SLOW_LINKS"  # set inside: a folder that vanishes with the namespaces
 
 
@@ -40,9 +41,9 @@ def bytes_per_second(rate):
 
 
 def burst(rate):
-    """Bytes that tbf lets through at once after a pause, free of charge: as few as keep the link busy, one packet as TCP hands
-    it over, and what the link carries in the millisecond for which a timer may wait on a busy core."""
-    return max(65536, int(1e-3 * bytes_per_second(rate)))
+    """Bytes that tbf lets through at once after a pause, free of charge: as few as keep the link busy, two of the largest packets,
+    and what the link carries while a timer waits on a busy core."""
+    return max(2 * LARGEST_PACKET, int(0.2e-3 * bytes_per_second(rate)))
 
 
 class SlowLinks:
@@ -74,6 +75,8 @@ class SlowLinks:
                         ["ip", "address", "add", f"{SUBNET}.{rank}/24", "dev", "uplink"]):
             subprocess.run([*inside, *command], check=True)
         for where, end in ((inside, "uplink"), ([], f"port{rank}")):
+            small = f"ip link set dev {end} gso_max_size {LARGEST_PACKET} gso_max_segs {LARGEST_PACKET // 1448}"
+            subprocess.run([*where, *small.split()], check=True)
             limit = f"tc qdisc add dev {end} root tbf rate {rate} burst {burst(rate)} limit 64mb"  # deep: nothing is dropped
             subprocess.run([*where, *limit.split()], check=True)
         return holder
