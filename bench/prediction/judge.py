@@ -4,11 +4,16 @@
     bench/prediction/judge.py rows.json... [--json]
 
 Rows are judged in groups of one graph, widths, number of ranks and network: a planner chooses inside one. Configurations whose
-times are within 3 % of each other are ties. Exit status 1 if a bar is missed.
+times are within 3 % of each other are ties. Exit status 1 if a bar is missed, 2 if there is nothing to judge.
 
 Reading guide: judge() does it all and says what its figures are; table() writes them down.
 """
-import argparse, json, math, sys
+import argparse, json, math, pathlib, sys
+
+sys.dont_write_bytecode = True  # of the file imported
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import programs
 
 TIE = 0.03  # of the faster one's time
 BARS = [  # figure of the whole, allowed side, bar
@@ -176,16 +181,24 @@ def report(rows, as_json):
     return 0 if verdict["passed"] else 1
 
 
+KEYS = {"graph", "widths", "ranks", "network", "predicted_seconds", "measured_seconds", "fastest", "slowest", "steps"}
+
+
+def read(name):
+    """The rows of a file, which has some."""
+    hint = "run.py -o and measure_configurations -o write rows"
+    rows = programs.read_json(name, hint)
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) and KEYS <= row.keys() for row in rows):
+        programs.fail(f"{name} has no rows to judge; {hint}")
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="+", help="files of measure_configurations")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
-    rows = []
-    for name in options.rows:
-        with open(name) as file:
-            rows += json.load(file)
-    sys.exit(report(rows, options.json))
+    sys.exit(report([row for name in options.rows for row in read(name)], options.json))
 
 
 if __name__ == "__main__":

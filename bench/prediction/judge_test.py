@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rows with known answers."""
-import sys, unittest
+import contextlib, io, json, pathlib, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 
@@ -98,6 +98,23 @@ class Verdict(unittest.TestCase):
     def test_bias_is_the_mean_ratio(self):
         self.assertAlmostEqual(judge.figures([row(2, 1), row(1, 2)])["bias"], 0)
         self.assertAlmostEqual(judge.figures([row(2, 1), row(4, 2)])["bias"], 1)
+
+
+class Read(unittest.TestCase):
+    def test_what_holds_no_rows_is_refused_in_one_line(self):
+        good = row(1, 1)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "rows.json"
+            for text in (None, "[", "[]", "{}", "[1]", json.dumps([good, {"graph": "g"}])):
+                if text is not None:
+                    file.write_text(text)
+                said = io.StringIO()
+                with self.assertRaises(SystemExit) as refused, contextlib.redirect_stderr(said):
+                    judge.read(file)
+                self.assertEqual((refused.exception.code, said.getvalue().count("\n")), (2, 1), text)
+                self.assertIn(str(file), said.getvalue())
+            file.write_text(json.dumps([good]))
+            self.assertEqual(judge.read(file), [good])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import argparse, difflib, pathlib, sys, tempfile
 sys.dont_write_bytecode = True
 
 import memory, mg_gcn, orders, page, schemes
-from planner import PRESET, Planner
+from planner import PRESET, Planner, programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "published.md"
@@ -34,8 +34,9 @@ def main():
     parser.add_argument("--build", default=str(ROOT / "build/release"), help="folder of the build")
     parser.add_argument("--check", action="store_true", help="compare with docs/published.md instead of printing")
     options = parser.parse_args()
+    [gnnplan] = programs.built(options.build, "gnnplan")
     with tempfile.TemporaryDirectory() as folder:
-        planner = Planner(pathlib.Path(options.build).resolve() / "bin" / "gnnplan", pathlib.Path(folder))
+        planner = Planner(gnnplan, pathlib.Path(folder))
         text = page.markdown(figures_of(planner), PRESET)
     if not options.check:
         sys.stdout.write(text)

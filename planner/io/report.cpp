@@ -54,6 +54,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.positive("threads", report.threads);
     archive.field("backend", report.backend);
     archive.field("communicator", report.communicator);
+    archive.optional("placement", report.placement);
     archive.field("configuration", report.configuration);
     archive.field("epochs", report.epochs);
     archive.field("steps", report.steps);

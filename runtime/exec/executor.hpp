@@ -21,6 +21,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -36,6 +37,9 @@ public:
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
         store_.build_blocks(graph, scales, *counts_);
     }
+    // In place of build_blocks(), those of an executor whose schedule has the same_blocks().
+    void adopt_blocks(SparseBlocks blocks) { store_.adopt_blocks(std::move(blocks)); }
+    SparseBlocks release_blocks() { return store_.release_blocks(); }
     void allocate(const ModelState& state) { store_.allocate(state); }
     // Reads this rank's blocks of features, labels, subset and the numbers of their vertices.
     void fill(const data::Dataset& dataset);

@@ -2,7 +2,50 @@
 // has memory of its own, so offsets behind it move down by its size; the two together take exactly the planned bytes.
 #include "runtime/exec/store.hpp"
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
 namespace gnnplan::exec {
+namespace {
+
+std::vector<std::size_t> adjacencies(const Schedule& schedule) {
+    std::vector<std::size_t> found;
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+        if (schedule.tensors[id].role == Role::adjacency) found.push_back(id);
+    }
+    return found;
+}
+
+bool exchanges_indices(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [](const Step& step) { return std::holds_alternative<IndexStep>(step.operation); });
+}
+
+// What blocks depend on, of each adjacency; the one that has the nonzeros by its place among them.
+auto cuts_of(const Schedule& schedule) {
+    const std::vector<std::size_t> ids = adjacencies(schedule);
+    const auto stored_at = [&](const Tensor& t) {
+        return t.structure ? std::find(ids.begin(), ids.end(), static_cast<std::size_t>(*t.structure)) - ids.begin()
+                           : -1;
+    };
+    using Cut = std::tuple<std::int64_t, std::int64_t, Layout, bool, int, bool, std::int64_t, std::ptrdiff_t>;
+    std::vector<Cut> cuts;
+    cuts.reserve(ids.size());
+    for (const std::size_t id : ids) {
+        const Tensor& t = schedule.tensors[id];
+        cuts.emplace_back(t.rows, t.columns, t.layout, t.transposed, t.splits, t.factored, t.panel_columns,
+                          stored_at(t));
+    }
+    return cuts;
+}
+
+}  // namespace
+
+bool same_blocks(const Schedule& a, const Schedule& b) {
+    return a.grid == b.grid && a.numbering == b.numbering && !exchanges_indices(a) && !exchanges_indices(b) &&
+           cuts_of(a) == cuts_of(b);
+}
 
 Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, MemoryTracker& tracker)
     : schedule_(schedule),
@@ -35,6 +78,23 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
             scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales, counts.order(),
                                 tracker_);
         }
+    }
+}
+
+SparseBlocks Store::release_blocks() {
+    SparseBlocks blocks;
+    for (const std::size_t id : adjacencies(schedule_)) {
+        blocks.parts.push_back(std::move(parts_[id]));
+        blocks.scales.push_back(std::move(scales_[id]));
+    }
+    return blocks;
+}
+
+void Store::adopt_blocks(SparseBlocks blocks) {
+    const std::vector<std::size_t> ids = adjacencies(schedule_);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (blocks.parts[i]) parts_[ids[i]].emplace(std::move(*blocks.parts[i]));
+        if (blocks.scales[i]) scales_[ids[i]].emplace(std::move(*blocks.scales[i]));
     }
 }
 

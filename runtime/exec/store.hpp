@@ -16,6 +16,16 @@
 
 namespace gnnplan::exec {
 
+// The sparse part of a store, by adjacency in the order of its schedule's tensors. The schedule outlives it.
+struct SparseBlocks {
+    std::vector<std::optional<SparsePart>> parts;    // of adjacencies that store nonzeros
+    std::vector<std::optional<ValueScales>> scales;  // of factored adjacencies
+};
+
+// Whether both schedules cut the same sparse blocks out of the graph. False where they exchange indices, which belong
+// to the exchange.
+bool same_blocks(const Schedule& a, const Schedule& b);
+
 class Store {
 public:
     // `schedule` outlives the store. Allocates nothing yet.
@@ -23,6 +33,10 @@ public:
 
     // Cuts this rank's sparse blocks out of the graph. `counts` is numbered as the schedule says.
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts);
+    // Hands the blocks over; the store is of no use then. Another one whose schedule has the same_blocks() takes them
+    // in place of build_blocks().
+    SparseBlocks release_blocks();
+    void adopt_blocks(SparseBlocks blocks);
     // Allocates the dense tensors. `state` outlives the store.
     void allocate(const ModelState& state);
 

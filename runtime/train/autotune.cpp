@@ -25,8 +25,10 @@ Autotuner::Autotuner(std::vector<Trial> trials, const TuningRules& rules)
       tuning_(trials_.size() > 1 && rules.epochs_each > 0 && rules.epochs > rules.epochs_each),
       tried_(trials_.size()) {}
 
-void Autotuner::built(double seconds) {
-    if (tuning_) tried_[current_].setup_seconds = seconds;
+void Autotuner::built(double seconds, double cut_seconds) {
+    if (!tuning_) return;
+    tried_[current_].setup_seconds = seconds;
+    tried_[current_].cut_seconds = cut_seconds;
 }
 
 void Autotuner::record(double seconds) {
@@ -40,10 +42,10 @@ double Autotuner::Tried::median() const {
     return measure::median({epochs.begin() + (epochs.size() > 1 ? 1 : 0), epochs.end()});
 }
 
-double Autotuner::best() const {
-    double best = tried_.front().median();
-    for (const Tried& t : tried_) {
-        if (!t.epochs.empty()) best = std::min(best, t.median());
+std::size_t Autotuner::winner() const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < tried_.size(); ++i) {
+        if (!tried_[i].epochs.empty() && tried_[i].median() < tried_[best].median()) best = i;
     }
     return best;
 }
@@ -80,12 +82,18 @@ bool Autotuner::could_win(std::size_t trial) const {
     return trials_[trial].predicted_seconds * factor / count * (1 - *rules_.error) < best();
 }
 
-// Besides its own setup, the winner may have to be set up again.
+// As the first candidate, which has to cut its blocks, took; `before` is built before it.
+double Autotuner::setup_after(std::size_t trial, std::size_t before) const {
+    const bool takes_over = trials_[trial].blocks == trials_[before].blocks;
+    return tried_.front().setup_seconds - (takes_over ? tried_.front().cut_seconds : 0);
+}
+
+// Besides its own setup, another one that wins has to be set up again.
 bool Autotuner::affordable(std::size_t trial) const {
     if (!rules_.budget) return true;
     const double slower = std::max(0.0, trials_[trial].predicted_seconds / trials_.front().predicted_seconds - 1);
     const double epochs = 2 * slower * tried_.front().median();  // a candidate clearly behind is given up then
-    const double expected = 2 * tried_.front().setup_seconds + epochs;
+    const double expected = setup_after(trial, current_) + setup_after(winner(), trial) + epochs;
     return spent() + expected <= *rules_.budget * static_cast<double>(rules_.epochs) * best();
 }
 
@@ -113,13 +121,6 @@ std::vector<TriedCandidate> Autotuner::tried() const {
     return tried;
 }
 
-int Autotuner::chosen() const {
-    const auto all = tried();
-    if (all.empty()) return trials_.front().candidate;
-    return std::min_element(
-               all.begin(), all.end(),
-               [](const TriedCandidate& a, const TriedCandidate& b) { return a.median_seconds < b.median_seconds; })
-        ->candidate;
-}
+int Autotuner::chosen() const { return trials_[winner()].candidate; }
 
 }  // namespace gnnplan::train

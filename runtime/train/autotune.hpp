@@ -13,6 +13,7 @@ namespace gnnplan::train {
 struct Trial {
     int candidate = 0;  // index in the plan
     double predicted_seconds = 0;
+    int blocks = 0;  // one built after another with the same number takes over its sparse blocks
 };
 
 struct TuningRules {
@@ -39,9 +40,9 @@ public:
     bool tuning() const { return tuning_; }
     int candidate() const { return tuning_ ? trials_[current_].candidate : chosen(); }
 
-    // What it took to set up the candidate that trains next, and the time of an epoch it trained; the largest over
-    // ranks.
-    void built(double seconds);
+    // What it took to set up the candidate that trains next, cutting its sparse blocks included, and the time of an
+    // epoch it trained; the largest over ranks.
+    void built(double seconds, double cut_seconds);
     void record(double seconds);
 
     // Medians without the first epoch of each candidate, which warms up, unless it is the only one.
@@ -54,11 +55,14 @@ public:
 private:
     struct Tried {
         double setup_seconds = 0;
+        double cut_seconds = 0;  // of these, for the sparse blocks
         std::vector<double> epochs;
         double median() const;
     };
 
-    double best() const;
+    std::size_t winner() const;  // the first one before anything is tried
+    double best() const { return tried_[winner()].median(); }
+    double setup_after(std::size_t trial, std::size_t before) const;
     double spent() const;
     bool given_up() const;
     bool could_win(std::size_t trial) const;

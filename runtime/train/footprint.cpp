@@ -16,7 +16,7 @@ std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const 
                                      (circumstances.graph_stays ? plan.load_bytes : 0);
         largest = std::max(largest, plan.adjacency_bytes + plan.request_bytes + std::max(loading, running));
     }
-    return largest;
+    return largest + circumstances.cached_feature_bytes;
 }
 
 }  // namespace gnnplan::train

@@ -10,6 +10,7 @@ namespace gnnplan::train {
 struct Circumstances {
     bool state_lives = false;  // the model's state of an earlier candidate is there while the graph is loaded
     bool graph_stays = false;  // the graph is not freed: other candidates will be built from it
+    std::int64_t cached_feature_bytes = 0;  // all features are kept in memory, for the same reason
 };
 
 // Bytes of the rank that needs most; `graph` answers in the schedule's numbering. In no special circumstances that is

@@ -1,6 +1,7 @@
 #include "runtime/train/match.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -102,12 +103,8 @@ void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
 namespace {
 
 // Rows that a schedule prunes are those of this graph and split, not of an estimate: the matrix of each layer l has the
-// rows N_l, and the columns N_(l-1) or all.
-bool prunes_these_rows(const Schedule& schedule, const data::Dataset& dataset) {
-    const int layers = schedule.numbering.loss_layers;
-    if (layers == 0) return true;
-    const auto counts = data::loss_row_counts(dataset.graph(), dataset.subset(), layers);
-    const std::int64_t all = dataset.vertices();
+// rows N_l, and the columns N_(l-1) or all. `counts`: |N_0| .. |N_L|.
+bool prunes_these_rows(const Schedule& schedule, const std::vector<std::int64_t>& counts, std::int64_t all) {
     return std::all_of(schedule.tensors.begin(), schedule.tensors.end(), [&](const Tensor& tensor) {
         if (tensor.role != Role::adjacency || (tensor.rows == all && tensor.columns == all)) return true;
         const auto [rows, columns] =
@@ -124,12 +121,19 @@ bool prunes_these_rows(const Schedule& schedule, const data::Dataset& dataset) {
 std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options, const data::Dataset* dataset) {
     std::vector<int> usable;
     bool constant = false;
+    std::map<int, std::vector<std::int64_t>> loss_rows;  // by number of layers
+    const auto prunes_right = [&](const Schedule& schedule) {
+        const int layers = schedule.numbering.loss_layers;
+        if (dataset == nullptr || layers == 0) return true;
+        auto& counts = loss_rows[layers];
+        if (counts.empty()) counts = data::loss_row_counts(dataset->graph(), dataset->subset(), layers);
+        return prunes_these_rows(schedule, counts, dataset->vertices());
+    };
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const bool needs_constant_input = plan.candidates[i].configuration.constant_input;
         constant = constant || needs_constant_input;
         const bool allowed = !needs_constant_input || options.features_dropout() == 0;
-        const bool fits = dataset == nullptr || prunes_these_rows(plan.candidates[i].schedule, *dataset);
-        if (allowed && fits) usable.push_back(static_cast<int>(i));
+        if (allowed && prunes_right(plan.candidates[i].schedule)) usable.push_back(static_cast<int>(i));
     }
     if (!usable.empty()) return usable;
     if (constant && options.features_dropout() > 0) {

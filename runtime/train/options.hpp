@@ -38,6 +38,7 @@ struct TrainHooks {
     std::function<void(std::int64_t epoch, const Step&, const exec::Executor&)>
         step;                                      // a step of a training epoch is done
     std::function<void()> release_graph;           // no rank reads the graph any more
+    std::function<void()> cache_features;          // several candidates will read features, and there is room for all
     std::function<void()> release_features;        // no rank reads features any more
     std::function<void(const std::string&)> note;  // a sentence for the user
 };

@@ -1,18 +1,23 @@
 // Reading guide: run() is the whole of training. build() makes an executor for a candidate: while candidates are still
-// tried the graph stays loaded for the next one; the candidate that trains the rest is built last, always anew, so that
-// its memory is what was predicted for it. The model's state outlives executors.
+// tried the graph stays loaded for the next one, and all features, where there is room; the candidate that trains the
+// rest is built last, always anew, so that its memory is what was predicted for it. The model's state outlives
+// executors, and so do sparse blocks that the next one would cut alike.
 #include "runtime/train/autotune.hpp"
 #include "runtime/train/footprint.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
+#include "runtime/train/trials.hpp"
 
-#include "runtime/exec/graph_counts.hpp"
+#include <gnnplan/base/checked.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace gnnplan::train {
 namespace {
@@ -46,9 +51,11 @@ public:
 private:
     const Candidate& candidate(int index) const { return plan_.candidates[static_cast<std::size_t>(index)]; }
     Autotuner prepare();
-    Autotuner make_tuner() const;
-    std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule) const;
+    Autotuner make_tuner();
+    void cache_features();
     void build(int index, bool last);
+    void make_executor(const Schedule& schedule, const Circumstances& circumstances,
+                       std::optional<exec::SparseBlocks> blocks);
     void release_graph();
     void release_features();
     void note_choice(int index, const Autotuner& tuner) const;
@@ -69,66 +76,61 @@ private:
 
     exec::MemoryTracker tracker_;
     data::DegreeScales scales_;
-    exec::Charge loaded_;  // the graph and its scales, while they live
+    exec::Charge loaded_;                    // the graph and its scales, while they live
+    std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
+    exec::Charge cached_features_;
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
     std::int64_t tuning_peak_ = 0;
+    double cut_seconds_ = 0;  // of the executor built last, for its sparse blocks
     std::int64_t epochs_since_build_ = 0;
     Measurements measured_;
     RunReport report_;
 };
 
-// Candidates are tried beside the loaded graph, so only those that fit there are.
-Autotuner Trainer::make_tuner() const {
+Autotuner Trainer::make_tuner() {
     const std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
     const auto& calibration = plan_.machine.calibration;
     const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
     const TuningRules rules = tuning_rules(options_.autotune, options_.epochs, error);
-    const auto trial = [&](int index) { return Trial{index, candidate(index).predicted.epoch_seconds}; };
-    std::vector<Trial> trials;
-    for (const int index : usable) {
-        const Schedule& schedule = candidate(index).schedule;
-        const std::int64_t bytes =
-            footprint(schedule, *counts_for(schedule), {.state_lives = true, .graph_stays = true});
-        if (bytes <= plan_.machine.memory_per_rank) trials.push_back(trial(index));
-    }
-    Autotuner tuner(trials, rules);
-    if (tuner.tuning()) return tuner;
-    if (usable.size() > 1 && rules.epochs_each > 0) {
+    const Trial first{usable.front(), candidate(usable.front()).predicted.epoch_seconds, usable.front()};
+    if (usable.size() == 1 || rules.epochs_each == 0) return {{first}, rules};
+    const Trials fitting = fitting_trials(plan_, usable, dataset_);
+    Autotuner tuner(fitting.trials, rules);
+    if (!tuner.tuning()) {
         note("not tuning: fewer than two candidates can be tried in " + std::to_string(options_.epochs) +
              " epochs and the machine's memory");
+        return {{first}, rules};
     }
-    return {{trial(usable.front())}, rules};
+    const std::int64_t features = checked_multiply(checked_multiply(4, dataset_.vertices()), dataset_.features());
+    if (hooks_.cache_features && features <= fitting.spare_bytes) cached_feature_bytes_ = features;
+    return tuner;
 }
 
-// The graph's counts in the schedule's numbering.
-std::shared_ptr<const exec::GraphCounts> Trainer::counts_for(const Schedule& schedule) const {
-    const exec::GraphCounts counts(dataset_.graph(), dataset_.subset());
-    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts.numbered(schedule.numbering));
+void Trainer::cache_features() {
+    const double start = clock_.now();
+    comm::agree(comm_, hooks_.cache_features);
+    cached_features_ = exec::Charge(tracker_, cached_feature_bytes_);
+    measured_.initialise_seconds += clock_.now() - start;
 }
 
 void Trainer::build(int index, bool last) {
     if (hooks_.candidate) hooks_.candidate(index);
     const Candidate& next = candidate(index);
+    std::optional<exec::SparseBlocks> blocks;
+    if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
     executor_.reset();
     tuning_peak_ = std::max(tuning_peak_, tracker_.peak());
+    if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
 
     const double start = clock_.now();
-    const Circumstances circumstances{.state_lives = state_ != nullptr, .graph_stays = !last};
     report_.predicted = next.predicted;
-    comm::agree(comm_, [&] {
-        const auto counts = counts_for(next.schedule);
-        report_.predicted.peak_bytes_per_rank = footprint(next.schedule, *counts, circumstances);
-        const auto expected = [&](Phase phase) {
-            return measure::StepLog(expected_bytes(next.schedule, phase, *counts, comm_.rank()));
-        };
-        measured_.setup = expected(Phase::setup);
-        measured_.epoch = expected(Phase::epoch);
-        measured_.evaluation = expected(Phase::evaluation);
-        executor_ = std::make_unique<exec::Executor>(next.schedule, counts, comm_, *options_.kernels, tracker_, clock_);
-        executor_->build_blocks(dataset_.graph(), scales_);
-    });
+    make_executor(next.schedule,
+                  {.state_lives = state_ != nullptr,
+                   .graph_stays = !last,
+                   .cached_feature_bytes = last ? 0 : cached_feature_bytes_},
+                  std::move(blocks));
     const double cut = clock_.now();
     if (last) release_graph();
     load_model(next);
@@ -140,6 +142,28 @@ void Trainer::build(int index, bool last) {
     epochs_since_build_ = 0;
 }
 
+void Trainer::make_executor(const Schedule& schedule, const Circumstances& circumstances,
+                            std::optional<exec::SparseBlocks> blocks) {
+    comm::agree(comm_, [&] {
+        const auto counts = counts_for(schedule, dataset_);
+        report_.predicted.peak_bytes_per_rank = footprint(schedule, *counts, circumstances);
+        const auto expected = [&](Phase phase) {
+            return measure::StepLog(expected_bytes(schedule, phase, *counts, comm_.rank()));
+        };
+        measured_.setup = expected(Phase::setup);
+        measured_.epoch = expected(Phase::epoch);
+        measured_.evaluation = expected(Phase::evaluation);
+        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, *options_.kernels, tracker_, clock_);
+        const double start = clock_.now();
+        if (blocks) {
+            executor_->adopt_blocks(std::move(*blocks));
+        } else {
+            executor_->build_blocks(dataset_.graph(), scales_);
+        }
+        cut_seconds_ = clock_.now() - start;
+    });
+}
+
 void Trainer::release_graph() {
     scales_ = {};
     loaded_.reset();
@@ -148,6 +172,7 @@ void Trainer::release_graph() {
 }
 
 void Trainer::release_features() {
+    cached_features_.reset();
     comm_.barrier();
     if (hooks_.release_features) hooks_.release_features();
 }
@@ -247,6 +272,7 @@ Autotuner Trainer::prepare() {
 RunReport Trainer::run() {
     kernels::set_threads(options_.threads);
     Autotuner tuner = prepare();
+    if (cached_feature_bytes_ > 0) cache_features();
     int built = -1;
     bool settled = false;  // the graph is gone, and the candidate trains to the end
     for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
@@ -256,7 +282,7 @@ RunReport Trainer::run() {
             const double start = clock_.now();
             build(next, last);
             if (last && built >= 0) note_choice(next, tuner);
-            tuner.built(comm::control_max(comm_, clock_.now() - start));
+            tuner.built(comm::control_max(comm_, clock_.now() - start), comm::control_max(comm_, cut_seconds_));
             built = next;
         } else if (last && !settled) {  // it won, and stays as it is
             tuning_peak_ = std::max(tuning_peak_, tracker_.peak());

@@ -149,6 +149,50 @@ TEST(AnalysisHint, EverythingOffByOneFactorIsAnotherMachine) {
     EXPECT_EQ(cause(run_with(4, 1, 4, 0.25)), "spread");
 }
 
+TEST(AnalysisHint, DropoutIsNoMemoryTraffic) {
+    RunReport report = run_with(1, 1, 1, 1);
+    report.steps.push_back(step("dropout.0", "map", 0.1, 0.5));
+    report.predicted.epoch_seconds += 0.1;
+    report.measured.epoch_seconds += 0.5;
+    const Hint hint = analyse(report, std::nullopt).hint;
+    EXPECT_EQ(hint.cause, "dropout_rate");
+    EXPECT_THAT(hint.text, HasSubstr("dropout.0"));
+    EXPECT_THAT(hint.text, HasSubstr("3 threads a rank"));
+    report.steps[3].measured_seconds += 1;  // the activation errs by more
+    report.measured.epoch_seconds += 1;
+    EXPECT_EQ(cause(report), "memory_bandwidth");
+    EXPECT_THAT(analyse(report, std::nullopt).hint.text, HasSubstr("forward.1.activate"));
+}
+
+TEST(AnalysisHint, MoreThreadsThanProcessingUnits) {
+    RunReport report = run_with(2.5, 1, 1, 1);
+    report.placement = "threads run on processing units 0 | 1";
+    EXPECT_EQ(cause(report), "bandwidth");
+    report.placement = "threads are not bound: there are more of them than processing units";
+    const Hint hint = analyse(report, std::nullopt).hint;
+    EXPECT_EQ(hint.cause, "oversubscribed");
+    EXPECT_THAT(hint.text, HasSubstr("2 x 3"));
+    report.placement = "a rank of 3 threads may run on fewer processing units, 0, so that they wait for each other";
+    EXPECT_EQ(cause(report), "oversubscribed");
+    // It makes nothing faster, and what was predicted all the same needs no reason.
+    RunReport faster = run_with(0.4, 1, 1, 1), held = run_with(1, 1, 1, 1);
+    faster.placement = held.placement = report.placement;
+    EXPECT_EQ(cause(faster), "bandwidth");
+    EXPECT_THAT(analyse(faster, std::nullopt).hint.text, HasSubstr("fewer processing units"));
+    EXPECT_EQ(cause(held), "none");
+}
+
+TEST(AnalysisHint, ActivationsCostedWithADropoutThatTheRunDoesNotHave) {
+    RunReport report = run_with(1, 1, 2, 0.3);
+    const auto text = [&](bool measured) { return analyse(report, ProfileOrigin{"here", measured}).hint.text; };
+    EXPECT_THAT(text(true), Not(HasSubstr("dropout"))) << "nobody knows";
+    report.command_line = "gnnrun plan.json --data g --input-dropout 0.5";
+    EXPECT_THAT(text(true), HasSubstr("dropout"));
+    EXPECT_THAT(text(false), Not(HasSubstr("dropout"))) << "a preset has no time for it";
+    report.command_line += " --dropout 0.5";
+    EXPECT_THAT(text(true), Not(HasSubstr("dropout")));
+}
+
 TEST(AnalysisHint, CountsBeforeTimes) {
     RunReport report = run_with(3, 1, 1, 1);
     report.steps[1].counted_bytes += 4;

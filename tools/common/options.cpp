@@ -74,4 +74,11 @@ CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& byte
     return add_text(app, name, description, "SIZE", [&bytes](const std::string& text) { bytes = parse_size(text); });
 }
 
+CLI::Option* add_bind(CLI::App& app, std::string& when) {
+    return app.add_option("--bind", when, "Bind threads to cores, where there are enough of them: on, off")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->type_name("WHEN")
+        ->capture_default_str();
+}
+
 }  // namespace gnnplan::tools

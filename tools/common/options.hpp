@@ -30,5 +30,7 @@ CLI::Option* add_counts(CLI::App& app, const std::string& name, std::vector<std:
                         const std::string& description, const Bounds& bounds, std::size_t min_size);
 // "16GiB"
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description);
+// --bind on|off, of tools that run kernels
+CLI::Option* add_bind(CLI::App& app, std::string& when);
 
 }  // namespace gnnplan::tools

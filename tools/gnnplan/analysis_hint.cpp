@@ -49,6 +49,13 @@ public:
         return fmt::format("other work {:.2f}x", measured / predicted);
     }
 
+    // The step of this work that errs by most seconds; there is one.
+    const StepAnalysis& worst_step(Work work) const {
+        const auto error = [&](const StepAnalysis& s) { return s.work == work ? std::abs(s.seconds.error()) : -1; };
+        return *std::max_element(analysis_.steps.begin(), analysis_.steps.end(),
+                                 [&](const auto& a, const auto& b) { return error(a) < error(b); });
+    }
+
     // Whether most of the time of this work is off by about the same factor.
     bool uniform(const WorkTotal& total) const {
         const double ratio = total.seconds.ratio().value_or(0);
@@ -135,6 +142,19 @@ Hint communication_hint(const Pattern& pattern, const WorkTotal& total) {
                             "the profile knows. Run gnnplan calibrate under the same launcher."};
 }
 
+Hint elementwise_hint(const Pattern& pattern, const WorkTotal& total, const std::string& opening,
+                      const std::string& calibrate) {
+    const StepAnalysis& step = pattern.worst_step(total.work);
+    if (step.name.starts_with("dropout.")) {
+        return {"dropout_rate", opening + ", most at " + step.name +
+                                    ": dropout draws a random number for every element, which takes longer than "
+                                    "reading it, and only a measured profile knows how long." +
+                                    calibrate};
+    }
+    return {"memory_bandwidth", opening + ", most at " + step.name +
+                                    ": the profile's memory bandwidth is not that of this machine." + calibrate};
+}
+
 Hint work_hint(const Pattern& pattern, const RunReport& report, const WorkTotal& total) {
     if (total.work == Work::communication || total.work == Work::spmm_exchange) {
         return communication_hint(pattern, total);
@@ -142,6 +162,7 @@ Hint work_hint(const Pattern& pattern, const RunReport& report, const WorkTotal&
     const std::string opening =
         fmt::format("{} takes {}, {}", text_of(total.work), factor(total.seconds), pattern.others(total));
     const std::string threads = fmt::format("{} thread{} a rank", report.threads, report.threads == 1 ? "" : "s");
+    const std::string calibrate = " Run gnnplan calibrate with " + threads + ".";
     switch (total.work) {
         case Work::spmm:
             return {"spmm_rate",
@@ -149,12 +170,9 @@ Hint work_hint(const Pattern& pattern, const RunReport& report, const WorkTotal&
                         ": sparse rates depend on how the graph's neighbours lie. Plan from the graph itself "
                         "(--graph PATH) with a calibrated profile; --permute off keeps the order it has."};
         case Work::gemm:
-            return {"gemm_rate", opening + ": the profile's GEMM rate is not that of this machine with " + threads +
-                                     ". Run gnnplan calibrate with as many."};
+            return {"gemm_rate", opening + ": the profile's GEMM rate is not that of this machine." + calibrate};
         case Work::elementwise:
-        case Work::optimiser:
-            return {"memory_bandwidth", opening + ": the profile's memory bandwidth is not that of this machine with " +
-                                            threads + ". Run gnnplan calibrate with as many."};
+        case Work::optimiser: return elementwise_hint(pattern, total, opening, calibrate);
         case Work::communication:
         case Work::spmm_exchange: break;
     }
@@ -168,11 +186,33 @@ Hint waiting_hint(const Analysis& analysis, const StepAnalysis& step) {
                         format_seconds(analysis.waiting_seconds), format_seconds(analysis.epoch.measured), step.name)};
 }
 
+// Whether the run's own words about placement (runtime/place) say that processing units are shared.
+bool oversubscribed(const RunReport& report) {
+    const std::string words = report.placement.value_or("");
+    const auto say = [&](const char* part) { return words.find(part) != std::string::npos; };
+    return say("more of them than processing units") || say("on fewer processing units");
+}
+
+// Whether activations were costed with a dropout that the run did not ask for.
+bool idle_dropout(const Analysis& analysis, const RunReport& report) {
+    if (report.command_line.empty() || report.command_line.find(" --dropout") != std::string::npos) return false;
+    return std::any_of(analysis.steps.begin(), analysis.steps.end(), [](const StepAnalysis& step) {
+        return step.name.ends_with(".activate") && step.seconds.ratio().value_or(1) * same_factor < 1;
+    });
+}
+
 Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
     const Pattern pattern(analysis);
     const std::optional<double> ratio = analysis.epoch.ratio();
     if (ratio && std::abs(*ratio - 1) <= holds && pattern.error() <= 2 * holds * analysis.epoch.predicted) {
         return {"none", fmt::format("the prediction holds: the epoch is within {:.0f} % of it.", 100 * holds)};
+    }
+    if (oversubscribed(report) && analysis.epoch.error() > 0) {
+        return {"oversubscribed",
+                fmt::format("ranks x threads, {} x {}, are more than the processing units there are, so "
+                            "they take turns and wait for each other. Run with fewer (--threads), or "
+                            "plan for fewer ranks.",
+                            report.ranks, report.threads)};
     }
     const StepAnalysis* waiting = pattern.where_ranks_wait();
     if (waiting != nullptr && analysis.waiting_seconds > waits * analysis.epoch.measured &&
@@ -202,7 +242,15 @@ Hint hint_of(const Analysis& analysis, const RunReport& report, const std::optio
         return {"bytes", "the bytes counted are not the bytes predicted, which is a bug: times cannot be trusted."};
     }
     Hint hint = pattern_hint(analysis, report);
-    if (hint.cause != "none" && profile && !profile->measured) {
+    if (hint.cause == "none") return hint;
+    if (hint.cause != "oversubscribed" && oversubscribed(report)) {
+        hint.text += fmt::format(" There are fewer processing units than ranks x threads, {} x {}, too.", report.ranks,
+                                 report.threads);
+    }
+    if (profile && profile->measured && idle_dropout(analysis, report)) {
+        hint.text += " The plan's times of activations are with dropout, of which this run has none (--dropout).";
+    }
+    if (profile && !profile->measured) {
         hint.text += fmt::format(" The plan's machine, {}, is a preset that was not measured here.", profile->name);
     }
     return hint;

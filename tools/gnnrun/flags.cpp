@@ -83,10 +83,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
         ->capture_default_str();
     add_training(app, flags);
     add_count(app, "--threads", flags.threads, "Threads per rank; default: the cores, shared out", {1, 4096});
-    app.add_option("--bind", flags.bind, "Bind threads to cores, where there are enough of them: on, off")
-        ->check(CLI::IsMember({"on", "off"}))
-        ->type_name("WHEN")
-        ->capture_default_str();
+    add_bind(app, flags.bind);
     app.add_option("--backend", flags.backend, "Kernels: cpu, or reference (slow, plain loops)")
         ->check(CLI::IsMember({"cpu", "reference"}))
         ->type_name("NAME")

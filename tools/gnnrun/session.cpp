@@ -26,6 +26,19 @@ Plan load_plan(const RunFlags& flags) {
     return plan;
 }
 
+namespace {
+
+// Binds this rank's threads unless told not to. Where they run, in words.
+std::string place_threads(comm::Communicator& comm, const RunFlags& flags, int threads, Progress& progress) {
+    if (flags.bind != "on") return "threads are not bound: --bind off";
+    const place::Placement placement = place::bind_threads(comm, threads);
+    if (placement.warning) progress.say("warning: " + placement.note);
+    if (flags.verbose && !placement.warning) progress.say(placement.note);
+    return placement.note;
+}
+
+}  // namespace
+
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
     : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_.problem.ranks)) {
     train::leave_out_idle_dropout(plan_, options_);
@@ -51,11 +64,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
     measure::SteadyClock clock;
     const bool first = comm.rank() == 0;
     Progress progress(options_.epochs, flags_.quiet || !first, clock);
-    if (flags_.bind == "on") {
-        const place::Placement placement = place::bind_threads(comm, options_.threads);
-        if (placement.warning) progress.say("warning: " + placement.note);
-        if (flags_.verbose && !placement.warning) progress.say(placement.note);
-    }
+    const std::string placement = place_threads(comm, flags_, options_.threads, progress);
     const auto& calibration = plan_.machine.calibration;
     if (calibration && calibration->threads.value_or(options_.threads) != options_.threads) {
         progress.say(fmt::format("the plan's times are of {} thread(s) a rank, this run has {} (--threads)",
@@ -75,6 +84,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
         if (recorder) recorder->restart();
         if (flags_.verbose) progress.say(fmt::format("building candidate {}", candidate + 1));
     };
+    if (!shared) hooks.cache_features = [&] { dataset_->cache_features(); };
     if (first || !shared) {
         hooks.release_graph = [&] { dataset_->release_graph(); };
         hooks.release_features = [&] { dataset_->release_features(); };
@@ -86,6 +96,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
     }
     measure::Clock& looked_at = recorder ? recorder->clock() : clock;
     RunReport report = train::train(comm, plan_, *dataset_, options_, hooks, looked_at);
+    report.placement = placement;
     if (recorder) {
         const std::vector<measure::Timeline> ranks = recorder->gather(comm);
         if (first) trace_ = make_trace(plan_, report, ranks);

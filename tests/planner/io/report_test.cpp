@@ -49,6 +49,16 @@ TEST(Report, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(report["fingerprints"], json::parse(R"({"graph": "xxh64:1", "machine": "xxh64:2", "plan": "xxh64:3"})"));
 }
 
+TEST(Report, PlacementMayBeMissing) {
+    RunReport report = sample_report();
+    report.placement.reset();
+    const std::string without = write_report(report);
+    EXPECT_FALSE(json::parse(without).contains("placement"));
+    EXPECT_EQ(read_report(without, "run.json").placement, std::nullopt);
+    report.placement = "threads run on processing units 0 | 1";
+    EXPECT_EQ(read_report(write_report(report), "run.json").placement, report.placement);
+}
+
 TEST(Report, DivergedLossIsNull) {
     RunReport report = sample_report();
     report.epochs[0].loss = std::numeric_limits<double>::infinity();

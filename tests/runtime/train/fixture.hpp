@@ -96,6 +96,7 @@ struct Trained {
     std::vector<int> candidates;                 // in the order they were built
     std::vector<std::vector<float>> parameters;  // of the last epoch, after each update, in the order of updates
     std::int64_t releases = 0;
+    std::int64_t caches = 0;  // of the features
 };
 
 // `tick(rank, candidate)`: seconds between two looks at that rank's clock while that candidate trains.
@@ -118,6 +119,7 @@ std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset,
             mine.parameters.emplace_back(values.begin(), values.end());
         };
         hooks.release_graph = [&] { ++mine.releases; };
+        hooks.cache_features = [&] { ++mine.caches; };
         mine.report = train(comm, plan, dataset, options, hooks, clock);
     });
     return ranks;

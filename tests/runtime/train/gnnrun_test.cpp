@@ -79,6 +79,7 @@ TEST_F(Gnnrun, TrainsReportsAndWritesMetrics) {
     const RunReport run = report("run.json");
     EXPECT_EQ(run.epochs.size(), 5U);
     EXPECT_EQ(run.communicator, "self");
+    EXPECT_THAT(run.placement.value_or(""), HasSubstr("threads"));
     EXPECT_EQ(byte_mismatch(run), std::nullopt);
     const std::string metrics = io::read_file(path("m.jsonl"));
     EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 5);
@@ -86,11 +87,12 @@ TEST_F(Gnnrun, TrainsReportsAndWritesMetrics) {
 }
 
 TEST_F(Gnnrun, RanksAsThreadsNeedNoLauncher) {
-    const Outcome outcome = gnnrun("@plan4.json --data @graph --epochs 4 --in-process --json -q");
+    const Outcome outcome = gnnrun("@plan4.json --data @graph --epochs 4 --in-process --bind off --json -q");
     EXPECT_EQ(outcome.code, 0) << outcome.output;
     const RunReport run = io::read_report(outcome.output, "stdout");
     EXPECT_EQ(run.ranks, 4);
     EXPECT_EQ(run.communicator, "threads");
+    EXPECT_EQ(run.placement, "threads are not bound: --bind off");
     EXPECT_EQ(byte_mismatch(run), std::nullopt);
     EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank);
 }

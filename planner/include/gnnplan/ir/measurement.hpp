@@ -52,7 +52,8 @@ struct RunReport {
     int ranks = 1;
     int threads = 1;
     std::string backend = "cpu";
-    std::string communicator;  // "mpi", "threads" or "self"
+    std::string communicator;              // "mpi", "threads" or "self"
+    std::optional<std::string> placement;  // in words: where threads ran, or why they were not bound; unset: unknown
     Configuration configuration;
     std::vector<EpochRecord> epochs;
     std::vector<StepRecord> steps;       // one steady-state training epoch
