@@ -7,7 +7,7 @@
 
 The corpus: R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a rank; then two and four ranks in
 network namespaces whose links are limited. Configurations are sampled from the full space (sample.hpp); none of this is used by
-the calibration. Without --machine, the user's calibration serves the number of ranks that it was made with. --graphs replaces the
+the calibration. Without --machine, the user's calibration for each number of ranks serves where there is one. --graphs replaces the
 corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
 """
 import argparse, itertools, json, os, pathlib, shutil, subprocess, sys, tempfile, time
@@ -45,7 +45,7 @@ NAMED_MOST = 16  # configurations of a graph named at run time
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=str(HERE.parents[1] / "build/release"), help="folder of the build")
-    parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration if it is of as many ranks, else one made now")
+    parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration of as many ranks, else one made now")
     parser.add_argument("--calibrate", action="store_true", help="calibrate for each number of ranks, whatever the user has")
     parser.add_argument("--quick", action="store_true", help="a smaller corpus, and quick calibrations")
     parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
@@ -102,19 +102,19 @@ class Machines:
 
     def __init__(self, options, tools, scratch):
         cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-        kept = pathlib.Path(cache) / "gnnplan/machine.json"
-        self.kept = kept if kept.is_file() and not options.calibrate else None
+        self.kept = None if options.calibrate else pathlib.Path(cache) / "gnnplan"
         self.named, self.tools, self.scratch, self.quick, self.found = options.machine, tools, scratch, options.quick, {}
 
     def of(self, ranks):
         if ranks not in self.found:
-            self.found[ranks] = self.named or (self.kept if self.serves(ranks) else self.calibrate(ranks))
+            self.found[ranks] = self.named or self.kept_for(ranks) or self.calibrate(ranks)
             profile = json.loads(pathlib.Path(self.found[ranks]).read_text()) if os.path.isfile(self.found[ranks]) else {}
             print(f"profile for {ranks} rank(s): {self.found[ranks]}, {profile.get('source', 'a preset')}", file=sys.stderr, flush=True)
         return self.found[ranks]
 
-    def serves(self, ranks):
-        return self.kept and json.loads(self.kept.read_text()).get("fingerprint", {}).get("ranks") == ranks
+    def kept_for(self, ranks):
+        kept = self.kept and self.kept / f"machine-{ranks}x1.json"  # as gnnplan calibrate names them: ranks x threads
+        return kept if kept and kept.is_file() else None
 
     def calibrate(self, ranks):
         made = self.scratch / f"machine{ranks}.json"

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 
 namespace gnnplan::testing {
 namespace {
@@ -18,12 +20,29 @@ const std::string little = " --quick --seconds 0 --largest 64KiB --ranks 2";
 // The user's cache folder as the tools see it, until the end of the test.
 class Cache {
 public:
-    Cache() : before_(std::getenv("XDG_CACHE_HOME")) { setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1); }
+    Cache() {
+        if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
+        setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+    }
     ~Cache() { setenv("XDG_CACHE_HOME", before_.c_str(), 1); }
     Cache(const Cache&) = delete;
     Cache& operator=(const Cache&) = delete;
 
-    std::string file() const { return folder_ / "cache/gnnplan/machine.json"; }
+    std::string file(const std::string& kind = "2x1") const {
+        return folder_ / ("cache/gnnplan/machine-" + kind + ".json");
+    }
+    // A profile made up: plans that use it name its kind.
+    void keep(const std::string& kind, int ranks, int threads, const std::string& date) const {
+        auto profile = gnnplan("machines show cpu-node --json").json();
+        profile["name"] = kind;
+        profile["measured"] = true;
+        profile["ranks_per_node"] = ranks;
+        profile["fingerprint"] = {{"cpu", "Another CPU"}, {"cores", 1},  {"ranks", ranks},
+                                  {"threads", threads},   {"mpi", ""},   {"kernels", ""},
+                                  {"compiler", ""},       {"date", date}};
+        std::filesystem::create_directories(std::filesystem::path(file(kind)).parent_path());
+        write_text(file(kind), profile.dump());
+    }
     // A calibration of this machine.
     nlohmann::ordered_json calibrate() const {
         const Outcome outcome = gnnplan("calibrate" + little);
@@ -73,7 +92,7 @@ TEST(Calibrate, IsKeptAndUsedUntilAnotherMachineIsNamed) {
     EXPECT_EQ(plan_machine(), "calibrated");
     EXPECT_EQ(plan_machine("--machine summit"), "summit");
     EXPECT_EQ(gnnplan("plan --graph cora --ranks 2").err, "");
-    EXPECT_THAT(gnnplan("machines detect").out, HasSubstr(cache.file()));
+    EXPECT_THAT(gnnplan("machines detect").out, HasSubstr("calibrated  2x1; "));
     EXPECT_THAT(gnnplan("sweep --graph cora --vary ranks=1,2").out, HasSubstr("calibrated"));
     EXPECT_EQ(gnnplan("validate " + cache.file()).code, 0);
 }
@@ -90,7 +109,7 @@ TEST(Calibrate, WarnsWhenStale) {
     EXPECT_THAT(plan.err, HasSubstr("the number of cores: 12345 then"));
     EXPECT_THAT(plan.err, Not(HasSubstr("kernels")));
     EXPECT_EQ(plan.json()["machine"]["name"], "calibrated");
-    EXPECT_THAT(gnnplan("machines detect").out, HasSubstr("stale"));
+    EXPECT_THAT(gnnplan("machines detect").out, HasSubstr("2x1 (stale)"));
 }
 
 TEST(Calibrate, WhatCannotBeReadCountsAsNone) {
@@ -99,8 +118,108 @@ TEST(Calibrate, WhatCannotBeReadCountsAsNone) {
     write_text(cache.file(), "{\"schema\": \"gnnplan.machine/2\"}");
     const Outcome plan = gnnplan("plan --graph cora --ranks 2 --json");
     EXPECT_EQ(plan.code, 0);
-    EXPECT_THAT(plan.err, HasSubstr("planning for cpu-node instead"));
+    EXPECT_THAT(plan.err, HasSubstr("it is not used (run gnnplan calibrate)"));
     EXPECT_EQ(plan.json()["machine"]["name"], "cpu-node");
+    // Nor does it keep another from its place.
+    cache.calibrate();
+    EXPECT_EQ(plan_machine(), "calibrated");
+}
+
+// A plan takes the calibration of as many ranks a node, else of the next more, else of the most; the latest of those.
+TEST(Calibrate, OneOfEachKindIsKept) {
+    const Cache cache;
+    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
+    cache.keep("4x1", 4, 1, "2031-01-01T00:00:00Z");
+    cache.keep("4x2", 4, 2, "2031-01-03T00:00:00Z");
+    cache.keep("8x1", 8, 1, "2030-01-01T00:00:00Z");
+    const auto chosen = [](const std::string& ranks) {
+        return gnnplan("plan --graph cora --json --ranks " + ranks).json()["machine"]["name"];
+    };
+    EXPECT_EQ(chosen("2"), "2x1");
+    EXPECT_EQ(chosen("4"), "4x2");
+    EXPECT_EQ(chosen("1"), "2x1");
+    EXPECT_EQ(chosen("3"), "4x2");
+    EXPECT_EQ(chosen("5"), "8x1");
+    EXPECT_EQ(chosen("16"), "8x1");
+    EXPECT_EQ(chosen("2 --machine " + cache.file("8x1")), "8x1");
+    EXPECT_EQ(gnnplan("sweep --graph cora --json --vary ranks=3,2").json()["machine"], "4x2");
+}
+
+TEST(Calibrate, MachinesListsThem) {
+    const Cache cache;
+    EXPECT_THAT(gnnplan("machines").out, HasSubstr("no calibration is kept"));
+    EXPECT_TRUE(gnnplan("machines --json").json()["calibrations"].empty());
+    cache.keep("4x2", 4, 2, "2031-01-03T00:00:00Z");
+    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
+    const Outcome list = gnnplan("machines");
+    EXPECT_EQ(list.code, 0) << list.err;
+    EXPECT_THAT(list.out, ::testing::ContainsRegex("2x1 +2031-01-02T.*" + cache.file() + " +stale: the CPU: "));
+    EXPECT_LT(list.out.find("2x1"), list.out.find("4x2"));
+    const auto json = gnnplan("machines --json").json();
+    EXPECT_EQ(json["schema"], "gnnplan.calibrations/1");
+    ASSERT_EQ(json["calibrations"].size(), 2U);
+    EXPECT_EQ(json["calibrations"][1]["kind"], "4x2");
+    EXPECT_EQ(json["calibrations"][1]["file"], cache.file("4x2"));
+    EXPECT_FALSE(json["calibrations"][1]["stale"].empty());
+    EXPECT_THAT(gnnplan("machines list").out, HasSubstr("a6000x8"));
+}
+
+TEST(Calibrate, OneOfMoreMeasurementsStays) {
+    const Cache cache;
+    auto longer = cache.calibrate();
+    for (int i = 0; i < 2; ++i) longer["samples"].push_back(longer["samples"][0]);
+    write_text(cache.file(), longer.dump());
+
+    const Outcome shorter = gnnplan("calibrate" + little);
+    EXPECT_EQ(shorter.code, 0) << shorter.err;
+    EXPECT_THAT(shorter.err, HasSubstr("note: not kept, for " + cache.file() + " is of more measurements"));
+    EXPECT_THAT(shorter.err, HasSubstr("with -o, or remove that one"));
+    EXPECT_THAT(shorter.out, HasSubstr("SpMM"));
+    EXPECT_THAT(shorter.out, Not(HasSubstr("kept     ")));
+    EXPECT_EQ(read_text(cache.file()), longer.dump());
+
+    longer["fingerprint"]["cpu"] = "Another CPU";
+    write_text(cache.file(), longer.dump());
+    EXPECT_LT(cache.calibrate()["samples"].size(), longer["samples"].size());
+}
+
+TEST(Calibrate, AnotherNumberOfRanksIsSaid) {
+    const Cache cache;
+    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
+    const auto said = [&](const std::string& command) { return gnnplan(command).err; };
+    const std::string fewer = "note: the profile is of 2 ranks a node, all busy; 1 may be faster than predicted";
+    const std::string more = "ranks are taken for ";
+    EXPECT_THAT(said("plan --graph cora --ranks 1"), HasSubstr(fewer + ": gnnplan calibrate --ranks 1"));
+    EXPECT_THAT(said("plan --graph cora --ranks 2"), Not(HasSubstr("note: ")));
+    EXPECT_THAT(said("plan --graph cora --ranks 4"), HasSubstr("note: 4 " + more + "2 nodes"));
+    EXPECT_THAT(said("plan --graph cora --ranks 4 --machine summit"), Not(HasSubstr("note: ")));
+
+    const std::string sweep = said("sweep --graph cora --space paper --vary hidden=8,16 --vary ranks=1,2,4,6");
+    EXPECT_THAT(sweep, HasSubstr(fewer));
+    EXPECT_THAT(sweep, HasSubstr("note: 4, 6 " + more + "2, 3 nodes, the profile being of 2 a node: mpirun -n 6 "));
+    EXPECT_EQ(std::ranges::count(sweep, '\n'), 3) << sweep;  // stale, too
+
+    const Folder folder;
+    const std::string a = folder / "a.json", b = folder / "b.json";
+    ASSERT_EQ(gnnplan("plan --graph cora --ranks 4 -o " + a).code, 0);
+    ASSERT_EQ(gnnplan("plan --graph cora --ranks 4 --scheme 1d -o " + b).code, 0);
+    const std::string both = said("compare " + a + " " + b);
+    EXPECT_THAT(both, HasSubstr("note: 4 " + more));
+    EXPECT_EQ(std::ranges::count(both, '\n'), 1) << both;
+}
+
+TEST(Calibrate, OldOnesAreSaid) {
+    const Cache cache;
+    auto profile = cache.calibrate();
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 2").err, "");
+    profile["fingerprint"]["date"] = "2001-02-03T04:05:06Z";
+    write_text(cache.file(), profile.dump());
+    EXPECT_THAT(gnnplan("plan --graph cora --ranks 2").err,
+                ::testing::MatchesRegex("note: the calibration of this machine is [0-9]+ days old .run gnnplan "
+                                        "calibrate.\n"));
+    profile["fingerprint"]["date"] = "some day";
+    write_text(cache.file(), profile.dump());
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 2").err, "");
 }
 
 TEST(Calibrate, WritesWhereItIsTold) {
@@ -119,8 +238,10 @@ TEST(Calibrate, WritesWhereItIsTold) {
 
 TEST(Calibrate, OneRankHasNoLinks) {
     const Cache cache;
-    const Outcome outcome = gnnplan("calibrate --quick --seconds 0 --largest 64KiB --ranks 1 --threads 2 --json");
+    const Outcome outcome =
+        gnnplan("calibrate --quick --seconds 0 --largest 64KiB --ranks 1 --threads 2 --bind off --json");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, read_text(cache.file("1x2")));
     const auto profile = outcome.json();
     EXPECT_EQ(profile["ranks_per_node"], 1);
     EXPECT_EQ(profile["fingerprint"]["threads"], 2);
@@ -141,8 +262,11 @@ TEST(Calibrate, TableSaysWhatWasMeasured) {
 TEST(Calibrate, Refuses) {
     const Cache cache;
     EXPECT_EQ(gnnplan("calibrate --quick -o /nonexistent/m.json").code, 73);
-    for (const char* flags : {"--ranks 0", "--threads x", "--seconds -1", "--largest 0", "extra"}) {
-        EXPECT_EQ(gnnplan(std::string("calibrate ") + flags).code, 64) << flags;
+    for (const char* flags : {"--ranks 0", "--threads x", "--seconds -1", "--seconds nan", "--seconds inf",
+                              "--seconds 61", "--bind maybe", "--largest 0", "extra"}) {
+        const Outcome outcome = gnnplan(std::string("calibrate ") + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.err, ::testing::StartsWith("error: ")) << flags;
     }
 }
 

@@ -21,13 +21,30 @@ TEST(Usage, BareToolPrintsTheShortHelp) {
 }
 
 TEST(Usage, EveryHelpOpensWithTwoExamples) {
-    for (const std::string command :
-         {"enumerate", "plan", "explain", "sweep", "compare", "validate", "graph", "graph info", "graph generate",
-          "graph generate rmat", "graph generate planted", "datasets", "datasets list", "datasets show", "machines",
-          "machines list", "machines show", "machines detect", "completion"}) {
+    for (const std::string command : {"enumerate",
+                                      "plan",
+                                      "explain",
+                                      "sweep",
+                                      "compare",
+                                      "validate",
+                                      "graph",
+                                      "graph info",
+                                      "graph generate",
+                                      "graph generate rmat",
+                                      "graph generate planted",
+                                      "datasets",
+                                      "datasets list",
+                                      "datasets show",
+                                      "machines",
+                                      "machines list",
+                                      "machines show",
+                                      "machines detect",
+                                      "calibrate",
+                                      "completion"}) {
         const Outcome outcome = gnnplan(command + " --help");
         EXPECT_EQ(outcome.code, 0) << command;
-        EXPECT_THAT(outcome.out, ::testing::MatchesRegex("Examples:\n  gnnplan [^\n]*\n  gnnplan [^\n]*\n\n(.|\n)*"))
+        EXPECT_THAT(outcome.out,
+                    ::testing::MatchesRegex("Examples:\n  gnnplan [^\n]*\n  (mpirun -n 2 )?gnnplan [^\n]*\n\n(.|\n)*"))
             << command;
         EXPECT_EQ(outcome.err, "") << command;
     }

@@ -20,6 +20,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -39,21 +43,50 @@ std::string mpi_text() {
 #endif
 }
 
-}  // namespace
-
-std::optional<std::string> calibration_file() {
-    const auto folder = [](const char* name) {
+std::optional<std::string> known_folder() {
+    const auto variable = [](const char* name) {
         const char* value = std::getenv(name);
         return value == nullptr ? std::string() : std::string(value);
     };
     // A relative $XDG_CACHE_HOME is to be ignored, says the specification.
-    if (const std::string cache = folder("XDG_CACHE_HOME"); cache.starts_with('/')) {
-        return cache + "/gnnplan/machine.json";
-    }
-    const std::string home = folder("HOME");
+    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/gnnplan";
+    const std::string home = variable("HOME");
     if (home.empty()) return std::nullopt;
-    return home + "/.cache/gnnplan/machine.json";
+    return home + "/.cache/gnnplan";
 }
+
+// "2x1" between these.
+constexpr const char* prefix = "machine-";
+constexpr const char* suffix = ".json";
+
+KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& here) {
+    KeptCalibration kept{file, io::read_profile(io::read_file(file), file), {}};
+    if (kept.profile.fingerprint) kept.stale = stale_reasons(*kept.profile.fingerprint, here);
+    return kept;
+}
+
+// Of the calibration in `file`; 0 where there is none, or one that is stale or cannot be read.
+std::size_t measurements_worth_keeping(const std::string& file) {
+    if (!std::filesystem::is_regular_file(file)) return 0;
+    try {
+        const KeptCalibration kept = read_kept(file, fingerprint_here(true));
+        return kept.stale.empty() ? kept.profile.samples.size() : 0;
+    } catch (const Error&) {
+        return 0;
+    }
+}
+
+constexpr std::int64_t old_days = 90;
+
+// 0 where the text is no date of a fingerprint.
+std::int64_t days_since(const std::string& date) {
+    std::tm then{};
+    if (strptime(date.c_str(), "%Y-%m-%dT%H:%M:%SZ", &then) == nullptr) return 0;
+    constexpr std::int64_t seconds_of_a_day = 86400;
+    return (std::time(nullptr) - timegm(&then)) / seconds_of_a_day;
+}
+
+}  // namespace
 
 ProfileFingerprint fingerprint_here(bool with_mpi) {
     ProfileFingerprint here;
@@ -81,28 +114,117 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
     return reasons;
 }
 
-std::optional<Profile> load_calibration(std::vector<std::string>& stale) {
-    const std::optional<std::string> file = calibration_file();
-    if (!file || !std::filesystem::is_regular_file(*file)) return std::nullopt;
-    Profile profile = io::read_profile(io::read_file(*file), *file);
-    if (profile.fingerprint) stale = stale_reasons(*profile.fingerprint, fingerprint_here(true));
-    return profile;
+std::string calibration_kind(const Profile& profile) {
+    const auto& calibration = profile.machine.calibration;
+    const int unknown = calibration ? calibration->threads.value_or(1) : 1;
+    const int threads = profile.fingerprint ? profile.fingerprint->threads : unknown;
+    return fmt::format("{}x{}", profile.machine.ranks_per_node, threads);
 }
 
-Machine default_machine() {
-    try {
-        std::vector<std::string> stale;
-        if (std::optional<Profile> profile = load_calibration(stale)) {
-            if (!stale.empty()) {
-                fmt::print(stderr, "warning: the calibration of this machine is stale: {} (run gnnplan calibrate)\n",
-                           fmt::join(stale, "; "));
-            }
-            return std::move(profile->machine);
-        }
-    } catch (const Error& error) {
-        fmt::print(stderr, "warning: {}; planning for {} instead (run gnnplan calibrate)\n", error.what(), built_in);
+std::string calibration_date(const Profile& profile) { return profile.fingerprint ? profile.fingerprint->date : ""; }
+
+std::vector<KeptCalibration> kept_calibrations() {
+    const std::optional<std::string> folder = known_folder();
+    if (!folder) return {};
+    std::error_code nothing_there;
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(*folder, nothing_there)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(prefix) && name.ends_with(suffix)) files.push_back(entry.path().string());
     }
-    return catalog::find_machine(built_in);
+    const ProfileFingerprint here = fingerprint_here(true);
+    std::vector<KeptCalibration> kept;
+    kept.reserve(files.size());
+    for (const std::string& file : files) {
+        try {
+            kept.push_back(read_kept(file, here));
+        } catch (const Error& error) {
+            fmt::print(stderr, "warning: {}; it is not used (run gnnplan calibrate)\n", error.what());
+        }
+    }
+    const auto place = [](const KeptCalibration& k) { return std::pair(k.profile.machine.ranks_per_node, k.file); };
+    std::ranges::sort(kept, [&](const auto& a, const auto& b) { return place(a) < place(b); });
+    return kept;
+}
+
+std::string make_calibration_folder() {
+    const std::optional<std::string> folder = known_folder();
+    if (!folder) {
+        throw Error(ErrorCode::usage, "neither $XDG_CACHE_HOME nor $HOME says where to keep the calibration", {},
+                    "name a file with -o");
+    }
+    std::error_code failure;
+    std::filesystem::create_directories(*folder, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, failure.message(), *folder, "name a file with -o");
+    return *folder;
+}
+
+std::optional<std::string> keep_calibration(const Profile& measured) {
+    const std::string file = make_calibration_folder() + "/" + prefix + calibration_kind(measured) + suffix;
+    const std::size_t more = measurements_worth_keeping(file);
+    if (more > measured.samples.size()) {
+        fmt::print(stderr,
+                   "note: not kept, for {} is of more measurements ({}, these are {}) and not stale: name another file "
+                   "with -o, or remove that one first\n",
+                   file, more, measured.samples.size());
+        return std::nullopt;
+    }
+    io::write_file_atomically(file, io::write_profile(measured));
+    return file;
+}
+
+const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
+    const auto merit = [&](const KeptCalibration& k) {
+        const std::int64_t measured = k.profile.machine.ranks_per_node;
+        return std::tuple(measured >= ranks, -std::abs(measured - ranks), calibration_date(k.profile));
+    };
+    const auto best = std::ranges::max_element(kept, {}, merit);
+    return best == kept.end() ? nullptr : &*best;
+}
+
+Machine default_machine(std::int64_t ranks) {
+    const std::vector<KeptCalibration> kept = kept_calibrations();
+    const KeptCalibration* chosen = calibration_for(ranks, kept);
+    if (chosen == nullptr) return catalog::find_machine(built_in);
+    if (!chosen->stale.empty()) {
+        fmt::print(stderr, "warning: the calibration of this machine is stale: {} (run gnnplan calibrate)\n",
+                   fmt::join(chosen->stale, "; "));
+    } else if (const std::int64_t days = days_since(calibration_date(chosen->profile)); days > old_days) {
+        say_notes({fmt::format("the calibration of this machine is {} days old (run gnnplan calibrate)", days)});
+    }
+    return chosen->profile.machine;
+}
+
+std::vector<std::string> node_notes(const Machine& machine, const std::vector<std::int64_t>& ranks) {
+    if (!machine.measured) return {};
+    const std::int64_t node = machine.ranks_per_node;
+    std::set<std::int64_t> fewer, more, nodes;
+    for (const std::int64_t count : ranks) {
+        if (count < node) fewer.insert(count);
+        if (count <= node) continue;
+        more.insert(count);
+        nodes.insert((count + node - 1) / node);
+    }
+    std::vector<std::string> notes;
+    if (!fewer.empty()) {
+        const std::int64_t most = *fewer.rbegin();
+        notes.push_back(fmt::format(
+            "the profile is of {} ranks a node, all busy; {} may be faster than predicted: {} "
+            "measures so many",
+            node, fmt::join(fewer, ", "),
+            most == 1 ? "gnnplan calibrate --ranks 1" : fmt::format("mpirun -n {} gnnplan calibrate", most)));
+    }
+    if (!more.empty()) {
+        notes.push_back(
+            fmt::format("{} ranks are taken for {} nodes, the profile being of {} a node: mpirun -n {} "
+                        "gnnplan calibrate measures more on this one",
+                        fmt::join(more, ", "), fmt::join(nodes, ", "), node, *more.rbegin()));
+    }
+    return notes;
+}
+
+void say_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
 }  // namespace gnnplan::tools

@@ -1,16 +1,15 @@
-// This machine's calibration: where it is kept, what it was measured with, and whether that is still so.
+// This machine's calibrations: where they are kept, which one is planned with, and whether it still holds.
 #pragma once
 
 #include <gnnplan/ir/profile.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace gnnplan::tools {
-
-// $XDG_CACHE_HOME/gnnplan/machine.json, or ~/.cache/gnnplan/machine.json; nothing where neither is known.
-std::optional<std::string> calibration_file();
 
 // What a calibration made now would say of this machine and this build; `with_mpi`: between MPI ranks.
 ProfileFingerprint fingerprint_here(bool with_mpi);
@@ -18,11 +17,39 @@ ProfileFingerprint fingerprint_here(bool with_mpi);
 // What has changed since a calibration was made, in words; empty: nothing. MPI counts where it was measured with.
 std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now);
 
-// The calibration of this machine, if there is a file; `stale` gets what has changed. Throws like io::read_profile.
-std::optional<Profile> load_calibration(std::vector<std::string>& stale);
+// One of each kind is kept; the kind is "2x1" for two ranks a node of one thread each.
+std::string calibration_kind(const Profile& profile);
+// As in its fingerprint; "" without one.
+std::string calibration_date(const Profile& profile);
 
-// The machine to plan for when none is named: this machine's calibration if there is one, else the built-in cpu-node.
-// Says on stderr when the calibration is stale or cannot be read; the latter counts as none.
-Machine default_machine();
+struct KeptCalibration {
+    std::string file;
+    Profile profile;
+    std::vector<std::string> stale;  // what has changed since
+};
+
+// Those of $XDG_CACHE_HOME/gnnplan, or ~/.cache/gnnplan, by ranks. Says on stderr which cannot be read.
+std::vector<KeptCalibration> kept_calibrations();
+
+// Makes the folder and returns its name. Throws Error{usage} where none is known, Error{cannot_create}.
+std::string make_calibration_folder();
+
+// Puts `measured` into the place of its kind and returns the file. Nothing, which is said on stderr, where the place
+// is taken by one of more measurements that is not stale.
+std::optional<std::string> keep_calibration(const Profile& measured);
+
+// The one to plan `ranks` ranks with: of as many a node, else of the next more, else of the most; the latest of those.
+// nullptr when there is none.
+const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept);
+
+// The machine to plan `ranks` ranks for when none is named: that of calibration_for(), else the built-in cpu-node.
+// Says on stderr when the calibration is stale or old.
+Machine default_machine(std::int64_t ranks);
+
+// What predictions for so many ranks suffer from, the profile being of another number a node; empty for presets.
+std::vector<std::string> node_notes(const Machine& machine, const std::vector<std::int64_t>& ranks);
+
+// On stderr, one line each.
+void say_notes(const std::vector<std::string>& notes);
 
 }  // namespace gnnplan::tools

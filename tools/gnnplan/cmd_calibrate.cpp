@@ -13,6 +13,7 @@
 #include "runtime/comm/mpi.hpp"
 #endif
 #include "runtime/place/place.hpp"
+#include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
@@ -26,7 +27,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -38,33 +38,25 @@ struct CalibrateOptions {
     std::optional<std::string> output;
     std::optional<std::int64_t> ranks;
     std::int64_t threads = 1;
+    std::string bind = "on";
     std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
     std::int64_t largest = std::int64_t{256} << 20;
     std::optional<double> seconds;
     bool json = false;
 };
 
-// Where the profile goes; made sure before long work that it can.
-std::string output_file(const CalibrateOptions& options) {
-    if (options.output) {
-        io::check_can_create(*options.output);
-        return *options.output;
-    }
-    const std::optional<std::string> file = calibration_file();
-    if (!file) {
-        throw Error(ErrorCode::usage, "neither $XDG_CACHE_HOME nor $HOME says where to keep the calibration", {},
-                    "name a file with -o");
-    }
-    std::error_code failure;
-    std::filesystem::create_directories(std::filesystem::path(*file).parent_path(), failure);
-    if (failure) throw Error(ErrorCode::cannot_create, failure.message(), *file, "name a file with -o");
-    io::check_can_create(*file);
-    return *file;
+// Made sure before long work: the profile can be written, in the folder of those that are kept if nowhere else.
+void check_output(const CalibrateOptions& options) {
+    io::check_can_create(options.output ? *options.output : make_calibration_folder() + "/machine");
 }
 
-calibrate::Scope scope_of(const CalibrateOptions& options, std::int64_t memory_per_rank) {
+calibrate::Scope scope_of(const CalibrateOptions& options, std::int64_t memory_per_rank, bool speaks) {
     constexpr std::int64_t share = 8;  // several operands of the largest size at once
     const std::int64_t largest = std::min(options.largest, memory_per_rank / share);
+    if (speaks && largest < options.largest) {
+        say_notes({fmt::format("--largest {} is cut to {}, an eighth of a rank's memory",
+                               format_memory(options.largest), format_memory(largest))});
+    }
     calibrate::Scope scope = options.quick ? calibrate::quick_scope(largest) : calibrate::full_scope(largest);
     if (options.seconds) scope.effort.seconds = *options.seconds;
     return scope;
@@ -87,13 +79,17 @@ std::string source_of(const ProfileFingerprint& print, const calibrate::Nodes& n
 // Collective; the profile on every rank.
 Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
     // As gnnrun does, whose times a profile predicts.
-    const place::Placement placement = place::bind_threads(comm, static_cast<int>(options.threads));
-    if (placement.warning && comm.rank() == 0) fmt::print(stderr, "warning: {}\n", placement.note);
+    const auto threads = static_cast<int>(options.threads);
+    kernels::set_threads(threads);
+    if (options.bind == "on") {
+        const place::Placement placement = place::bind_threads(comm, threads);
+        if (placement.warning && comm.rank() == 0) fmt::print(stderr, "warning: {}\n", placement.note);
+    }
     measure::SteadyClock clock;
     const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
     Machine base = catalog::find_machine("cpu-node");
     const std::int64_t memory = catalog::read_host().memory_bytes / nodes.ranks_per_node();
-    const calibrate::Scope scope = scope_of(options, memory);
+    const calibrate::Scope scope = scope_of(options, memory, comm.rank() == 0);
     const calibrate::Setting setting{comm, clock, kernels::cpu_table(), scope.effort};
 
     Profile profile;
@@ -104,7 +100,7 @@ Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& option
     profile.samples.push_back(measure_step(setting));
     ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
     fingerprint.ranks = nodes.ranks_per_node();
-    fingerprint.threads = static_cast<int>(options.threads);
+    fingerprint.threads = threads;
     profile.machine = calibrate::fit_with_errors(base, profile.samples);
     profile.machine.calibration->threads = fingerprint.threads;
     profile.machine.name = "calibrated";
@@ -115,14 +111,20 @@ Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& option
     return profile;
 }
 
-void report(const Context& context, const CalibrateOptions& options, const Profile& profile, const std::string& file) {
+void report(const Context& context, const CalibrateOptions& options, const Profile& profile) {
     const std::string text = io::write_profile(profile);
-    io::write_file_atomically(file, text);
-    print(options.json ? text : calibration_text(profile, use_color(context.color)) + "kept     " + file + "\n");
+    std::optional<std::string> file = options.output;
+    if (file) {
+        io::write_file_atomically(*file, text);
+    } else {
+        file = keep_calibration(profile);
+    }
+    const std::string where = file ? "kept     " + *file + "\n" : "";
+    print(options.json ? text : calibration_text(profile, use_color(context.color)) + where);
 }
 
 int run_in_process(const Context& context, const CalibrateOptions& options) {
-    const std::string file = output_file(options);
+    check_output(options);
     const int cores = catalog::read_host().cores;
     const auto ranks = static_cast<int>(options.ranks.value_or(std::max<std::int64_t>(1, cores / options.threads)));
     Profile profile;
@@ -130,7 +132,7 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
         Profile measured = calibrate_ranks(comm, options, false);
         if (comm.rank() == 0) profile = std::move(measured);
     });
-    report(context, options, profile, file);
+    report(context, options, profile);
     if (ranks > 1) {
         fmt::print(stderr,
                    "note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
@@ -148,14 +150,13 @@ int run_under_mpi(const Context& context, const CalibrateOptions& options) {
     const bool speaks = world.rank() == 0;
     try {
         return mpi.run_or_abort([&] {
-            std::string file;
             comm::agree(world, [&] {
                 if (options.ranks) throw Error(ErrorCode::usage, "mpirun says how many ranks there are", "--ranks");
-                if (speaks) file = output_file(options);
+                if (speaks) check_output(options);
             });
             const Profile profile = calibrate_ranks(world, options, true);
             comm::agree(world, [&] {
-                if (speaks) report(context, options, profile, file);
+                if (speaks) report(context, options, profile);
             });
             return 0;
         });
@@ -186,18 +187,22 @@ void add_calibrate(CLI::App& root, Context& context) {
     command.add_flag("--quick", options->quick, "Fewer points: under a minute instead of under ten");
     command
         .add_option("-o,--output", options->output,
-                    "The file of the profile; default: gnnplan/machine.json in the user's cache folder")
+                    "The file of the profile; default: one for each number of ranks and threads, in the user's cache "
+                    "folder (gnnplan machines)")
         ->type_name("FILE");
     add_count(command, "--ranks", options->ranks,
               "Ranks that measure at the same time, as threads; default: one per core. Not under mpirun",
               {1, max_ranks});
     add_count(command, "--threads", options->threads, "Threads of each rank", {1, max_ranks});
+    add_bind(command, options->bind);
     add_count(command, "--ranks-per-node", options->ranks_per_node,
               "Take so many consecutive ranks as a node; default: ranks on hosts of one name", {1, max_ranks});
     add_size(command, "--largest", options->largest, "No operand or message is larger; default: 256MiB");
-    command.add_option("--seconds", options->seconds, "About so long for each point")
-        ->check(CLI::Range(0.0, 60.0))
-        ->type_name("S");
+    const auto take_seconds = [options](const double& seconds) {
+        if (!(seconds >= 0 && seconds <= 60)) throw CLI::ValidationError("--seconds", "must be from 0 to 60");
+        options->seconds = seconds;
+    };
+    command.add_option_function<double>("--seconds", take_seconds, "About so long for each point")->type_name("S");
     command.add_flag("--json", options->json, "Print the profile (gnnplan.machine/1)");
     on_command(command, context, options, run_calibrate);
 }

@@ -12,8 +12,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace gnnplan::tools {
 namespace {
@@ -127,14 +131,50 @@ int show_profile(const Machine& machine, bool json) {
 
 // Whether plans for this machine use measurements.
 std::string calibrated_line() {
-    std::vector<std::string> stale;
-    const std::optional<Profile> profile = load_calibration(stale);
-    if (!profile) return "calibrated  no; gnnplan calibrate measures this machine\n";
-    std::string line =
-        fmt::format("calibrated  {}, and used by default: {}\n",
-                    profile->fingerprint ? profile->fingerprint->date : "yes", calibration_file().value_or(""));
-    if (!stale.empty()) line += fmt::format("stale       {} (run gnnplan calibrate)\n", fmt::join(stale, "; "));
-    return line;
+    const std::vector<KeptCalibration> kept = kept_calibrations();
+    if (kept.empty()) return "calibrated  no; gnnplan calibrate measures this machine\n";
+    std::vector<std::string> kinds;
+    kinds.reserve(kept.size());
+    for (const KeptCalibration& k : kept) {
+        kinds.push_back(calibration_kind(k.profile) + (k.stale.empty() ? "" : " (stale)"));
+    }
+    return fmt::format("calibrated  {}; gnnplan machines lists them\n", fmt::join(kinds, ", "));
+}
+
+io::Document encode(const KeptCalibration& kept) {
+    const auto& calibration = kept.profile.machine.calibration;
+    return io::Document::object(
+        {{"kind", calibration_kind(kept.profile)},
+         {"date", calibration_date(kept.profile)},
+         {"measurements", static_cast<std::int64_t>(kept.profile.samples.size())},
+         {"error_median", calibration ? io::Document(calibration->error_median) : io::Document()},
+         {"stale", kept.stale},
+         {"file", kept.file}});
+}
+
+// What gnnplan calibrate has left here.
+int list_calibrations(const Context& context, const ListOptions& options) {
+    const std::vector<KeptCalibration> kept = kept_calibrations();
+    if (options.json) {
+        io::Document list = io::Document::array();
+        for (const KeptCalibration& k : kept) list.push(encode(k));
+        print_json(io::Document::object({{"schema", "gnnplan.calibrations/1"}, {"calibrations", std::move(list)}}));
+        return 0;
+    }
+    if (kept.empty()) {
+        print("no calibration is kept; gnnplan calibrate measures this machine (presets: gnnplan machines list)\n");
+        return 0;
+    }
+    Table table(
+        {{"ranks x threads"}, {"date"}, {"measurements", Align::right}, {"error", Align::right}, {"file"}, {"holds"}});
+    for (const KeptCalibration& k : kept) {
+        const auto& calibration = k.profile.machine.calibration;
+        table.add({calibration_kind(k.profile), calibration_date(k.profile), std::to_string(k.profile.samples.size()),
+                   calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-", k.file,
+                   k.stale.empty() ? "yes" : fmt::format("stale: {}", fmt::join(k.stale, "; "))});
+    }
+    print(table.text(use_color(context.color)));
+    return 0;
 }
 
 int list_machines(const Context& context, const ListOptions& options) {
@@ -179,10 +219,16 @@ void add_datasets(CLI::App& root, Context& context) {
 }
 
 void add_machines(CLI::App& root, Context& context) {
-    CLI::App& machines = add_command(root, "machines", "Machine profiles to plan with, without the machine",
-                                     "gnnplan machines list\ngnnplan machines show a6000x8");
-    machines.require_subcommand(1);
+    CLI::App& machines =
+        add_command(root, "machines", "The calibrations of this machine; profiles to plan with, without the machine",
+                    "gnnplan machines\ngnnplan machines show a6000x8");
+    machines.require_subcommand(0, 1);
     const auto options = std::make_shared<ListOptions>();
+    add_json(machines, options);
+    machines.callback([&machines, &context, options] {
+        if (!machines.get_subcommands().empty()) return;
+        context.run = [&context, options] { return list_calibrations(context, *options); };
+    });
     CLI::App& list =
         add_command(machines, "list", "All presets", "gnnplan machines list\ngnnplan machines list --json");
     on_command(add_json(list, options), context, options, list_machines);

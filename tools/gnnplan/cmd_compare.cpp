@@ -1,14 +1,19 @@
 // gnnplan compare: two plans, two runs, or one of each, side by side.
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
+#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/comparison.hpp"
 #include "tools/gnnplan/output.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace gnnplan::tools {
 namespace {
@@ -65,8 +70,21 @@ std::string human_text(const Comparison& comparison, bool color) {
                        comparison.b.file, comparison.b.schema, differences_text(comparison), table.text(color));
 }
 
+// Each said once, if it is of both.
+std::vector<std::string> notes_of(const Comparison& comparison) {
+    std::vector<std::string> notes;
+    for (const Side* side : {&comparison.a, &comparison.b}) {
+        if (!side->machine) continue;
+        for (std::string& note : node_notes(*side->machine, {side->ranks})) {
+            if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+        }
+    }
+    return notes;
+}
+
 int run_compare(const Context& context, const CompareOptions& options) {
     const Comparison comparison = compare(read_side(options.a), read_side(options.b));
+    say_notes(notes_of(comparison));
     if (options.json) {
         print_json(encode(comparison));
     } else {

@@ -4,6 +4,7 @@
 #include "tools/common/options.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
+#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/pins.hpp"
@@ -87,17 +88,13 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
     return line + "\n";
 }
 
-void say(const std::vector<std::string>& remarks) {
-    for (const std::string& remark : remarks) fmt::print(stderr, "note: {}\n", remark);
-}
-
 int run_plan(const Context& context, const PlanOptions& options) {
     for (const auto& file : {options.output, options.table}) {
         if (file) io::check_can_create(*file);
     }
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
-    const Machine machine = load_machine(options.problem.machine);
+    const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);
     const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     const LoadedProblem loaded = load_problem(options.problem);
     SelectResult result = select(loaded.problem, machine, pins);
@@ -106,15 +103,9 @@ int run_plan(const Context& context, const PlanOptions& options) {
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;
-    say(remarks);
-    say(pin_remarks(pins, plan.candidates.front().configuration));
-    if (machine.measured && plan.problem.ranks > machine.ranks_per_node) {
-        say(
-            {fmt::format("{} ranks are taken for {} nodes, the profile being of {} a node: mpirun -n {} gnnplan "
-                         "calibrate measures more on this one",
-                         plan.problem.ranks, (plan.problem.ranks + machine.ranks_per_node - 1) / machine.ranks_per_node,
-                         machine.ranks_per_node, plan.problem.ranks)});
-    }
+    say_notes(remarks);
+    say_notes(pin_remarks(pins, plan.candidates.front().configuration));
+    say_notes(node_notes(machine, {plan.problem.ranks}));
     plan.tool_version = version();
     plan.command_line = context.command_line;
     plan.fingerprints.graph = loaded.fingerprint;

@@ -1,6 +1,7 @@
 // gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
 #include "planner/io/files.hpp"
 #include "tools/common/table.hpp"
+#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_table.hpp"
@@ -52,6 +53,17 @@ std::vector<Variation> variations_of(const SweepOptions& options) {
         throw Error(ErrorCode::usage, "bandwidth is either varied or searched for its break-even", "--break-even");
     }
     return variations;
+}
+
+// All numbers of ranks that are asked about.
+std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vector<Variation>& variations) {
+    const auto varied =
+        std::find_if(variations.begin(), variations.end(), [](const Variation& v) { return v.name == "ranks"; });
+    if (varied == variations.end()) return {options.problem.shape.ranks};
+    std::vector<std::int64_t> ranks;
+    ranks.reserve(varied->settings.size());
+    for (const Setting& setting : varied->settings) ranks.push_back(static_cast<std::int64_t>(*setting.number));
+    return ranks;
 }
 
 // One live line, where someone is watching.
@@ -118,9 +130,12 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_outputs(options);
     std::vector<Variation> variations = variations_of(options);
     const LoadedProblem loaded = load_problem(options.problem);
+    const std::vector<std::int64_t> ranks = ranks_of(options, variations);
+    // One for all points, so that they differ by what varies only.
     const Question question{&loaded, options.problem.shape, options.problem.search,
-                            load_machine(options.problem.machine)};
+                            load_machine(options.problem.machine, std::ranges::max(ranks))};
     const SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
+    say_notes(node_notes(question.machine, ranks));
     write_files(context, options, question, answers);
     if (options.json) {
         print_json(encode(question, answers, context.command_line));

@@ -107,6 +107,8 @@ Side side_of(const Plan& plan) {
     side.total_bytes = chosen.predicted.total_bytes;
     side.max_rank_bytes = chosen.predicted.max_rank_bytes;
     side.peak_bytes = chosen.predicted.peak_bytes_per_rank;
+    side.machine = plan.machine;
+    side.ranks = plan.problem.ranks;
     for (const StepCost& step : explain(plan).steps) {
         if (step.phase != Phase::epoch) continue;
         KindCost& kind = side.kinds[step.kind];
@@ -133,6 +135,7 @@ Side side_of(const RunReport& report) {
     side.total_bytes = report.measured.total_bytes;
     side.max_rank_bytes = report.measured.max_rank_bytes;
     side.peak_bytes = report.measured.peak_bytes_per_rank;
+    side.ranks = report.ranks;
     add_kinds(side.kinds, report.steps);
     return side;
 }

@@ -29,6 +29,8 @@ struct Side {
     std::optional<double> predicted_seconds, measured_seconds;       // of an epoch
     std::int64_t total_bytes = 0, max_rank_bytes = 0, peak_bytes = 0;
     std::map<std::string, KindCost> kinds;
+    std::optional<Machine> machine;  // that predictions are for; a run report does not say
+    int ranks = 1;
 };
 
 // Reads a plan or a run report. Throws Error{missing_input} or Error{data}.

@@ -211,9 +211,12 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
 }
 
 Machine load_machine(const std::string& name_or_file) {
-    if (name_or_file.empty()) return default_machine();
     if (!std::filesystem::is_regular_file(name_or_file)) return catalog::find_machine(name_or_file);
     return io::read_machine(io::read_file(name_or_file), name_or_file);
+}
+
+Machine load_machine(const std::string& name_or_file, std::int64_t ranks) {
+    return name_or_file.empty() ? default_machine(ranks) : load_machine(name_or_file);
 }
 
 }  // namespace gnnplan::tools

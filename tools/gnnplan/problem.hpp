@@ -70,7 +70,9 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
 // The same graph with the network and the ranks of `shape`; refers to `loaded`.
 Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape);
 
-// A preset's name or the file of a profile; "" for default_machine().
+// A preset's name or the file of a profile.
 Machine load_machine(const std::string& name_or_file);
+// The same, "" for default_machine(ranks).
+Machine load_machine(const std::string& name_or_file, std::int64_t ranks);
 
 }  // namespace gnnplan::tools
