@@ -6,6 +6,7 @@
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -27,6 +28,16 @@ struct SoftmaxPart {
     float sum = 0;
 };
 
+// Where a product may copy the rows of its dense operand that one panel meets, a slice of columns at a time, so that
+// each begins with a cache line and they use all of a cache: PackedPanel::bytes() of gnnplan/ir/pieces.hpp, 64-byte
+// aligned. Panels then cut the columns of the matrix as balanced_block does. In fp32 the result has the same bits as
+// without, and with less room, or none, nothing is copied. In bf16 the operand is rounded to bfloat16 (to nearest, ties
+// to even) and sums are of floats; there is room then.
+struct PanelRoom {
+    std::span<std::byte> memory{};
+    bool bf16 = false;
+};
+
 struct AdamSettings {
     float learning_rate = 0.01F;
     float beta1 = 0.9F;
@@ -40,10 +51,7 @@ struct Table {
     const char* name;
 
     // c = a * b, or c += a * b. a is m x k, with or without values, in any number of panels; b is k x n, c is m x n.
-    // With `room` the rows of b that a panel meets are copied there first, a slice of columns at a time, so that each
-    // begins with a cache line and they use all of a cache: PackedPanel::bytes() of gnnplan/ir/pieces.hpp, 64-byte
-    // aligned; of less, or none, nothing is copied. Panels then cut the k columns as balanced_block does. Same bits.
-    void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<float> room);
+    void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 
     // c = op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums over more than c has
     // rows.

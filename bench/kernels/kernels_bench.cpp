@@ -75,7 +75,7 @@ void count(benchmark::State& state, double operations, double bytes) {
 }
 
 // What a first attempt looks like: the row's result in memory, one pass over it per nonzero, no threads.
-void plain_spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<float> /*room*/) {
+void plain_spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom /*room*/) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
         float* out = c.row(i);
         if (!accumulate) std::fill_n(out, c.columns, 0.0F);

@@ -41,6 +41,7 @@ struct Options {
     int threads = 2;
     int repeats = 9;
     bool factored = false;
+    bool bf16 = false;
     bool variants = false;
     bool small_pages = false;
 };
@@ -133,14 +134,19 @@ struct Operands {
 
 // Room for what a plan packs of rows of so many columns for a matrix of these panels.
 struct Room {
-    std::int64_t floats;
+    std::int64_t bytes;
+    bool bf16;
     HugeBuffer memory;
 
-    Room(const Csr& a, std::int64_t width)
-        : floats(packed_panel(a.columns, a.panels == 1 ? 0 : (a.columns + a.panels - 1) / a.panels, width).bytes() / 4),
-          memory(std::max<std::int64_t>(1, floats), true) {}
+    Room(const Csr& a, std::int64_t width, bool round)
+        : bytes(
+              packed_panel(a.columns, a.panels == 1 ? 0 : (a.columns + a.panels - 1) / a.panels, width, round).bytes()),
+          bf16(round),
+          memory(bytes / 4 + 1, true) {}
 
-    std::span<float> span() const { return {memory.data(), static_cast<std::size_t>(floats)}; }
+    kernels::PanelRoom view() const {
+        return {{reinterpret_cast<std::byte*>(memory.data()), static_cast<std::size_t>(bytes)}, bf16};
+    }
 };
 
 // Prints one width and adds the logarithm of each form's gain over the plain loop to `gains`.
@@ -156,15 +162,16 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
     cases.push_back({"plain loop", [&] { bench::plain_spmm(plain, small.b, small.c); }, {}});
     cases.push_back({"plain loop, huge pages", [&] { bench::plain_spmm(plain, dense.b, dense.c); }, {}});
     std::list<Room> rooms;
-    const auto add = [&](const std::string& name, const Csr& a, const Operands& x, std::span<float> room) {
+    const auto add = [&](const std::string& name, const Csr& a, const Operands& x, kernels::PanelRoom room) {
         cases.push_back({name, [&x, a, room] { kernels::cpu_table().spmm(a, x.b, x.c, false, room); }, {}});
     };
     for (const auto& [name, view] : forms.views) {
-        const std::span<float> room = rooms.emplace_back(view, width).span();
+        const kernels::PanelRoom room = rooms.emplace_back(view, width, false).view();
         add(name, view, dense, room);
+        if (options.bf16) add(name + ", bf16", view, dense, rooms.emplace_back(view, width, true).view());
         if (options.small_pages) add(name + ", small pages", view, small, room);
         if (!options.variants) continue;
-        if (!room.empty()) add(name + ", not packed", view, dense, {});
+        if (!room.memory.empty()) add(name + ", not packed", view, dense, {});
         add(name + ", padded", view, padded, {});
     }
     alternate(cases, options.repeats);
@@ -207,6 +214,7 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--threads", options.threads)->capture_default_str();
     app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_flag("--bf16", options.bf16, "also with the dense operand rounded to bfloat16");
     app.add_flag("--factored", options.factored, "also without stored values");
     app.add_flag("--variants", options.variants, "also unpacked, and with padded rows of the dense operands");
     app.add_flag("--small-pages", options.small_pages, "also with dense operands on small pages");

@@ -15,6 +15,7 @@ std::string kind_text(const Step& step) {
     if (const auto* product = std::get_if<SpmmStep>(&step.operation)) {
         if (product->exchange != Exchange::none) kind += fmt::format(" {}", io::name_of(product->exchange));
         if (product->overlap) kind += " overlapped";
+        if (product->bf16) kind += " bf16";
     }
     if (const auto* map = std::get_if<MapStep>(&step.operation)) kind += fmt::format(" {}", io::name_of(map->op));
     return kind;

@@ -5,7 +5,7 @@
 
 namespace gnnplan::kernels::cpu {
 
-void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, std::span<float> room);
+void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c);
 void activate(Matrix z, const float* bias, bool relu, const DropoutKey& dropout, std::uint8_t* bits);
 void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);

@@ -45,7 +45,7 @@ struct Ones {
 };
 
 // The nonzeros of one row, and what they are multiplied with.
-template <class Policy>
+template <class Policy, class Element>
 struct RowOperands {
     Policy policy;
     const std::int32_t* column;
@@ -54,23 +54,23 @@ struct RowOperands {
     std::int64_t ahead = 0;  // nonzeros from the one at work to the one that is prefetched
     std::int64_t first = 0;
     std::int64_t last = 0;
-    float scale = 1;           // of the row's sum
-    const float* b = nullptr;  // from the strip's first column on
+    float scale = 1;             // of the row's sum
+    const Element* b = nullptr;  // from the strip's first column on
 };
 
 // c[0 .. columns - 1] of one strip, columns in ((count - 1) * width, count * width] and >= width.
-template <int width, class Policy, int... n>
-void spmm_strip(const RowOperands<Policy>& row, float* c, std::int64_t columns, Store store,
+template <int width, class Policy, class Element, int... n>
+void spmm_strip(const RowOperands<Policy, Element>& row, float* c, std::int64_t columns, Store store,
                 std::integer_sequence<int, n...>) {
     using Vector = typename VectorOf<width>::type;
     constexpr int count = sizeof...(n);
     const std::int64_t offset[count] = {(n + 1 < count ? std::int64_t{n} * width : columns - width)...};
     Vector sum[count] = {};
     for (std::int64_t k = row.first; k < row.last; ++k) {
-        const float* next = row.b + row.column[k + row.ahead] * row.b_stride;
+        const Element* next = row.b + row.column[k + row.ahead] * row.b_stride;
         (prefetch<width, n>(next), ...);
         if (row.unaligned) __builtin_prefetch(next + columns - 1);
-        const float* x = row.b + row.column[k] * row.b_stride;
+        const Element* x = row.b + row.column[k] * row.b_stride;
         const float edge = row.policy.edge(k, row.column[k]);
         (Policy::reduce(sum[n], load<width>(x + offset[n]), edge), ...);
     }
@@ -81,23 +81,23 @@ void spmm_strip(const RowOperands<Policy>& row, float* c, std::int64_t columns, 
     (__builtin_memcpy(c + offset[n], &sum[n], sizeof(Vector)), ...);
 }
 
-template <class Policy>
-using StripFunction = void (*)(const RowOperands<Policy>&, float*, std::int64_t, Store);
+template <class Policy, class Element>
+using StripFunction = void (*)(const RowOperands<Policy, Element>&, float*, std::int64_t, Store);
 
-template <int width, int count, class Policy>
-void spmm_strip_of(const RowOperands<Policy>& row, float* c, std::int64_t columns, Store store) {
+template <int width, int count, class Policy, class Element>
+void spmm_strip_of(const RowOperands<Policy, Element>& row, float* c, std::int64_t columns, Store store) {
     spmm_strip<width>(row, c, columns, store, std::make_integer_sequence<int, count>{});
 }
 
 // The strip function for the last `columns` columns, 0 < columns <= width * sizeof...(n).
-template <int width, class Policy, int... n>
-StripFunction<Policy> last_strip(std::int64_t columns, std::integer_sequence<int, n...>) {
-    constexpr StripFunction<Policy> by_count[] = {spmm_strip_of<width, n + 1, Policy>...};
+template <int width, class Policy, class Element, int... n>
+StripFunction<Policy, Element> last_strip(std::int64_t columns, std::integer_sequence<int, n...>) {
+    constexpr StripFunction<Policy, Element> by_count[] = {spmm_strip_of<width, n + 1, Policy, Element>...};
     return by_count[(columns - 1) / width];
 }
 
-template <int width, int strip, class Policy>
-void spmm_rows_of(const Csr& a, Policy policy, ConstMatrix b, Matrix c, Store store, std::int64_t first_row,
+template <int width, int strip, class Policy, class Element>
+void spmm_rows_of(const Csr& a, Policy policy, Dense<const Element> b, Matrix c, Store store, std::int64_t first_row,
                   std::int64_t last_row) {
     if constexpr (width > 1) {
         if (c.columns < width) return spmm_rows_of<width / 2, 2>(a, policy, b, c, store, first_row, last_row);
@@ -105,10 +105,10 @@ void spmm_rows_of(const Csr& a, Policy policy, ConstMatrix b, Matrix c, Store st
     constexpr std::int64_t strip_columns = std::int64_t{width} * strip;
     const std::int64_t full = (c.columns - width) / strip_columns;
     const std::int64_t rest = c.columns - full * strip_columns;  // width .. strip_columns + width - 1
-    const auto last = last_strip<width, Policy>(rest, std::make_integer_sequence<int, strip + 1>{});
+    const auto last = last_strip<width, Policy, Element>(rest, std::make_integer_sequence<int, strip + 1>{});
     if (store == Store::stream && !can_stream<width>(c)) store = Store::write;
-    RowOperands<Policy> row{policy, a.column, b.stride, unaligned(b)};
-    const std::int64_t ahead = prefetch_distance(c.columns);
+    RowOperands<Policy, Element> row{policy, a.column, b.stride, unaligned(b)};
+    const std::int64_t ahead = prefetch_distance(c.columns * std::int64_t{sizeof(Element)});
     const std::int64_t end = a.row_start[a.rows];
     for (std::int64_t i = first_row; i < last_row; ++i) {
         row.first = a.row_start[i];
@@ -128,8 +128,8 @@ void spmm_rows_of(const Csr& a, Policy policy, ConstMatrix b, Matrix c, Store st
     if (store == Store::stream) finish_streaming();
 }
 
-template <int width, int strip>
-void spmm_rows(const Csr& a, ConstMatrix b, Matrix c, Store store, std::int64_t first, std::int64_t last) {
+template <int width, int strip, class Element>
+void spmm_rows(const Csr& a, Dense<const Element> b, Matrix c, Store store, std::int64_t first, std::int64_t last) {
     if (a.value != nullptr) {
         spmm_rows_of<width, strip>(a, StoredValues{a.value}, b, c, store, first, last);
     } else if (a.column_scale != nullptr) {

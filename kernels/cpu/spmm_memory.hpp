@@ -1,9 +1,10 @@
-// How spmm_body.hpp touches memory: vectors, prefetches, stores that bypass the caches. Part of vector_body.hpp, whose
-// linkage rules hold here too.
+// How spmm_body.hpp touches memory: vectors of either element, prefetches, stores that bypass the caches. Part of
+// vector_body.hpp, whose linkage rules hold here too.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/bf16.hpp"
 #include "kernels/views.hpp"
 
 #ifdef __AVX__
@@ -30,25 +31,69 @@ typename VectorOf<width>::type load(const float* from) {
     return x;
 }
 
-constexpr std::int64_t line_floats = 16;
+template <int width>
+struct BitsOf {
+    typedef std::uint16_t Halves __attribute__((vector_size(width * sizeof(std::uint16_t))));
+    typedef std::uint32_t Words __attribute__((vector_size(width * sizeof(std::uint32_t))));
+};
+template <>
+struct BitsOf<1> {
+    using Halves = std::uint16_t;
+    using Words = std::uint32_t;
+};
+
+template <class Words, class Halves>
+Words widened(const Halves& halves) {
+    if constexpr (sizeof(Halves) == sizeof(std::uint16_t)) {
+        return halves;
+    } else {
+        return __builtin_convertvector(halves, Words);
+    }
+}
+
+// The upper halves of floats, as floats.
+template <int width>
+typename VectorOf<width>::type load(const Bf16* from) {
+    typename BitsOf<width>::Halves halves;
+    __builtin_memcpy(&halves, from, sizeof halves);
+    const auto words = widened<typename BitsOf<width>::Words>(halves) << 16U;
+    typename VectorOf<width>::type x;
+    __builtin_memcpy(&x, &words, sizeof x);
+    return x;
+}
+
+void to_bf16(const float* from, Bf16* to, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        std::uint32_t bits = 0;
+        __builtin_memcpy(&bits, from + j, sizeof bits);
+        const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U;
+        constexpr std::uint32_t infinity = 0x7f800000U;
+        constexpr std::uint32_t quiet = 0x7fc0U;
+        to[j].bits = static_cast<std::uint16_t>((bits & 0x7fffffffU) > infinity ? quiet : rounded);
+    }
+}
+
+constexpr std::int64_t bytes_of_line = 64;
 
 // Rows of B come from anywhere in memory, so those needed this many nonzeros later are prefetched: enough to hide the
 // latency of memory, and little enough to stay in the first-level cache until they are read.
-inline std::int64_t prefetch_distance(std::int64_t columns) {
-    constexpr std::int64_t ahead_floats = 1 << 12;
-    const std::int64_t rows = ahead_floats / columns;
+inline std::int64_t prefetch_distance(std::int64_t row_bytes) {
+    constexpr std::int64_t ahead_bytes = 1 << 14;
+    const std::int64_t rows = ahead_bytes / row_bytes;
     return rows < 16 ? 16 : rows > 128 ? 128 : rows;
 }
 
 // The cache line in which vector n of a row begins, unless an earlier one does.
-template <int width, int n>
-void prefetch(const float* row) {
+template <int width, int n, class Element>
+void prefetch(const Element* row) {
     constexpr std::int64_t first = std::int64_t{n} * width;
-    if constexpr (first % line_floats == 0) __builtin_prefetch(row + first);
+    if constexpr (first * sizeof(Element) % bytes_of_line == 0) __builtin_prefetch(row + first);
 }
 
-inline bool unaligned(ConstMatrix b) {
-    return b.stride % line_floats != 0 || reinterpret_cast<std::uintptr_t>(b.data) % (line_floats * sizeof(float)) != 0;
+template <class Element>
+bool unaligned(Dense<const Element> b) {
+    return b.stride * std::int64_t{sizeof(Element)} % bytes_of_line != 0 ||
+           reinterpret_cast<std::uintptr_t>(b.data) % bytes_of_line != 0;
 }
 
 // Streaming stores write past the caches, whole aligned vectors each.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/bf16.hpp"
 #include "kernels/stream.hpp"
 #include "kernels/table.hpp"
 
@@ -44,8 +45,13 @@ struct GemmBlock {
 struct VectorKernels {
     const char* name;
 
-    // Rows first .. last - 1 of Table::spmm, a in one panel.
+    // Rows first .. last - 1 of Table::spmm, a in one panel; b in floats, or in bfloat16.
     void (*spmm_rows)(const Csr& a, ConstMatrix b, Matrix c, Store store, std::int64_t first, std::int64_t last);
+    void (*spmm_rows_bf16)(const Csr& a, Dense<const Bf16> b, Matrix c, Store store, std::int64_t first,
+                           std::int64_t last);
+
+    // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
+    void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);
 
     void (*gemm_rows)(const GemmBlock& block);
     std::int64_t gemm_panel;  // columns of b that a tile takes

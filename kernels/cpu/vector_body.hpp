@@ -57,7 +57,9 @@ void adam(float* __restrict w, const float* __restrict gradient, float* __restri
 template <int width, int strip, int height>
 constexpr VectorKernels vector_kernels(const char* name) {
     return {name,
-            spmm_rows<width, strip>,
+            spmm_rows<width, strip, float>,
+            spmm_rows<width, strip, Bf16>,
+            to_bf16,
             gemm_rows<width, height>,
             2 * width,
             gemm_pack<width>,

@@ -1,5 +1,8 @@
 #include "kernels/reference/reference.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace gnnplan::kernels {
 namespace {
 
@@ -11,6 +14,26 @@ void apply_mask(Matrix g, const std::uint8_t* bits, float scale) {
             g.row(i)[j] = bit(bits, i * g.columns + j) ? g.row(i)[j] * scale : 0.0F;
         }
     }
+}
+
+// The nearest number of 8 significant bits and a float's exponents, of two the even one.
+float as_bf16(float x) {
+    if (!std::isfinite(x)) return x;
+    int exponent = 0;
+    std::frexp(x, &exponent);
+    constexpr int least = -125;  // of normal numbers
+    const double quantum = std::ldexp(1.0, std::max(exponent, least) - 8);
+    return static_cast<float>(std::nearbyint(x / quantum) * quantum);
+}
+
+void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
+    if (!room.bf16) return reference::spmm<float>(a, b, c, accumulate);
+    std::vector<float> rounded;
+    rounded.reserve(static_cast<std::size_t>(b.rows * b.columns));
+    for (std::int64_t i = 0; i < b.rows; ++i) {
+        for (std::int64_t j = 0; j < b.columns; ++j) rounded.push_back(as_bf16(b.row(i)[j]));
+    }
+    reference::spmm<float>(a, {rounded.data(), b.rows, b.columns, b.columns}, c, accumulate);
 }
 
 void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts) {
@@ -82,8 +105,7 @@ void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int
 const Table& reference_table() {
     static constexpr Table table = {
         .name = "reference",
-        .spmm = [](const Csr& a, ConstMatrix b, Matrix c, bool accumulate,
-                   std::span<float> /*room*/) { reference::spmm<float>(a, b, c, accumulate); },
+        .spmm = spmm,
         .gemm = reference::gemm<float>,
         .activate = reference::activate<float>,
         .dropout = reference::dropout<float>,

@@ -68,7 +68,7 @@ double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machi
     const double result = result_seconds(reuse, width, row_bytes, machine);
     if (width == 0 || histogram.first_uses <= 0) return result;
     const bool packed = reuse.packed.rows > 0;
-    const double gathered = packed ? 4 * static_cast<double>(reuse.packed.stride) : row_bytes;  // of a row at a time
+    const double gathered = packed ? static_cast<double>(reuse.packed.row_bytes()) : row_bytes;  // at a time
     const auto gather = [&](double from, double to) {
         return packed ? packed_gather_seconds(calibration, reuse.packed, from, to)
                       : gather_seconds(calibration, width, from, to);
@@ -90,7 +90,7 @@ double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machi
     }
     const double used = std::max(1.0, histogram.first_uses / reuse.pieces);
     seconds += histogram.first_uses * gather(used / 2 * gathered, used * gathered);
-    return seconds * reuse.share + result + stream_seconds(2 * reuse.packed_bytes, Stream::copy, machine);
+    return seconds * reuse.share + result + stream_seconds(reuse.packing_bytes, Stream::copy, machine);
 }
 
 }  // namespace gnnplan::cost

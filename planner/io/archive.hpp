@@ -47,6 +47,7 @@ template <class T>
 bool holds_something(const std::optional<T>& value) {
     return value.has_value();
 }
+inline bool holds_something(bool value) { return value; }
 
 template <class T>
 Document encode(const T& value);
@@ -66,7 +67,7 @@ public:
         field(key, value);
     }
     void extent(const char* key, std::int64_t value) { field(key, value); }
-    // A vector or std::optional that has no key when it holds nothing.
+    // A vector, std::optional or bool that has no key when it holds nothing.
     template <class T>
     void optional(const char* key, const T& value) {
         if (holds_something(value)) field(key, value);

@@ -61,6 +61,7 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.field("loss_rows", configuration.loss_rows);
     archive.field("parts", configuration.parts);
     archive.field("factored_values", configuration.factored_values);
+    archive.optional("bf16", configuration.bf16);
 }
 
 template <class Archive>

@@ -79,6 +79,7 @@ void describe_operands(Archive& archive, Subject<Archive, SpmmStep>& step) {
     archive.tensor("out", step.out);
     archive.field("exchange", step.exchange);
     archive.field("overlap", step.overlap);
+    archive.optional("bf16", step.bf16);
 }
 
 template <class Archive>

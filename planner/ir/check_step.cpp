@@ -61,6 +61,7 @@ private:
         require((s.exchange != Exchange::none) == gathers_rows(schedule_.grid), "the exchange does not fit the grid");
         const bool gathers = gathers_rows(schedule_.grid) || gathers_matrix(schedule_.grid, matrix);
         require(gathers || !s.overlap, "there is nothing to overlap the product with");
+        require(packs_panels(s.exchange, s.overlap) || !s.bf16, "with overlap or needed rows no panel is packed");
     }
     void check(const IndexStep& s) const {
         with_role(s.matrix, {Role::adjacency});

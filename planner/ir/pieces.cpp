@@ -1,3 +1,4 @@
+#include <gnnplan/base/slices.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
@@ -118,14 +119,15 @@ std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns) {
     return std::max<std::int64_t>(1, (columns + panel_columns - 1) / panel_columns);
 }
 
-PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width) {
+PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width, bool bf16) {
     const std::int64_t panels = panel_count(columns, panel_columns);
-    PackedPanel packed;
-    packed.slices = std::max<std::int64_t>(1, (width + slice_columns - 1) / slice_columns);
-    const std::int64_t lines = (width + line_floats - 1) / line_floats;
-    packed.stride = (lines + packed.slices - 1) / packed.slices * line_floats;
-    const bool whole_lines = width % line_floats == 0 && (packed.slices == 1 || lines % 2 == 1);
-    if (panels > 1 && width > line_floats && !whole_lines) packed.rows = (columns + panels - 1) / panels;
+    const std::int64_t element_bytes = bf16 ? 2 : 4;
+    const ColumnSlices slices = column_slices(width, element_bytes);
+    PackedPanel packed{0, slices.count, slices.columns, element_bytes};
+    const std::int64_t line = line_bytes / element_bytes;
+    const bool whole_lines = width % line == 0 && (slices.count == 1 || width / line % 2 == 1);
+    const bool gains = panels > 1 && width > line && !whole_lines;
+    if (gains || bf16) packed.rows = (columns + panels - 1) / panels;
     return packed;
 }
 

@@ -1,3 +1,4 @@
+#include <gnnplan/base/slices.hpp>
 #include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
@@ -164,10 +165,10 @@ double gather_seconds(const Calibration& calibration, std::int64_t width, double
 double packed_gather_seconds(const Calibration& calibration, const PackedPanel& packed, double from_bytes,
                              double to_bytes) {
     const auto fit = [](const GatherCurve& curve) {
-        return curve.width % line_floats == 0 && curve.width <= slice_columns;
+        return curve.width * 4 % line_bytes == 0 && curve.width <= slice_columns;
     };
     const auto mean = [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); };
-    return static_cast<double>(packed.slices) * by_width(calibration, packed.stride, mean, fit);
+    return static_cast<double>(packed.slices) * by_width(calibration, packed.row_bytes() / 4, mean, fit);
 }
 
 double row_seconds(const Calibration& calibration, std::int64_t width) {

@@ -68,10 +68,10 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
 PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank) {
     PackedPanel largest;
     const Tensor& matrix = tensor_of(schedule, step.matrix);
-    if (matrix.panel_columns == 0 || step.overlap || step.exchange == Exchange::rows) return largest;
+    if (!packs_panels(step.exchange, step.overlap)) return largest;
     const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        const PackedPanel packed = packed_panel(piece.columns.size(), matrix.panel_columns, width);
+        const PackedPanel packed = packed_panel(piece.columns.size(), matrix.panel_columns, width, step.bf16);
         if (packed.rows > largest.rows) largest = packed;
     }
     return largest;

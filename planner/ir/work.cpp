@@ -130,7 +130,10 @@ ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const Grap
     const std::int64_t piece_columns = divided_up(columns, pieces);
     const std::int64_t panels = panel_count(piece_columns, matrix.panel_columns);
     reuse.packed = packed_panel(schedule, step, rank);
-    if (reuse.packed.rows > 0) reuse.packed_bytes = 4 * columns * block_of(schedule, step.in, rank).columns.size();
+    if (reuse.packed.rows > 0) {
+        const std::int64_t elements = columns * block_of(schedule, step.in, rank).columns.size();
+        reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
+    }
     reuse.histogram = graph.reuse(matrix.transposed, rows, {0, matrix.columns}, divided_up(piece_columns, panels));
     reuse.pieces = static_cast<double>(matrix.columns) / static_cast<double>(piece_columns);
     const auto all = static_cast<double>(graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns}));

@@ -25,7 +25,7 @@ std::vector<Switches> switches_of(const Space& space, const enumerate::SchemeGri
     std::vector<Switches> switches;
     for (const Exchange exchange : exchanges) {
         for (const bool overlap : rows || nonzeros ? switch_values(space.options.overlap) : std::vector{false}) {
-            switches.push_back({exchange, overlap});
+            switches.push_back({exchange, overlap, space.options.bf16});
         }
     }
     return switches;
@@ -159,6 +159,8 @@ Configuration configuration_of(const Frame& frame, const Choices& choices) {
     configuration.replication = replication_of(frame.on.scheme, frame.on.grid);
     configuration.exchange = frame.switches.exchange;
     configuration.overlap = frame.switches.overlap;
+    configuration.bf16 = frame.switches.bf16 && packs_panels(configuration.exchange, configuration.overlap);
+    configuration.exact = !configuration.bf16;
     configuration.permutation = frame.permutation;
     configuration.parts = frame.parts;
     configuration.loss_rows = frame.loss_rows;

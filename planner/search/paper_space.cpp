@@ -38,6 +38,8 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
     configuration.overlap = space.options.overlap.value_or(false);
     configuration.permutation = space.options.permutation.value_or(false);
     configuration.factored_values = space.options.factored_values.value_or(false);
+    configuration.bf16 = space.options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
+    configuration.exact = !configuration.bf16;
     configuration.parts = space.options.partition ? on.grid.x : 0;
     configuration.constant_input = space.options.constant_input;
     return configuration;

@@ -15,7 +15,7 @@ public:
             for (const TensorId id : *ids) add(tensor_of(schedule, id));
         }
         if (const auto* spmm = std::get_if<SpmmStep>(&operation)) {
-            add(static_cast<std::int64_t>(spmm->exchange) * 2 + (spmm->overlap ? 1 : 0));
+            add(static_cast<std::int64_t>(spmm->exchange) * 4 + (spmm->overlap ? 2 : 0) + (spmm->bf16 ? 1 : 0));
         }
         if (const auto* gemm = std::get_if<GemmStep>(&operation)) add(gemm->transposed ? 1 : 0);
         if (const auto* map = std::get_if<MapStep>(&operation)) add(static_cast<std::int64_t>(map->op));
@@ -61,6 +61,7 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     const bool rows = gathers_rows(schedule.grid);
     switched.exchange = rows ? switches.exchange : Exchange::none;
     switched.overlap = switches.overlap && (rows || gathers_matrix(schedule.grid, matrix));
+    switched.bf16 = switches.bf16 && packs_panels(switched.exchange, switched.overlap);
     const Operation operation_switched = switched;
     const auto [entry, is_new] = known_.try_emplace(Key(schedule, operation_switched).take(), 0);
     if (is_new) {

@@ -17,6 +17,7 @@ namespace gnnplan::search {
 struct Switches {
     Exchange exchange = Exchange::none;
     bool overlap = false;
+    bool bf16 = false;  // where panels are packed
 };
 
 class StepCosts {

@@ -13,7 +13,7 @@ namespace gnnplan::exec {
 namespace {
 
 // Work between two looks at the network: long enough that looking costs little, well below the time of a piece.
-constexpr std::int64_t flops_per_look = 8'000'000;
+constexpr std::int64_t flops_per_look = 1'000'000;
 
 class Product {
 public:
@@ -47,10 +47,9 @@ private:
         const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
         return staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
     }
-    std::span<float> panel_room() const {
-        if (buffers_.panel == 0) return {};
+    kernels::PanelRoom panel_room() const {
         std::byte* begin = dense_buffer(0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
-        return {reinterpret_cast<float*>(begin), static_cast<std::size_t>(buffers_.panel) / sizeof(float)};
+        return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16};
     }
     std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k) + buffers_.dense; }
     std::size_t row_bytes(std::int64_t rows) const { return static_cast<std::size_t>(4 * rows * in_.columns); }
@@ -110,8 +109,8 @@ private:
         kernels::Csr nonzeros = part_.nonzeros(stage, nonzero_buffer(k));
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
         if (under_way_.empty()) {
-            context_.kernels.spmm(nonzeros, dense, out_, accumulate_,
-                                  nonzeros.panels > 1 ? panel_room() : std::span<float>{});
+            const bool packs = nonzeros.panels > 1 || step_.bf16;
+            context_.kernels.spmm(nonzeros, dense, out_, accumulate_, packs ? panel_room() : kernels::PanelRoom{});
         } else {
             in_portions(nonzeros, dense);
         }

@@ -113,6 +113,55 @@ TEST_P(EveryScheme, EqualsReferenceAndPrediction) {
     EXPECT_GT(run, 10);
 }
 
+// Operands of products are rounded to 2^-9 of themselves: losses move by less than a hundredth, and by something. What
+// moves between ranks, and how much memory there is, is predicted as exactly as without.
+TEST_P(EveryScheme, Bf16MovesLossesALittle) {
+    const TestProblem& problem = problems().problem(0);
+    const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
+    search::Space space = space_of(problem, counts, GetParam());
+    space.options.bf16 = true;
+    space.shape.panel_columns = 3;
+    for (const enumerate::SchemeGrid& on : space.grids) {
+        search::Frame frame{on};
+        if (on.grid.x > 1) frame.switches.exchange = Exchange::panels;
+        const search::Choices choices = search::all_choices(space, on, true).front();
+        const Schedule exact = lower::lower(space.layers, search::configuration_of(frame, choices), space.shape);
+        frame.switches.bf16 = true;
+        const Configuration configuration = search::configuration_of(frame, choices);
+        EXPECT_TRUE(configuration.bf16 && !configuration.exact);
+        const Schedule rounded = lower::lower(space.layers, configuration, space.shape);
+        ASSERT_NO_THROW(validate(rounded));
+        SCOPED_TRACE(fmt::format("{} on {}", configuration.scheme, configuration.grid.text()));
+        const auto runs = run_schedule(problem, rounded, 2);
+        const auto as_always = run_schedule(problem, exact, 2);
+        for (std::size_t epoch = 0; epoch < 2; ++epoch) {
+            const double loss = as_always[0].epochs[epoch].loss;
+            EXPECT_NEAR(runs[0].epochs[epoch].loss, loss, 0.01 * loss);
+            EXPECT_NE(runs[0].epochs[epoch].loss, loss);
+        }
+        EXPECT_TRUE(bytes_as_predicted(rounded, runs));
+        EXPECT_TRUE(peaks_as_predicted(runs));
+    }
+}
+
+TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
+    const TestProblem& problem = problems().problem(0);
+    const exec::GraphCounts counts(problem.dataset().graph());
+    const search::Space space = space_of(problem, counts, GetParam());
+    for (const enumerate::SchemeGrid& on : space.grids) {
+        if (on.grid.x == 1) continue;
+        const search::Choices choices = search::all_choices(space, on, true).front();
+        for (const search::Switches& switches :
+             {search::Switches{Exchange::rows, false, true}, search::Switches{Exchange::panels, true, true}}) {
+            search::Frame frame{on};
+            frame.switches = switches;
+            const Configuration configuration = search::configuration_of(frame, choices);
+            EXPECT_TRUE(!configuration.bf16 && configuration.exact);
+            ASSERT_NO_THROW(validate(lower::lower(space.layers, configuration, space.shape)));
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, EveryScheme, ::testing::Values(1, 2, 3, 4, 6, 8, 9, 12),
                          [](const auto& instance) { return fmt::format("P{}", instance.param); });
 

@@ -2,6 +2,11 @@
 
 #include <gnnplan/base/range.hpp>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -64,33 +69,118 @@ TEST(Spmm, CpuEqualsReference) {
     }
 }
 
-// Panels as blocks are cut, the rows of B that each meets packed; nothing behind the room is written.
+// 64-byte aligned memory of `bytes`, and 64 more that say whether anybody wrote behind it.
+class GuardedRoom {
+public:
+    explicit GuardedRoom(std::int64_t bytes) : memory_(static_cast<std::size_t>(bytes + 128), untouched) {
+        void* aligned = memory_.data();
+        std::size_t space = memory_.size();
+        std::align(64, static_cast<std::size_t>(bytes), aligned, space);
+        room_ = {static_cast<std::byte*>(aligned), static_cast<std::size_t>(bytes)};
+    }
+    std::span<std::byte> span() const { return room_; }
+    bool used() const { return room_.front() != untouched || room_[1] != untouched; }
+    bool intact_behind() const {
+        return std::all_of(room_.data() + room_.size(), room_.data() + room_.size() + 64,
+                           [](std::byte b) { return b == untouched; });
+    }
+
+private:
+    static constexpr std::byte untouched{0xa5};
+    std::vector<std::byte> memory_;
+    std::span<std::byte> room_;
+};
+
+// Bytes of what is packed of a panel of 50 columns, or of a part of them.
+std::int64_t room_bytes(std::int64_t panels, std::int64_t width, std::int64_t element_bytes) {
+    const std::int64_t line = 64 / element_bytes;
+    const std::int64_t columns = (std::min<std::int64_t>(width, 160) + line - 1) / line * line;
+    return (50 + panels - 1) / panels * columns * element_bytes;
+}
+
+// A pattern of 23 x 50 in panels as blocks are cut.
+OwnedCsr evenly_cut(std::mt19937& random, std::int64_t panels) {
+    std::vector<std::int64_t> begins;
+    for (std::int64_t p = 0; p < panels; ++p) begins.push_back(balanced_block({0, 50}, p, panels).begin);
+    return in_panels(random_csr(random, 23, 50), begins);
+}
+
+// The rows of B that each panel meets packed; nothing behind the room is written.
 TEST(Spmm, PackedPanelsEqualUnpackedOnes) {
     std::mt19937 random(6);
-    const OwnedCsr whole = random_csr(random, 23, 50);
     for (const std::int64_t panels : {1, 2, 3, 7}) {
-        std::vector<std::int64_t> begins;
-        for (std::int64_t p = 0; p < panels; ++p) begins.push_back(balanced_block({0, 50}, p, panels).begin);
-        const OwnedCsr a = in_panels(whole, begins);
+        const OwnedCsr a = evenly_cut(random, panels);
         for (const std::int64_t width : {1, 15, 16, 41, 64, 128, 161, 256, 320, 602}) {
-            const std::int64_t floats =
-                (50 + panels - 1) / panels * ((std::min<std::int64_t>(width, 160) + 15) / 16 * 16);
-            std::vector<float> memory(static_cast<std::size_t>(floats + 32), guard);
-            void* aligned = memory.data();
-            std::size_t space = memory.size() * sizeof(float);
-            const std::size_t bytes = static_cast<std::size_t>(floats) * sizeof(float);
-            ASSERT_NE(std::align(64, bytes, aligned, space), nullptr);
-            const std::span<float> room(static_cast<float*>(aligned), static_cast<std::size_t>(floats));
+            const GuardedRoom room(room_bytes(panels, width, 4));
             const Owned b = Owned(50, width, 3).fill(random, 3);
             for (const bool accumulate : {false, true}) {
                 Owned got = Owned(23, width).fill(random, 9);
                 Owned want = got;
-                cpu_table().spmm(a.view(), b.view(), got.view(), accumulate, room);
+                cpu_table().spmm(a.view(), b.view(), got.view(), accumulate, {room.span()});
                 cpu_table().spmm(a.view(), b.view(), want.view(), accumulate, {});
                 ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
-                ASSERT_EQ(*(room.data() + room.size()), guard);
+                ASSERT_TRUE(room.intact_behind());
             }
-            EXPECT_NE(room.front(), guard) << "the room is used";
+            EXPECT_TRUE(room.used());
+        }
+    }
+}
+
+// Operands that bfloat16 has no room for: numbers of up to 12 significant bits, of which the reference keeps 8.
+TEST(Spmm, Bf16PanelsEqualReference) {
+    std::mt19937 random(8);
+    for (const std::int64_t panels : {1, 2, 3, 7}) {
+        const OwnedCsr valued = evenly_cut(random, panels);
+        for (const OwnedCsr& a :
+             {valued, factored(valued, random, true, true), factored(valued, random, false, false)}) {
+            for (const std::int64_t width : {1, 2, 3, 7, 15, 16, 31, 32, 33, 41, 64, 100, 128, 161, 256, 320, 602}) {
+                const GuardedRoom room(room_bytes(panels, width, 2));
+                const Owned b = Owned(50, width, 3).fill(random, 4000);
+                for (const bool accumulate : {false, true}) {
+                    Owned got = Owned(23, width).fill(random, 9);
+                    Owned want = got;
+                    Owned unrounded = got;
+                    cpu_table().spmm(a.view(), b.view(), got.view(), accumulate, {room.span(), true});
+                    reference_table().spmm(a.view(), b.view(), want.view(), accumulate, {{}, true});
+                    reference_table().spmm(a.view(), b.view(), unrounded.view(), accumulate, {});
+                    ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
+                    ASSERT_NE(difference(got, unrounded), "") << "nothing was rounded";
+                    ASSERT_TRUE(room.intact_behind());
+                }
+            }
+        }
+    }
+}
+
+// To nearest, ties to even, up to infinity; NaNs stay NaNs, whatever their bits.
+TEST(Spmm, EveryInstructionSetRoundsToBf16) {
+    using Limits = std::numeric_limits<float>;
+    const float tie = 1 + 1.0F / 256;      // between 1 and 1 + 1/128
+    const float odd_tie = 1 + 3.0F / 256;  // between 1 + 1/128 and 1 + 2/128
+    const std::vector<std::pair<float, std::uint16_t>> pairs = {{0.0F, 0},
+                                                                {-0.0F, 0x8000},
+                                                                {1.0F, 0x3f80},
+                                                                {-2.5F, 0xc020},
+                                                                {tie, 0x3f80},
+                                                                {odd_tie, 0x3f82},
+                                                                {std::nextafter(tie, 2.0F), 0x3f81},
+                                                                {std::nextafter(tie, 0.0F), 0x3f80},
+                                                                {Limits::denorm_min(), 0},
+                                                                {Limits::max(), 0x7f80},
+                                                                {-Limits::infinity(), 0xff80},
+                                                                {Limits::quiet_NaN(), 0x7fc0},
+                                                                {std::bit_cast<float>(0x7f800001U), 0x7fc0},
+                                                                {std::bit_cast<float>(0x7fffffffU), 0x7fc0},
+                                                                {std::bit_cast<float>(0xffffffffU), 0x7fc0}};
+    std::vector<float> from;
+    for (int i = 0; i < 5; ++i) {  // more than a vector, and a tail
+        for (const auto& pair : pairs) from.push_back(pair.first);
+    }
+    for (const auto* kernels : cpu::supported_kernels()) {
+        std::vector<Bf16> to(from.size());
+        kernels->to_bf16(from.data(), to.data(), static_cast<std::int64_t>(from.size()));
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            EXPECT_EQ(to[i].bits, pairs[i % pairs.size()].second) << kernels->name << " " << from[i];
         }
     }
 }

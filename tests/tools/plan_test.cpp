@@ -76,6 +76,30 @@ TEST(Plan, PinsAreKept) {
     EXPECT_EQ(pinned("--constant-input")["constant_input"], true);
 }
 
+// Rounding is never chosen unasked, and where nothing can be rounded the plan is exact and says so.
+TEST(Plan, Bf16IsInexactAndOnlyIfAsked) {
+    const auto planned = [](const std::string& flags) {
+        return gnnplan("plan --graph ogbn-arxiv --ranks 4 --json " + flags).json();
+    };
+    const auto products = [](const nlohmann::json& plan) {
+        return std::ranges::count_if(plan["schedule"]["steps"],
+                                     [](const auto& step) { return step["kind"] == "spmm" && step.contains("bf16"); });
+    };
+    EXPECT_EQ(planned("")["configuration"]["exact"], true);
+    EXPECT_FALSE(planned("")["configuration"].contains("bf16"));
+    for (const char* space : {"full", "paper"}) {
+        const auto plan = planned(std::string("--bf16 --overlap off --exchange panels --scheme 1d --space ") + space);
+        EXPECT_EQ(plan["configuration"]["bf16"], true) << space;
+        EXPECT_EQ(plan["configuration"]["exact"], false) << space;
+        EXPECT_GT(products(plan), 0) << space;
+    }
+    const auto overlapped = planned("--bf16 --overlap on --scheme 1d");
+    EXPECT_EQ(overlapped["configuration"]["exact"], true);
+    EXPECT_EQ(products(overlapped), 0);
+    EXPECT_THAT(gnnplan("plan --graph ogbn-arxiv --ranks 4 --bf16 --overlap on --scheme 1d").err,
+                HasSubstr("note: --bf16 has no effect"));
+}
+
 TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
     for (const char* pins : {"--replication 4",
                              "--grid 4x2",

@@ -56,6 +56,7 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.column_loss) choices.emplace_back("column loss");
     if (configuration.loss_rows) choices.emplace_back("loss rows");
     if (configuration.factored_values) choices.emplace_back("factored values");
+    if (configuration.bf16) choices.emplace_back("bf16");
     if (!configuration.exact) choices.emplace_back("inexact");
     return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));
 }

@@ -88,6 +88,11 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
         remarks.emplace_back(
             "--loss-rows on has no effect on the plan: the loss needs all rows, or the space prunes none");
     }
+    if (options.bf16 && !chosen.bf16) {
+        remarks.emplace_back(
+            "--bf16 has no effect on the plan: with overlap or needed rows nothing is packed for the cache (--overlap "
+            "off --exchange panels)");
+    }
     return remarks;
 }
 

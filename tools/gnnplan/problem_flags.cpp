@@ -33,6 +33,9 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
         ->type_name("stored|factored");
     add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled");
     add_switch(command, "--loss-rows", flags.loss_rows, "Pin whether layers work on the rows only that the loss needs");
+    command.add_flag("--bf16", flags.bf16,
+                     "Inexact: products round their dense operand to bfloat16 where it is packed for the cache, which "
+                     "is not with overlap nor with needed rows");
     command.add_flag("--partition", flags.partition, "Number vertices by a partitioner; the graph must be there");
     command.add_flag("--constant-input", flags.constant_input, "The features never change: no dropout on them");
 }
@@ -105,6 +108,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     options.permutation = switched(flags.permute);
     options.loss_rows = switched(flags.loss_rows);
     if (flags.values) options.factored_values = *flags.values == "factored";
+    options.bf16 = flags.bf16;
     options.partition = flags.partition;
     options.memory_per_rank = flags.memory;
     options.constant_input = flags.constant_input;

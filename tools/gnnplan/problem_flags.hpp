@@ -17,6 +17,7 @@ struct SearchFlags {
     std::string space = "full";
     std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows;
     std::optional<std::int64_t> replication;
+    bool bf16 = false;
     bool partition = false;
     bool constant_input = false;
     std::int64_t memory = 0;  // bytes per rank; 0: the machine's

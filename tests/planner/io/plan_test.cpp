@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace gnnplan::io {
@@ -80,6 +81,31 @@ TEST(Plan, StepsReadBackWithTheirOperands) {
         EXPECT_EQ(read.tensors[i].role, expected.tensors[i].role);
         EXPECT_EQ(read.tensors[i].dtype, expected.tensors[i].dtype);
     }
+}
+
+TEST(Plan, Bf16HasKeysWhereItIs) {
+    Plan plan = sample_plan();
+    Candidate& candidate = plan.candidates[0];
+    candidate.configuration.bf16 = true;
+    SpmmStep* rounded = nullptr;
+    for (Step& step : candidate.schedule.steps) {
+        if (rounded == nullptr) rounded = std::get_if<SpmmStep>(&step.operation);
+    }
+    ASSERT_NE(rounded, nullptr);
+    rounded->bf16 = true;
+    const std::string text = write_plan(plan);
+    const Plan read = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(read), text);
+    EXPECT_TRUE(read.candidates[0].configuration.bf16);
+    EXPECT_FALSE(read.candidates[1].configuration.bf16);
+    const auto count = [&](const Candidate& of) {
+        return std::ranges::count_if(of.schedule.steps, [](const Step& step) {
+            const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+            return spmm != nullptr && spmm->bf16;
+        });
+    };
+    EXPECT_EQ(count(read.candidates[0]), 1);
+    EXPECT_EQ(count(read.candidates[1]), 0);
 }
 
 TEST(Plan, HasTheKeysScriptsRelyOn) {

@@ -189,13 +189,13 @@ TEST(Memory, StagingHoldsWhatIsNotContiguous) {
 
 // 101 columns in panels of 20: six, the largest of 17 rows.
 TEST(Memory, StagingHoldsAPackedPanel) {
-    const auto staged = [](std::int64_t panel_columns, std::int64_t width, bool overlap) {
+    const auto staged = [](std::int64_t panel_columns, std::int64_t width, bool overlap, bool bf16 = false) {
         Schedule s{{1, 1, 1},
                    {},
                    {{"A^T", Role::adjacency, DType::f32, 101, 101, {Axes::parse("x"), Axes::parse("z"), {}}, 0, true},
                     {"a", Role::transient, DType::f32, 101, width, layout_c()},
                     {"b", Role::transient, DType::f32, 101, width, layout_c()}},
-                   {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+                   {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap, bf16}}}};
         s.tensors[0].panel_columns = panel_columns;
         const Staging staging = staging_of(s, s.steps[0], graph, 0);
         EXPECT_EQ(staging.send_bytes, 0);
@@ -209,6 +209,10 @@ TEST(Memory, StagingHoldsAPackedPanel) {
     EXPECT_EQ(staged(20, 7, false), 0) << "less than one";
     EXPECT_EQ(staged(0, 41, false), 0) << "one panel";
     EXPECT_EQ(staged(20, 41, true), 0) << "small portions";
+    EXPECT_EQ(staged(20, 41, false, true), 17 * 64 * 2);
+    EXPECT_EQ(staged(20, 256, false, true), 17 * 128 * 2) << "two slices";
+    EXPECT_EQ(staged(20, 7, false, true), 17 * 32 * 2) << "of any width";
+    EXPECT_EQ(staged(0, 128, false, true), 101 * 128 * 2) << "of a single panel, too";
 }
 
 TEST(Memory, LargestTensorsComeLargestFirst) {

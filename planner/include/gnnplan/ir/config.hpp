@@ -59,6 +59,7 @@ struct Configuration {
     bool column_loss = false;         // softmax cross-entropy on logits in C
     bool loss_rows = false;           // only the rows that the loss needs are computed
     int parts = 0;                    // > 1: the partitioner numbers vertices by this many parts
+    bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
     bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
 };
 

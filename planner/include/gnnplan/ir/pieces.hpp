@@ -64,22 +64,20 @@ Layout dense_layout(const Tensor& matrix);
 // In how many source panels, of equal size, a block of so many columns is stored; see Tensor::panel_columns.
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 
-// The widest dense rows that a kernel reads as they are; of wider ones it multiplies a slice of columns at a time, at
-// most this many and all about equal.
-inline constexpr std::int64_t slice_columns = 160;
-inline constexpr std::int64_t line_floats = 16;  // of a cache line
-
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
-// a slice of their columns, in whole cache lines. Rows that begin with a cache line, and of which a slice uses every
-// set of a cache, gain nothing, and those below a cache line would grow: they are not.
+// a slice of their columns, in whole cache lines. In fp32, rows that begin with a cache line, and of which a slice uses
+// every set of a cache, gain nothing, those below a cache line would grow, and a single panel is read as often as
+// copied: they are not. In bf16 all are.
 struct PackedPanel {
     std::int64_t rows = 0;    // of the largest panel; 0 where rows are read as they are
     std::int64_t slices = 1;  // of each row
-    std::int64_t stride = 0;  // floats of a packed row
+    std::int64_t stride = 0;  // elements of a packed row
+    std::int64_t element_bytes = 4;
 
-    std::int64_t bytes() const { return 4 * rows * stride; }
+    std::int64_t row_bytes() const { return element_bytes * stride; }
+    std::int64_t bytes() const { return rows * row_bytes(); }
 };
-PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width);
+PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width, bool bf16);
 
 // Bytes of the nonzeros of a block of rows.size() x columns.size() as they are stored and sent: for each panel 8 (rows
 // + 1) for row starts, for each nonzero 4 for its column and 4 for its value, unless values are factored.

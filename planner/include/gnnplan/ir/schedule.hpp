@@ -56,12 +56,16 @@ struct Tensor {
 // out = M in. `matrix` has its rows over x and its contraction side over z, over z and y, or over y (pieces.hpp). `in`
 // is in C, or in F when the contraction side is over y; `out` has its rows over x and is partial over the axes that
 // split the contraction side. The rows of `in` that other ranks hold come piece by piece; with `overlap` the next piece
-// is on its way while one is multiplied.
+// is on its way while one is multiplied. With `bf16` the rows that a panel meets are kept in cache as bfloat16, to
+// which they are rounded: not with overlap, nor with needed rows, where nothing is packed.
 struct SpmmStep {
     TensorId matrix, in, out;
     Exchange exchange;
     bool overlap;
+    bool bf16 = false;
 };
+// Whether a product can, with these switches.
+constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
 
 // For each piece of `matrix`, tells the rank that holds the dense rows which of them are needed. Once, in setup, for
 // every matrix whose products exchange needed rows.

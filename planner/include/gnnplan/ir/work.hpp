@@ -38,11 +38,11 @@ RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& g
 // of the size of its own, whatever part of the columns the rank has: parts are taken to be alike.
 struct ProductReuse {
     ReuseHistogram histogram;
-    double share = 1;               // of the histogram's nonzeros, the rank's
-    double pieces = 1;              // into which the histogram's columns are cut; panels lie within pieces
-    double rows = 0;                // of the rank's result
-    PackedPanel packed;             // panels as they are copied, if they are
-    std::int64_t packed_bytes = 0;  // of the dense operand that is copied
+    double share = 1;                // of the histogram's nonzeros, the rank's
+    double pieces = 1;               // into which the histogram's columns are cut; panels lie within pieces
+    double rows = 0;                 // of the rank's result
+    PackedPanel packed;              // panels as they are copied, if they are
+    std::int64_t packing_bytes = 0;  // of the dense operand that are read and written to copy them
 };
 ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
