@@ -17,7 +17,7 @@ constexpr std::uint64_t seed = 1;  // of weights, and of who shares memory with 
 // Predictions are of training with dropout, on the features too where they may vary.
 constexpr float dropout = 0.5F;
 constexpr double cached_epoch = 0.1;   // seconds: below, what caches hold when an epoch begins matters
-constexpr double turn_seconds = 0.02;  // of timed epochs
+constexpr double turn_seconds = 0.15;  // of timed epochs
 constexpr int most_in_turn = 9;
 
 // By how much each step moves the latest rank on, median over epochs; all ranks begin an epoch together. Of one epoch

@@ -58,6 +58,31 @@ struct RowOperands {
     const Element* b = nullptr;  // from the strip's first column on
 };
 
+// Fetches the rows of C that are added to, some of them ahead of the one at work. Rows without nonzeros are skipped, so
+// the next one is nowhere that hardware would expect.
+class AddedRows {
+public:
+    AddedRows(const Csr& a, const Matrix& c, std::int64_t first, std::int64_t last)
+        : a_(a), c_(c), next_(first), last_(last) {
+        for (int i = 0; i < ahead; ++i) fetch_next();
+    }
+    void fetch_next() {
+        while (next_ < last_ && a_.row_start[next_] == a_.row_start[next_ + 1]) ++next_;
+        if (next_ == last_) return;
+        const char* row = reinterpret_cast<const char*>(c_.row(next_++));
+        const auto bytes = static_cast<std::int64_t>(sizeof(float)) * c_.columns;
+        for (std::int64_t at = 0; at < bytes; at += bytes_of_line) __builtin_prefetch(row + at, 1);
+    }
+
+private:
+    static constexpr int ahead = 4;
+
+    const Csr& a_;
+    const Matrix& c_;
+    std::int64_t next_;
+    std::int64_t last_;
+};
+
 // c[0 .. columns - 1] of one strip, columns in ((count - 1) * width, count * width] and >= width.
 template <int width, class Policy, class Element, int... n>
 void spmm_strip(const RowOperands<Policy, Element>& row, float* c, std::int64_t columns, Store store,
@@ -110,12 +135,16 @@ void spmm_rows_of(const Csr& a, Policy policy, Dense<const Element> b, Matrix c,
     RowOperands<Policy, Element> row{policy, a.column, b.stride, unaligned(b)};
     const std::int64_t ahead = prefetch_distance(c.columns * std::int64_t{sizeof(Element)});
     const std::int64_t end = a.row_start[a.rows];
+    AddedRows added(a, c, first_row, store == Store::add ? last_row : first_row);
     for (std::int64_t i = first_row; i < last_row; ++i) {
         row.first = a.row_start[i];
         row.last = a.row_start[i + 1];
         row.ahead = row.last + ahead <= end ? ahead : 0;
         if (a.row_scale != nullptr) row.scale = a.row_scale[i];
-        if (store == Store::add && row.first == row.last) continue;
+        if (store == Store::add) {
+            if (row.first == row.last) continue;
+            added.fetch_next();
+        }
         row.b = b.data;
         float* out = c.data + i * c.stride;
         for (std::int64_t s = 0; s < full; ++s) {

@@ -44,13 +44,20 @@ std::vector<double> times_of(std::span<const Sample> samples, std::string_view w
     return times;
 }
 
-double fit_overlap(std::span<const Sample> samples) {
+void fit_overlap(Calibration& calibration, std::span<const Sample> samples) {
     const std::vector<double> compute = times_of(samples, "overlap.compute");
     const std::vector<double> exchange = times_of(samples, "overlap.exchange");
     const std::vector<double> both = times_of(samples, "overlap.both");
+    if (both.empty()) return;
     std::vector<double> slowdowns;
-    for (std::size_t i = 0; i < both.size(); ++i) slowdowns.push_back(both[i] / std::max(compute[i], exchange[i]));
-    return slowdowns.empty() ? 1 : std::max(1.0, median(std::move(slowdowns)));
+    std::vector<double> exposed;
+    for (std::size_t i = 0; i < both.size(); ++i) {
+        const auto [shorter, longer] = std::minmax(compute[i], exchange[i]);
+        slowdowns.push_back(both[i] / longer);
+        exposed.push_back((both[i] - longer) / shorter);
+    }
+    calibration.overlap_slowdown = std::max(1.0, median(std::move(slowdowns)));
+    calibration.overlap_exposed = std::clamp(median(std::move(exposed)), 0.0, 1.0);
 }
 
 // The single rates that stand in where a curve does not reach.
@@ -79,7 +86,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.all_reduce = fit_messages(samples, "all_reduce");
     calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
     calibration.redistribution = fit_messages(samples, "redistribute");
-    calibration.overlap_slowdown = fit_overlap(samples);
+    fit_overlap(calibration, samples);
     machine.calibration = std::move(calibration);
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
     machine.inter_node = fit_messages(samples, "between").value_or(base.inter_node);

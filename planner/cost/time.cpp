@@ -90,13 +90,15 @@ RankLevels traffic_by_level(const StepMessages& messages, const Machine& machine
     return traffic;
 }
 
-// A pipeline of `pieces`: while one is multiplied, slower than alone, the next one comes. The first one
-// is on the rank already unless its nonzeros come from others too.
-double overlapped(double compute, double communication, double pieces, bool first_is_local, double slowdown) {
+// A pipeline of `pieces`: while one is multiplied, slower than alone, the next one comes, and the processor that
+// multiplies may also be what moves the bytes. The first one is on the rank already unless its nonzeros come from
+// others too.
+double overlapped(double compute, double communication, double pieces, bool first_is_local, const Calibration& rates) {
     if (pieces <= 1) return compute + communication;
     const double each = compute / pieces;
     const double fetch = communication / (first_is_local ? pieces - 1 : pieces);
-    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each * slowdown, fetch) + each;
+    const double hidden = std::max(each, fetch) + rates.overlap_exposed * std::min(each, fetch);
+    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each * rates.overlap_slowdown, hidden) + each;
 }
 
 // Of a product that looks its values up by column instead of reading them: 0 to 18 % by width and graph
@@ -191,9 +193,8 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const
     if (spmm == nullptr || !spmm->overlap) return compute + communication;
     const Grid& grid = on_rank.schedule.grid;
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
-    const double slowdown = on_rank.calibration() == nullptr ? 1 : on_rank.calibration()->overlap_slowdown;
     return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
-                      slowdown);
+                      on_rank.machine.calibration.value_or(Calibration{}));
 }
 
 // A ring's blocks go by the number of the rank, whatever its class: ranks that send the most, or across the border of a

@@ -67,6 +67,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_median", calibration.error_median);
     archive.field("error_p90", calibration.error_p90);
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
+    archive.optional("overlap_exposed", calibration.overlap_exposed);
     archive.optional("threads", calibration.threads);
     archive.optional("loss", calibration.loss);
     archive.optional("all_reduce", calibration.all_reduce);

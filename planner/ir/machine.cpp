@@ -110,6 +110,8 @@ void validate(const Calibration& calibration, const Machine& machine) {
     require(calibration.threads.value_or(1) > 0, machine, "calibration.threads", "must be positive");
     require(std::isfinite(calibration.overlap_slowdown) && calibration.overlap_slowdown >= 1, machine,
             "calibration.overlap_slowdown", "must be finite and at least 1");
+    require(calibration.overlap_exposed >= 0 && calibration.overlap_exposed <= 1, machine,
+            "calibration.overlap_exposed", "must be between 0 and 1");
     require_not_negative(calibration.error_median, machine, "calibration.error_median");
     require_not_negative(calibration.error_p90, machine, "calibration.error_p90");
 }

@@ -42,16 +42,16 @@ ReuseHistogram random_reuse(double n, double d) {
 
 }  // namespace
 
-void ReuseHistogram::add(const ReuseHistogram& other) {
+void ReuseHistogram::add(const ReuseHistogram& other, double weight) {
     reuses.resize(std::max(reuses.size(), other.reuses.size()));
     between.resize(reuses.size());
     for (std::size_t b = 0; b < other.reuses.size(); ++b) {
-        reuses[b] += other.reuses[b];
-        between[b] += other.between[b];
+        reuses[b] += weight * other.reuses[b];
+        between[b] += weight * other.between[b];
     }
-    first_uses += other.first_uses;
+    first_uses += weight * other.first_uses;
     most_distinct = std::max(most_distinct, other.most_distinct);
-    row_visits += other.row_visits;
+    row_visits += weight * other.row_visits;
 }
 
 void ReuseHistogram::spread(double count, double from, double to, double nonzeros) {

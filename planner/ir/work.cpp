@@ -4,6 +4,7 @@
 #include <gnnplan/ir/work.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace gnnplan {
 namespace {
@@ -114,28 +115,50 @@ RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& g
                       step.operation);
 }
 
+namespace {
+
+// Of a rank's pieces, some that are about equal.
+struct AlikePieces {
+    std::int64_t columns = 0;
+    std::int64_t count = 0;
+};
+
+// Those of a rank: its own block of the columns, which stays whole where those of others are split, and the others.
+std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& matrix, int rank) {
+    std::array<AlikePieces, 2> kinds;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        if (piece.columns.empty()) continue;
+        AlikePieces& kind = kinds[matrix.splits > 1 && piece.dense_root != rank ? 1 : 0];
+        kind.columns += piece.columns.size();
+        ++kind.count;
+    }
+    return kinds;
+}
+
+}  // namespace
+
 ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     const Range rows = block_of(schedule, step.out, rank).rows;
-    std::int64_t columns = 0;
-    std::int64_t pieces = 0;
+    const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
+    const std::int64_t columns = kinds[0].columns + kinds[1].columns;
     ProductReuse reuse;
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        if (piece.columns.empty()) continue;
-        columns += piece.columns.size();
-        ++pieces;
-    }
     reuse.rows = static_cast<double>(rows.size());
-    if (pieces == 0 || rows.empty()) return reuse;
-    const std::int64_t piece_columns = divided_up(columns, pieces);
-    const std::int64_t panels = panel_count(piece_columns, matrix.panel_columns);
+    if (columns == 0 || rows.empty()) return reuse;
     reuse.packed = packed_panel(schedule, step, rank);
     if (reuse.packed.rows > 0) {
         const std::int64_t elements = columns * block_of(schedule, step.in, rank).columns.size();
         reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
     }
-    reuse.histogram = graph.reuse(matrix.transposed, rows, {0, matrix.columns}, divided_up(piece_columns, panels));
-    reuse.pieces = static_cast<double>(matrix.columns) / static_cast<double>(piece_columns);
+    reuse.pieces = 0;
+    for (const AlikePieces& kind : kinds) {
+        if (kind.count == 0) continue;
+        const std::int64_t each = divided_up(kind.columns, kind.count);
+        const std::int64_t panel = divided_up(each, panel_count(each, matrix.panel_columns));
+        const double weight = static_cast<double>(kind.columns) / static_cast<double>(columns);
+        reuse.histogram.add(graph.reuse(matrix.transposed, rows, {0, matrix.columns}, panel), weight);
+        reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);
+    }
     const auto all = static_cast<double>(graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns}));
     if (all > 0) reuse.share = static_cast<double>(local_nonzeros(schedule, matrix, graph, rank, rows)) / all;
     return reuse;

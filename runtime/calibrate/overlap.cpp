@@ -6,6 +6,7 @@
 #include <gnnplan/base/range.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -14,8 +15,9 @@ constexpr std::int64_t width = 64;
 constexpr std::int64_t degree = 16;
 constexpr std::int64_t rows = 1 << 16;
 constexpr std::int64_t columns = 1 << 15;  // 8 MiB of dense operand
-constexpr std::int64_t flops_per_look = 8'000'000;
+constexpr std::int64_t flops_per_look = 1'000'000;
 constexpr std::int64_t first_bytes = 1 << 20;
+constexpr std::int64_t pipeline = 8;  // pieces
 
 class Product {
 public:
@@ -41,42 +43,64 @@ private:
     Array<float> result_;
 };
 
-// A message from each rank to the next.
+// Messages from each rank to the next, of `bytes` together.
 class Shift {
 public:
-    Shift(comm::Communicator& comm, std::int64_t bytes) : comm_(comm), out_(bytes), in_(bytes) {}
+    Shift(comm::Communicator& comm, std::int64_t bytes, std::int64_t pieces)
+        : comm_(comm), pieces_(pieces), out_(bytes), in_(bytes) {}
 
-    std::unique_ptr<comm::PendingExchange> start() {
+    void start() {
         const int ranks = comm_.size();
-        const comm::Send send{(comm_.rank() + 1) % ranks, out_.span()};
-        const comm::Receive receive{(comm_.rank() + ranks - 1) % ranks, in_.span()};
-        return comm_.start_exchange({&send, 1}, {&receive, 1});
+        for (std::int64_t i = 0; i < pieces_; ++i) {
+            const Range piece = balanced_block({0, std::ssize(out_)}, i, pieces_);
+            const auto of = [&](Array<std::byte>& all) {
+                return std::span(all.data() + piece.begin, static_cast<std::size_t>(piece.size()));
+            };
+            const comm::Send send{(comm_.rank() + 1) % ranks, of(out_)};
+            const comm::Receive receive{(comm_.rank() + ranks - 1) % ranks, of(in_)};
+            under_way_.push_back(comm_.start_exchange({&send, 1}, {&receive, 1}));
+        }
+    }
+    void progress() const {
+        for (const auto& piece : under_way_) piece->progress();
+    }
+    void finish() {
+        for (const auto& piece : under_way_) piece->wait();
+        under_way_.clear();
     }
 
 private:
     comm::Communicator& comm_;
+    std::int64_t pieces_;
     Array<std::byte> out_;
     Array<std::byte> in_;
+    std::vector<std::unique_ptr<comm::PendingExchange>> under_way_;
 };
 
 }  // namespace
 
 void measure_overlap(const Setting& setting, double ratio, std::int64_t largest, std::vector<Sample>& samples) {
     Product product(setting.kernels);
+    const auto exchange = [&](Shift& shift) {
+        return seconds_of_collective(setting, [&] {
+            shift.start();
+            shift.finish();
+        });
+    };
     const auto compute = seconds_of_collective(setting, [&] { product.run([] {}); });
-    Shift trial(setting.comm, std::min(first_bytes, largest));
-    const auto tried = seconds_of_collective(setting, [&] { trial.start()->wait(); });
+    Shift trial(setting.comm, std::min(first_bytes, largest), pipeline);
+    const auto tried = exchange(trial);
     const double fitting = ratio * static_cast<double>(first_bytes) * measure::median(compute) / measure::median(tried);
     const auto bytes = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(largest)));
 
-    Shift shift(setting.comm, bytes);
+    Shift shift(setting.comm, bytes, pipeline);
     const std::vector<std::int64_t> at{product.nonzeros(), bytes};
     samples.push_back({"overlap.compute", at, compute});
-    samples.push_back({"overlap.exchange", at, seconds_of_collective(setting, [&] { shift.start()->wait(); })});
+    samples.push_back({"overlap.exchange", at, exchange(shift)});
     samples.push_back({"overlap.both", at, seconds_of_collective(setting, [&] {
-                           const auto pending = shift.start();
-                           product.run([&] { pending->progress(); });
-                           pending->wait();
+                           shift.start();
+                           product.run([&] { shift.progress(); });
+                           shift.finish();
                        })});
 }
 

@@ -19,6 +19,12 @@ namespace {
 constexpr const char* data_name = "gnnplan data";
 constexpr const char* control_name = "gnnplan control";
 
+// Open MPI over TCP sends messages of at most this many bytes unasked, larger ones when the receiver says so, and all
+// on the one connection of a pair. With the library's 64 KiB, permission to send waits behind a quarter of a megabyte
+// of such messages when the pieces of an overlapped product go one way and its larger pieces the other. Any value that
+// the user has given stays.
+void keep_unasked_messages_short() { setenv("OMPI_MCA_btl_tcp_eager_limit", "16384", 0); }
+
 MPI_Datatype datatype(float /*of*/) { return MPI_FLOAT; }
 MPI_Datatype datatype(double /*of*/) { return MPI_DOUBLE; }
 
@@ -152,6 +158,7 @@ std::vector<std::string> MpiCommunicator::control_all_gather(const std::string& 
 MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes) {
     ensure(largest_message_bytes >= 8 && largest_message_bytes <= std::numeric_limits<int>::max(),
            "MPI messages: the largest must have 8 to 2^31 - 1 bytes");
+    keep_unasked_messages_short();
     int provided = MPI_THREAD_SINGLE;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_FUNNELED)

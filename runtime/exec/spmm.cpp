@@ -4,6 +4,8 @@
 // bytes in between.
 #include "runtime/exec/handlers.hpp"
 
+#include <gnnplan/base/slices.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -117,15 +119,28 @@ private:
         accumulate_ = true;
     }
 
+    // Slice after slice of the columns, and panel after panel, as the product does by itself: cut only by rows, each
+    // portion would read all of the dense operand.
     void in_portions(const kernels::Csr& nonzeros, const kernels::ConstMatrix& dense) const {
-        const std::int64_t flops = 2 * nonzeros.nonzeros() * dense.columns;
+        const std::int64_t slice = column_slices(dense.columns, sizeof(float)).columns;
+        for (std::int64_t first = 0; first < dense.columns; first += slice) {
+            const std::int64_t columns = std::min(slice, dense.columns - first);
+            const kernels::ConstMatrix from{dense.data + first, dense.rows, columns, dense.stride};
+            const kernels::Matrix to{out_.data + first, out_.rows, columns, out_.stride};
+            for (std::int64_t p = 0; p < nonzeros.panels; ++p) {
+                in_portions(nonzeros.panel(p), from, to, accumulate_ || p > 0);
+            }
+        }
+    }
+    void in_portions(const kernels::Csr& panel, const kernels::ConstMatrix& from, const kernels::Matrix& to,
+                     bool accumulate) const {
+        const std::int64_t flops = 2 * panel.nonzeros() * from.columns;
         const std::int64_t portions =
-            std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, nonzeros.rows));
+            std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, panel.rows));
         for (std::int64_t i = 0; i < portions; ++i) {
-            const Range rows = balanced_block({0, nonzeros.rows}, i, portions);
-            const kernels::Csr part = nonzeros.row_slice(rows.begin, rows.size());
-            context_.kernels.spmm(part, dense, {out_.row(rows.begin), rows.size(), out_.columns, out_.stride},
-                                  accumulate_, {});
+            const Range rows = balanced_block({0, panel.rows}, i, portions);
+            context_.kernels.spmm(panel.row_slice(rows.begin, rows.size()), from,
+                                  {to.row(rows.begin), rows.size(), to.columns, to.stride}, accumulate, {});
             for (const auto& exchange : under_way_) exchange->progress();
         }
     }

@@ -129,13 +129,13 @@ std::string calibration_text(const Profile& profile, bool color) {
     return fmt::format(
         "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
         "reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the time of a product while messages are under "
-        "way\n"
+        "way, {:.0f} % of the shorter of both not hidden\n"
         "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
         stream_table(calibration.streams, calibration.loss, color), link_table(machine, color),
         rate(read_rate(profile)), format_seconds(machine.step_seconds), calibration.overlap_slowdown,
-        percent * calibration.error_median, percent * calibration.error_p90);
+        percent * calibration.overlap_exposed, percent * calibration.error_median, percent * calibration.error_p90);
 }
 
 CalibrationProgress::CalibrationProgress(bool quiet, measure::Clock& clock)

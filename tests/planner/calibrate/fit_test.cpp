@@ -147,10 +147,13 @@ TEST(Fit, OverlapIsTheMedianSlowdownAndNeverAGain) {
         return fit_machine(base(), std::vector<Sample>{{"overlap.compute", {1, 1}, {2}},
                                                        {"overlap.exchange", {1, 1}, {3}},
                                                        {"overlap.both", {1, 1}, {both}}})
-            .calibration->overlap_slowdown;
+            .calibration.value();
     };
-    EXPECT_DOUBLE_EQ(overlap(3.6), 1.2);
-    EXPECT_DOUBLE_EQ(overlap(2.9), 1);
+    EXPECT_DOUBLE_EQ(overlap(3.6).overlap_slowdown, 1.2);
+    EXPECT_DOUBLE_EQ(overlap(2.9).overlap_slowdown, 1);
+    EXPECT_DOUBLE_EQ(overlap(3.6).overlap_exposed, 0.3);
+    EXPECT_DOUBLE_EQ(overlap(2.9).overlap_exposed, 0);
+    EXPECT_DOUBLE_EQ(overlap(5.5).overlap_exposed, 1);
 }
 
 TEST(Fit, WhatWasNotMeasuredStays) {

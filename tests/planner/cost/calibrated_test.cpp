@@ -177,6 +177,10 @@ TEST(CalibratedStep, OverlapSlowsProductsDown) {
     m.intra_node = {0, 1e12};
     EXPECT_NEAR(seconds(product(true), m, graph), 1.5 * compute * 3 / 4 + compute / 4, 1e-12);
     EXPECT_NEAR(seconds(product(false), m, graph), compute + 3 * 100 * 8 * 4 / 1e12, 1e-12) << "one after the other";
+    m.calibration->overlap_exposed = 0.5;
+    EXPECT_NEAR(seconds(product(true), m, graph), 1.5 * compute * 3 / 4 + compute / 4, 1e-12) << "little to hide";
+    m.intra_node = {0, 1e6};
+    EXPECT_NEAR(seconds(product(true), m, graph), transfer + 0.5 * compute * 3 / 4 + compute / 4, 1e-12);
 }
 
 TEST(CalibratedStep, DenseWorkAtTheRateOfItsShape) {

@@ -186,6 +186,7 @@ Profile sample_profile() {
                     Link{4e-6, 1e10, {{0, 4e-6, 1e10}}},
                     Link{5e-6, 1e10, {{0, 5e-6, 1e10}}},
                     1.25,
+                    0.375,
                     0.0625,
                     0.125};
     profile.fingerprint =

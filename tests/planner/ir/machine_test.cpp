@@ -56,6 +56,7 @@ Machine calibrated() {
                     Link{1e-6, 1e9},
                     Link{1e-6, 1e9},
                     1.2,
+                    0.4,
                     0.05,
                     0.1};
     return m;
@@ -100,6 +101,7 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("redistribution.bytes_per_second", [](Calibration& c) { c.redistribution->bytes_per_second = 0; });
     expect("threads", [](Calibration& c) { c.threads = 0; });
     expect("overlap_slowdown", [](Calibration& c) { c.overlap_slowdown = 0.5; });
+    expect("overlap_exposed", [](Calibration& c) { c.overlap_exposed = 1.5; });
     expect("error_median", [](Calibration& c) { c.error_median = -0.1; });
     expect("error_p90", [=](Calibration& c) { c.error_p90 = infinity; });
 }

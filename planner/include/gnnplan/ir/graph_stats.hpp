@@ -35,7 +35,7 @@ struct ReuseHistogram {
     double most_distinct = 0;       // different rows used in one source panel, the most of all panels
     double row_visits = 0;          // rows of the result that hold a nonzero of a panel, added up over the panels
 
-    void add(const ReuseHistogram& other);
+    void add(const ReuseHistogram& other, double weight = 1);
     // `count` more nonzeros with from .. to other rows in between, evenly, and so many nonzeros.
     void spread(double count, double from, double to, double nonzeros = 0);
 };

@@ -90,6 +90,7 @@ struct Calibration {
     std::optional<Link> reduce_scatter{};  // of the ring
     std::optional<Link> redistribution{};  // rows with gaps on one side
     double overlap_slowdown = 1;           // of a product while messages are under way
+    double overlap_exposed = 0;            // share of the shorter, product or messages, that is not hidden
     double error_median = 0;               // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
     std::optional<int> threads{};  // of each rank that measured, where that is known
