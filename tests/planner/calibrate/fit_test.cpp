@@ -40,8 +40,9 @@ std::vector<Sample> spmm_samples() {
         for (std::int64_t bytes = 1 << 18; bytes <= 1 << 26; bytes *= 4) {
             for (const std::int64_t degree : {64, 8}) {
                 const std::int64_t nonzeros = 1 << 20;
+                const std::int64_t rows = nonzeros / degree;
                 const double seconds =
-                    static_cast<double>(nonzeros) * gather(width, bytes) + static_cast<double>(nonzeros / degree) * row;
+                    static_cast<double>(nonzeros) * gather(width, bytes) + static_cast<double>(rows) * row;
                 // An outlier, which a median leaves out.
                 samples.push_back(
                     {"spmm", {width, bytes, nonzeros, nonzeros / degree}, {seconds, 5 * seconds, seconds}});
