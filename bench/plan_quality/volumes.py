@@ -7,6 +7,11 @@ Asks gnnplan, counts nothing itself, needs no graph. Exits 1 if ours is worse an
 """
 import argparse, json, os, pathlib, statistics, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True  # of the file in bench
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import programs
+
 DATA_SETS = ["ogbn-arxiv", "ogbn-mag", "ogbn-products", "reddit", "web-google", "com-orkut", "cami-airways", "cami-oral"]
 RANKS, HIDDEN, LAYERS = (2, 4, 8), (128, 256), (2, 3)
 PAPERS = {"1D": "1d", "1.5D": "1.5d", "RDM": "rdm"}
@@ -114,7 +119,7 @@ def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=str(root / "build/release"), help="folder of the build")
-    gnnplan = pathlib.Path(parser.parse_args().build).resolve() / "bin" / "gnnplan"
+    (gnnplan,) = programs.built(parser.parse_args().build, "gnnplan")
     cases = {}
     with tempfile.TemporaryDirectory() as folder:
         for layers in LAYERS:

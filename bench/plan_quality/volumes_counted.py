@@ -10,7 +10,7 @@ import argparse, json, pathlib, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True  # of the file beside this one
 
-from volumes import DATA_SETS, slow_network
+from volumes import DATA_SETS, programs, slow_network
 
 RANKS, HIDDEN, LAYERS = 4, 128, 2
 SCALE = 100
@@ -78,7 +78,7 @@ def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=str(root / "build/release"), help="folder of the build")
-    tools = pathlib.Path(parser.parse_args().build).resolve() / "bin"
+    tools = programs.built(parser.parse_args().build, "gnnplan", "gnnrun")[0].parent
     print(INTRO)
     print("| data set / 100 | " + " | ".join(COLUMNS) + " | 1D | 1.5D | RDM |\n" + "|---" * (len(COLUMNS) + 4) + "|")
     wrong = []

@@ -29,6 +29,18 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
     if (configuration.replication != replication_of(configuration.scheme, grid)) {
         refuse(where, "scheme, replication and grid do not fit each other");
     }
+    if (configuration.bf16 && configuration.exact) refuse(where + ".exact", "must be false with bf16");
+}
+
+// With bf16 every product rounds that packs panels, and else none does.
+void validate_rounding(const Candidate& candidate, const std::string& where) {
+    for (const Step& step : candidate.schedule.steps) {
+        const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        if (spmm == nullptr) continue;
+        if (spmm->bf16 != (candidate.configuration.bf16 && packs_panels(spmm->exchange, spmm->overlap))) {
+            refuse(where + ": step " + step.name, "schedule and configuration differ in bf16");
+        }
+    }
 }
 
 // The tensors a run fills from the data must have the problem's sizes, or the executor would read past them.
@@ -120,6 +132,7 @@ void validate(const Plan& plan) {
         if (candidate.schedule.grid != candidate.configuration.grid)
             refuse(where, "schedule and configuration differ in grid");
         validate(candidate.schedule);
+        validate_rounding(candidate, where + ".schedule");
         validate(candidate.schedule, plan.problem, where + ".schedule");
         validate_logits(candidate.schedule, plan.problem, where + ".schedule");
         if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {

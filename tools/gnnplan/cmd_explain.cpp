@@ -150,14 +150,16 @@ std::string runner_up_text(const Explanation& explanation) {
 std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {
     const Candidate& chosen = plan.candidates.front();
     const Configuration& configuration = chosen.configuration;
+    const std::string choices = choices_text(configuration);
     const std::string head = fmt::format(
-        "graph    {}\nmachine  {}\nchosen   forward {} backward {} kept {} grid {}: {} per epoch, {} in total, {} of "
+        "graph    {}\nmachine  {}\nchosen   forward {} backward {} kept {} grid {}{}: {} per epoch, {} in total, {} of "
         "the busiest "
         "rank{}\n\n",
         graph_line(plan.problem), machine_line(plan.machine), format_orders(text(configuration.forward)),
         format_orders(text(configuration.backward)), kept_text(configuration), configuration.grid.text(),
-        format_seconds(chosen.predicted.epoch_seconds), format_bytes(chosen.predicted.total_bytes),
-        format_bytes(chosen.predicted.max_rank_bytes), chosen.predicted.estimate ? " (estimate)" : "");
+        choices == "-" ? "" : ", " + choices, format_seconds(chosen.predicted.epoch_seconds),
+        format_bytes(chosen.predicted.total_bytes), format_bytes(chosen.predicted.max_rank_bytes),
+        chosen.predicted.estimate ? " (estimate)" : "");
     return head + tree(explanation, color) + "\n" + units_text(explanation) + memory_text(plan, explanation) +
            runner_up_text(explanation);
 }

@@ -90,7 +90,8 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
     }
     if (options.bf16 && !chosen.bf16) {
         remarks.emplace_back(
-            "--bf16 has no effect on the plan: with overlap or needed rows nothing is packed for the cache (--overlap "
+            "--bf16 has no effect on the chosen configuration: with overlap or needed rows nothing is packed for the "
+            "cache (--overlap "
             "off --exchange panels)");
     }
     return remarks;

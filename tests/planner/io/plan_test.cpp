@@ -87,12 +87,14 @@ TEST(Plan, Bf16HasKeysWhereItIs) {
     Plan plan = sample_plan();
     Candidate& candidate = plan.candidates[0];
     candidate.configuration.bf16 = true;
-    SpmmStep* rounded = nullptr;
+    candidate.configuration.exact = false;
+    std::vector<SpmmStep*> products;
     for (Step& step : candidate.schedule.steps) {
-        if (rounded == nullptr) rounded = std::get_if<SpmmStep>(&step.operation);
+        auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        if (spmm != nullptr && packs_panels(spmm->exchange, spmm->overlap)) products.push_back(spmm);
     }
-    ASSERT_NE(rounded, nullptr);
-    rounded->bf16 = true;
+    ASSERT_FALSE(products.empty());
+    for (SpmmStep* product : products) product->bf16 = true;
     const std::string text = write_plan(plan);
     const Plan read = read_plan(text, "plan.json");
     EXPECT_EQ(write_plan(read), text);
@@ -104,8 +106,16 @@ TEST(Plan, Bf16HasKeysWhereItIs) {
             return spmm != nullptr && spmm->bf16;
         });
     };
-    EXPECT_EQ(count(read.candidates[0]), 1);
+    EXPECT_EQ(count(read.candidates[0]), std::ssize(products));
     EXPECT_EQ(count(read.candidates[1]), 0);
+
+    products.back()->bf16 = false;
+    EXPECT_THROW(validate(plan), Error) << "one product does not round";
+    products.back()->bf16 = true;
+    candidate.configuration.exact = true;
+    EXPECT_THROW(validate(plan), Error) << "rounding is not exact";
+    candidate.configuration.bf16 = false;
+    EXPECT_THROW(validate(plan), Error) << "products round unsaid";
 }
 
 TEST(Plan, HasTheKeysScriptsRelyOn) {
