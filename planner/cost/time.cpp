@@ -193,8 +193,10 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const
     if (spmm == nullptr || !spmm->overlap) return compute + communication;
     const Grid& grid = on_rank.schedule.grid;
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
+    static const Calibration nothing_measured;
+    const Calibration* measured = on_rank.calibration();
     return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
-                      on_rank.machine.calibration.value_or(Calibration{}));
+                      measured != nullptr ? *measured : nothing_measured);
 }
 
 // A ring's blocks go by the number of the rank, whatever its class: ranks that send the most, or across the border of a
