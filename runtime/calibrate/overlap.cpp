@@ -46,13 +46,12 @@ private:
 // Messages from each rank to the next, of `bytes` together.
 class Shift {
 public:
-    Shift(comm::Communicator& comm, std::int64_t bytes, std::int64_t pieces)
-        : comm_(comm), pieces_(pieces), out_(bytes), in_(bytes) {}
+    Shift(comm::Communicator& comm, std::int64_t bytes) : comm_(comm), out_(bytes), in_(bytes) {}
 
     void start() {
         const int ranks = comm_.size();
-        for (std::int64_t i = 0; i < pieces_; ++i) {
-            const Range piece = balanced_block({0, std::ssize(out_)}, i, pieces_);
+        for (std::int64_t i = 0; i < pipeline; ++i) {
+            const Range piece = balanced_block({0, std::ssize(out_)}, i, pipeline);
             const auto of = [&](Array<std::byte>& all) {
                 return std::span(all.data() + piece.begin, static_cast<std::size_t>(piece.size()));
             };
@@ -71,7 +70,6 @@ public:
 
 private:
     comm::Communicator& comm_;
-    std::int64_t pieces_;
     Array<std::byte> out_;
     Array<std::byte> in_;
     std::vector<std::unique_ptr<comm::PendingExchange>> under_way_;
@@ -88,12 +86,12 @@ void measure_overlap(const Setting& setting, double ratio, std::int64_t largest,
         });
     };
     const auto compute = seconds_of_collective(setting, [&] { product.run([] {}); });
-    Shift trial(setting.comm, std::min(first_bytes, largest), pipeline);
+    Shift trial(setting.comm, std::min(first_bytes, largest));
     const auto tried = exchange(trial);
     const double fitting = ratio * static_cast<double>(first_bytes) * measure::median(compute) / measure::median(tried);
     const auto bytes = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(largest)));
 
-    Shift shift(setting.comm, bytes, pipeline);
+    Shift shift(setting.comm, bytes);
     const std::vector<std::int64_t> at{product.nonzeros(), bytes};
     samples.push_back({"overlap.compute", at, compute});
     samples.push_back({"overlap.exchange", at, exchange(shift)});
