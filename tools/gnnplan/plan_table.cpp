@@ -94,12 +94,12 @@ std::string plan_table(const Selection& selection, std::int64_t top, bool color)
 }
 
 std::string infeasible_text(const Infeasible& infeasible) {
-    std::string text = fmt::format("needs {} of {} per rank", format_bytes(infeasible.needed_bytes),
-                                   format_bytes(infeasible.available_bytes));
+    std::string text = fmt::format("needs {} of {} per rank", format_memory(infeasible.needed_bytes),
+                                   format_memory(infeasible.available_bytes));
     if (infeasible.smallest_ranks) return text + fmt::format(", fits on {} ranks", *infeasible.smallest_ranks);
     if (infeasible.load_bytes <= infeasible.available_bytes) return text;
     return text + fmt::format("; on no number of ranks, for each holds the graph's {} while loading",
-                              format_bytes(infeasible.load_bytes));
+                              format_memory(infeasible.load_bytes));
 }
 
 std::int64_t ties(const Selection& selection) {

@@ -21,7 +21,7 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
 // The `top` best of the ranking, what was set aside and why, and which of it the model cannot tell apart.
 std::string plan_table(const Selection& selection, std::int64_t top, bool color);
 
-// "needs 1.2 GB of 900 MB per rank, fits on 4 ranks"
+// "needs 1.2 GiB of 900 MiB per rank, fits on 4 ranks"
 std::string infeasible_text(const Infeasible& infeasible);
 
 // By how much the runner-up is slower than the best, as a fraction; none when nothing else fits.

@@ -1,0 +1,41 @@
+// What is said of predictions for machines that were measured and for those that were not.
+#include "tools/gnnplan/trust.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gnnplan::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Trust, APresetSaysWhatWasFoundOfPresets) {
+    const std::string sentence = trust_sentence(Machine{});
+    for (const char* part : {"orders and schemes can be trusted", "three times too small", "more GPUs are optimistic",
+                             "docs/published.md"}) {
+        EXPECT_THAT(sentence, HasSubstr(part));
+    }
+    Machine measured;
+    measured.measured = true;
+    EXPECT_EQ(trust_sentence(measured), "");
+    Machine calibrated;
+    calibrated.calibration.emplace();
+    EXPECT_EQ(trust_sentence(calibrated), "");
+}
+
+TEST(Trust, APresetHasTwoDigits) {
+    const Machine preset;
+    EXPECT_EQ(format_seconds(0.00917, preset), "9.2 ms");
+    EXPECT_EQ(format_seconds(0.1274, preset), "130 ms");
+    EXPECT_EQ(format_seconds(0.000487, preset), "490 us");
+    EXPECT_EQ(format_seconds(0.0999, preset), "100 ms");
+    EXPECT_EQ(format_seconds(0.9996, preset), "1 s");
+    EXPECT_EQ(format_seconds(2.73, preset), "2.7 s");
+    EXPECT_EQ(format_seconds(0, preset), "0 ns");
+    Machine measured;
+    measured.measured = true;
+    EXPECT_EQ(format_seconds(0.00917, measured), "9.17 ms");
+}
+
+}  // namespace
+}  // namespace gnnplan::tools

@@ -1,0 +1,17 @@
+// How far the times predicted for a machine can be trusted, in words and in digits.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <string>
+
+namespace gnnplan::tools {
+
+// What docs/published.md found of machines that were not measured, as one sentence without a line break; "" of a
+// machine that was calibrated.
+std::string trust_sentence(const Machine& machine);
+
+// A predicted time with the digits it deserves: two where the machine was not calibrated ("9.2 ms"), else three.
+std::string format_seconds(double seconds, const Machine& machine);
+
+}  // namespace gnnplan::tools
