@@ -24,10 +24,34 @@ function(gnnplan_library name)
   set_property(GLOBAL APPEND PROPERTY GNNPLAN_OBJECTS ${name})
 endfunction()
 
-# gnnplan_test(NAME SOURCES a_test.cpp... LINK target...): a GoogleTest program, one ctest entry.
+# A test that cannot run here says "skipped: why" on stdout and exits with 77, and ctest then lists it as skipped.
+# gnnplan_may_skip(TEST...): these do; every test that gnnplan_test, gnnplan_mpi_test or gnnplan_python_test adds does.
+function(gnnplan_may_skip)
+  set_tests_properties(${ARGN} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+# gnnplan_test(NAME SOURCES a_test.cpp... LINK target... [REAL_GRAPHS FILTER]): a GoogleTest program, one ctest entry.
+# Cases that FILTER names need graphs of GNNPLAN_DATA; they are NAME_real_graphs, so that no other is skipped with them.
 function(gnnplan_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "REAL_GRAPHS" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} gnnplan_options GTest::gmock GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} gnnplan_test_main gnnplan_run_tests gnnplan_options GTest::gmock)
+  if(ARG_REAL_GRAPHS)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=-${ARG_REAL_GRAPHS})
+    add_test(NAME ${name}_real_graphs COMMAND ${name} --gtest_brief=1 --gtest_filter=${ARG_REAL_GRAPHS})
+    gnnplan_may_skip(${name}_real_graphs)
+  else()
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  endif()
+  gnnplan_may_skip(${name})
+endfunction()
+
+# gnnplan_python_test(NAME SCRIPT ARGUMENT...): a test in Python, skipped where there is none.
+function(gnnplan_python_test name)
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${ARGN})
+  else()
+    add_test(NAME ${name} COMMAND sh -c "echo 'skipped: no python3 (tools/install-packages test)'; exit 77")
+  endif()
+  gnnplan_may_skip(${name})
 endfunction()

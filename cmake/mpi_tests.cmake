@@ -24,4 +24,5 @@ function(gnnplan_mpi_test name ranks)
   add_test(NAME ${name}
     COMMAND ${MPIEXEC_EXECUTABLE} ${mpiexec_flags} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} ${ARGN})
   gnnplan_mpi_environment(${name})
+  gnnplan_may_skip(${name})
 endfunction()

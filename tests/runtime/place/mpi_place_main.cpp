@@ -2,6 +2,7 @@
 #include "runtime/comm/mpi.hpp"
 #include "runtime/place/place.hpp"
 #include "tests/runtime/place/here.hpp"
+#include "tests/support/run_tests.hpp"
 
 #include <gmock/gmock.h>
 
@@ -45,5 +46,5 @@ int main(int argc, char** argv) {
     ::testing::InitGoogleMock(&argc, argv);
     gnnplan::comm::MpiEnvironment mpi;
     gnnplan::place::world = &mpi.world();
-    return RUN_ALL_TESTS();
+    return gnnplan::testing::run_tests();
 }

@@ -1,0 +1,21 @@
+# What ctest makes of a test whose real graphs are not there: skipped, with the reason, and not passed.
+#   cmake -D BUILD=... -D TEST=gnnplan_data_test_real_graphs -D SKIPPED=tools/checks/skipped -P skips-said.cmake
+set(folder ${BUILD}/skips_said)
+file(REMOVE_RECURSE ${folder})
+file(GLOB_RECURSE files ${BUILD}/tests/CTestTestfile.cmake)
+file(WRITE ${folder}/CTestTestfile.cmake "")
+foreach(file IN LISTS files)
+  file(STRINGS ${file} lines REGEX "\\[=\\[${TEST}\\]=\\]")
+  foreach(line IN LISTS lines)
+    file(APPEND ${folder}/CTestTestfile.cmake "${line}\n")
+  endforeach()
+endforeach()
+execute_process(COMMAND ${CMAKE_COMMAND} -E env GNNPLAN_DATA=${folder}/no-graphs ${CMAKE_CTEST_COMMAND} --test-dir ${folder}
+  OUTPUT_VARIABLE said RESULT_VARIABLE result)
+if(NOT result EQUAL 0 OR NOT said MATCHES "\\*\\*\\*Skipped")
+  message(FATAL_ERROR "${TEST} without its graph is to be skipped, but ctest (exit ${result}) says:\n${said}")
+endif()
+execute_process(COMMAND ${SKIPPED} ${folder}/Testing/Temporary/LastTest.log OUTPUT_VARIABLE listed)
+if(NOT listed MATCHES "${TEST}: .*no-graphs.*set GNNPLAN_DATA")
+  message(FATAL_ERROR "tools/checks/skipped is to say why, but says:\n${listed}")
+endif()
