@@ -25,7 +25,7 @@ void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool lean, s
                 input.cached_aggregation = cached;
                 input.replicated_input = replicated;
                 const bool first_is_sparse = choice.forward == S;
-                if (rules.constant_input && !constant) continue;
+                if (constant != rules.constant_input.value_or(constant)) continue;
                 if (cached && (!constant || !first_is_sparse || choice.operand != Operand::product)) continue;
                 if (replicated && (!rules.columns_split || (first_is_sparse && !cached))) continue;
                 if (lean && constant && first_is_sparse && !cached) continue;

@@ -26,7 +26,7 @@ struct LayerRules {
     int layer = 1;
     int layers = 1;
     bool columns_split = false;              // y > 1 and dense operands are split over it
-    bool constant_input = false;             // asked for: no configuration may let the input vary
+    std::optional<bool> constant_input;      // pinned: whether the configuration relies on features that never change
     std::optional<Order> forward, backward;  // pinned
 };
 

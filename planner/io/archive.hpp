@@ -49,6 +49,11 @@ bool holds_something(const std::optional<T>& value) {
 }
 inline bool holds_something(bool value) { return value; }
 inline bool holds_something(double value) { return value != 0; }
+inline bool holds_something(std::int64_t value) { return value != 0; }
+// Records of several members are always written; files of earlier versions lack them.
+template <class T>
+requires std::is_class_v<T>
+bool holds_something(const T&) { return true; }
 
 template <class T>
 Document encode(const T& value);

@@ -33,11 +33,21 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, RunRecord>& run) {
+    archive.positive("epochs", run.epochs);
+    archive.optional("dropout", run.dropout);
+    archive.optional("input_dropout", run.input_dropout);
+    archive.optional("eval_every", run.eval_every);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
     archive.field("graph", problem.graph);
     archive.field("model", problem.model);
     archive.positive("ranks", problem.ranks);
     archive.field("space", problem.space);
+    archive.optional("memory_per_rank_bytes", problem.memory_per_rank);
+    archive.optional("run", problem.run);
 }
 
 template <class Archive>

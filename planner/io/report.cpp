@@ -38,6 +38,22 @@ void describe(Archive& archive, Subject<Archive, TriedCandidate>& tried) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, TuningPeak>& peak) {
+    archive.field("predicted_bytes", peak.predicted_bytes);
+    archive.field("measured_bytes", peak.measured_bytes);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, WallTimes>& wall) {
+    archive.field("load_seconds", wall.load_seconds);
+    archive.field("setup_seconds", wall.setup_seconds);
+    archive.field("training_seconds", wall.training_seconds);
+    archive.field("evaluation_seconds", wall.evaluation_seconds);
+    archive.field("evaluations", wall.evaluations);
+    archive.field("total_seconds", wall.total_seconds);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, MeasuredTotals>& measured) {
     archive.field("epoch_seconds", measured.epoch_seconds);
     archive.field("total_bytes", measured.total_bytes);
@@ -65,7 +81,11 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.group("autotune", [&](auto& inner) {
         inner.field("tried", report.tried);
         inner.field("chosen", report.chosen);
+        inner.optional("peak_per_rank", report.tuning_peak);
     });
+    archive.optional("eval_every", report.eval_every);
+    archive.optional("wall", report.wall);
+    archive.optional("ended", report.ended);
     archive.group("fingerprints", [&](auto& inner) {
         inner.field("graph", report.fingerprints.graph);
         inner.field("machine", report.fingerprints.machine);

@@ -112,10 +112,65 @@ void validate_logits(const Schedule& schedule, const ProblemRecord& problem, con
     }
 }
 
+void validate(const RunRecord& run) {
+    if (run.epochs < 1) refuse("problem.run.epochs", "must be at least 1");
+    const auto check = [](const std::optional<double>& p, const char* key) {
+        if (p && !(*p >= 0 && *p < 1)) refuse(std::string("problem.run.") + key, "must be at least 0 and below 1");
+    };
+    check(run.dropout, "dropout");
+    check(run.input_dropout, "input_dropout");
+    if (run.eval_every.value_or(0) < 0) refuse("problem.run.eval_every", "must not be negative");
+}
+
 }  // namespace
+
+std::optional<bool> RunRecord::drops_features() const {
+    const std::optional<double> probability = input_dropout ? input_dropout : dropout;
+    if (!probability) return std::nullopt;
+    return *probability > 0;
+}
+
+double predicted_seconds(const Candidate& candidate, Phase phase) {
+    double seconds = 0;
+    for (std::size_t i = 0; i < candidate.schedule.steps.size(); ++i) {
+        if (candidate.schedule.steps[i].phase == phase) seconds += candidate.predicted.step_seconds[i];
+    }
+    return seconds;
+}
+
+void leave_out_feature_dropout(const Schedule& schedule, Prediction& predicted) {
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const auto* map = std::get_if<MapStep>(&schedule.steps[i].operation);
+        if (map == nullptr || map->op != MapOp::dropout) continue;
+        double& seconds = predicted.step_seconds[i];
+        if (schedule.steps[i].phase == Phase::epoch) predicted.epoch_seconds -= seconds;
+        seconds = 0;
+    }
+}
+
+std::int64_t automatic_eval_every(const Candidate& candidate) {
+    const double evaluation = predicted_seconds(candidate, Phase::evaluation);
+    const double epoch = candidate.predicted.epoch_seconds;
+    constexpr std::int64_t most = 1'000'000;
+    std::int64_t decade = 1;
+    while (decade < most) {
+        for (const std::int64_t factor : {1, 2, 5}) {
+            const std::int64_t every = decade * factor;
+            if (evaluation <= evaluation_share * static_cast<double>(every) * epoch) return every;
+        }
+        decade *= 10;
+    }
+    return epoch > 0 ? most : 1;
+}
+
+std::int64_t evaluations(std::int64_t epochs, std::int64_t eval_every) {
+    return eval_every > 0 ? (epochs + eval_every - 1) / eval_every : 0;
+}
 
 void validate(const Plan& plan) {
     validate(plan.problem.graph);
+    if (plan.problem.memory_per_rank < 0) refuse("problem.memory_per_rank_bytes", "must not be negative");
+    validate(plan.problem.run);
     validate(plan.machine);
     const auto& widths = plan.problem.model.widths;
     if (widths.size() < 2 || std::any_of(widths.begin(), widths.end(), [](auto w) { return w < 1; })) {

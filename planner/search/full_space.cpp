@@ -130,7 +130,8 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const e
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
     rules.columns_split = dense_columns_split(on);
-    rules.constant_input = space.options.constant_input;
+    if (space.options.constant_input) rules.constant_input = true;
+    if (space.options.drops_features.value_or(false)) rules.constant_input = false;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
     if (space.options.backward) rules.backward = (*space.options.backward)[depth - l];
     return enumerate::layer_choices(rules, lean);

@@ -1,7 +1,6 @@
 #include "planner/search/pick.hpp"
 
 #include "planner/cost/executed_units.hpp"
-#include "planner/cost/predict.hpp"
 #include "planner/search/paper_space.hpp"
 
 #include <algorithm>
@@ -81,7 +80,7 @@ private:
             std::erase_if(found_.costed, [](const Costed& costed) { return !costed.ranked.fits; });
             thriftiest_ = peak;
         }
-        const Prediction predicted = cost::predict(schedule, graph, machine_, peak);
+        const Prediction predicted = predict(space_, schedule, graph, machine_, peak);
         found_.costed.push_back(costed_of(space_, {configuration, std::move(schedule), predicted}));
     }
 

@@ -42,6 +42,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.memory_per_rank = space.memory_per_rank;
     selection.rejected = std::move(found.rejected);
     selection.plan.problem = problem.record;
+    if (options.memory_per_rank > 0) selection.plan.problem.memory_per_rank = options.memory_per_rank;
     selection.plan.problem.space = paper ? "paper" : "full";
     selection.plan.machine = machine;
     selection.plan.candidates = paper ? paper_candidates(found.costed, options.candidates)

@@ -101,6 +101,11 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
         throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "exchange");
     }
     if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "memory");
+    if (!space.options.drops_features) space.options.drops_features = problem.record.run.drops_features();
+    if (options.constant_input && space.options.drops_features.value_or(false)) {
+        throw Error(ErrorCode::usage, "features that are dropped are not constant", "constant input",
+                    "without dropout on the features, --input-dropout 0, they are");
+    }
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
     space.grids = grids_of(space);
     space.shape.vertices = problem.graph->vertices();
@@ -122,12 +127,21 @@ const GraphStats& Views::numbered(const Numbering& numbering) {
     return *views_.back().second;
 }
 
+Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                   std::int64_t peak_bytes) {
+    Prediction predicted = cost::predict(schedule, graph, machine, peak_bytes);
+    if (!space.options.drops_features.value_or(true)) leave_out_feature_dropout(schedule, predicted);
+    return predicted;
+}
+
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
                              Views& views) {
     Candidate candidate;
     candidate.configuration = configuration;
     candidate.schedule = lower::lower(space.layers, configuration, space.shape);
-    candidate.predicted = cost::predict(candidate.schedule, views.numbered(candidate.schedule.numbering), machine);
+    const GraphStats& graph = views.numbered(candidate.schedule.numbering);
+    candidate.predicted =
+        predict(space, candidate.schedule, graph, machine, peak_bytes_per_rank(candidate.schedule, graph));
     return candidate;
 }
 

@@ -37,6 +37,10 @@ private:
     std::vector<std::pair<Numbering, std::shared_ptr<const GraphStats>>> views_;
 };
 
+// What a schedule costs in this space: without dropping features where runs will not. `graph` answers in its numbering.
+Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                   std::int64_t peak_bytes);
+
 // Lowers and costs one configuration. `configuration` fits the space.
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
                              Views& views);

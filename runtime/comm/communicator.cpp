@@ -58,17 +58,20 @@ AgreedError decode(std::string_view text) {
 
 }  // namespace
 
-double control_max(Communicator& comm, double value) {
-    // Hexadecimal floating point is exact.
-    std::array<char, 64> buffer{};
-    const auto end = std::to_chars(buffer.begin(), buffer.end(), value, std::chars_format::hex).ptr;
-    double largest = value;
-    for (const std::string& text : comm.control_all_gather(std::string(buffer.begin(), end))) {
-        double other = 0;
-        std::from_chars(text.data(), text.data() + text.size(), other, std::chars_format::hex);
-        largest = std::max(largest, other);
+double control_max(Communicator& comm, double value) { return control_max(comm, std::vector{value}).front(); }
+
+std::vector<double> control_max(Communicator& comm, std::vector<double> values) {
+    std::string own(values.size() * sizeof(double), '\0');
+    std::memcpy(own.data(), values.data(), own.size());
+    for (const std::string& text : comm.control_all_gather(own)) {
+        ensure(text.size() == own.size(), "ranks compare different numbers of values");
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            double other = 0;
+            std::memcpy(&other, text.data() + i * sizeof(double), sizeof other);
+            values[i] = std::max(values[i], other);
+        }
     }
-    return largest;
+    return values;
 }
 
 void agree_on(Communicator& comm, const std::exception_ptr& failure) {

@@ -98,8 +98,9 @@ public:
     virtual std::vector<std::string> control_all_gather(const std::string& text) = 0;
 };
 
-// The largest value over all ranks, on the control channel.
+// The largest value over all ranks, on the control channel; of several values, each by itself.
 double control_max(Communicator& comm, double value);
+std::vector<double> control_max(Communicator& comm, std::vector<double> values);
 
 // An error that every rank throws at the same point: agreed on, or computed from values that are the same bits on all
 // of them. Any other exception may be this rank's alone, while others wait for it in a collective.

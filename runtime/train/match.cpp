@@ -88,16 +88,7 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
 
 void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
     if (options.features_dropout() > 0) return;
-    for (Candidate& candidate : plan.candidates) {
-        const std::vector<Step>& steps = candidate.schedule.steps;
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            const auto* map = std::get_if<MapStep>(&steps[i].operation);
-            if (map == nullptr || map->op != MapOp::dropout) continue;
-            double& seconds = candidate.predicted.step_seconds[i];
-            if (steps[i].phase == Phase::epoch) candidate.predicted.epoch_seconds -= seconds;
-            seconds = 0;
-        }
-    }
+    for (Candidate& candidate : plan.candidates) leave_out_feature_dropout(candidate.schedule, candidate.predicted);
 }
 
 namespace {

@@ -21,7 +21,9 @@ struct TrainOptions {
     bool decay_all = false;               // decay the weights of all layers, not only the first's
     double dropout = 0;                   // on every layer's input
     std::optional<double> input_dropout;  // on the features, instead of `dropout`
-    std::int64_t eval_every = 1;          // epochs; the last one is evaluated too; 0: never
+    // Epochs between evaluations; the last one is evaluated too; 0: never; unset: automatic_eval_every() of the
+    // candidate that trains first.
+    std::optional<std::int64_t> eval_every;
     // Epochs each candidate is tried for; 0: no tuning. Unset: chosen from the number of epochs, none below 20.
     std::optional<std::int64_t> autotune;
     int threads = 1;
@@ -41,6 +43,9 @@ struct TrainHooks {
     std::function<void()> cache_features;          // several candidates will read features, and there is room for all
     std::function<void()> release_features;        // no rank reads features any more
     std::function<void(const std::string&)> note;  // a sentence for the user
+    // Asked after each epoch: why training should end now, as on a signal; unset: it goes on. One rank that wants to is
+    // enough for all to end.
+    std::function<std::optional<std::string>()> stop;
 };
 
 }  // namespace gnnplan::train

@@ -61,8 +61,12 @@ private:
     void note_choice(int index, const Autotuner& tuner) const;
     void load_model(const Candidate& candidate);
     EpochRecord train_epoch(std::int64_t epoch);
+    bool evaluation_due(std::int64_t epoch) const;
     void evaluate(std::int64_t epoch, EpochRecord& record);
+    void keep_tuning_peak();
+    void finish_report(const Autotuner& tuner, int built);
     exec::PassSettings settings(std::int64_t epoch, bool training) const;
+    exec::Executor::Observer observer(std::int64_t epoch) const;
     void note(const std::string& text) const {
         if (hooks_.note) hooks_.note(text);
     }
@@ -78,32 +82,35 @@ private:
     data::DegreeScales scales_;
     exec::Charge loaded_;                    // the graph and its scales, while they live
     std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
+    std::int64_t eval_every_ = 1;
+    bool ends_ = false;  // after this epoch, because report_.ended says so
     exec::Charge cached_features_;
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
-    std::int64_t tuning_peak_ = 0;
+    std::optional<TuningPeak> tuning_peak_;
     double cut_seconds_ = 0;  // of the executor built last, for its sparse blocks
     std::int64_t epochs_since_build_ = 0;
     Measurements measured_;
+    WallTimes wall_;
     RunReport report_;
 };
 
 Autotuner Trainer::make_tuner() {
-    const std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
+    const std::vector<int> usable = candidates_that_fit(plan_, usable_candidates(plan_, options_, &dataset_), dataset_);
+    eval_every_ = options_.eval_every.value_or(automatic_eval_every(candidate(usable.front())));
     const auto& calibration = plan_.machine.calibration;
     const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
     const TuningRules rules = tuning_rules(options_.autotune, options_.epochs, error);
     const Trial first{usable.front(), candidate(usable.front()).predicted.epoch_seconds, usable.front()};
     if (usable.size() == 1 || rules.epochs_each == 0) return {{first}, rules};
-    const Trials fitting = fitting_trials(plan_, usable, dataset_);
+    const Trials fitting = fitting_trials(plan_, usable, counts_of(dataset_), static_cast<bool>(hooks_.cache_features));
     Autotuner tuner(fitting.trials, rules);
     if (!tuner.tuning()) {
         note("not tuning: fewer than two candidates can be tried in " + std::to_string(options_.epochs) +
-             " epochs and the machine's memory");
+             " epochs and the memory allowed");
         return {{first}, rules};
     }
-    const std::int64_t features = checked_multiply(checked_multiply(4, dataset_.vertices()), dataset_.features());
-    if (hooks_.cache_features && features <= fitting.spare_bytes) cached_feature_bytes_ = features;
+    cached_feature_bytes_ = fitting.feature_bytes;
     return tuner;
 }
 
@@ -120,7 +127,7 @@ void Trainer::build(int index, bool last) {
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
     executor_.reset();
-    tuning_peak_ = std::max(tuning_peak_, tracker_.peak());
+    keep_tuning_peak();
     if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
 
@@ -135,6 +142,10 @@ void Trainer::build(int index, bool last) {
     if (last) release_graph();
     load_model(next);
     if (last) release_features();
+    if (!last) {
+        if (!tuning_peak_) tuning_peak_.emplace();
+        tuning_peak_->predicted_bytes = std::max(tuning_peak_->predicted_bytes, report_.predicted.peak_bytes_per_rank);
+    }
     measured_.setup.add(executor_->run(Phase::setup, settings(0, true)));
     measured_.partition_seconds += cut - start;
     measured_.initialise_seconds += clock_.now() - cut;
@@ -180,11 +191,16 @@ void Trainer::release_features() {
 void Trainer::note_choice(int index, const Autotuner& tuner) const {
     const std::string name = "candidate " + std::to_string(index + 1);
     if (tuner.tried().size() > 1) {
-        note(name + " trains from here on; while tuning, a rank held up to " + std::to_string(tuning_peak_) + " bytes");
+        note(name + " trains from here on");
     } else if (tuner.too_dear()) {
         note(name +
              " trains on: trying another would take more of so short a run than it may save (--autotune 3 tries all)");
     }
+}
+
+// The trials' memory has been in use up to here.
+void Trainer::keep_tuning_peak() {
+    if (tuning_peak_) tuning_peak_->measured_bytes = std::max(tuning_peak_->measured_bytes, tracker_.peak());
 }
 
 void Trainer::load_model(const Candidate& next) {
@@ -216,14 +232,22 @@ exec::PassSettings Trainer::settings(std::int64_t epoch, bool training) const {
     return settings;
 }
 
+exec::Executor::Observer Trainer::observer(std::int64_t epoch) const {
+    if (!hooks_.step) return {};
+    return [this, epoch](const Step& step, const exec::Executor& executor) { hooks_.step(epoch, step, executor); };
+}
+
 EpochRecord Trainer::train_epoch(std::int64_t epoch) {
-    exec::Executor::Observer observer;
-    if (hooks_.step) observer = [&](const Step& step, const exec::Executor& e) { hooks_.step(epoch, step, e); };
     const double start = clock_.now();
-    const auto samples = executor_->run(Phase::epoch, settings(epoch, true), observer);
+    const auto samples = executor_->run(Phase::epoch, settings(epoch, true), observer(epoch));
     EpochRecord record;
     record.epoch = epoch;
-    record.seconds = comm::control_max(comm_, clock_.now() - start);
+    const std::optional<std::string> stop = hooks_.stop ? hooks_.stop() : std::nullopt;
+    const std::vector<double> agreed = comm::control_max(comm_, {clock_.now() - start, stop ? 1.0 : 0.0});
+    record.seconds = agreed[0];
+    wall_.training_seconds += record.seconds;
+    ends_ = agreed[1] > 0 && epoch < options_.epochs;
+    if (ends_) report_.ended = stop.value_or("another rank was told to stop");
     record.loss = executor_->loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
     if (!std::isfinite(record.loss)) {  // summed over the ranks, so the same bits on all of them
         throw comm::AgreedError(ErrorCode::answer_no, "the loss is no longer finite", "epoch " + std::to_string(epoch),
@@ -239,10 +263,15 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
     return record;
 }
 
+bool Trainer::evaluation_due(std::int64_t epoch) const {
+    return eval_every_ > 0 && (epoch % eval_every_ == 0 || epoch == options_.epochs || ends_);
+}
+
 void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
-    const bool due = options_.eval_every > 0 && (epoch % options_.eval_every == 0 || epoch == options_.epochs);
-    if (!due) return;
-    measured_.evaluation.add(executor_->run(Phase::evaluation, settings(epoch, false)));
+    const double start = clock_.now();
+    measured_.evaluation.add(executor_->run(Phase::evaluation, settings(epoch, false), observer(epoch)));
+    wall_.evaluation_seconds += clock_.now() - start;
+    ++wall_.evaluations;
     const auto share = [&](data::Subset subset) -> std::optional<double> {
         const std::int64_t size = dataset_.subset_size(subset);
         if (size == 0) return std::nullopt;
@@ -270,22 +299,26 @@ Autotuner Trainer::prepare() {
 }
 
 RunReport Trainer::run() {
+    const double begin = clock_.now();
     kernels::set_threads(options_.threads);
     Autotuner tuner = prepare();
     if (cached_feature_bytes_ > 0) cache_features();
+    wall_.setup_seconds = clock_.now() - begin;
     int built = -1;
     bool settled = false;  // the graph is gone, and the candidate trains to the end
-    for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
+    for (std::int64_t epoch = 1; epoch <= options_.epochs && !ends_; ++epoch) {
         const int next = tuner.candidate();
         const bool last = !tuner.tuning();
         if (next != built) {
             const double start = clock_.now();
             build(next, last);
             if (last && built >= 0) note_choice(next, tuner);
-            tuner.built(comm::control_max(comm_, clock_.now() - start), comm::control_max(comm_, cut_seconds_));
+            const std::vector<double> slowest = comm::control_max(comm_, {clock_.now() - start, cut_seconds_});
+            wall_.setup_seconds += slowest[0];
+            tuner.built(slowest[0], slowest[1]);
             built = next;
         } else if (last && !settled) {  // it won, and stays as it is
-            tuning_peak_ = std::max(tuning_peak_, tracker_.peak());
+            keep_tuning_peak();
             note_choice(next, tuner);
             release_graph();
             release_features();
@@ -293,21 +326,35 @@ RunReport Trainer::run() {
         settled = last;
         EpochRecord record = train_epoch(epoch);
         tuner.record(record.seconds);
-        evaluate(epoch, record);
+        if (evaluation_due(epoch)) evaluate(epoch, record);
         report_.epochs.push_back(record);
         if (hooks_.epoch) hooks_.epoch(record);
     }
+    keep_tuning_peak();
+    wall_.load_seconds = options_.load_seconds;
+    wall_.total_seconds = options_.load_seconds + clock_.now() - begin;
+    finish_report(tuner, built);
+    return std::move(report_);
+}
+
+void Trainer::finish_report(const Autotuner& tuner, int built) {
     report_.seed = options_.seed;
     report_.ranks = comm_.size();
     report_.threads = options_.threads;
     report_.tried = tuner.tried();
     report_.chosen = built;
+    report_.eval_every = eval_every_;
+    report_.wall = wall_;
     report_.fingerprints = plan_.fingerprints;
     report_.fingerprints.graph = dataset_.fingerprint();
+    if (tuning_peak_) {
+        tuning_peak_->measured_bytes =
+            static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tuning_peak_->measured_bytes)));
+        report_.tuning_peak = tuning_peak_;
+    }
     measured_.load_seconds = options_.load_seconds;
     measured_.peak_bytes = tracker_.peak();
     report_candidate(comm_, plan_, measured_, report_);
-    return std::move(report_);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include "runtime/exec/store.hpp"
 #include "runtime/train/footprint.hpp"
 
+#include <gnnplan/base/checked.hpp>
+
 #include <algorithm>
+#include <limits>
 
 namespace gnnplan::train {
 namespace {
@@ -11,12 +14,12 @@ namespace {
 const Candidate& candidate(const Plan& plan, int index) { return plan.candidates[static_cast<std::size_t>(index)]; }
 
 // By place in `usable`.
-std::vector<std::int64_t> trial_bytes(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset) {
+std::vector<std::int64_t> trial_bytes(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph) {
     std::vector<std::int64_t> bytes(usable.size(), -1);
     for (std::size_t i = 0; i < usable.size(); ++i) {
         if (bytes[i] >= 0) continue;
         const Schedule& first = candidate(plan, usable[i]).schedule;
-        const auto counts = counts_for(first, dataset);
+        const auto counts = graph.numbered(first.numbering);
         for (std::size_t j = i; j < usable.size(); ++j) {
             const Schedule& schedule = candidate(plan, usable[j]).schedule;
             if (schedule.numbering != first.numbering) continue;
@@ -36,21 +39,48 @@ int blocks_of(const Plan& plan, const std::vector<Trial>& earlier, int index) {
 
 }  // namespace
 
-std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset) {
-    const exec::GraphCounts counts(dataset.graph(), dataset.subset());
-    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts.numbered(schedule.numbering));
+exec::GraphCounts counts_of(const data::Dataset& dataset) {
+    return exec::GraphCounts(dataset.graph(), dataset.subset());
 }
 
-Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset) {
-    const std::vector<std::int64_t> bytes = trial_bytes(plan, usable, dataset);
-    const std::int64_t room = plan.machine.memory_per_rank;
-    Trials fitting{{}, room};
+std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset) {
+    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts_of(dataset).numbered(schedule.numbering));
+}
+
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset) {
+    if (plan.problem.memory_per_rank == 0) return usable;
+    std::vector<int> fitting;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const int index : usable) {
+        const Schedule& schedule = candidate(plan, index).schedule;
+        const std::int64_t bytes = footprint(schedule, *counts_for(schedule, dataset), {});
+        least = std::min(least, bytes);
+        if (bytes <= plan.problem.memory_per_rank) fitting.push_back(index);
+    }
+    if (!fitting.empty()) return fitting;
+    throw Error(ErrorCode::infeasible,
+                "on this graph every candidate needs more memory than the plan was made for: the thriftiest " +
+                    std::to_string(least) + " bytes per rank, " + std::to_string(plan.problem.memory_per_rank) +
+                    " are allowed",
+                "memory", "plan again with --graph and this path");
+}
+
+Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features) {
+    const std::vector<std::int64_t> bytes = trial_bytes(plan, usable, graph);
+    const std::int64_t room = plan.memory_per_rank();
+    Trials fitting;
     for (std::size_t i = 0; i < usable.size(); ++i) {
         if (bytes[i] > room) continue;
         const int index = usable[i];
-        fitting.spare_bytes = std::min(fitting.spare_bytes, room - bytes[i]);
+        fitting.peak_bytes = std::max(fitting.peak_bytes, bytes[i]);
         fitting.trials.push_back(
             {index, candidate(plan, index).predicted.epoch_seconds, blocks_of(plan, fitting.trials, index)});
+    }
+    const std::int64_t features =
+        checked_multiply(checked_multiply(4, graph.vertices()), plan.problem.model.widths.front());
+    if (keeps_features && features <= room - fitting.peak_bytes) {
+        fitting.feature_bytes = features;
+        fitting.peak_bytes += features;
     }
     return fitting;
 }

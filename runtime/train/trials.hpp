@@ -13,15 +13,23 @@
 
 namespace gnnplan::train {
 
-// The data's counts in the schedule's numbering.
+// The data's counts in the numbering of the file, and in the schedule's.
+exec::GraphCounts counts_of(const data::Dataset& dataset);
 std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset);
+
+// Those of `usable` that the plan's memory allows on this graph, as the only ones trained. A plan made without --memory
+// allows all. Throws ErrorCode::infeasible when there is none.
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset);
 
 struct Trials {
     std::vector<Trial> trials;
-    std::int64_t spare_bytes = 0;  // what all of them leave of a rank's memory
+    std::int64_t feature_bytes = 0;  // of all features, where a rank has room to keep them beside every trial; else 0
+    std::int64_t peak_bytes = 0;     // the most that a rank holds while these are tried, kept features included
 };
 
-// Those of `usable`, indices of candidates, that fit beside the loaded graph. It is counted once for each numbering.
-Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset);
+// Those of `usable`, indices of candidates, that fit beside the loaded graph in the memory that the plan allows, which
+// is counted once for each numbering. `graph` answers in its own numbering. `keeps_features`: a rank would keep all
+// features in memory of its own, as processes do.
+Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features);
 
 }  // namespace gnnplan::train

@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <functional>
+#include <cmath>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -72,6 +73,15 @@ CLI::Option* add_counts(CLI::App& app, const std::string& name, std::vector<std:
 
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description) {
     return add_text(app, name, description, "SIZE", [&bytes](const std::string& text) { bytes = parse_size(text); });
+}
+
+CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
+                        std::function<bool(double)> allowed, const std::string& what, const std::string& description) {
+    const auto read = [&value, name, what, allowed = std::move(allowed)](const double& number) {
+        if (!std::isfinite(number) || !allowed(number)) throw CLI::ValidationError(name, "must be " + what);
+        value = number;
+    };
+    return app.add_option_function<double>(name, read, description)->type_name("X");
 }
 
 CLI::Option* add_bind(CLI::App& app, std::string& when) {

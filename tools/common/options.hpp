@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -30,6 +31,9 @@ CLI::Option* add_counts(CLI::App& app, const std::string& name, std::vector<std:
                         const std::string& description, const Bounds& bounds, std::size_t min_size);
 // "16GiB"
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description);
+// A finite number for which `allowed` holds; `what` names those in the error.
+CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
+                        std::function<bool(double)> allowed, const std::string& what, const std::string& description);
 // --bind on|off, of tools that run kernels
 CLI::Option* add_bind(CLI::App& app, std::string& when);
 

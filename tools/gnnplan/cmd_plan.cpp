@@ -2,6 +2,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
 #include "tools/common/options.hpp"
+#include "tools/common/run_question.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
 #include "tools/gnnplan/calibration.hpp"
@@ -26,6 +27,7 @@ namespace {
 
 struct PlanOptions {
     ProblemFlags problem;
+    RunQuestion run;
     std::string pareto = "time,memory";
     std::int64_t top = 10;
     std::optional<std::string> output, table;
@@ -96,7 +98,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);
     const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
-    const LoadedProblem loaded = load_problem(options.problem);
+    LoadedProblem loaded = load_problem(options.problem);
+    loaded.problem.record.run = run_record(options.run);
     SelectResult result = select(loaded.problem, machine, pins);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, result.message));
@@ -134,6 +137,7 @@ void add_plan(CLI::App& root, Context& context) {
                     "gnnplan plan --graph reddit --hidden 128 --ranks 8 --machine a6000x8 -o plan.json\n"
                     "gnnplan plan --graph path/to/graph --symmetrise --ranks 4 -o plan.json");
     add_problem_flags(command, options->problem);
+    add_run_question(command, options->run);
     command.add_option("--pareto", options->pareto, "What the Pareto mark is over: time, memory, volume, spmm")
         ->type_name("LIST")
         ->capture_default_str();

@@ -7,49 +7,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <thread>
-#include <utility>
 
 namespace gnnplan::tools {
 namespace {
 
-// A finite number for which `allowed` holds; `what` names those.
-CLI::Option* add_number(CLI::App& app, const std::string& name, std::function<void(double)> take,
-                        const std::function<bool(double)>& allowed, const std::string& what,
-                        const std::string& description) {
-    const auto read = [name, what, allowed, take = std::move(take)](const double& value) {
-        if (!std::isfinite(value) || !allowed(value)) throw CLI::ValidationError(name, "must be " + what);
-        take(value);
-    };
-    return app.add_option_function<double>(name, read, description)->type_name("X");
-}
-
 void add_training(CLI::App& app, RunFlags& flags) {
-    const auto positive = [](double x) { return x > 0; };
-    const auto not_negative = [](double x) { return x >= 0; };
-    const auto probability = [](double x) { return x >= 0 && x < 1; };
-    const std::string probabilities = "at least 0 and below 1";
-    add_count(app, "--epochs", flags.epochs, "Epochs to train", {1, std::int64_t{1} << 31});
-    add_count(app, "--seed", flags.seed, "Of initial weights and dropout", {0});
+    add_run_question(app, flags.question);
+    add_count(app, "--seed", flags.seed, "The seed of the initial weights and of dropout", {0});
     add_number(
-        app, "--lr", [&](double x) { flags.learning_rate = x; }, positive, "above 0", "Adam's learning rate")
+        app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Adam's learning rate")
         ->default_str("0.01");
     add_number(
-        app, "--weight-decay", [&](double x) { flags.weight_decay = x; }, not_negative, "at least 0",
+        app, "--weight-decay", flags.weight_decay, [](double x) { return x >= 0; }, "at least 0",
         "L2 weight decay, on the first layer's weights")
         ->default_str("5e-4");
     app.add_flag("--decay-all", flags.decay_all, "Weight decay on the weights of all layers");
-    add_number(
-        app, "--dropout", [&](double x) { flags.dropout = x; }, probability, probabilities,
-        "Probability of dropping an element of any layer's input, the features included")
-        ->default_str("0");
-    add_number(
-        app, "--input-dropout", [&](double x) { flags.input_dropout = x; }, probability, probabilities,
-        "The same for the features only, in place of --dropout");
-    add_count(app, "--eval-every", flags.eval_every,
-              "Epochs between evaluations; the last epoch is evaluated too; 0: never", {0});
     add_count(app, "--autotune", flags.autotune,
               "Epochs each candidate is tried for; 0: off; default: those that could still win are tried, for at most "
               "5 % of the run, none below 20 epochs",
@@ -92,19 +65,20 @@ void add_flags(CLI::App& app, RunFlags& flags) {
     add_output(app, flags);
 }
 
-train::TrainOptions train_options(const RunFlags& flags, int ranks) {
+train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
+    const RunRecord run = run_record(flags.question, plan.problem.run);
     train::TrainOptions options;
-    options.epochs = flags.epochs;
+    options.epochs = run.epochs;
     options.seed = static_cast<std::uint64_t>(flags.seed);
-    options.learning_rate = flags.learning_rate;
-    options.weight_decay = flags.weight_decay;
+    options.learning_rate = flags.learning_rate.value_or(options.learning_rate);
+    options.weight_decay = flags.weight_decay.value_or(options.weight_decay);
     options.decay_all = flags.decay_all;
-    options.dropout = flags.dropout;
-    options.input_dropout = flags.input_dropout;
-    options.eval_every = flags.eval_every;
+    options.dropout = run.dropout.value_or(0);
+    options.input_dropout = run.input_dropout;
+    options.eval_every = run.eval_every;
     options.autotune = flags.autotune;
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / ranks)));
+    options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / plan.problem.ranks)));
     options.kernels = flags.backend == "reference" ? &kernels::reference_table() : &kernels::cpu_table();
     return options;
 }

@@ -3,6 +3,7 @@
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/train/options.hpp"
+#include "tools/common/run_question.hpp"
 
 #include <gnnplan/ir/plan.hpp>
 
@@ -18,15 +19,11 @@ struct RunFlags {
     std::string plan;
     std::string data;
     std::string split;
-    std::int64_t epochs = 200;
+    RunQuestion question;
     std::int64_t seed = 1;
-    double learning_rate = 0.01;
-    double weight_decay = 5e-4;
+    std::optional<double> learning_rate, weight_decay;
     bool decay_all = false;
-    double dropout = 0;
-    std::optional<double> input_dropout;
     std::string feature_norm = "none";
-    std::int64_t eval_every = 1;
     std::optional<std::int64_t> autotune;
     std::optional<std::int64_t> threads;
     std::string bind = "on";
@@ -45,9 +42,9 @@ struct RunFlags {
 
 void add_flags(CLI::App& app, RunFlags& flags);
 
-// The options of a run of `ranks` ranks. Cores are shared out evenly when --threads does not say how many each rank
-// has.
-train::TrainOptions train_options(const RunFlags& flags, int ranks);
+// The options of a run of this plan, which says what the flags do not. Cores are shared out evenly when --threads does
+// not say how many each rank has.
+train::TrainOptions train_options(const RunFlags& flags, const Plan& plan);
 
 // How the data is read for this plan. Throws Error{mismatch} when --split is not the plan's split.
 data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan);

@@ -40,7 +40,7 @@ std::string place_threads(comm::Communicator& comm, const RunFlags& flags, int t
 }  // namespace
 
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
-    : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_.problem.ranks)) {
+    : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_)) {
     train::leave_out_idle_dropout(plan_, options_);
 }
 

@@ -146,6 +146,21 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
     for (const char* key : {"configuration", "schedule", "predicted"}) EXPECT_EQ(plan[key], plan["candidates"][0][key]);
 }
 
+// Plans of programs that did not write what the run will be asked are for the defaults.
+TEST(Plan, WithoutTheRunAndTheMemoryAllowed) {
+    json plan_json = sample_json();
+    EXPECT_EQ(plan_json["problem"]["memory_per_rank_bytes"], 123456789);
+    EXPECT_EQ(plan_json["problem"]["run"],
+              json::parse(R"({"epochs": 300, "dropout": 0.5, "input_dropout": 0, "eval_every": 10})"));
+    plan_json["problem"].erase("memory_per_rank_bytes");
+    plan_json["problem"].erase("run");
+    plan_json["fingerprints"]["content"] = content_fingerprint(parse(plan_json.dump(), "test"));
+    const Plan plan = read_plan(plan_json.dump(), "test");
+    EXPECT_EQ(plan.memory_per_rank(), plan.machine.memory_per_rank);
+    EXPECT_EQ(plan.problem.run.epochs, 200);
+    EXPECT_EQ(plan.problem.run.drops_features(), std::nullopt);
+}
+
 TEST(Plan, OtherSpacingAndOrderAreTheSamePlan) {
     const std::string compact = sample_json().dump();  // sorted keys, no blanks
     EXPECT_NE(compact, write_plan(sample_plan()));

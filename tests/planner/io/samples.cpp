@@ -144,6 +144,8 @@ Plan sample_plan() {
                           true,   Normalisation::row_mean, "time", 3,  2,     42};
     plan.problem.model = {"gcn", {3, 2}, true};
     plan.problem.ranks = 4;
+    plan.problem.memory_per_rank = 123'456'789;
+    plan.problem.run = {300, 0.5, 0.0, 10};
     plan.machine = sample_machine();
     plan.candidates = {sample_candidate(), sample_candidate()};
     plan.candidates[1].configuration.id.reset();

@@ -70,6 +70,37 @@ TEST(SelectFull, EveryPlanCanVaryItsInput) {
     }
 }
 
+// A plan for a run that drops features holds nothing that relies on constant ones; for one that drops none, dropping
+// takes no time.
+TEST(SelectFull, IsMadeForTheDropoutOfTheRun) {
+    const auto varies = [](const Candidate& c) { return !c.configuration.constant_input; };
+    for (const int ranks : {1, 4}) {
+        SelectOptions options;
+        options.drops_features = true;
+        const Selection dropped = selected(ranks, options);
+        EXPECT_TRUE(std::all_of(dropped.plan.candidates.begin(), dropped.plan.candidates.end(), varies)) << ranks;
+        for (const Ranked& r : dropped.ranked) EXPECT_FALSE(r.configuration.constant_input);
+        options.drops_features = false;
+        const Selection kept = selected(ranks, options);
+        EXPECT_TRUE(std::any_of(kept.plan.candidates.begin(), kept.plan.candidates.end(), varies)) << ranks;
+        for (const Candidate& candidate : kept.plan.candidates) {
+            for (std::size_t i = 0; i < candidate.schedule.steps.size(); ++i) {
+                const auto* map = std::get_if<MapStep>(&candidate.schedule.steps[i].operation);
+                if (map == nullptr || map->op != MapOp::dropout) continue;
+                EXPECT_EQ(candidate.predicted.step_seconds[i], 0);
+            }
+            EXPECT_NEAR(candidate.predicted.epoch_seconds, predicted_seconds(candidate, Phase::epoch), 1e-12);
+        }
+    }
+    SelectOptions both;
+    both.drops_features = both.constant_input = true;
+    Problem asked = problem(widths, 4, products);
+    EXPECT_EQ(select(asked, machine(), both).code, ErrorCode::usage);
+    asked.record.run.input_dropout = 0.25;
+    both.drops_features.reset();
+    EXPECT_EQ(select(asked, machine(), both).code, ErrorCode::usage);
+}
+
 // Half the bytes per nonzero, and one copy for both passes even where values differ: more copies of A fit.
 TEST(SelectFull, FactoredValuesLetMoreFit) {
     Problem rows = problem(widths, 8, products);

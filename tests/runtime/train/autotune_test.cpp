@@ -174,6 +174,44 @@ TEST(Consensus, FeaturesStayInMemoryWhileCandidatesAreTried) {
     EXPECT_EQ(train(trial + features), 0);
 }
 
+// What a plan was allowed holds while tuning too, whatever more the machine has.
+TEST(Consensus, ThePlansMemoryIsKeptToWhileCandidatesAreTried) {
+    const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
+    Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});
+    const Schedule& schedule = plan.candidates[0].schedule;
+    const std::int64_t alone = footprint(schedule, *counts_for(schedule, dataset), {});
+    const std::int64_t trial =
+        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true});
+    ASSERT_LT(alone, trial);
+    const std::int64_t features = 4 * dataset.vertices() * dataset.features();
+    TrainOptions options;
+    options.epochs = 8;
+    options.autotune = 2;
+    const auto train = [&](std::int64_t allowed) {
+        plan.problem.memory_per_rank = allowed;
+        return testing::train_ranks(plan, dataset, options, testing::steady_tick)[0].report;
+    };
+    for (const std::int64_t allowed : {alone, trial - 1, trial, trial + features - 1, trial + features}) {
+        SCOPED_TRACE(allowed);
+        const RunReport report = train(allowed);
+        EXPECT_LE(report.measured.peak_bytes_per_rank, allowed);
+        EXPECT_EQ(report.tried.size(), allowed >= trial ? 2U : 0U);
+        ASSERT_EQ(report.tuning_peak.has_value(), allowed >= trial);
+        if (!report.tuning_peak) continue;
+        EXPECT_EQ(report.tuning_peak->predicted_bytes, allowed == trial + features ? allowed : trial);
+        EXPECT_EQ(report.tuning_peak->measured_bytes, report.tuning_peak->predicted_bytes);
+        EXPECT_EQ(report.tuning_peak->predicted_bytes,
+                  fitting_trials(plan, {0, 1}, counts_of(dataset), true).peak_bytes);
+    }
+    try {
+        train(alone - 1);
+        ADD_FAILURE() << "more than allowed";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::infeasible);
+        EXPECT_NE(std::string(error.what()).find(std::to_string(alone) + " bytes"), std::string::npos) << error.what();
+    }
+}
+
 // Orders alone do not change which blocks a rank holds.
 TEST(SameBlocks, AreThoseOfTheSameGridNumberingAndMatrices) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));

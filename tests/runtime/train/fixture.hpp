@@ -15,6 +15,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace gnnplan::train::testing {
@@ -99,10 +102,13 @@ struct Trained {
     std::int64_t caches = 0;  // of the features
 };
 
+// Whether a rank that is asked for the n-th time wants to stop, and why.
+using Stop = std::function<std::optional<std::string>(int rank, std::int64_t asked)>;
+
 // `tick(rank, candidate)`: seconds between two looks at that rank's clock while that candidate trains.
 template <class Tick>
 std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
-                                 Tick&& tick) {
+                                 Tick&& tick, const Stop& stop = {}) {
     std::vector<Trained> ranks(static_cast<std::size_t>(plan.problem.ranks));
     comm::run_ranks(plan.problem.ranks, [&](comm::Communicator& comm) {
         Trained& mine = ranks[static_cast<std::size_t>(comm.rank())];
@@ -120,6 +126,8 @@ std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset,
         };
         hooks.release_graph = [&] { ++mine.releases; };
         hooks.cache_features = [&] { ++mine.caches; };
+        std::int64_t asked = 0;
+        if (stop) hooks.stop = [&] { return stop(comm.rank(), ++asked); };
         mine.report = train(comm, plan, dataset, options, hooks, clock);
     });
     return ranks;

@@ -100,6 +100,61 @@ TEST_F(OneGraph, ReportsWhatItDidOnEveryRankAlike) {
     }
 }
 
+// Unless told otherwise, evaluations are predicted to take a tenth of the training time at most.
+TEST_F(OneGraph, EvaluatesAsOftenAsATenthOfTheTimeAllows) {
+    const Candidate& first = plan_.candidates.front();
+    const double evaluation = predicted_seconds(first, Phase::evaluation);
+    ASSERT_GT(evaluation, 0);
+    const std::int64_t every = automatic_eval_every(first);
+    EXPECT_LE(evaluation, evaluation_share * static_cast<double>(every) * first.predicted.epoch_seconds);
+    EXPECT_GT(every, 1);
+    TrainOptions options = short_run();
+    options.epochs = every + 1;
+    const auto trained = testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
+    const RunReport& report = trained.front().report;
+    EXPECT_EQ(report.eval_every, every);
+    for (const EpochRecord& epoch : report.epochs) {
+        EXPECT_EQ(epoch.test_accuracy.has_value(), epoch.epoch >= every) << epoch.epoch;
+    }
+    ASSERT_TRUE(report.wall);
+    EXPECT_EQ(report.wall->evaluations, 2);
+    EXPECT_EQ(report.wall->evaluations, evaluations(options.epochs, every));
+}
+
+TEST_F(OneGraph, SaysWhereTheTimeWent) {
+    TrainOptions options = short_run();
+    options.load_seconds = 2.5;
+    options.eval_every = 2;
+    const auto trained = testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
+    const WallTimes wall = trained.front().report.wall.value();
+    EXPECT_EQ(wall.load_seconds, 2.5);
+    double training = 0;
+    for (const EpochRecord& epoch : trained.front().report.epochs) training += epoch.seconds;
+    EXPECT_EQ(wall.training_seconds, training);
+    EXPECT_EQ(wall.evaluations, 2);
+    EXPECT_GT(wall.setup_seconds, 0);
+    EXPECT_GT(wall.evaluation_seconds, 0);
+    EXPECT_GE(wall.total_seconds,
+              wall.load_seconds + wall.setup_seconds + wall.training_seconds + wall.evaluation_seconds);
+}
+
+// One rank that is told to stop ends the run on all, after a whole epoch and its evaluation.
+TEST_F(OneGraph, EndsWhenOneRankIsToldTo) {
+    TrainOptions options = short_run();
+    options.epochs = 100;
+    const auto trained = testing::train_ranks(
+        plan_, dataset_, options, testing::steady_tick, [](int rank, std::int64_t asked) -> std::optional<std::string> {
+            return rank == 1 && asked == 3 ? std::optional<std::string>("enough") : std::nullopt;
+        });
+    for (std::size_t rank = 0; rank < trained.size(); ++rank) {
+        const RunReport& report = trained[rank].report;
+        EXPECT_EQ(report.epochs.size(), 3U);
+        EXPECT_TRUE(report.epochs.back().test_accuracy);
+        EXPECT_EQ(report.ended, rank == 1 ? "enough" : "another rank was told to stop");
+        EXPECT_EQ(byte_mismatch(report), std::nullopt);
+    }
+}
+
 TEST_F(OneGraph, NeverEvaluatesWhenToldSo) {
     TrainOptions options = short_run();
     options.eval_every = 0;

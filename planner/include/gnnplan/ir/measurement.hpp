@@ -38,6 +38,22 @@ struct TriedCandidate {
     double median_seconds = 0;
 };
 
+// The most that a rank held while candidates were tried: with the graph, and with all features where they were kept.
+struct TuningPeak {
+    std::int64_t predicted_bytes = 0;
+    std::int64_t measured_bytes = 0;
+};
+
+// Where the time of the whole run went, on rank 0.
+struct WallTimes {
+    double load_seconds = 0;      // reading the data
+    double setup_seconds = 0;     // building every candidate that trained: blocks, features, weights, one-time steps
+    double training_seconds = 0;  // all epochs
+    double evaluation_seconds = 0;
+    std::int64_t evaluations = 0;
+    double total_seconds = 0;
+};
+
 struct MeasuredTotals {
     double epoch_seconds = 0;  // median
     std::int64_t total_bytes = 0;
@@ -61,8 +77,12 @@ struct RunReport {
     std::vector<StepRecord> evaluation;  // one evaluation
     Prediction predicted;
     MeasuredTotals measured;
-    std::vector<TriedCandidate> tried;  // empty when not autotuned
-    int chosen = 0;                     // candidate that trained the last epoch
+    std::vector<TriedCandidate> tried;      // empty when not autotuned
+    int chosen = 0;                         // candidate that trained the last epoch
+    std::optional<TuningPeak> tuning_peak;  // where candidates were tried
+    std::int64_t eval_every = 1;            // epochs between evaluations; 0: never
+    std::optional<WallTimes> wall;          // unset in reports of earlier versions
+    std::optional<std::string> ended;       // why the run ended before its last epoch; unset: it did not
     Fingerprints fingerprints;
 };
 

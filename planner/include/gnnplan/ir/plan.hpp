@@ -7,6 +7,7 @@
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,24 @@ struct ModelRecord {
     bool bias = false;
 };
 
+// What the run will be asked, as far as a plan depends on it. gnnrun takes from here what its own flags do not say.
+struct RunRecord {
+    std::int64_t epochs = 200;
+    std::optional<double> dropout;           // on every layer's input; unset: not said
+    std::optional<double> input_dropout;     // on the features, in place of `dropout`
+    std::optional<std::int64_t> eval_every;  // epochs between evaluations, 0: never; unset: automatic_eval_every()
+
+    // Whether features are dropped while training; unset: the plan was made for either.
+    std::optional<bool> drops_features() const;
+};
+
 struct ProblemRecord {
     GraphRecord graph;
     ModelRecord model;
     int ranks = 1;
     std::string space = "paper";
+    std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: the machine's
+    RunRecord run;
 };
 
 struct Prediction {
@@ -65,6 +79,20 @@ struct Candidate {
     Prediction predicted;
 };
 
+// Seconds predicted for one pass over the steps of `phase`.
+double predicted_seconds(const Candidate& candidate, Phase phase);
+
+// Takes the time of dropping the features out of a prediction, for runs that drop none: their step has nothing to do.
+void leave_out_feature_dropout(const Schedule& schedule, Prediction& predicted);
+
+// The largest share of the training time that evaluations take unless asked otherwise.
+inline constexpr double evaluation_share = 0.1;
+// Epochs between evaluations when nobody says: the least of 1, 2, 5, 10, 20, 50 ... at which evaluations are predicted
+// to take at most that share of the epochs between them. 1 where the prediction has no times.
+std::int64_t automatic_eval_every(const Candidate& candidate);
+// How often a run of `epochs` evaluates: every so many epochs (0: never) and after the last one.
+std::int64_t evaluations(std::int64_t epochs, std::int64_t eval_every);
+
 struct Fingerprints {
     std::string graph;    // of the prepared structure; "" when planned without the graph
     std::string machine;  // of the profile
@@ -78,6 +106,11 @@ struct Plan {
     Machine machine;
     std::vector<Candidate> candidates;  // the chosen one first, at most 8
     Fingerprints fingerprints;
+
+    // Bytes that a rank may use.
+    std::int64_t memory_per_rank() const {
+        return problem.memory_per_rank > 0 ? problem.memory_per_rank : machine.memory_per_rank;
+    }
 };
 
 inline constexpr int max_candidates = 8;

@@ -1,0 +1,38 @@
+#include "tools/common/run_question.hpp"
+
+#include "tools/common/options.hpp"
+
+#include <limits>
+
+namespace gnnplan::tools {
+
+void add_run_question(CLI::App& app, RunQuestion& question) {
+    const auto probability = [](double x) { return x >= 0 && x < 1; };
+    const std::string probabilities = "at least 0 and below 1";
+    // Dropout is keyed by 32 bits of the epoch's number.
+    add_count(app, "--epochs", question.epochs,
+              "Epochs to train; default: the plan's, which is 200 unless it was asked",
+              {1, std::numeric_limits<std::int32_t>::max()});
+    add_number(app, "--dropout", question.dropout, probability, probabilities,
+               "Probability of dropping an element of any layer's input, the features included");
+    add_number(app, "--input-dropout", question.input_dropout, probability, probabilities,
+               "The same for the features only, in place of --dropout");
+    add_count(
+        app, "--eval-every", question.eval_every,
+        "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
+        "to take at most a tenth of the training time",
+        {0});
+}
+
+RunRecord run_record(const RunQuestion& question, const RunRecord& planned) {
+    RunRecord run = planned;
+    run.epochs = question.epochs.value_or(planned.epochs);
+    if (question.eval_every) run.eval_every = question.eval_every;
+    if (question.dropout || question.input_dropout) {
+        run.dropout = question.dropout;
+        run.input_dropout = question.input_dropout;
+    }
+    return run;
+}
+
+}  // namespace gnnplan::tools
