@@ -19,15 +19,31 @@ Document metadata(const char* what, std::size_t pid, std::size_t tid, const char
 }
 
 Document complete(const TraceSlice& slice, std::size_t pid, std::size_t tid) {
-    return Document::object(
-        {{"name", slice.name},
-         {"cat", slice.kind},
-         {"ph", "X"},
-         {"pid", pid},
-         {"tid", tid},
-         {"ts", microseconds(slice.start_nanoseconds)},
-         {"dur", microseconds(slice.nanoseconds)},
-         {"args", Document::object({{"kind", slice.kind}, {"epoch", slice.epoch}, {"bytes", slice.bytes}})}});
+    Document args = Document::object({{"kind", slice.kind},
+                                      {"phase", slice.evaluation ? "evaluation" : "epoch"},
+                                      {"epoch", slice.epoch},
+                                      {"bytes", slice.bytes}});
+    if (slice.predicted_nanoseconds) {
+        args.set("predicted_us", microseconds(*slice.predicted_nanoseconds));
+        if (*slice.predicted_nanoseconds > 0) {
+            args.set("measured_over_predicted",
+                     static_cast<double>(slice.nanoseconds) / static_cast<double>(*slice.predicted_nanoseconds));
+        }
+    }
+    return Document::object({{"name", slice.name},
+                             {"cat", slice.kind},
+                             {"ph", "X"},
+                             {"pid", pid},
+                             {"tid", tid},
+                             {"ts", microseconds(slice.start_nanoseconds)},
+                             {"dur", microseconds(slice.nanoseconds)},
+                             {"args", std::move(args)}});
+}
+
+// The part of a slice in which it only waited.
+TraceSlice waiting(const TraceSlice& slice) {
+    return {"waiting",        "waiting", slice.epoch, slice.start_nanoseconds, slice.waiting_nanoseconds, 0,
+            slice.evaluation, 0,         {}};
 }
 
 }  // namespace
@@ -42,7 +58,10 @@ std::string write_trace(const Trace& trace) {
             const TraceLane& lane = process.lanes[tid];
             events.push(metadata("thread_name", pid, tid, "name", lane.name));
             events.push(metadata("thread_sort_index", pid, tid, "sort_index", tid));
-            for (const TraceSlice& slice : lane.slices) events.push(complete(slice, pid, tid));
+            for (const TraceSlice& slice : lane.slices) {
+                events.push(complete(slice, pid, tid));
+                if (slice.waiting_nanoseconds > 0) events.push(complete(waiting(slice), pid, tid));
+            }
         }
     }
     const Document root = Document::object({{"displayTimeUnit", "ms"},

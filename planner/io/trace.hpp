@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct TraceSlice {
     std::int64_t start_nanoseconds = 0;  // since the trace began
     std::int64_t nanoseconds = 0;
     std::int64_t bytes = 0;  // sent by the rank; of a prediction, by all of them
+    bool evaluation = false;
+    std::int64_t waiting_nanoseconds = 0;               // at its begin, for the last rank of the exchange to begin it
+    std::optional<std::int64_t> predicted_nanoseconds;  // of a measured step
 };
 
 // One row of a trace: a rank, or predictions. Slices ascend and do not overlap.
@@ -34,7 +38,7 @@ struct Trace {
 };
 
 // Processes and lanes are numbered (pid, tid) from 0 in their order, so that a rank's tid is the rank; times are in
-// microseconds, as the format wants them.
+// microseconds, as the format wants them. What a step waits for others is a slice within its own, "waiting".
 std::string write_trace(const Trace& trace);
 
 }  // namespace gnnplan::io

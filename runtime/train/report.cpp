@@ -11,24 +11,6 @@
 namespace gnnplan::train {
 namespace {
 
-int group_of(const Schedule& schedule, const Operation& operation) {
-    return std::visit(
-        Overloaded{
-            [&](const RedistributeStep&) { return schedule.grid.y; },
-            [&](const SpmmStep& s) { return s.exchange == Exchange::none ? 1 : schedule.grid.x; },
-            [&](const IndexStep&) { return schedule.grid.x; },
-            [&](const ReduceScatterStep& s) { return schedule.grid.extent(partial_axis(tensor_of(schedule, s.in))); },
-            [&](const AllReduceStep&) { return schedule.grid.size(); },
-            [](const GemmStep&) { return 1; },
-            [](const WeightGradStep&) { return 1; },
-            [](const MapStep&) { return 1; },
-            [](const LossStep&) { return 1; },
-            [](const ScoreStep&) { return 1; },
-            [](const UpdateStep&) { return 1; },
-        },
-        operation);
-}
-
 std::int64_t sum(const std::vector<std::int64_t>& values) {
     return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
@@ -81,7 +63,38 @@ std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
     return std::nullopt;
 }
 
+// The ranks that differ from `rank` in their coordinate of `axis` at most.
+std::vector<int> along(const Grid& grid, Axis axis, int rank) {
+    std::vector<int> ranks;
+    for (int i = 0; i < grid.extent(axis); ++i) ranks.push_back(grid.neighbour(rank, axis, i));
+    return ranks;
+}
+
 }  // namespace
+
+std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank) {
+    const Grid& grid = schedule.grid;
+    const std::vector<int> alone{rank};
+    return std::visit(
+        Overloaded{
+            [&](const RedistributeStep&) { return along(grid, Axis::y, rank); },
+            [&](const SpmmStep& s) { return s.exchange == Exchange::none ? alone : along(grid, Axis::x, rank); },
+            [&](const IndexStep&) { return along(grid, Axis::x, rank); },
+            [&](const ReduceScatterStep& s) { return along(grid, partial_axis(tensor_of(schedule, s.in)), rank); },
+            [&](const AllReduceStep&) {
+                std::vector<int> all(static_cast<std::size_t>(grid.size()));
+                std::iota(all.begin(), all.end(), 0);
+                return all;
+            },
+            [&](const GemmStep&) { return alone; },
+            [&](const WeightGradStep&) { return alone; },
+            [&](const MapStep&) { return alone; },
+            [&](const LossStep&) { return alone; },
+            [&](const ScoreStep&) { return alone; },
+            [&](const UpdateStep&) { return alone; },
+        },
+        operation);
+}
 
 std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
                                                 int rank) {
@@ -115,7 +128,7 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
         record.kind = kind_of(step.operation);
         record.rows = subject.rows;
         record.columns = subject.columns;
-        record.group = group_of(schedule, step.operation);
+        record.group = static_cast<int>(exchange_group(schedule, step.operation, 0).size());
         for (const measure::StepLog& log : ranks) {
             record.predicted_bytes_by_rank.push_back(log.expected()[i].sent_bytes);
             record.counted_bytes_by_rank.push_back(log.bytes()[i].sent_bytes);

@@ -53,7 +53,16 @@ protected:
             for (const char* key : {"ts", "dur"}) EXPECT_GE(event[key].get<double>(), 0) << event;
             EXPECT_TRUE(event["args"]["kind"].is_string());
             EXPECT_TRUE(event["args"]["bytes"].is_number_unsigned());
-            lanes[{event["pid"], event["tid"]}].push_back(event);
+            const Lane lane{event["pid"], event["tid"]};
+            if (event["cat"] != "waiting") {
+                lanes[lane].push_back(event);
+                continue;
+            }
+            // Within the step that waits, from its begin.
+            const Json& step = lanes.at(lane).back();
+            EXPECT_EQ(event["ts"], step["ts"]);
+            EXPECT_LE(event["dur"].get<double>(), step["dur"].get<double>());
+            ++waits_[lane];
         }
         return lanes;
     }
@@ -61,6 +70,7 @@ protected:
     Json report() const { return Json::parse(read_text(folder_ / "run.json")); }
 
     Folder folder_;
+    mutable std::map<Lane, int> waits_;  // slices in which ranks waited, of the lanes looked at
 };
 
 void expect_no_overlap(const std::vector<Json>& slices) {
@@ -77,7 +87,7 @@ std::vector<std::int64_t> epochs_of(const std::vector<Json>& slices) {
 }
 
 TEST_F(Trace, HasALanePerRankWithEveryStepOfTheLastEpochs) {
-    const Outcome outcome = run("--epochs 23 --autotune 0");
+    const Outcome outcome = run("--epochs 23 --autotune 0 --eval-every 0");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const Json steps = report()["steps"];
     const auto all = lanes();
@@ -99,7 +109,7 @@ TEST_F(Trace, HasALanePerRankWithEveryStepOfTheLastEpochs) {
 }
 
 TEST_F(Trace, LaysThePredictionBesideEachEpoch) {
-    ASSERT_EQ(run("--epochs 5 --autotune 0").code, 0);
+    ASSERT_EQ(run("--epochs 5 --autotune 0 --eval-every 0").code, 0);
     std::map<std::int64_t, std::int64_t> began, predicted_from, predicted_for;
     for (const auto& [lane, slices] : lanes()) {
         expect_no_overlap(slices);
@@ -117,8 +127,49 @@ TEST_F(Trace, LaysThePredictionBesideEachEpoch) {
     for (const auto& [epoch, length] : predicted_for) EXPECT_NEAR(static_cast<double>(length), epoch_seconds * 1e9, 2);
 }
 
+// Evaluations are drawn, what was predicted for them beside them, and in every step how it compares.
+TEST_F(Trace, DrawsEvaluationsAndWhatWasPredicted) {
+    ASSERT_EQ(run("--epochs 4 --autotune 0 --eval-every 2").code, 0);
+    const Json run = report();
+    ASSERT_FALSE(run["evaluation"].empty());
+    const auto all = lanes();
+    for (const auto& [lane, slices] : all) {
+        std::map<std::int64_t, std::vector<std::string>> evaluated;
+        for (const Json& slice : slices) {
+            const bool evaluation = slice["args"]["phase"] == "evaluation";
+            if (evaluation) evaluated[slice["args"]["epoch"]].push_back(slice["name"]);
+            EXPECT_EQ(slice["args"].contains("predicted_us"), lane.first == measured) << slice;
+        }
+        if (lane.first != measured) continue;
+        std::vector<std::string> steps;
+        for (const Json& step : run["evaluation"]) steps.push_back(step["name"]);
+        EXPECT_EQ(evaluated, (std::map<std::int64_t, std::vector<std::string>>{{2, steps}, {4, steps}}));
+    }
+    double predicted_evaluation = 0;
+    for (const Json& step : run["evaluation"]) predicted_evaluation += step["predicted_seconds"].get<double>();
+    double drawn = 0;
+    for (const auto& [lane, slices] : all) {
+        for (const Json& slice : slices) {
+            if (lane.first == predicted && slice["args"]["phase"] == "evaluation") drawn += slice["dur"].get<double>();
+        }
+    }
+    EXPECT_NEAR(drawn, 2 * predicted_evaluation * 1e6, 0.1);
+}
+
+// Two ranks never begin all their exchanges at the same nanosecond.
+TEST_F(Trace, DrawsWaitingWithinTheStepsThatWait) {
+    ASSERT_EQ(run("--epochs 20 --autotune 0 --eval-every 0").code, 0);
+    lanes();
+    int waits = 0;
+    for (const auto& [lane, count] : waits_) {
+        EXPECT_EQ(lane.first, measured);
+        waits += count;
+    }
+    EXPECT_GT(waits, 0);
+}
+
 TEST_F(Trace, ShowsTheCandidateThatTrainedTheLastEpochs) {
-    const Outcome outcome = run("--epochs 30 --autotune 2");
+    const Outcome outcome = run("--epochs 30 --autotune 2 --eval-every 0");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const Json run = report();
     std::int64_t tuned = 0;

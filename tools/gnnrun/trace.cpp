@@ -1,5 +1,7 @@
 #include "tools/gnnrun/trace.hpp"
 
+#include "runtime/train/report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,41 +42,46 @@ private:
     double seconds_ = std::numeric_limits<double>::infinity();
 };
 
+// One pass over the steps of a phase.
+struct Pass {
+    std::int64_t epoch = 0;
+    bool evaluation = false;
+    auto operator<=>(const Pass&) const = default;
+};
+
 class TraceMaker {
 public:
     TraceMaker(const Plan& plan, const RunReport& report, const std::vector<measure::Timeline>& ranks)
-        : candidate_(plan.candidates[static_cast<std::size_t>(report.chosen)]),
-          report_(report),
-          ranks_(ranks),
-          origin_(ranks) {
-        // The report lists the steps of the epoch in the schedule's order.
-        for (std::size_t i = 0; i < candidate_.schedule.steps.size(); ++i) {
-            if (candidate_.schedule.steps[i].phase == Phase::epoch) epoch_steps_.push_back(i);
-        }
-        for (std::size_t i = 0; i < epoch_steps_.size(); ++i) record_of_[epoch_steps_[i]] = &report.steps.at(i);
+        : candidate_(plan.candidates[static_cast<std::size_t>(report.chosen)]), ranks_(ranks), origin_(ranks) {
+        // The report lists the steps of a phase in the schedule's order.
+        add_records(Phase::epoch, report.steps);
+        add_records(Phase::evaluation, report.evaluation);
     }
 
     io::TraceLane measured(std::size_t rank) const {
         io::TraceLane lane{fmt::format("rank {}", rank), {}};
-        for (const measure::TimedStep& step : ranks_[rank].steps()) {
-            const StepRecord& record = *record_of_.at(static_cast<std::size_t>(step.step));
+        for (std::size_t i = 0; i < ranks_[rank].steps().size(); ++i) {
+            const measure::TimedStep& step = ranks_[rank].steps()[i];
+            const StepRecord& record = *record_of_.at(step.step);
             const std::int64_t begin = origin_.nanoseconds(step.begin);
             lane.slices.push_back({record.name, record.kind, step.epoch, begin, origin_.nanoseconds(step.end) - begin,
-                                   record.counted_bytes_by_rank[rank]});
+                                   record.counted_bytes_by_rank[rank], evaluates(step), waiting(rank, i),
+                                   std::llround(record.predicted_seconds * 1e9)});
         }
         return lane;
     }
 
     std::vector<io::TraceLane> predicted() const {
         std::vector<io::TraceLane> lanes;
-        for (const auto& [epoch, start] : epoch_starts()) {
-            std::vector<io::TraceSlice> slices = predicted_epoch(epoch, start);
+        for (const auto& [pass, start] : pass_starts()) {
+            std::vector<io::TraceSlice> slices = predicted_pass(pass, start);
+            if (slices.empty()) continue;
             const auto free = std::find_if(lanes.begin(), lanes.end(), [&](const io::TraceLane& lane) {
                 const io::TraceSlice& last = lane.slices.back();
                 return last.start_nanoseconds + last.nanoseconds <= slices.front().start_nanoseconds;
             });
             if (free == lanes.end()) {
-                lanes.push_back({"one epoch as predicted", std::move(slices)});
+                lanes.push_back({"epochs and evaluations as predicted", std::move(slices)});
             } else {
                 free->slices.insert(free->slices.end(), slices.begin(), slices.end());
             }
@@ -83,38 +90,68 @@ public:
     }
 
 private:
-    // When the first rank began each epoch.
-    std::map<std::int64_t, double> epoch_starts() const {
-        std::map<std::int64_t, double> starts;
+    const Step& step_of(const measure::TimedStep& step) const {
+        return candidate_.schedule.steps[static_cast<std::size_t>(step.step)];
+    }
+    bool evaluates(const measure::TimedStep& step) const { return step_of(step).phase == Phase::evaluation; }
+
+    void add_records(Phase phase, const std::vector<StepRecord>& records) {
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < candidate_.schedule.steps.size() && !records.empty(); ++i) {
+            if (candidate_.schedule.steps[i].phase != phase) continue;
+            record_of_[static_cast<std::int64_t>(i)] = &records.at(next++);
+        }
+    }
+
+    // From the step's begin on this rank until the last rank of its exchange began it, or until it was over. Every rank
+    // recorded the same steps in the same order.
+    std::int64_t waiting(std::size_t rank, std::size_t index) const {
+        const measure::TimedStep& mine = ranks_[rank].steps()[index];
+        double last = mine.begin;
+        for (const int other :
+             train::exchange_group(candidate_.schedule, step_of(mine).operation, static_cast<int>(rank))) {
+            last = std::max(last, ranks_[static_cast<std::size_t>(other)].steps().at(index).begin);
+        }
+        return origin_.nanoseconds(std::min(last, mine.end)) - origin_.nanoseconds(mine.begin);
+    }
+
+    // When the first rank began each pass.
+    std::map<Pass, double> pass_starts() const {
+        std::map<Pass, double> starts;
         for (const measure::Timeline& rank : ranks_) {
             for (const measure::TimedStep& step : rank.steps()) {
-                double& start = starts.emplace(step.epoch, step.begin).first->second;
+                double& start = starts.emplace(Pass{step.epoch, evaluates(step)}, step.begin).first->second;
                 start = std::min(start, step.begin);
             }
         }
         return starts;
     }
 
-    std::vector<io::TraceSlice> predicted_epoch(std::int64_t epoch, double start) const {
+    std::vector<io::TraceSlice> predicted_pass(const Pass& pass, double start) const {
         std::vector<io::TraceSlice> slices;
-        slices.reserve(epoch_steps_.size());
         double at = start;
-        for (const std::size_t step : epoch_steps_) {
-            const StepRecord& record = *record_of_.at(step);
+        for (const auto& [step, record] : record_of_) {
+            const auto index = static_cast<std::size_t>(step);
+            if ((candidate_.schedule.steps[index].phase == Phase::evaluation) != pass.evaluation) continue;
             const std::int64_t begin = origin_.nanoseconds(at);
-            at += candidate_.predicted.step_seconds[step];
-            slices.push_back(
-                {record.name, record.kind, epoch, begin, origin_.nanoseconds(at) - begin, record.predicted_bytes});
+            at += record->predicted_seconds;
+            slices.push_back({record->name,
+                              record->kind,
+                              pass.epoch,
+                              begin,
+                              origin_.nanoseconds(at) - begin,
+                              record->predicted_bytes,
+                              pass.evaluation,
+                              0,
+                              {}});
         }
         return slices;
     }
 
     const Candidate& candidate_;
-    const RunReport& report_;
     const std::vector<measure::Timeline>& ranks_;
     Origin origin_;
-    std::vector<std::size_t> epoch_steps_;
-    std::map<std::size_t, const StepRecord*> record_of_;
+    std::map<std::int64_t, const StepRecord*> record_of_;  // by step of the schedule, in its order
 };
 
 }  // namespace

@@ -39,8 +39,8 @@ private:
     measure::Timeline timeline_;
 };
 
-// Process 0 has one lane per rank; process 1 the predicted steps of one epoch laid end to end from the beginning of
-// each epoch, in another lane where the epoch before was predicted to take longer than it did.
+// Process 0 has one lane per rank; process 1 the predicted steps of an epoch or an evaluation laid end to end from
+// where each began, in another lane where the one before was predicted to take longer than it did.
 io::Trace make_trace(const Plan& plan, const RunReport& report, const std::vector<measure::Timeline>& ranks);
 
 }  // namespace gnnplan::tools
