@@ -102,7 +102,12 @@ Attempt attempt(hwloc_topology_t topology, const UnitSet& own, const Team& team)
         return too_few(own, team.threads);
     }
     std::vector<std::string> mine = shares(topology, list_of(own), team);
-    if (mine.empty()) return {.note = "threads are not bound: there are more of them than processing units"};
+    if (mine.empty()) {
+        return {.note =
+                    "threads are not bound: there are more of them than processing units, so they take turns, and "
+                    "epochs take longer than predicted",
+                .warning = true};
+    }
     if (!bind_team(topology, mine)) return {.note = "threads are not bound: the system refuses"};
     return {.units = std::move(mine)};
 }

@@ -14,7 +14,7 @@ struct Placement {
     // that is not bound.
     std::vector<std::string> ranks;
     std::string note;      // what was done, or why nothing was; rank 0's is meant for the user
-    bool warning = false;  // a launcher or a mask left a rank fewer units than it has threads
+    bool warning = false;  // there are fewer units than threads
 };
 
 // Collective, once on the thread that runs the rank: gives it `threads` threads, and binds it and its OpenMP workers

@@ -96,8 +96,14 @@ private:
 };
 
 Autotuner Trainer::make_tuner() {
+    const std::vector<int> planned = usable_candidates(plan_, options_);
     const std::vector<int> usable = candidates_that_fit(plan_, usable_candidates(plan_, options_, &dataset_), dataset_);
     eval_every_ = options_.eval_every.value_or(automatic_eval_every(candidate(usable.front())));
+    if (usable.size() < planned.size()) {
+        note("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
+             " can be used on this graph: rows that others leave out were estimated, or they need more memory than "
+             "allowed; gnnplan plan --graph with this path plans for it");
+    }
     const auto& calibration = plan_.machine.calibration;
     const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
     const TuningRules rules = tuning_rules(options_.autotune, options_.epochs, error);

@@ -69,6 +69,7 @@ Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const Gr
     const std::vector<std::int64_t> bytes = trial_bytes(plan, usable, graph);
     const std::int64_t room = plan.memory_per_rank();
     Trials fitting;
+    if (bytes.front() > room) return fitting;
     for (std::size_t i = 0; i < usable.size(); ++i) {
         if (bytes[i] > room) continue;
         const int index = usable[i];

@@ -28,8 +28,8 @@ struct Trials {
 };
 
 // Those of `usable`, indices of candidates, that fit beside the loaded graph in the memory that the plan allows, which
-// is counted once for each numbering. `graph` answers in its own numbering. `keeps_features`: a rank would keep all
-// features in memory of its own, as processes do.
+// is counted once for each numbering; none when the first of them, which is the one to beat, does not. `graph` answers
+// in its own numbering. `keeps_features`: a rank would keep all features in memory of its own, as processes do.
 Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features);
 
 }  // namespace gnnplan::train

@@ -53,6 +53,52 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     EXPECT_THAT(plan["command_line"].get<std::string>(), HasSubstr("--machine a6000x8"));
 }
 
+// The question that the run will ask is the plan's: what is allowed and asked travels in it.
+TEST(Plan, KeepsWhatTheRunIsAllowedAndAsked) {
+    const Folder folder;
+    const std::string graph = folder / "graph.npz";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --vertices 400 --nonzeros 3000 --features 90 --classes 4 --seed 1 -o " + graph)
+            .code,
+        0);
+    const std::string flags = "plan --json --graph " + graph + " --hidden 8 --ranks 2 ";
+    const auto open = gnnplan(flags).json();
+    EXPECT_FALSE(open["problem"].contains("memory_per_rank_bytes"));
+    EXPECT_EQ(open["problem"]["run"], nlohmann::ordered_json::parse(R"({"epochs": 200})"));
+    EXPECT_TRUE(open["configuration"]["constant_input"].get<bool>());
+
+    const auto asked = gnnplan(flags + "--memory 9MiB --dropout 0.5 --epochs 50 --eval-every 5").json();
+    EXPECT_EQ(asked["problem"]["memory_per_rank_bytes"], 9 << 20);
+    EXPECT_EQ(asked["problem"]["run"],
+              nlohmann::ordered_json::parse(R"({"epochs": 50, "dropout": 0.5, "eval_every": 5})"));
+    for (const auto& candidate : asked["candidates"]) EXPECT_FALSE(candidate["configuration"]["constant_input"]);
+
+    // Features that are kept let what is made of them be kept, too.
+    const auto kept = gnnplan(flags + "--dropout 0.5 --input-dropout 0").json();
+    EXPECT_TRUE(kept["configuration"]["constant_input"].get<bool>());
+    EXPECT_EQ(gnnplan(flags + "--dropout 0.5 --constant-input").code, 64);
+    EXPECT_EQ(gnnplan(flags + "--dropout 1").code, 64);
+    EXPECT_EQ(gnnplan(flags + "--epochs 2147483648").code, 64);
+}
+
+TEST(Plan, SaysHowLongTheWholeRunTakesAndItsMemoryWhileTuning) {
+    const Folder folder;
+    const std::string graph = folder / "graph.npz";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --vertices 400 --nonzeros 3000 --features 90 --classes 4 --seed 1 -o " + graph)
+            .code,
+        0);
+    const std::string flags = "plan --graph " + graph + " --hidden 8 --ranks 2 ";
+    const std::string open = gnnplan(flags).out;
+    EXPECT_THAT(open, HasSubstr("run      200 epochs: training "));
+    EXPECT_THAT(open, HasSubstr("while gnnrun tries other candidates"));
+    EXPECT_THAT(gnnplan(flags + "--epochs 30 --eval-every 10").out, HasSubstr("(3 x "));
+    EXPECT_THAT(gnnplan(flags + "--epochs 30 --eval-every 0").out, HasSubstr("no evaluation"));
+    EXPECT_THAT(gnnplan(flags + "--epochs 10").out, ::testing::Not(HasSubstr("while gnnrun tries")));
+    const auto peak = gnnplan(flags + "--json").json()["predicted"]["peak_bytes_per_rank"].get<std::int64_t>();
+    EXPECT_THAT(gnnplan(flags + "--memory " + std::to_string(peak) + "B").out, HasSubstr("too little is allowed"));
+}
+
 TEST(Plan, JsonIsThePlanItself) {
     const Folder folder;
     const std::string file = folder / "plan.json";

@@ -11,6 +11,7 @@
 #include "tools/gnnplan/pins.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
+#include "tools/gnnplan/run_outlook.hpp"
 #include "tools/gnnplan/selection_json.hpp"
 
 #include <gnnplan/ir/work.hpp>
@@ -124,7 +125,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + "\n" +
           plan_table(*result.selection, options.top, color) + balance_line(plan, *loaded.problem.graph) +
-          run_hint(options, machine));
+          run_outlook(plan, *loaded.problem.graph) + run_hint(options, machine));
     return 0;
 }
 

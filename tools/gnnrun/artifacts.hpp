@@ -1,4 +1,4 @@
-// Files a run leaves behind: complete, or not there at all.
+// Files a run leaves behind: complete, or not there at all, but for metrics, which grow while it runs.
 #pragma once
 
 #include "planner/io/trace.hpp"
@@ -6,14 +6,34 @@
 
 #include <gnnplan/ir/measurement.hpp>
 
+#include <cstdio>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace gnnplan::tools {
 
 // Finds out before training that --report, --metrics or --trace cannot be written. Throws Error{cannot_create}.
 void check_artifacts(const RunFlags& flags);
 
-// `trace` is there when --trace is.
+// --metrics: a line as soon as an epoch is done, so that others can follow a run and nothing is lost with it.
+class Metrics {
+public:
+    // Without a path nothing is written.
+    explicit Metrics(std::optional<std::string> path) : path_(std::move(path)) {}
+    // Never throws: a run goes on without its metrics.
+    void add(const EpochRecord& epoch);
+    // Throws Error{io} when a line could not be written.
+    void finish() const;
+
+private:
+    std::optional<std::string> path_;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+    bool failed_ = false;
+};
+
+// The report and the trace, which is there when --trace is.
 void write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace);
 
 }  // namespace gnnplan::tools

@@ -3,6 +3,7 @@
 #include "planner/io/document.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/match.hpp"
+#include "runtime/train/trials.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
 
@@ -10,6 +11,8 @@
 #include <gnnplan/ir/traffic.hpp>
 
 #include <fmt/format.h>
+
+#include <optional>
 
 namespace gnnplan::tools {
 namespace {
@@ -39,6 +42,15 @@ const char* name_of(Phase phase) {
     return phase == Phase::setup ? "setup" : phase == Phase::epoch ? "epoch" : "evaluation";
 }
 
+std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& dataset,
+                                        const train::TrainOptions& options) {
+    const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
+    if (train::tuning_rules(options.autotune, options.epochs, std::nullopt).epochs_each == 0) return std::nullopt;
+    const train::Trials trials = train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1);
+    if (trials.trials.size() < 2) return std::nullopt;
+    return trials.peak_bytes;
+}
+
 // What would run: the first candidate that the options allow, and the memory of the rank that needs most.
 struct DryRun {
     DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options)
@@ -46,13 +58,15 @@ struct DryRun {
           candidate(plan.candidates[static_cast<std::size_t>(index)]),
           counts(exec::GraphCounts(dataset.graph(), dataset.subset()).numbered(candidate.schedule.numbering)),
           rank(busiest_rank(candidate.schedule, *counts)),
-          memory(plan_memory(candidate.schedule, *counts, rank)) {}
+          memory(plan_memory(candidate.schedule, *counts, rank)),
+          tuning(tuning_peak(plan, dataset, options)) {}
 
     int index;
     const Candidate& candidate;
     std::shared_ptr<const GraphStats> counts;
     int rank;
     MemoryPlan memory;
+    std::optional<std::int64_t> tuning;  // the most that a rank of several processes holds while candidates are tried
 };
 
 }  // namespace
@@ -60,7 +74,7 @@ struct DryRun {
 std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
                          bool color) {
     const DryRun run(plan, dataset, options);
-    const auto& [index, candidate, counts, rank, memory] = run;
+    const auto& [index, candidate, counts, rank, memory, tuning] = run;
     const Schedule& schedule = candidate.schedule;
 
     std::string text =
@@ -69,9 +83,10 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
                     format_orders(gnnplan::text(candidate.configuration.backward)), schedule.grid.text());
     text += fmt::format(
         "memory of rank {}, which needs most\n  while loading   {}\n  sparse blocks   {}\n  arena           {}\n"
-        "  peak            {}\n  largest        ",
+        "  peak            {}{}\n  largest        ",
         rank, format_memory(memory.load_bytes), format_memory(memory.adjacency_bytes),
-        format_memory(memory.arena_bytes), format_memory(memory.peak_bytes));
+        format_memory(memory.arena_bytes), format_memory(memory.peak_bytes),
+        tuning ? fmt::format(" (up to {} while candidates are tried)", format_memory(*tuning)) : "");
     for (const TensorSize& tensor : largest_tensors(schedule, *counts, rank, tensors_shown)) {
         text += fmt::format(" {} {},", tensor.name, format_memory(tensor.bytes));
     }
@@ -91,7 +106,7 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
 
 std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) {
     const DryRun run(plan, dataset, options);
-    const auto& [index, candidate, counts, rank, memory] = run;
+    const auto& [index, candidate, counts, rank, memory, tuning] = run;
     const Schedule& schedule = candidate.schedule;
     io::Document steps = io::Document::array();
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
@@ -102,15 +117,16 @@ std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const t
                                          {"predicted_bytes", sent_bytes(schedule, step, *counts)},
                                          {"predicted_seconds", candidate.predicted.step_seconds[i]}}));
     }
-    const io::Document document = io::Document::object({{"schema", "gnnplan.dry-run/1"},
-                                                        {"ranks", plan.problem.ranks},
-                                                        {"candidate", index},
-                                                        {"rank", rank},
-                                                        {"load_bytes", memory.load_bytes},
-                                                        {"adjacency_bytes", memory.adjacency_bytes},
-                                                        {"arena_bytes", memory.arena_bytes},
-                                                        {"peak_bytes_per_rank", memory.peak_bytes},
-                                                        {"steps", std::move(steps)}});
+    io::Document document = io::Document::object({{"schema", "gnnplan.dry-run/1"},
+                                                  {"ranks", plan.problem.ranks},
+                                                  {"candidate", index},
+                                                  {"rank", rank},
+                                                  {"load_bytes", memory.load_bytes},
+                                                  {"adjacency_bytes", memory.adjacency_bytes},
+                                                  {"arena_bytes", memory.arena_bytes},
+                                                  {"peak_bytes_per_rank", memory.peak_bytes},
+                                                  {"steps", std::move(steps)}});
+    if (tuning) document.set("tuning_peak_bytes_per_rank", *tuning);
     return io::dump(document, 1) + "\n";
 }
 

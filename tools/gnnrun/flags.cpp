@@ -31,7 +31,8 @@ void add_training(CLI::App& app, RunFlags& flags) {
 
 void add_output(CLI::App& app, RunFlags& flags) {
     app.add_option("--report", flags.report, "Write the run report (gnnplan.run/1)")->type_name("FILE");
-    app.add_option("--metrics", flags.metrics, "Write one line of JSON per epoch")->type_name("FILE");
+    app.add_option("--metrics", flags.metrics, "Write one line of JSON per epoch, as soon as it is done")
+        ->type_name("FILE");
     app.add_option("--trace", flags.trace,
                    fmt::format("Write when each step of the last epochs, at most {}, ran on each rank, and the "
                                "prediction beside it, for ui.perfetto.dev or about:tracing",

@@ -11,7 +11,9 @@
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
 #include "tools/gnnrun/artifacts.hpp"
+#include "tools/gnnrun/discards.hpp"
 #include "tools/gnnrun/dry_run.hpp"
+#include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
@@ -51,6 +53,9 @@ void Session::open_data() {
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
     if (speaks_ && !flags_.quiet) fmt::print(stderr, "{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
+    if (const auto note = discard_note(plan_, options_); note && speaks_ && !flags_.quiet) {
+        fmt::print(stderr, "{}\n", *note);
+    }
     options_.load_seconds = clock.now() - start;
 }
 
@@ -72,7 +77,13 @@ void Session::train(comm::Communicator& comm, bool shared) {
     }
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
-    hooks.epoch = [&](const EpochRecord& epoch) { progress.show(epoch); };
+    if (first) metrics_ = std::make_unique<Metrics>(flags_.metrics);
+    hooks.epoch = [&](const EpochRecord& epoch) {
+        progress.show(epoch);
+        if (first) metrics_->add(epoch);
+    };
+    catch_interruptions();
+    hooks.stop = interruption;
     std::optional<TraceRecorder> recorder;
     if (flags_.trace) {
         recorder.emplace(clock, comm.size());
@@ -115,11 +126,12 @@ int Session::finish(const std::string& communicator) {
         trace_->command_line = flags_.command_line;
     }
     write_artifacts(flags_, *report_, trace_);
+    metrics_->finish();
     print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_)) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
-    return 0;
+    return report_->ended ? static_cast<int>(ErrorCode::interrupted) : 0;
 }
 
 }  // namespace gnnplan::tools

@@ -3,11 +3,13 @@
 
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/flags.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/plan.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,7 +32,8 @@ public:
     // report is kept when this rank is 0, and the trace if one is asked for.
     void train(comm::Communicator& comm, bool shared);
 
-    // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code. Throws
+    // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: that of a run
+    // that was interrupted is 75. Throws
     // Error{internal} when the bytes counted are not those predicted.
     int finish(const std::string& communicator);
 
@@ -42,6 +45,7 @@ private:
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;
     std::optional<io::Trace> trace_;
+    std::unique_ptr<Metrics> metrics_;  // of rank 0
 };
 
 }  // namespace gnnplan::tools

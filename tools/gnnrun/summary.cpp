@@ -84,30 +84,64 @@ std::string worst_step(const std::vector<StepRecord>& steps) {
                        format_seconds(worst->measured_seconds));
 }
 
-std::string peak_line(const RunReport& report) {
-    const std::int64_t predicted = report.predicted.peak_bytes_per_rank;
-    const std::int64_t measured = report.measured.peak_bytes_per_rank;
-    return fmt::format("peak/rank   predicted {} bytes, measured {} bytes ({}){}\n", format_count(predicted),
-                       format_count(measured), format_memory(measured), predicted == measured ? "" : "  NOT EQUAL");
+std::string memory_text(std::int64_t predicted, std::int64_t measured) {
+    return fmt::format("{} predicted, {} measured ({})", format_memory(predicted), format_memory(measured),
+                       predicted == measured ? "equal to the byte" : "NOT EQUAL");
+}
+
+std::string peak_lines(const RunReport& report) {
+    std::string text = fmt::format(
+        "peak/rank   {}\n", memory_text(report.predicted.peak_bytes_per_rank, report.measured.peak_bytes_per_rank));
+    if (report.tuning_peak && report.tried.size() > 1) {
+        text += fmt::format("  tuning    {}\n",
+                            memory_text(report.tuning_peak->predicted_bytes, report.tuning_peak->measured_bytes));
+    }
+    return text;
 }
 
 std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
-    std::string line =
-        fmt::format("trained     candidate {}: forward {}, backward {}, grid {}, R_A {}", report.chosen + 1,
-                    format_orders(text(c.forward)), format_orders(text(c.backward)), c.grid.text(), c.replication);
+    std::string line = fmt::format(
+        "trained     candidate {} (index {} in JSON): forward {}, backward {}, grid {}, R_A {}", report.chosen + 1,
+        report.chosen, format_orders(text(c.forward)), format_orders(text(c.backward)), c.grid.text(), c.replication);
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }
     return line + "\n";
 }
 
+// Where the time went, and what evaluating less often would save.
+std::string time_line(const RunReport& report) {
+    if (!report.wall) return "";
+    const WallTimes& wall = *report.wall;
+    std::string evaluation = "no evaluation";
+    if (wall.evaluations > 0) {
+        const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
+        evaluation = fmt::format("evaluation {} ({} x {})", format_seconds(wall.evaluation_seconds),
+                                 format_count(wall.evaluations), format_seconds(each));
+    }
+    std::string line =
+        fmt::format("time        load {}, setup {}, training {}, {}, total {}\n", format_seconds(wall.load_seconds),
+                    format_seconds(wall.setup_seconds), format_seconds(wall.training_seconds), evaluation,
+                    format_seconds(wall.total_seconds));
+    if (wall.evaluations > 1 && wall.evaluation_seconds > 2 * evaluation_share * wall.training_seconds) {
+        const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
+        const auto less = evaluations(std::ssize(report.epochs), report.eval_every * 10);
+        line += fmt::format("            --eval-every {} would save {}\n", format_count(report.eval_every * 10),
+                            format_seconds(each * static_cast<double>(wall.evaluations - less)));
+    }
+    return line;
+}
+
 }  // namespace
 
 std::string summary(const RunReport& report, bool color) {
     const EpochRecord& last = report.epochs.back();
-    return bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + configuration_line(report) +
-           "\n" + step_table(report, color) + "\n" + worst_step(report.steps) + peak_line(report);
+    const std::string ended =
+        report.ended ? fmt::format("ended early: {} after epoch {}\n", *report.ended, last.epoch) : "";
+    return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" +
+           configuration_line(report) + "\n" + step_table(report, color) + "\n" + worst_step(report.steps) +
+           time_line(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools

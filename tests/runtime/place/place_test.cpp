@@ -73,7 +73,8 @@ TEST(Place, NothingIsBoundWhereThreadsAreMoreThanUnits) {
     comm::run_ranks(before + 1, [&](comm::Communicator& comm) {
         const Placement placement = bind_threads(comm, 1);
         EXPECT_THAT(placement.ranks, Each(IsEmpty()));
-        EXPECT_FALSE(placement.warning);
+        EXPECT_TRUE(placement.warning);
+        EXPECT_THAT(placement.note, ::testing::HasSubstr("more of them than processing units"));
         EXPECT_EQ(gnnplan::testing::units_here(), before);
     });
 }

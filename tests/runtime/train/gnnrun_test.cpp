@@ -142,7 +142,64 @@ TEST_F(Gnnrun, LeavesNoFilesWhenTrainingFails) {
     const Outcome outcome = gnnrun("@plan1.json --data @graph --lr 1e38 --report @run.json --metrics @m.jsonl");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.output, HasSubstr("finite"));
-    EXPECT_TRUE(leftovers().empty());
+    EXPECT_THAT(leftovers(), ::testing::IsSubsetOf({"m.jsonl"}));  // the epochs before, where there were any
+}
+
+// What the plan was asked is what the run does, unless its own flags say otherwise.
+TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
+    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    plan.problem.run = {7, std::nullopt, std::nullopt, 3};
+    save(plan, "asked.json");
+    ASSERT_EQ(gnnrun("@asked.json --data @graph --report @run.json").code, 0);
+    EXPECT_EQ(report("run.json").epochs.size(), 7U);
+    EXPECT_EQ(report("run.json").eval_every, 3);
+    EXPECT_EQ(report("run.json").wall.value().evaluations, 3);
+    ASSERT_EQ(gnnrun("@asked.json --data @graph --epochs 4 --eval-every 0 --report @run.json").code, 0);
+    EXPECT_EQ(report("run.json").epochs.size(), 4U);
+    EXPECT_EQ(report("run.json").wall.value().evaluations, 0);
+}
+
+TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
+    Plan plan = testing::make_plan(dataset_, 4, false, 1, {{1, 10}, {1, 6}, {1, 9}});
+    plan.candidates[0].configuration.constant_input = true;
+    plan.candidates[1].configuration.constant_input = true;
+    save(plan, "mixed.json");
+    const std::string run = "@mixed.json --data @graph --epochs 2 --autotune 0 ";
+    const Outcome dropped = gnnrun(run + "--dropout 0.5");
+    EXPECT_EQ(dropped.code, 0);
+    EXPECT_THAT(dropped.output, HasSubstr("candidates 1 and 2 of 3 cannot be used"));
+    EXPECT_THAT(dropped.output, HasSubstr("probability 0.5"));
+    EXPECT_THAT(dropped.output, HasSubstr("--input-dropout 0 keeps them"));
+    EXPECT_THAT(dropped.output, HasSubstr("candidate 3 (index 2 in JSON)"));
+    const Outcome kept = gnnrun(run + "--dropout 0.5 --input-dropout 0");
+    EXPECT_THAT(kept.output, Not(HasSubstr("cannot be used")));
+}
+
+TEST_F(Gnnrun, SaysWhereTheTimeWent) {
+    const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 5 --eval-every 2");
+    EXPECT_THAT(outcome.output, HasSubstr("time        load "));
+    EXPECT_THAT(outcome.output, HasSubstr("(3 x "));
+    EXPECT_THAT(outcome.output, HasSubstr("total "));
+    EXPECT_THAT(outcome.output, HasSubstr("equal to the byte"));
+}
+
+// A run of a billion epochs is stopped as soon as its first metrics are there, which is while it runs.
+TEST_F(Gnnrun, ASignalEndsTheRunAfterAnEpochWithAllFilesWritten) {
+    for (const std::string signal : {"INT", "TERM", "USR1"}) {
+        const std::string command =
+            std::string("sh -c '") + program + " --threads 1 @plan4.json --data @graph " +
+            "--in-process --epochs 1000000000 --report @run.json --metrics @m.jsonl & pid=$!; " +
+            "until test -s @m.jsonl; do :; done; kill -" + signal + " $pid; wait $pid'";
+        const Outcome outcome = run(command);
+        EXPECT_EQ(outcome.code, 75) << signal << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("interrupted by SIG" + signal));
+        const RunReport ended = report("run.json");
+        EXPECT_EQ(ended.ended, "interrupted by SIG" + signal);
+        const std::string metrics = io::read_file(path("m.jsonl"));
+        EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), std::ssize(ended.epochs));
+        EXPECT_TRUE(ended.epochs.back().test_accuracy);
+        std::filesystem::remove(path("m.jsonl"));
+    }
 }
 
 TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {

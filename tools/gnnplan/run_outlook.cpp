@@ -1,0 +1,54 @@
+#include "tools/gnnplan/run_outlook.hpp"
+
+#include "runtime/train/trials.hpp"
+#include "tools/common/format.hpp"
+#include "tools/gnnplan/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <vector>
+
+namespace gnnplan::tools {
+namespace {
+
+std::string time_line(const Plan& plan) {
+    const Candidate& chosen = plan.candidates.front();
+    const RunRecord& run = plan.problem.run;
+    const auto seconds = [&](double value) { return format_seconds(value, plan.machine); };
+    const std::int64_t every = run.eval_every.value_or(automatic_eval_every(chosen));
+    const auto count = static_cast<double>(evaluations(run.epochs, every));
+    const double setup = predicted_seconds(chosen, Phase::setup);
+    const double training = static_cast<double>(run.epochs) * chosen.predicted.epoch_seconds;
+    const double one = predicted_seconds(chosen, Phase::evaluation);
+    const std::string evaluation =
+        every == 0 ? "no evaluation"
+                   : fmt::format("evaluation {} ({} x {}, every {})", seconds(count * one), count, seconds(one),
+                                 every == 1 ? "epoch" : fmt::format("{} epochs", format_count(every)));
+    return fmt::format("run      {} epochs: training {}, {}, setup {}; {} beside loading the data\n",
+                       format_count(run.epochs), seconds(training), evaluation, seconds(setup),
+                       seconds(setup + training + count * one));
+}
+
+// The memory while candidates are tried, when a run tries any.
+std::string tuning_line(const Plan& plan, const GraphStats& graph) {
+    const train::TuningRules rules = train::tuning_rules(std::nullopt, plan.problem.run.epochs, std::nullopt);
+    if (!graph.exact() || plan.candidates.size() < 2 || rules.epochs_each == 0) return "";
+    std::vector<int> all(plan.candidates.size());
+    std::iota(all.begin(), all.end(), 0);
+    const train::Trials trials = train::fitting_trials(plan, all, graph, plan.problem.ranks > 1);
+    const std::string peak = format_memory(plan.candidates.front().predicted.peak_bytes_per_rank);
+    if (trials.trials.size() < 2) {
+        return fmt::format("memory   {} per rank; too little is allowed for gnnrun to try other candidates\n", peak);
+    }
+    return fmt::format("memory   {} per rank; up to {} while gnnrun tries other candidates (not with --autotune 0)\n",
+                       peak, format_memory(trials.peak_bytes));
+}
+
+}  // namespace
+
+std::string run_outlook(const Plan& plan, const GraphStats& graph) {
+    return time_line(plan) + tuning_line(plan, graph);
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,16 @@
+// Ctrl-C and the signals of batch systems end a run after the epoch under way instead of losing it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+// From now on the first SIGINT, SIGTERM, SIGUSR1 or SIGUSR2 is remembered; a second one of the same ends the process at
+// once, as it would have without this call.
+void catch_interruptions();
+
+// "interrupted by SIGTERM", once there was a signal. What no thread but the handler changes, all may ask.
+std::optional<std::string> interruption();
+
+}  // namespace gnnplan::tools
