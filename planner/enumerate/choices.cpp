@@ -84,4 +84,18 @@ void apply(const std::vector<LayerChoice>& choices, Configuration& configuration
     configuration.column_loss = choices.back().column_loss;
 }
 
+std::vector<LayerChoice> choices_of(const Configuration& configuration) {
+    std::vector<LayerChoice> choices;
+    const std::size_t layers = configuration.forward.size();
+    for (std::size_t i = 0; i < layers; ++i) {
+        choices.push_back(
+            {configuration.forward[i], configuration.backward[layers - 1 - i], configuration.operands[i]});
+    }
+    choices.front().constant_input = configuration.constant_input;
+    choices.front().cached_aggregation = configuration.cached_aggregation;
+    choices.front().replicated_input = configuration.replicated_input;
+    choices.back().column_loss = configuration.column_loss;
+    return choices;
+}
+
 }  // namespace gnnplan::enumerate

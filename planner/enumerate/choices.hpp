@@ -36,5 +36,7 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean);
 
 // Layer choices 1 .. L written into a configuration, with what is kept in words.
 void apply(const std::vector<LayerChoice>& choices, Configuration& configuration);
+// Those of a configuration of the full space.
+std::vector<LayerChoice> choices_of(const Configuration& configuration);
 
 }  // namespace gnnplan::enumerate

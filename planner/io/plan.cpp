@@ -89,6 +89,7 @@ std::string write_plan(const Plan& plan) {
         candidates.push(std::move(object));
     }
     root.set("candidates", std::move(candidates));
+    if (!plan.alternatives.empty()) root.set("alternatives", encode(plan.alternatives));
     root.set("fingerprints",
              Document::object({{"graph", plan.fingerprints.graph}, {"machine", machine_fingerprint(plan.machine)}}));
     root.find("fingerprints")->set("content", content_fingerprint(root));
@@ -105,6 +106,7 @@ Plan read_plan(std::string_view text, const std::string& where) {
     describe_head(reader, plan);
     decode_candidate(reader);
     plan.candidates = decode_candidates(reader.member("candidates"));
+    reader.optional("alternatives", plan.alternatives);
     reader.group("fingerprints", [&](auto& inner) {
         inner.field("graph", plan.fingerprints.graph);
         inner.field("machine", plan.fingerprints.machine);

@@ -92,4 +92,12 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("step_seconds", predicted.step_seconds);
 }
 
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Alternative>& alternative) {
+    archive.field("choice", alternative.choice);
+    archive.field("pinned", alternative.pinned);
+    archive.field("configuration", alternative.configuration);
+    archive.field("predicted", alternative.predicted);
+}
+
 }  // namespace gnnplan::io

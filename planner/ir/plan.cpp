@@ -122,6 +122,20 @@ void validate(const RunRecord& run) {
     if (run.eval_every.value_or(0) < 0) refuse("problem.run.eval_every", "must not be negative");
 }
 
+void validate(const std::vector<Alternative>& alternatives, const ProblemRecord& problem) {
+    if (alternatives.size() > max_alternatives) {
+        refuse("alternatives", "a plan has at most " + std::to_string(max_alternatives) + " alternatives");
+    }
+    for (std::size_t i = 0; i < alternatives.size(); ++i) {
+        const std::string where = "alternatives[" + std::to_string(i) + "]";
+        if (alternatives[i].choice.empty()) refuse(where + ".choice", "must say what differs");
+        validate(alternatives[i].configuration, problem, where + ".configuration");
+        if (!alternatives[i].predicted.step_seconds.empty()) {
+            refuse(where + ".predicted.step_seconds", "must be empty: an alternative has no schedule");
+        }
+    }
+}
+
 }  // namespace
 
 std::optional<bool> RunRecord::drops_features() const {
@@ -194,6 +208,7 @@ void validate(const Plan& plan) {
             refuse(where + ".predicted.step_seconds", "needs one entry per step");
         }
     }
+    validate(plan.alternatives, plan.problem);
 }
 
 void check_predicted_bytes(const Plan& plan) {

@@ -1,5 +1,6 @@
 #include <gnnplan/select.hpp>
 
+#include "planner/search/alternatives.hpp"
 #include "planner/search/infeasible.hpp"
 #include "planner/search/pick.hpp"
 
@@ -48,6 +49,10 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.plan.candidates = paper ? paper_candidates(found.costed, options.candidates)
                                       : search::choose_candidates(found.costed, options.candidates,
                                                                   options.constant_input, space.graph->exact());
+    if (options.alternatives) {
+        selection.plan.alternatives =
+            search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, views);
+    }
     for (const search::Costed& entry : found.costed) selection.ranked.push_back(entry.ranked);
     result.selection = std::move(selection);
     return result;
@@ -89,6 +94,7 @@ OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t 
     options.space = SearchSpace::paper;
     options.scheme = "rdm";
     options.candidates = 1;
+    options.alternatives = false;
     const SelectResult result = select(problem, machine, options);
     if (!result) throw Error(result.code, result.message);
     const Ranked& best = result.selection->ranked.front();

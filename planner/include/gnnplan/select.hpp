@@ -49,6 +49,7 @@ struct SelectOptions {
     std::optional<bool> drops_features;
     std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
+    bool alternatives = true;  // whether the plan says what its choices are worth
 };
 
 // One configuration of the search, ranked.

@@ -118,6 +118,45 @@ TEST(Plan, Bf16HasKeysWhereItIs) {
     EXPECT_THROW(validate(plan), Error) << "products round unsaid";
 }
 
+Plan with_alternatives() {
+    Plan plan = sample_plan();
+    Alternative alternative{"scheme 1d", true, plan.candidates[0].configuration, plan.candidates[0].predicted};
+    alternative.predicted.step_seconds.clear();
+    plan.alternatives = {alternative, alternative};
+    plan.alternatives[1].choice = "overlap on";
+    plan.alternatives[1].configuration.overlap = true;
+    return plan;
+}
+
+TEST(Plan, AlternativesReadBackAndOlderPlansHaveNone) {
+    EXPECT_FALSE(sample_json().contains("alternatives"));
+    const std::string text = write_plan(with_alternatives());
+    const Plan read = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(read), text);
+    ASSERT_EQ(read.alternatives.size(), 2U);
+    EXPECT_EQ(read.alternatives[0].choice, "scheme 1d");
+    EXPECT_TRUE(read.alternatives[0].pinned);
+    EXPECT_TRUE(read.alternatives[1].configuration.overlap);
+    EXPECT_EQ(read.alternatives[1].predicted.epoch_seconds, 0.0375);
+}
+
+TEST(Plan, AlternativesAreValidated) {
+    const json plan = json::parse(write_plan(with_alternatives()));
+    const auto refused = [&](const char* op, const char* path, const json& value, const char* message) {
+        expect_refused(resealed(plan.patch({{{"op", op}, {"path", path}, {"value", value}}})), message);
+    };
+    refused("add", "/alternatives/1/schedule", {}, "alternatives[1]: unknown key \"schedule\"");
+    refused("remove", "/alternatives/0/choice", {}, "alternatives[0]: missing key \"choice\"");
+    refused("replace", "/alternatives/0/choice", "", "alternatives[0].choice: must say what differs");
+    refused("replace", "/alternatives/1/configuration/forward", "SS", "alternatives[1].configuration");
+    refused("replace", "/alternatives/1/predicted/epoch_seconds", -1, "alternatives[1].predicted.epoch_seconds");
+    refused("replace", "/alternatives/1/predicted/step_seconds", {1}, "alternatives[1].predicted.step_seconds");
+    refused("replace", "/alternatives", json::array_t(65, plan["alternatives"][0]), "at most 64 alternatives");
+    std::string edited = plan.dump();
+    edited.replace(edited.find("overlap on"), 10, "overlap of");
+    expect_refused(edited, "does not match its fingerprint");
+}
+
 TEST(Plan, HasTheKeysScriptsRelyOn) {
     const json plan = sample_json();
     EXPECT_EQ(plan["schema"], "gnnplan.plan/1");

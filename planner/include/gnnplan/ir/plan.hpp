@@ -93,6 +93,15 @@ std::int64_t automatic_eval_every(const Candidate& candidate);
 // How often a run of `epochs` evaluates: every so many epochs (0: never) and after the last one.
 std::int64_t evaluations(std::int64_t epochs, std::int64_t eval_every);
 
+// The chosen configuration with one choice made otherwise, or what frameworks do by default: what a choice is worth.
+// Carries no schedule, so nothing can run it.
+struct Alternative {
+    std::string choice;   // what differs, in the words of planner/search/alternatives.hpp
+    bool pinned = false;  // the choice was pinned: the search could not have taken this one
+    Configuration configuration;
+    Prediction predicted;  // without step_seconds
+};
+
 struct Fingerprints {
     std::string graph;    // of the prepared structure; "" when planned without the graph
     std::string machine;  // of the profile
@@ -104,7 +113,8 @@ struct Plan {
     std::string command_line;
     ProblemRecord problem;
     Machine machine;
-    std::vector<Candidate> candidates;  // the chosen one first, at most 8
+    std::vector<Candidate> candidates;      // the chosen one first, at most 8
+    std::vector<Alternative> alternatives;  // to candidates.front(); empty: not asked for
     Fingerprints fingerprints;
 
     // Bytes that a rank may use.
@@ -114,6 +124,7 @@ struct Plan {
 };
 
 inline constexpr int max_candidates = 8;
+inline constexpr int max_alternatives = 64;
 
 // Checks what a stranger's plan may get wrong beyond each schedule: sizes that disagree, ranks and grid that disagree,
 // orders of the wrong length, a schedule that does not belong to its problem. Throws Error{data}.

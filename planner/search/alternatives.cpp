@@ -1,0 +1,139 @@
+#include "planner/search/alternatives.hpp"
+
+#include "planner/search/full_space.hpp"
+#include "planner/search/other_orders.hpp"
+#include "planner/search/paper_space.hpp"
+
+#include <algorithm>
+
+namespace gnnplan::search {
+namespace {
+
+constexpr auto S = Order::sparse_first;
+constexpr auto D = Order::dense_first;
+
+// The best of each other scheme, and of the chosen scheme on another grid, in the order in which the search ranked
+// them. Where the input varies, of those that let it.
+std::vector<Alternative> other_places(const std::vector<Costed>& costed, const Configuration& chosen) {
+    std::vector<Alternative> found;
+    for (const Costed& entry : costed) {
+        const Configuration& c = entry.ranked.configuration;
+        if (!entry.ranked.fits || (c.constant_input && !chosen.constant_input)) continue;
+        if (c.scheme == chosen.scheme && c.grid == chosen.grid) continue;
+        const std::string choice = c.scheme == chosen.scheme ? "grid" : "scheme " + c.scheme;
+        const bool known =
+            std::any_of(found.begin(), found.end(), [&](const Alternative& a) { return a.choice == choice; });
+        if (!known) found.push_back({choice, false, c, entry.ranked.predicted});
+    }
+    return found;
+}
+
+// Of what the exchange and the overlap allow, bfloat16 packs panels where it was asked for.
+Configuration rounded(Configuration configuration, const SelectOptions& options) {
+    configuration.bf16 = options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
+    configuration.exact = !configuration.bf16;
+    return configuration;
+}
+
+// The chosen configuration with one switch the other way.
+class Switched {
+public:
+    Switched(const Space& space, const Configuration& chosen) : options_(space.options), chosen_(chosen) {}
+
+    std::vector<Changed> all() {
+        const Grid& grid = chosen_.grid;
+        const bool panels = chosen_.exchange == Exchange::panels;
+        if (grid.x > 1) {
+            add(panels ? "exchange rows" : "exchange panels", options_.exchange.has_value(),
+                [&](Configuration& c) { c.exchange = panels ? Exchange::rows : Exchange::panels; });
+        }
+        if (grid.x > 1 || (grid.y > 1 && shards_nonzeros(chosen_.scheme))) {
+            add(chosen_.overlap ? "overlap off" : "overlap on", options_.overlap.has_value(),
+                [](Configuration& c) { c.overlap = !c.overlap; });
+        }
+        off("permutation off", chosen_.permutation, options_.permutation.has_value(),
+            [](Configuration& c) { c.permutation = false; });
+        off("partition off", chosen_.parts > 1, options_.partition, [](Configuration& c) { c.parts = 0; });
+        off("loss rows off", chosen_.loss_rows, options_.loss_rows.has_value(),
+            [](Configuration& c) { c.loss_rows = false; });
+        off("factored values off", chosen_.factored_values, options_.factored_values.has_value(),
+            [](Configuration& c) { c.factored_values = false; });
+        off("replicated input off", chosen_.replicated_input, false,
+            [](Configuration& c) { c.replicated_input = false; });
+        off("column loss off", chosen_.column_loss, false, [](Configuration& c) { c.column_loss = false; });
+        return std::move(changed_);
+    }
+
+private:
+    template <class Change>
+    void add(const char* choice, bool pinned, const Change& change) {
+        Configuration configuration = chosen_;
+        change(configuration);
+        changed_.push_back({choice, pinned, rounded(std::move(configuration), options_)});
+    }
+    template <class Change>
+    void off(const char* choice, bool on, bool pinned, const Change& change) {
+        if (on) add(choice, pinned, change);
+    }
+
+    const SelectOptions& options_;
+    const Configuration& chosen_;
+    std::vector<Changed> changed_;
+};
+
+// 1D with the products in these forward orders and in the backward orders that automatic differentiation makes of them:
+// of A (X W) it takes A G first, of (A X) W first G W^T, and the products that the weight gradient needs are left over.
+// Whole panels, nothing overlapped, permuted or pruned; the input varies as in the chosen one.
+Configuration differentiated(const Space& space, const Configuration& chosen, const Orders& forward) {
+    const Grid grid{space.ranks, 1, 1};
+    const Exchange exchange = grid.x > 1 ? Exchange::panels : Exchange::none;
+    Orders backward;
+    std::vector<enumerate::LayerChoice> choices;
+    for (const Order order : forward) {
+        backward.insert(backward.begin(), order == S ? D : S);
+        choices.push_back({order, backward.front(), order == S ? Operand::product : Operand::gradient});
+    }
+    if (space.options.space == SearchSpace::paper) {
+        Space fixed = space;
+        fixed.options = {};
+        fixed.options.space = SearchSpace::paper;
+        fixed.options.constant_input = chosen.constant_input;
+        fixed.options.forward = forward;
+        fixed.options.backward = backward;
+        return list_paper_space(fixed, {"1d", grid}).front().configuration;
+    }
+    choices.front().backward = Order::none;
+    choices.front().constant_input = chosen.constant_input;
+    return configuration_of({{"1d", grid}, false, false, 0, false, {exchange, false, false}}, choices);
+}
+
+// PyTorch Geometric's GCNConv transforms first; DGL's GraphConv transforms first where that makes rows narrower.
+std::vector<Changed> baselines(const Space& space, const Configuration& chosen) {
+    const Orders transform_first(space.layers.size(), D);
+    Orders narrower_first;
+    for (const ProductLayer& layer : space.layers) narrower_first.push_back(layer.in_width > layer.out_width ? D : S);
+    std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, transform_first)}};
+    if (narrower_first != transform_first) {
+        found.push_back({"baseline DGL", false, differentiated(space, chosen, narrower_first)});
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<Alternative> alternatives(const Space& space, const std::vector<Costed>& costed,
+                                      const Configuration& chosen, const Machine& machine, Views& views) {
+    std::vector<Alternative> found = other_places(costed, chosen);
+    for (const std::vector<Changed>& changed :
+         {other_orders(space, chosen, machine, views), keeping_less(space, chosen, machine, views),
+          Switched(space, chosen).all(), baselines(space, chosen)}) {
+        for (const Changed& entry : changed) {
+            found.push_back({entry.choice, entry.pinned, entry.configuration,
+                             cost_configuration(space, entry.configuration, machine, views).predicted});
+        }
+    }
+    for (Alternative& alternative : found) alternative.predicted.step_seconds.clear();
+    return found;
+}
+
+}  // namespace gnnplan::search
