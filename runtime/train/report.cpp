@@ -65,8 +65,8 @@ std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
 
 // The ranks that differ from `rank` in their coordinate of `axis` at most.
 std::vector<int> along(const Grid& grid, Axis axis, int rank) {
-    std::vector<int> ranks;
-    for (int i = 0; i < grid.extent(axis); ++i) ranks.push_back(grid.neighbour(rank, axis, i));
+    std::vector<int> ranks(static_cast<std::size_t>(grid.extent(axis)));
+    for (int i = 0; i < grid.extent(axis); ++i) ranks[static_cast<std::size_t>(i)] = grid.neighbour(rank, axis, i);
     return ranks;
 }
 
@@ -74,24 +74,25 @@ std::vector<int> along(const Grid& grid, Axis axis, int rank) {
 
 std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank) {
     const Grid& grid = schedule.grid;
-    const std::vector<int> alone{rank};
+    using Ranks = std::vector<int>;
+    const auto alone = [rank] { return Ranks{rank}; };
     return std::visit(
         Overloaded{
             [&](const RedistributeStep&) { return along(grid, Axis::y, rank); },
-            [&](const SpmmStep& s) { return s.exchange == Exchange::none ? alone : along(grid, Axis::x, rank); },
+            [&](const SpmmStep& s) { return s.exchange == Exchange::none ? alone() : along(grid, Axis::x, rank); },
             [&](const IndexStep&) { return along(grid, Axis::x, rank); },
             [&](const ReduceScatterStep& s) { return along(grid, partial_axis(tensor_of(schedule, s.in)), rank); },
             [&](const AllReduceStep&) {
-                std::vector<int> all(static_cast<std::size_t>(grid.size()));
+                Ranks all(static_cast<std::size_t>(grid.size()));
                 std::iota(all.begin(), all.end(), 0);
                 return all;
             },
-            [&](const GemmStep&) { return alone; },
-            [&](const WeightGradStep&) { return alone; },
-            [&](const MapStep&) { return alone; },
-            [&](const LossStep&) { return alone; },
-            [&](const ScoreStep&) { return alone; },
-            [&](const UpdateStep&) { return alone; },
+            [&](const GemmStep&) { return alone(); },
+            [&](const WeightGradStep&) { return alone(); },
+            [&](const MapStep&) { return alone(); },
+            [&](const LossStep&) { return alone(); },
+            [&](const ScoreStep&) { return alone(); },
+            [&](const UpdateStep&) { return alone(); },
         },
         operation);
 }

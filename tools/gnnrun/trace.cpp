@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -42,12 +43,8 @@ private:
     double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// One pass over the steps of a phase.
-struct Pass {
-    std::int64_t epoch = 0;
-    bool evaluation = false;
-    auto operator<=>(const Pass&) const = default;
-};
+// One pass over the steps of a phase: its epoch, and whether it is the epoch's evaluation.
+using Pass = std::pair<std::int64_t, bool>;
 
 class TraceMaker {
 public:
@@ -120,7 +117,7 @@ private:
         std::map<Pass, double> starts;
         for (const measure::Timeline& rank : ranks_) {
             for (const measure::TimedStep& step : rank.steps()) {
-                double& start = starts.emplace(Pass{step.epoch, evaluates(step)}, step.begin).first->second;
+                double& start = starts.emplace(Pass(step.epoch, evaluates(step)), step.begin).first->second;
                 start = std::min(start, step.begin);
             }
         }
@@ -128,11 +125,12 @@ private:
     }
 
     std::vector<io::TraceSlice> predicted_pass(const Pass& pass, double start) const {
+        const auto [epoch, evaluation] = pass;
         std::vector<io::TraceSlice> slices;
         double at = start;
         for (const auto& [step, record] : record_of_) {
             const auto index = static_cast<std::size_t>(step);
-            if ((candidate_.schedule.steps[index].phase == Phase::evaluation) != pass.evaluation) continue;
+            if ((candidate_.schedule.steps[index].phase == Phase::evaluation) != evaluation) continue;
             const std::int64_t begin = origin_.nanoseconds(at);
             at += record->predicted_seconds;
             slices.push_back({record->name,
