@@ -135,11 +135,11 @@ private:
             at += record->predicted_seconds;
             slices.push_back({record->name,
                               record->kind,
-                              pass.epoch,
+                              epoch,
                               begin,
                               origin_.nanoseconds(at) - begin,
                               record->predicted_bytes,
-                              pass.evaluation,
+                              evaluation,
                               0,
                               {}});
         }
