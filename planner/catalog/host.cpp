@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace gnnplan::catalog {
 namespace {
@@ -46,6 +48,23 @@ std::string parse_cpu_model(std::istream& cpuinfo) {
         return first == std::string::npos ? "" : line.substr(first);
     }
     return "";
+}
+
+int parse_physical_cores(std::istream& cpuinfo) {
+    std::set<std::pair<std::string, std::string>> cores;  // package and core within it
+    std::string line;
+    std::string package;
+    while (std::getline(cpuinfo, line)) {
+        if (line.starts_with("physical id")) package = line;
+        if (line.starts_with("core id")) cores.emplace(package, line);
+    }
+    return checked_cast<int>(cores.size());
+}
+
+int physical_cores() {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    const int physical = parse_physical_cores(cpuinfo);
+    return physical > 0 ? std::min(physical, available_cores()) : available_cores();
 }
 
 Host read_host() {

@@ -21,7 +21,13 @@ std::int64_t parse_memory_total(std::istream& meminfo);
 // The first "model name" of a /proc/cpuinfo, or "".
 std::string parse_cpu_model(std::istream& cpuinfo);
 
+// How many cores the processors of a /proc/cpuinfo share; 0 when it does not say.
+int parse_physical_cores(std::istream& cpuinfo);
+
 Host read_host();
+
+// Cores this process may run on, hardware threads of one core counted once where the system tells.
+int physical_cores();
 
 // `host` with one rank per core, memory shared evenly, and the rates and links of one rank of `base`.
 Machine machine_of(const Machine& base, const Host& host);

@@ -7,6 +7,7 @@
 #include "tools/common/version.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/launcher.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/pins.hpp"
 #include "tools/gnnplan/plan_table.hpp"
@@ -66,11 +67,13 @@ std::string run_hint(const PlanOptions& options, const Machine& machine) {
     if (!options.output) return "to keep it:  add -o plan.json\n";
     const ShapeFlags& shape = options.problem.shape;
     const bool from_path = !shape.graph.empty() && !is_card(shape.graph);
-    const std::string launcher = shape.ranks > 1 ? fmt::format("mpirun -n {} ", shape.ranks) : "";
+    // A machine that was named is another one, as a rule.
+    const bool here = from_path && options.problem.machine.empty();
+    const LaunchPlace place = here ? launch_place(fingerprint_here(true).mpi) : LaunchPlace{};
     const bool known = machine.calibration && machine.calibration->threads;
     const std::string threads = known ? fmt::format(" --threads {}", *machine.calibration->threads) : "";
-    return fmt::format("run it:  {}gnnrun {} --data {}{}\n", launcher, *options.output, from_path ? shape.graph : "DIR",
-                       threads);
+    return fmt::format("run it:  {}gnnrun {} --data {}{}\n", launcher(shape.ranks, place), *options.output,
+                       from_path ? shape.graph : "DIR", threads);
 }
 
 // How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know
