@@ -1,6 +1,7 @@
 #include "planner/catalog/machines.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/catalog.hpp>
 
 #include "planner/catalog/host.hpp"
 #include "planner/catalog/machine_presets.hpp"
@@ -30,3 +31,9 @@ const Machine& find_machine(std::string_view name) {
 Machine detect_machine() { return machine_of(find_machine("cpu-node"), read_host()); }
 
 }  // namespace gnnplan::catalog
+
+namespace gnnplan {
+
+Machine preset(std::string_view name) { return catalog::find_machine(name); }
+
+}  // namespace gnnplan

@@ -9,6 +9,7 @@
 
 namespace {
 
+// A machine of one's own; the README's program takes one of the library's.
 gnnplan::Machine some_machine() {
     gnnplan::Machine machine;
     machine.name = "example";
@@ -66,6 +67,12 @@ int main() {
     expect(!cramped && cramped.code == gnnplan::ErrorCode::infeasible, "one byte per rank to be infeasible");
     expect(!cramped.message.empty(), "a message that says why");
 
+    try {
+        gnnplan::select_orders(widths, vertices, nonzeros, ranks, gnnplan::Machine{});
+        expect(false, "no advice for no machine");
+    } catch (const gnnplan::Error& error) {
+        expect(error.code() == gnnplan::ErrorCode::data, "an error that names the machine");
+    }
     const gnnplan::OrderAdvice advice = gnnplan::select_orders(widths, vertices, nonzeros, ranks, machine);
     expect(advice.forward.size() == 2 && advice.backward.size() == 2, "advice for two layers");
     std::cout << "orders: forward " << gnnplan::text(advice.forward) << ", backward " << gnnplan::text(advice.backward)

@@ -3,6 +3,22 @@ set(prefix ${BUILD}/consumer/prefix)
 set(consumer ${BUILD}/consumer/build)
 file(REMOVE_RECURSE ${BUILD}/consumer)
 
+# readme_block(LANGUAGE TEXT RESULT): the first block of TEXT that is fenced as LANGUAGE.
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../../README.md readme)
+function(readme_block language text result)
+  string(FIND "${text}" "```${language}\n" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "README.md shows the library's use in no block of ${language}")
+  endif()
+  string(LENGTH "```${language}\n" fence)
+  math(EXPR begin "${begin} + ${fence}")
+  string(SUBSTRING "${text}" ${begin} -1 rest)
+  string(FIND "${rest}" "\n```" end)
+  math(EXPR end "${end} + 1")
+  string(SUBSTRING "${rest}" 0 ${end} block)
+  set(${result} "${block}" PARENT_SCOPE)
+endfunction()
+
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -17,5 +33,19 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${consumer} -G ${GENERATOR}
 run(${CMAKE_COMMAND} --build ${consumer} --config ${CONFIG})
 run(${consumer}/consumer)
 run(${consumer}/consumer_of_everything)
+
+# What the README prints is a project as it stands, but for the program's name and its file.
+set(printed ${BUILD}/consumer/readme)
+readme_block(cmake "${readme}" project)
+readme_block(cpp "${readme}" program)
+file(WRITE ${printed}/CMakeLists.txt
+  "cmake_minimum_required(VERSION 3.22)\nproject(mine LANGUAGES CXX)\nadd_executable(mine main.cpp)\n${project}")
+file(WRITE ${printed}/main.cpp "${program}")
+run(${CMAKE_COMMAND} -S ${printed} -B ${printed}/build -G ${GENERATOR}
+  -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$<1:${printed}/bin>)
+run(${CMAKE_COMMAND} --build ${printed}/build --config ${CONFIG})
+run(${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${printed}/no-cache ${printed}/bin/mine)
+
 run(${prefix}/bin/gnnplan --version)
 run(${prefix}/bin/gnnrun --version)

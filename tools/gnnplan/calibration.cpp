@@ -17,12 +17,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <set>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -43,24 +41,8 @@ std::string mpi_text() {
 #endif
 }
 
-std::optional<std::string> known_folder() {
-    const auto variable = [](const char* name) {
-        const char* value = std::getenv(name);
-        return value == nullptr ? std::string() : std::string(value);
-    };
-    // A relative $XDG_CACHE_HOME is to be ignored, says the specification.
-    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/gnnplan";
-    const std::string home = variable("HOME");
-    if (home.empty()) return std::nullopt;
-    return home + "/.cache/gnnplan";
-}
-
-// "2x1" between these.
-constexpr const char* prefix = "machine-";
-constexpr const char* suffix = ".json";
-
 KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& here) {
-    KeptCalibration kept{file, io::read_profile(io::read_file(file), file), {}};
+    KeptCalibration kept = io::read_calibration(file);
     if (kept.profile.fingerprint) kept.stale = stale_reasons(*kept.profile.fingerprint, here);
     return kept;
 }
@@ -114,41 +96,20 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
     return reasons;
 }
 
-std::string calibration_kind(const Profile& profile) {
-    const auto& calibration = profile.machine.calibration;
-    const int unknown = calibration ? calibration->threads.value_or(1) : 1;
-    const int threads = profile.fingerprint ? profile.fingerprint->threads : unknown;
-    return fmt::format("{}x{}", profile.machine.ranks_per_node, threads);
-}
-
-std::string calibration_date(const Profile& profile) { return profile.fingerprint ? profile.fingerprint->date : ""; }
-
 std::vector<KeptCalibration> kept_calibrations() {
-    const std::optional<std::string> folder = known_folder();
-    if (!folder) return {};
-    std::error_code nothing_there;
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(*folder, nothing_there)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with(prefix) && name.ends_with(suffix)) files.push_back(entry.path().string());
+    io::KeptCalibrations all = io::read_calibrations();
+    for (const std::string& why : all.unreadable) {
+        fmt::print(stderr, "warning: {}; it is not used (run gnnplan calibrate)\n", why);
     }
     const ProfileFingerprint here = fingerprint_here(true);
-    std::vector<KeptCalibration> kept;
-    kept.reserve(files.size());
-    for (const std::string& file : files) {
-        try {
-            kept.push_back(read_kept(file, here));
-        } catch (const Error& error) {
-            fmt::print(stderr, "warning: {}; it is not used (run gnnplan calibrate)\n", error.what());
-        }
+    for (KeptCalibration& kept : all.kept) {
+        if (kept.profile.fingerprint) kept.stale = stale_reasons(*kept.profile.fingerprint, here);
     }
-    const auto place = [](const KeptCalibration& k) { return std::pair(k.profile.machine.ranks_per_node, k.file); };
-    std::ranges::sort(kept, [&](const auto& a, const auto& b) { return place(a) < place(b); });
-    return kept;
+    return std::move(all.kept);
 }
 
 std::string make_calibration_folder() {
-    const std::optional<std::string> folder = known_folder();
+    const std::optional<std::string> folder = io::calibration_folder();
     if (!folder) {
         throw Error(ErrorCode::usage, "neither $XDG_CACHE_HOME nor $HOME says where to keep the calibration", {},
                     "name a file with -o");
@@ -160,7 +121,7 @@ std::string make_calibration_folder() {
 }
 
 std::optional<std::string> keep_calibration(const Profile& measured) {
-    const std::string file = make_calibration_folder() + "/" + prefix + calibration_kind(measured) + suffix;
+    const std::string file = make_calibration_folder() + "/" + io::calibration_file(calibration_kind(measured));
     const std::size_t more = measurements_worth_keeping(file);
     if (more > measured.samples.size()) {
         fmt::print(stderr,
@@ -171,15 +132,6 @@ std::optional<std::string> keep_calibration(const Profile& measured) {
     }
     io::write_file_atomically(file, io::write_profile(measured));
     return file;
-}
-
-const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
-    const auto merit = [&](const KeptCalibration& k) {
-        const std::int64_t measured = k.profile.machine.ranks_per_node;
-        return std::tuple(measured >= ranks, -std::abs(measured - ranks), calibration_date(k.profile));
-    };
-    const auto best = std::ranges::max_element(kept, {}, merit);
-    return best == kept.end() ? nullptr : &*best;
 }
 
 Machine default_machine(std::int64_t ranks) {

@@ -1,11 +1,12 @@
-// This machine's calibrations: where they are kept, which one is planned with, and whether it still holds.
+// This machine's calibrations: keeping them, and whether one still holds.
 #pragma once
+
+#include "planner/io/calibrations.hpp"
 
 #include <gnnplan/ir/profile.hpp>
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,18 +18,12 @@ ProfileFingerprint fingerprint_here(bool with_mpi);
 // What has changed since a calibration was made, in words; empty: nothing. MPI counts where it was measured with.
 std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now);
 
-// One of each kind is kept; the kind is "2x1" for two ranks a node of one thread each.
-std::string calibration_kind(const Profile& profile);
-// As in its fingerprint; "" without one.
-std::string calibration_date(const Profile& profile);
+using io::calibration_date;
+using io::calibration_for;
+using io::calibration_kind;
+using io::KeptCalibration;
 
-struct KeptCalibration {
-    std::string file;
-    Profile profile;
-    std::vector<std::string> stale;  // what has changed since
-};
-
-// Those of $XDG_CACHE_HOME/gnnplan, or ~/.cache/gnnplan, by ranks. Says on stderr which cannot be read.
+// All that are kept, by ranks, with what has changed since. Says on stderr which cannot be read.
 std::vector<KeptCalibration> kept_calibrations();
 
 // Makes the folder and returns its name. Throws Error{usage} where none is known, Error{cannot_create}.
@@ -37,10 +32,6 @@ std::string make_calibration_folder();
 // Puts `measured` into the place of its kind and returns the file. Nothing, which is said on stderr, where the place
 // is taken by one of more measurements that is not stale.
 std::optional<std::string> keep_calibration(const Profile& measured);
-
-// The one to plan `ranks` ranks with: of as many a node, else of the next more, else of the most; the latest of those.
-// nullptr when there is none.
-const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept);
 
 // The machine to plan `ranks` ranks for when none is named: that of calibration_for(), else the built-in cpu-node.
 // Says on stderr when the calibration is stale or old.

@@ -100,7 +100,7 @@ struct SelectResult {
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options = {});
 
 // Just the orders, for those who have their own training loop: S or D per layer and pass, and which forward products to
-// keep.
+// keep. Throws Error where select() returns a code: a graph without vertices, one width only, a machine without rates.
 struct OrderAdvice {
     Orders forward;   // layers 1 .. L
     Orders backward;  // layers L .. 1

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/catalog.hpp>
 
 #include <sstream>
 
@@ -20,6 +21,12 @@ constexpr std::int64_t gib = std::int64_t{1} << 30;
 TEST(Machines, EveryMachineOfThePapersIsThere) {
     EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100", "xeon-9242",
                                                       "r5-16xlarge", "cpu-node"));
+}
+
+TEST(Machines, ThePublicPresetIsTheSame) {
+    EXPECT_EQ(preset("a6000x8").intra_node.bytes_per_second, find_machine("a6000x8").intra_node.bytes_per_second);
+    EXPECT_NO_THROW(validate(preset("cpu-node")));
+    EXPECT_THROW(preset("a6000x9"), Error);
 }
 
 TEST(Machines, AreUsableAndClaimNoMeasurement) {
@@ -93,6 +100,10 @@ TEST(Host, ReadsProcFiles) {
     EXPECT_EQ(parse_memory_total(meminfo), 24'576'000'000);
     std::istringstream cpuinfo("processor\t: 0\nmodel name\t: AMD EPYC 9R14\nmodel name\t: other\n");
     EXPECT_EQ(parse_cpu_model(cpuinfo), "AMD EPYC 9R14");
+    // Two packages of one core each, of two hardware threads the first.
+    std::istringstream topology(
+        "physical id\t: 0\ncore id\t: 0\nphysical id\t: 0\ncore id\t: 0\nphysical id\t: 1\ncore id\t: 0\n");
+    EXPECT_EQ(parse_physical_cores(topology), 2);
 }
 
 TEST(Host, CopesWithForeignProcFiles) {
@@ -104,6 +115,8 @@ TEST(Host, CopesWithForeignProcFiles) {
     EXPECT_THROW(parse_memory_total(huge), Error);
     std::istringstream other_architecture("CPU implementer : 0x41\n");
     EXPECT_EQ(parse_cpu_model(other_architecture), "");
+    EXPECT_EQ(parse_physical_cores(other_architecture), 0);
+    EXPECT_GE(physical_cores(), 1);
     std::istringstream blank("model name\t:\n");
     EXPECT_EQ(parse_cpu_model(blank), "");
 }

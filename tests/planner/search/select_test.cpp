@@ -149,5 +149,20 @@ TEST(SelectOrders, AnswersForOtherPeoplesTrainingLoops) {
     EXPECT_TRUE(advice.kept.empty());
 }
 
+TEST(SelectOrders, BadQuestionsAreErrorsThatSayWhy) {
+    const auto code = [](const std::vector<std::int64_t>& widths, std::int64_t vertices, const Machine& on) {
+        try {
+            select_orders(widths, vertices, 200, 2, on);
+        } catch (const Error& error) {
+            EXPECT_STRNE(error.what(), "");
+            return error.code();
+        }
+        return ErrorCode::internal;
+    };
+    EXPECT_EQ(code(reddit_widths, 100, Machine{}), ErrorCode::data);
+    EXPECT_EQ(code({602}, 100, machine()), ErrorCode::usage);
+    EXPECT_EQ(code(reddit_widths, 0, machine()), ErrorCode::usage);
+}
+
 }  // namespace
 }  // namespace gnnplan

@@ -1,0 +1,100 @@
+#include "planner/io/calibrations.hpp"
+
+#include "planner/io/files.hpp"
+#include "planner/io/profile.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/io.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace gnnplan::io {
+namespace {
+
+// A kind between these.
+constexpr const char* prefix = "machine-";
+constexpr const char* suffix = ".json";
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+std::vector<std::string> files_of(const std::string& folder) {
+    std::error_code nothing_there;
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, nothing_there)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(prefix) && name.ends_with(suffix)) files.push_back(entry.path().string());
+    }
+    return files;
+}
+
+}  // namespace
+
+std::optional<std::string> calibration_folder() {
+    // A relative $XDG_CACHE_HOME is to be ignored, says the specification.
+    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/gnnplan";
+    const std::string home = variable("HOME");
+    if (home.empty()) return std::nullopt;
+    return home + "/.cache/gnnplan";
+}
+
+int calibration_threads(const Profile& profile) {
+    const auto& calibration = profile.machine.calibration;
+    return profile.fingerprint ? profile.fingerprint->threads : calibration ? calibration->threads.value_or(1) : 1;
+}
+
+std::string calibration_kind(const Profile& profile) {
+    return std::to_string(profile.machine.ranks_per_node) + "x" + std::to_string(calibration_threads(profile));
+}
+
+std::string calibration_file(const std::string& kind) { return prefix + kind + suffix; }
+
+std::string calibration_date(const Profile& profile) { return profile.fingerprint ? profile.fingerprint->date : ""; }
+
+KeptCalibration read_calibration(const std::string& file) { return {file, read_profile(read_file(file), file)}; }
+
+KeptCalibrations read_calibrations() {
+    const std::optional<std::string> folder = calibration_folder();
+    KeptCalibrations all;
+    if (!folder) return all;
+    for (const std::string& file : files_of(*folder)) {
+        try {
+            all.kept.push_back(read_calibration(file));
+        } catch (const Error& error) {
+            all.unreadable.emplace_back(error.what());
+        }
+    }
+    const auto place = [](const KeptCalibration& k) { return std::pair(k.profile.machine.ranks_per_node, k.file); };
+    std::ranges::sort(all.kept, [&](const auto& a, const auto& b) { return place(a) < place(b); });
+    return all;
+}
+
+const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
+    const auto merit = [&](const KeptCalibration& k) {
+        const std::int64_t measured = k.profile.machine.ranks_per_node;
+        return std::tuple(measured >= ranks, -std::abs(measured - ranks), calibration_date(k.profile));
+    };
+    const auto best = std::ranges::max_element(kept, {}, merit);
+    return best == kept.end() ? nullptr : &*best;
+}
+
+}  // namespace gnnplan::io
+
+namespace gnnplan {
+
+std::optional<Machine> calibrated(int ranks, std::optional<int> threads) {
+    std::vector<io::KeptCalibration> kept = io::read_calibrations().kept;
+    if (threads) std::erase_if(kept, [&](const auto& k) { return io::calibration_threads(k.profile) != *threads; });
+    const io::KeptCalibration* chosen = io::calibration_for(ranks, kept);
+    if (chosen == nullptr) return std::nullopt;
+    return chosen->profile.machine;
+}
+
+}  // namespace gnnplan

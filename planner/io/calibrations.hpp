@@ -1,0 +1,44 @@
+// This machine's calibrations as files: where they are kept, and which one is planned with.
+#pragma once
+
+#include <gnnplan/ir/profile.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnplan::io {
+
+// $XDG_CACHE_HOME/gnnplan, or ~/.cache/gnnplan; nothing where neither variable says.
+std::optional<std::string> calibration_folder();
+
+// One of each kind is kept; the kind is "2x1" for two ranks a node of one thread each.
+std::string calibration_kind(const Profile& profile);
+// The name of a kind's file in that folder.
+std::string calibration_file(const std::string& kind);
+// As in its fingerprint; "" without one.
+std::string calibration_date(const Profile& profile);
+// Threads of each rank that measured.
+int calibration_threads(const Profile& profile);
+
+struct KeptCalibration {
+    std::string file;
+    Profile profile;
+    std::vector<std::string> stale{};  // what has changed since, where someone has looked
+};
+
+struct KeptCalibrations {
+    std::vector<KeptCalibration> kept;    // by ranks
+    std::vector<std::string> unreadable;  // why the others are not among them
+};
+KeptCalibrations read_calibrations();
+
+KeptCalibration read_calibration(const std::string& file);
+
+// The one to plan `ranks` ranks with: of as many a node, else of the next more, else of the most; the latest of those.
+// nullptr when there is none.
+const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept);
+
+}  // namespace gnnplan::io

@@ -1,0 +1,89 @@
+#include "planner/io/calibrations.hpp"
+
+#include "planner/io/files.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/profile.hpp"
+#include "tests/planner/io/expect_error.hpp"
+#include "tests/planner/io/samples.hpp"
+
+#include <gnnplan/io.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace gnnplan::io {
+namespace {
+
+// $XDG_CACHE_HOME is a folder of this test's.
+class Calibrations : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (const char* set = std::getenv("XDG_CACHE_HOME")) before_ = set;
+        std::string name = ::testing::TempDir() + "calibrations-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        std::filesystem::create_directories(folder_ / "gnnplan");
+        setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    }
+    void TearDown() override {
+        if (before_) {
+            setenv("XDG_CACHE_HOME", before_->c_str(), 1);
+        } else {
+            unsetenv("XDG_CACHE_HOME");
+        }
+        std::filesystem::remove_all(folder_);
+    }
+    void keep(int ranks, int threads) {
+        Profile profile = test::sample_profile();
+        profile.machine.ranks_per_node = ranks;
+        profile.fingerprint->threads = threads;
+        write_file_atomically(folder_ / "gnnplan" / calibration_file(calibration_kind(profile)),
+                              write_profile(profile));
+    }
+
+    std::filesystem::path folder_;
+    std::optional<std::string> before_;
+};
+
+TEST_F(Calibrations, NoneIsNone) {
+    EXPECT_FALSE(calibrated(2));
+    std::filesystem::remove_all(folder_ / "gnnplan");
+    EXPECT_FALSE(calibrated(2));
+}
+
+TEST_F(Calibrations, OfAsManyRanksElseOfTheNextMoreElseOfTheMost) {
+    keep(2, 1);
+    keep(8, 1);
+    keep(4, 1);
+    EXPECT_EQ(calibrated(2)->ranks_per_node, 2);
+    EXPECT_EQ(calibrated(3)->ranks_per_node, 4);
+    EXPECT_EQ(calibrated(16)->ranks_per_node, 8);
+}
+
+TEST_F(Calibrations, OfSoManyThreadsOnly) {
+    keep(2, 1);
+    keep(4, 2);
+    EXPECT_EQ(calibrated(2, 1)->ranks_per_node, 2);
+    EXPECT_EQ(calibrated(2, 2)->ranks_per_node, 4);
+    EXPECT_FALSE(calibrated(2, 3));
+}
+
+TEST_F(Calibrations, WhatCannotBeReadIsNamedAndNotUsed) {
+    keep(2, 1);
+    write_file_atomically(folder_ / "gnnplan" / calibration_file("4x1"), "{}");
+    const KeptCalibrations all = read_calibrations();
+    ASSERT_EQ(all.kept.size(), 1U);
+    ASSERT_EQ(all.unreadable.size(), 1U);
+    EXPECT_NE(all.unreadable[0].find("machine-4x1.json"), std::string::npos) << all.unreadable[0];
+    EXPECT_EQ(calibrated(4)->ranks_per_node, 2);
+}
+
+TEST_F(Calibrations, ThePublicReaderReadsPlans) {
+    const std::string file = folder_ / "plan.json";
+    write_file_atomically(file, write_plan(test::sample_plan()));
+    EXPECT_EQ(write_plan(gnnplan::read_plan(file)), write_plan(test::sample_plan()));
+    EXPECT_THROW(gnnplan::read_plan(folder_ / "none.json"), Error);
+}
+
+}  // namespace
+}  // namespace gnnplan::io
