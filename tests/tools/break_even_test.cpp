@@ -88,6 +88,24 @@ TEST(ChoiceChanges, NeighboursThatAgreeAreNotBisected) {
     EXPECT_EQ(asked, 3);
 }
 
+TEST(FirstHolding, TheValueFromWhichSomethingHoldsEitherWay) {
+    const auto up = first_holding(
+        {1, 10, 100}, [](double at) { return at > 30; }, 0.01);
+    ASSERT_TRUE(up);
+    EXPECT_GT(*up, 30);
+    EXPECT_LT(*up, 30.4);
+    const auto down = first_holding(
+        {100, 10, 1}, [](double at) { return at < 30; }, 0.01);
+    ASSERT_TRUE(down);
+    EXPECT_LT(*down, 30);
+    EXPECT_GT(*down, 29.6);
+    EXPECT_EQ(first_holding(
+                  {4, 8}, [](double) { return true; }, 0.01),
+              4);
+    EXPECT_FALSE(first_holding(
+        {4, 8}, [](double) { return false; }, 0.01));
+}
+
 TEST(ChoiceChanges, PrecisionBelowThatOfNumbersEnds) {
     const auto changes = choice_changes({1, 4}, choice, 0);
     ASSERT_EQ(changes.size(), 1U);

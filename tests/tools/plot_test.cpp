@@ -1,6 +1,7 @@
 // Charts: scales, ticks, and SVG that any reader accepts.
 #include "tools/gnnplan/plot.hpp"
 #include "tests/tools/xml_check.hpp"
+#include "tools/common/table.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
 
 #include <gmock/gmock.h>
@@ -55,11 +56,19 @@ TEST(PlotScale, TicksAreRoundAndInside) {
               (std::vector<std::string>{"1", "2", "5", "10", "20", "50", "100"}));
     EXPECT_EQ(texts(choose_ticks({0.5, 2e4, true, 0, 1})),
               (std::vector<std::string>{"1", "10", "100", "1000", "10000"}));
-    for (const double high : {4.6, 50.0, 1e3, 1e7, 1e30}) {
+    // Less than a decade has more than two texts.
+    EXPECT_EQ(texts(choose_ticks({5.5, 41, true, 0, 1})), (std::vector<std::string>{"7", "10", "20", "30"}));
+    for (const double high : {4.6, 7.0, 50.0, 1e3, 1e7, 1e30}) {
         const auto ticks = choose_ticks({1, high, true, 0, 1});
-        EXPECT_GE(ticks.size(), 2U) << high;
+        EXPECT_GE(ticks.size(), 3U) << high;
         EXPECT_LE(ticks.size(), 8U) << high;
     }
+}
+
+TEST(PlotScale, MinorTicksOfLogarithms) {
+    EXPECT_EQ(minor_ticks({1, 30, true, 0, 1}).size(), 12U);
+    EXPECT_TRUE(minor_ticks({1, 30, false, 0, 1}).empty());
+    EXPECT_TRUE(minor_ticks({1, 1e7, true, 0, 1}).empty());
 }
 
 TEST(PlotScale, LogWhereValuesSpreadAndAreAllPositive) {
@@ -88,7 +97,7 @@ TEST(PlotSvg, IsWellFormedAndSelfContained) {
     EXPECT_EQ(svg.find("http", svg.find("http") + 1), std::string::npos);
     EXPECT_THAT(svg, ::testing::Not(HasSubstr("<script")));
     EXPECT_THAT(svg, ::testing::Not(HasSubstr("nan")));
-    EXPECT_EQ(xml_error(html_page("t", svg, "a < b").substr(std::string("<!DOCTYPE html>\n").size())), "");
+    EXPECT_EQ(xml_error(html_page("a < b", svg).substr(std::string("<!DOCTYPE html>\n").size())), "");
 }
 
 TEST(PlotSvg, MarksLieInsideThePicture) {
@@ -107,6 +116,48 @@ TEST(PlotSvg, MarksLieInsideThePicture) {
 
 TEST(PlotSvg, StepsStayLevelUntilTheNextPoint) {
     EXPECT_THAT(draw_svg("t", "", {panel()}, {}), ::testing::ContainsRegex("M[0-9.]+ [0-9.]+H[0-9.]+V[0-9.]+"));
+}
+
+TEST(PlotSvg, LogarithmicAxesSaySo) {
+    PlotPanel log = panel();
+    log.y.log = true;
+    const std::string svg = draw_svg("t", "", {log}, {});
+    EXPECT_THAT(svg, HasSubstr(">ranks, log<"));
+    EXPECT_THAT(svg, HasSubstr(">epoch [ms], log<"));
+    log.y.log = false;
+    EXPECT_THAT(draw_svg("t", "", {log}, {}), HasSubstr(">epoch [ms]<"));
+}
+
+TEST(PlotSvg, WhatDoesNotFitHasAMarkAndAName) {
+    PlotPanel missing = panel();
+    missing.series[0].missing = {{4, 0, "needs 3 GiB"}};
+    const std::string svg = draw_svg("t", "", {missing}, {});
+    EXPECT_EQ(xml_error(svg), "");
+    EXPECT_THAT(svg, HasSubstr(">does not fit<"));
+    EXPECT_THAT(svg, HasSubstr("needs 3 GiB"));
+    EXPECT_THAT(draw_svg("t", "", {panel()}, {}), ::testing::Not(HasSubstr("does not fit")));
+}
+
+TEST(PlotSvg, BandsLimitsReferencesAndTheChosen) {
+    PlotPanel full = panel();
+    full.bands = {{"a tie", {{2, 8, 10}, {8, 1, 1.25}}}};
+    full.limits = {{6, "limit 6 GiB"}, {800, "limit 800 GiB"}};
+    full.series.push_back({"ideal scaling", {{2, 8, ""}, {8, 2, ""}}, PlotLine::reference});
+    full.series[0].points[1].chosen = true;
+    const std::string svg = draw_svg("t", "", {full}, {});
+    EXPECT_EQ(xml_error(svg), "");
+    for (const char* text : {">a tie<", ">limit 6 GiB<", ">limit 800 GiB \u2192<", ">ideal scaling<",
+                             ">the plan chosen<", "fill-opacity=\"0.1\"", "fill-opacity=\"1\""}) {
+        EXPECT_THAT(svg, HasSubstr(text));
+    }
+}
+
+TEST(PlotSvg, LongCaptionsAreBrokenIntoLines) {
+    std::string words;
+    for (int i = 0; i < 60; ++i) words += "sentence ";
+    const std::string svg = draw_svg("t", "", {panel()}, {words});
+    EXPECT_EQ(xml_error(svg), "");
+    EXPECT_THAT(svg, ::testing::ContainsRegex("(sentence )+sentence</text>\n<text"));
 }
 
 TEST(PlotSvg, EmptyPanelSaysSo) {

@@ -1,34 +1,26 @@
 // Sweeps without a search: combinations, lines, tables, CSV, pictures.
 #include "tools/gnnplan/sweep_output.hpp"
+#include "tests/tools/sweep_sample.hpp"
 #include "tests/tools/xml_check.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
+#include "tools/gnnplan/sweep_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gnnplan::tools {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Ranked ranked(double seconds, std::int64_t peak, bool fits = true) {
-    Ranked r;
-    r.configuration.grid = {1, 4, 1};
-    r.configuration.replication = 4;
-    r.configuration.forward = parse_orders("SD");
-    r.configuration.backward = parse_orders("SS");
-    r.configuration.kept = {"T1", "T2"};
-    r.predicted.epoch_seconds = seconds;
-    r.predicted.total_bytes = 1500000;
-    r.predicted.peak_bytes_per_rank = peak;
-    r.executed = {82.5, 338};
-    r.fits = fits;
-    return r;
-}
+using testing::names;
+using testing::numbers;
+using testing::ranked;
+using testing::sweep_of;
 
 // Ranks in falling order by two schemes; 1d does not fit on 2 ranks.
 Sweep sample() {
@@ -41,7 +33,9 @@ Sweep sample() {
         if (at[0] == 0 && at[1] == 1) {
             point.code = ErrorCode::infeasible;
             point.why = "needs \"more\", much more";
+            point.needed_bytes = std::int64_t{3} << 30;
         } else {
+            point.memory_limit = std::int64_t{1} << 30;
             point.best = ranked(0.01 * static_cast<double>(at[0] + 3 * at[1] + 1), 1 << 20);
             point.pareto = {*point.best};
         }
@@ -56,25 +50,6 @@ TEST(Sweep, CombinationsRunTheLastVariationFastest) {
     ASSERT_EQ(sweep.points.size(), 6U);
     EXPECT_THAT(sweep.points[1].at, ElementsAre(0, 1));
     EXPECT_THAT(sweep.points[3].at, ElementsAre(1, 0));
-}
-
-TEST(Sweep, NamesTheFewestRanksWhereNothingFits) {
-    Sweep sweep = sample();
-    EXPECT_TRUE(nothing_fits_lines(sweep).empty());  // something fits on 4 and on 8 ranks
-    for (SweepPoint& point : sweep.points) {
-        if (point.at[0] == 1) continue;
-        point.best.reset();
-        point.code = ErrorCode::infeasible;
-        point.why = "needs more";
-        point.smallest_ranks = 16;
-    }
-    EXPECT_THAT(nothing_fits_lines(sweep), ElementsAre("scheme=1d: nothing fits on 2, 4, 8 ranks; 16 ranks would do"));
-    for (SweepPoint& point : sweep.points) point.smallest_ranks.reset();
-    EXPECT_THAT(nothing_fits_lines(sweep), ElementsAre("scheme=1d: nothing fits on 2, 4, 8 ranks; needs more"));
-
-    const Sweep memory{{{"memory", "memory_bytes", {{"1GiB", 1073741824.0}}}},
-                       {{{0}, {}, {}, {}, ErrorCode::infeasible, "needs more", 3}}};
-    EXPECT_THAT(nothing_fits_lines(memory), ElementsAre("memory=1GiB: nothing fits; 3 ranks would do"));
 }
 
 TEST(ConfigurationText, LongNetworksAreShortAndStillThemselves) {
@@ -92,13 +67,27 @@ TEST(ConfigurationText, LongNetworksAreShortAndStillThemselves) {
     EXPECT_EQ(kept_text(configuration), "ÂX across epochs,ÂH1,ÂH2,ÂH4");
 }
 
-TEST(Sweep, RanksAreTheMainVariationThenNumbers) {
-    const Variation scheme{"scheme", "scheme", {{"1d", {}}}}, hidden{"hidden", "hidden", {{"8", 8.0}}},
-        ranks{"ranks", "ranks", {{"2", 2.0}}};
+TEST(Sweep, WhatVariesIsTheMainVariationRanksThenNumbers) {
+    const Variation scheme = names("scheme", {"1d", "rdm"}), hidden = numbers("hidden", {8, 16}),
+                    ranks = numbers("ranks", {2, 4}), replication = numbers("replication", {1, 2});
     EXPECT_EQ(main_variation({}), std::nullopt);
     EXPECT_EQ(main_variation({scheme}), 0U);
     EXPECT_EQ(main_variation({scheme, hidden}), 1U);
     EXPECT_EQ(main_variation({hidden, scheme, ranks}), 2U);
+    EXPECT_EQ(main_variation({scheme, replication, hidden}), 2U);
+    // One value is no axis.
+    EXPECT_EQ(main_variation({numbers("ranks", {8})}), std::nullopt);
+    EXPECT_EQ(main_variation({hidden, numbers("ranks", {8}), scheme}), 0U);
+    EXPECT_EQ(main_variation({numbers("ranks", {8}), scheme}), 1U);
+}
+
+TEST(Sweep, NamesLeaveOutWhatDoesNotVary) {
+    const std::vector<Variation> variations{names("scheme", {"1d", "rdm"}), numbers("ranks", {8}),
+                                            numbers("hidden", {8, 16})};
+    EXPECT_EQ(short_text(variations, {1, 0, 1}, {}), "rdm, hidden=16");
+    EXPECT_EQ(short_text(variations, {1, 0, 1}, {2}), "rdm");
+    EXPECT_EQ(place_text(variations[1], 0), "8 ranks");
+    EXPECT_EQ(place_text(variations[2], 1), "hidden=16");
 }
 
 TEST(Sweep, LinesAreInTheOrderOfNumbers) {
@@ -171,43 +160,190 @@ TEST(SweepCsv, EveryLineHasTheFieldsOfTheHeader) {
     EXPECT_EQ(rows[1][column("epoch_seconds")], "0.01");
     EXPECT_EQ(rows[1][column("redistribution_units")], "82.5");
     EXPECT_EQ(rows[2][column("why")], "needs \"more\", much more");
+    EXPECT_EQ(rows[2][column("needed_bytes_per_rank")], "3221225472");
+    // 1d on 4 ranks is the fewest that fit; 8 ranks take a seventh of its time.
+    EXPECT_EQ(rows[3][column("speed_up")], "1");
+    EXPECT_NEAR(std::stod(rows[1][column("speed_up")]), 7, 1e-9);
+    EXPECT_NEAR(std::stod(rows[1][column("efficiency")]), 3.5, 1e-9);
     EXPECT_EQ(rows[2][column("epoch_seconds")], "");
 }
 
-TEST(SweepTable, SaysWhatWasChosenOrWhyNot) {
-    const std::string table = sweep_table(sample(), false);
-    EXPECT_THAT(table, HasSubstr("scheme  ranks  epoch  chosen"));
-    EXPECT_THAT(table, HasSubstr("ÂX,ÂH1"));
-    EXPECT_THAT(table, HasSubstr("needs \"more\", much more"));
-    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 7);
-    Sweep fits = sample();
-    fits.points.erase(fits.points.begin() + 1);
-    EXPECT_THAT(sweep_table(fits, false), ::testing::Not(HasSubstr("why not")));
-    // The fastest row stands out.
-    EXPECT_THAT(sweep_table(sample(), true), HasSubstr("\033[1m    1d      8  10 ms"));
+// Lines without the last, empty one.
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
 }
 
-TEST(SweepPlot, TimeAlongRanksThenTheFrontsOfTheLast) {
+TEST(SweepTable, SchemesStandSideBySideAlongTheRanks) {
+    const auto tables = sweep_tables(sample());
+    ASSERT_EQ(tables.size(), 1U);
+    EXPECT_THAT(
+        lines_of(tables[0].table.text(false)),
+        ElementsAre("ranks      1d     rdm  speed-up  efficiency", "    2     OOM  *50 ms      1.00       100 %",
+                    "    4  *70 ms  ~80 ms      0.71        36 %", "    8  *10 ms   20 ms      5.00       125 %"));
+    EXPECT_EQ(marks_text(sample()),
+              "* fastest, ~ a tie with it within 25 %, OOM does not fit, speed-up of the fastest over the fewest ranks "
+              "that fit");
+    // The fastest row stands out.
+    EXPECT_THAT(tables[0].table.text(true), HasSubstr("\033[1m    8  *10 ms"));
+}
+
+TEST(SweepTable, OneTablePerProblem) {
+    const Sweep sweep = sweep_of(
+        {names("scheme", {"1d", "rdm"}), numbers("ranks", {8}), numbers("hidden", {16, 64}), numbers("layers", {2, 3})},
+        [](const auto& at) { return at[0] == "1d" ? 1 : 2; });
+    const auto tables = sweep_tables(sweep);
+    ASSERT_EQ(tables.size(), 2U);
+    EXPECT_EQ(tables[1].name, "layers=3");
+    EXPECT_THAT(lines_of(tables[1].table.text(false)),
+                ElementsAre("hidden     1d   rdm", "    16  *1 ms  2 ms", "    64  *1 ms  2 ms"));
+}
+
+TEST(SweepTable, SpeedUpAndEfficiencyWhereRanksVary) {
+    const Sweep sweep = sweep_of({numbers("ranks", {1, 2, 4, 8})}, [](const auto& at) {
+        return at[0] == "1" ? std::nullopt : std::optional(at[0] == "2" ? 40.0 : at[0] == "4" ? 25.0 : 20.0);
+    });
+    const std::vector<std::string> lines = lines_of(sweep_tables(sweep)[0].table.text(false));
+    EXPECT_THAT(lines[0], HasSubstr("ranks   epoch  speed-up  efficiency  chosen            forward"));
+    EXPECT_THAT(lines[1], HasSubstr("OOM: needs 2 GiB"));
+    EXPECT_THAT(lines[3], HasSubstr("4   25 ms      1.60        80 %  rdm 1x4"));
+    EXPECT_THAT(lines[4], HasSubstr("8  *20 ms      2.00        50 %"));
+}
+
+TEST(SweepTable, FitsHundredColumns) {
+    Sweep sweep = sweep_of({numbers("ranks", {2, 4}), numbers("hidden", {16, 64}), numbers("layers", {2, 3})},
+                           [](const auto&) { return 12.34; });
+    for (SweepPoint& point : sweep.points) {
+        point.best->configuration.kept = {"T1 across epochs", "T2", "T4", "T6", "T8", "T10"};
+        point.best->configuration.overlap = true;
+    }
+    sweep.points.back().best.reset();
+    sweep.points.back().why =
+        "a reason that is much longer than the table can be wide, as some of them are, so it is cut";
+    for (const NamedTable& table : sweep_tables(sweep)) EXPECT_LE(table.table.width(), 100U);
+    // All of it is still to be had.
+    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("ÂX across epochs,ÂH1,ÂH3,ÂH5,ÂH7,ÂH9"));
+    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("overlap"));
+    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("so it is cut"));
+}
+
+TEST(SweepReport, SaysOnceWhatAPresetCanBeTrustedWith) {
+    const std::string trust = "seconds may be up to three times too small";
+    SweepReport report{"graph", "machine", {sample(), {"a note"}}, {"a sentence"}};
+    const std::string text = report_text(report, false);
+    EXPECT_THAT(text, HasSubstr("a note\n"));
+    EXPECT_THAT(text, HasSubstr("\na sentence\n"));
+    EXPECT_THAT(text, HasSubstr(trust));
+    EXPECT_EQ(text.find(trust), text.rfind(trust));
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 100U) << line;
+    report.shown.sweep.machine.measured = true;
+    EXPECT_THAT(report_text(report, false), ::testing::Not(HasSubstr(trust)));
+}
+
+TEST(SweepReport, ThePageHasATableAndNoScript) {
+    const SweepReport report{"graph", "machine <m>", {sample(), {}}, {"a sentence"}};
+    const std::string page = report_page(report, "t", draw_svg("", "d", sweep_panels(sample()), {}), "gnnplan sweep");
+    const std::string doctype = "<!DOCTYPE html>\n";
+    ASSERT_THAT(page, ::testing::StartsWith(doctype));
+    EXPECT_EQ(testing::xml_error(page.substr(doctype.size())), "");
+    for (const char* part : {"<td class=\"number\">*10 ms</td>", "<li>a sentence</li>", "machine &lt;m&gt;",
+                             "prefers-color-scheme: dark", "<details>", "ÂX,ÂH1", "gnnplan sweep"}) {
+        EXPECT_THAT(page, HasSubstr(part));
+    }
+    for (const char* part : {"<pre", "<script", "<link"}) EXPECT_THAT(page, ::testing::Not(HasSubstr(part)));
+}
+
+const PlotSeries& series_of(const PlotPanel& panel, const std::string& name) {
+    for (const PlotSeries& series : panel.series) {
+        if (series.name == name) return series;
+    }
+    throw std::runtime_error("no series " + name);
+}
+
+TEST(SweepPlot, TimeAlongRanksThenTheFrontsOfTheFastest) {
     const auto panels = sweep_panels(sample());
     ASSERT_EQ(panels.size(), 2U);
     EXPECT_EQ(panels[0].x.title, "ranks");
     EXPECT_TRUE(panels[0].x.log);
     EXPECT_EQ(panels[0].y.title, "epoch [ms]");
-    ASSERT_EQ(panels[0].series.size(), 2U);
-    EXPECT_EQ(panels[0].series[0].name, "scheme=1d");
-    ASSERT_EQ(panels[0].series[0].points.size(), 2U);  // one does not fit
-    EXPECT_EQ(panels[0].series[0].points[0].x, 4);
-    EXPECT_DOUBLE_EQ(panels[0].series[0].points[1].y, 10);
-    EXPECT_THAT(panels[1].title, HasSubstr("ranks=8"));
+    ASSERT_EQ(panels[0].series.size(), 3U);
+    const PlotSeries& first = series_of(panels[0], "1d");
+    ASSERT_EQ(first.points.size(), 2U);
+    EXPECT_EQ(first.points[0].x, 4);
+    EXPECT_DOUBLE_EQ(first.points[1].y, 10);
+    EXPECT_TRUE(first.points[1].chosen);
+    EXPECT_FALSE(first.points[0].chosen);
+    // What does not fit is there, too.
+    ASSERT_EQ(first.missing.size(), 1U);
+    EXPECT_EQ(first.missing[0].x, 2);
+    EXPECT_EQ(panels[1].title, "Pareto front of time and memory, 8 ranks");
     EXPECT_EQ(panels[1].x.title, "peak memory per rank [MiB]");
-    EXPECT_EQ(panels[1].series[1].points[0].x, 1);
+    EXPECT_EQ(series_of(panels[1], "rdm").points[0].x, 1);
+    EXPECT_FALSE(series_of(panels[1], "rdm").points[0].chosen);
+    EXPECT_TRUE(series_of(panels[1], "1d").points[0].chosen);
+    ASSERT_EQ(panels[1].limits.size(), 1U);
+    EXPECT_EQ(panels[1].limits[0].text, "limit 1 GiB");
     EXPECT_EQ(testing::xml_error(draw_svg("t", "d", panels, {})), "");
+}
+
+TEST(SweepPlot, TiesAreShadedAndIdealScalingIsDrawn) {
+    const PlotPanel panel = sweep_panels(sample())[0];
+    ASSERT_EQ(panel.bands.size(), 1U);
+    EXPECT_EQ(panel.bands[0].name, "a tie with the fastest, within 25 %");
+    ASSERT_EQ(panel.bands[0].spans.size(), 3U);
+    EXPECT_DOUBLE_EQ(panel.bands[0].spans[1].low, 70);
+    EXPECT_DOUBLE_EQ(panel.bands[0].spans[1].high, 87.5);
+    const PlotSeries& ideal = series_of(panel, "ideal scaling");
+    EXPECT_DOUBLE_EQ(ideal.points[0].y, 50);
+    EXPECT_DOUBLE_EQ(ideal.points[2].y, 12.5);
+    const auto alone = sweep_panels(sweep_of({numbers("hidden", {16, 64})}, [](const auto&) { return 10; }));
+    EXPECT_EQ(alone[0].bands[0].name, "predictions err by 25 %");
+    EXPECT_DOUBLE_EQ(alone[0].bands[0].spans[0].low, 8);
+    EXPECT_DOUBLE_EQ(alone[0].bands[0].spans[0].high, 12.5);
+}
+
+TEST(SweepPlot, ManySeriesBecomeSeveralPanelsOrTheFastestOnes) {
+    const std::vector<std::string> schemes{"1d", "1.5d", "2d", "3d", "rdm", "paper", "full"};
+    const auto time = [](const auto& at) { return 1 + static_cast<double>(at[0].size()); };
+    const auto panels = sweep_panels(
+        sweep_of({names("scheme", schemes), numbers("ranks", {2, 4}), numbers("hidden", {16, 64, 256, 1024})}, time));
+    ASSERT_EQ(panels.size(), 5U);
+    EXPECT_EQ(panels[3].title, "Epoch time of the best plan, hidden=1024");
+    for (const PlotPanel& panel : panels) EXPECT_LE(panel.series.size(), most_series);
+    // One legend serves all of them.
+    const std::string svg = draw_svg("t", "", panels, {});
+    EXPECT_EQ(svg.find(">1d</text>"), svg.rfind(">1d</text>"));
+    EXPECT_EQ(panels[0].series[0].name, "1d");
+    EXPECT_EQ(panels[3].series[0].name, "1d");
+    const auto fewer =
+        sweep_panels(sweep_of({numbers("layers", {2, 3, 4, 5, 6, 7, 8, 9, 10}), numbers("ranks", {2, 4})}, time));
+    EXPECT_EQ(fewer.size(), 2U);
+    EXPECT_EQ(fewer[0].title, "Epoch time of the best plan, the 8 fastest of 9");
+}
+
+TEST(SweepPlot, AxesHaveScaledUnits) {
+    const auto title = [](const char* name, const std::vector<double>& values, const std::vector<std::string>& ticks) {
+        Variation variation{name, name, {}};
+        for (const double value : values) variation.settings.push_back({"as typed", value});
+        const PlotPanel panel = sweep_panels(sweep_of({variation}, [](const auto&) { return 1; }))[0];
+        for (std::size_t i = 0; i < ticks.size(); ++i) EXPECT_EQ(panel.x.ticks.at(i).text, ticks[i]);
+        return panel.x.title;
+    };
+    EXPECT_EQ(title("memory", {0x1p34, 0x1p35}, {"16", "32"}), "memory per rank [GiB]");
+    EXPECT_EQ(title("bandwidth", {1e9, 2.5e10}, {"1", "25"}), "link bandwidth [GB/s]");
+    EXPECT_EQ(title("hidden", {16, 64}, {"as typed"}), "width of hidden layers");
 }
 
 TEST(SweepPlot, NothingVariedHasOneFront) {
     Sweep sweep;
     sweep.points.resize(1);
     sweep.points[0].pareto = {ranked(2, 100), ranked(1, 200)};
+    sweep.points[0].best = sweep.points[0].pareto.back();
     const auto panels = sweep_panels(sweep);
     ASSERT_EQ(panels.size(), 1U);
     EXPECT_EQ(panels[0].series[0].points.size(), 2U);

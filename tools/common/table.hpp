@@ -1,6 +1,7 @@
 // Aligned columns and emphasis for people at a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,11 @@ public:
     // As many cells as columns. An emphasised row is bold where colour is on.
     void add(std::vector<std::string> cells, bool emphasised = false);
     std::string text(bool color) const;
+    std::size_t width() const;  // of the longest line of text()
+    std::string html() const;   // a <table>; emphasised rows have the class "best"
 
 private:
+    std::vector<std::size_t> widths() const;
     struct Row {
         std::vector<std::string> cells;
         bool emphasised;
@@ -36,5 +40,15 @@ private:
 bool use_color(std::string_view when);
 
 std::string bold(std::string_view text, bool color);
+
+// &, <, >, " and ' as entities; control characters, which XML does not know, as U+FFFD.
+std::string xml_escaped(std::string_view text);
+
+// Lines of at most `width` code points, broken at blanks; all but the first are indented by `indent` blanks. A word
+// that is longer stays whole. No line break at the end.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
+// Lines for people are no longer than this.
+inline constexpr std::size_t line_width = 100;
 
 }  // namespace gnnplan::tools

@@ -76,4 +76,17 @@ std::vector<ChoiceChange> choice_changes(const std::vector<double>& samples,
     return changes;
 }
 
+std::optional<double> first_holding(const std::vector<double>& samples, const std::function<bool(double)>& holds,
+                                    double precision) {
+    const auto found = std::find_if(samples.begin(), samples.end(), holds);
+    if (found == samples.end()) return std::nullopt;
+    if (found == samples.begin()) return *found;
+    double without = *std::prev(found), with = *found;
+    while (std::abs(std::log(with / without)) > std::log1p(precision)) {
+        const double middle = std::sqrt(without) * std::sqrt(with);
+        (holds(middle) ? with : without) = middle;
+    }
+    return with;
+}
+
 }  // namespace gnnplan::tools

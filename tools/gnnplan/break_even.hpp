@@ -40,4 +40,9 @@ struct ChoiceChange {
 std::vector<ChoiceChange> choice_changes(const std::vector<double>& samples,
                                          const std::function<std::string(double)>& choose, double precision);
 
+// The value on the way from the first of `samples` to the last (positive, in order, either way) at which `holds`
+// becomes true, to within a factor of 1 + `precision`; none when it holds at no sample.
+std::optional<double> first_holding(const std::vector<double>& samples, const std::function<bool(double)>& holds,
+                                    double precision);
+
 }  // namespace gnnplan::tools

@@ -11,6 +11,8 @@
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
 #include "tools/gnnplan/sweep_question.hpp"
+#include "tools/gnnplan/sweep_report.hpp"
+#include "tools/gnnplan/sweep_sentences.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,8 +23,6 @@
 
 namespace gnnplan::tools {
 namespace {
-
-constexpr std::size_t max_caption = 10;  // lines under a picture; more are for the table
 
 struct SweepOptions {
     ProblemFlags problem;
@@ -76,7 +76,7 @@ Progress progress_line() {
 }
 
 SweepAnswers sweep_answers(const Question& question, std::vector<Variation> variations, bool links) {
-    SweepAnswers answers{run_sweep(question, std::move(variations), progress_line()), {}, {}};
+    SweepAnswers answers{run_sweep(question, std::move(variations), progress_line()), {}, {}, {}};
     const Sweep& sweep = answers.sweep;
     answers.crossings = scheme_crossings(sweep);
     if (links) {
@@ -89,41 +89,28 @@ SweepAnswers sweep_answers(const Question& question, std::vector<Variation> vari
     return answers;
 }
 
-std::vector<std::string> crossing_lines(const SweepAnswers& answers) {
-    std::vector<std::string> lines;
-    for (const SchemeCrossing& crossing : answers.crossings) lines.push_back(crossing_text(crossing));
-    return lines;
-}
-
-// The table and every break-even answer.
-std::string human_text(const Question& question, const SweepAnswers& answers, bool color) {
-    std::vector<std::string> lines = nothing_fits_lines(answers.sweep);
-    for (std::string& line : crossing_lines(answers)) lines.push_back(std::move(line));
+// Break-even answers were asked for, so they come first.
+std::vector<std::string> sentences_of(const SweepAnswers& answers, const Sweep& shown) {
+    std::vector<std::string> sentences;
     for (const LinkBreakEven& link : answers.links) {
-        for (std::string& line : link_lines(link)) lines.push_back(std::move(line));
+        for (std::string& line : link_lines(link, answers.sweep.machine)) sentences.push_back(std::move(line));
     }
-    const std::string text = fmt::format("graph    {}\nmachine  {}\n\n{}", graph_line(question.loaded->problem.record),
-                                         machine_line(question.machine), sweep_table(answers.sweep, color));
-    return lines.empty() ? text : fmt::format("{}\n{}\n", text, fmt::join(lines, "\n"));
-}
-
-std::string headline(const Question& question) {
-    return fmt::format("{} on {}", question.loaded->problem.record.graph.name, question.machine.name);
+    for (std::string& sentence : sweep_sentences(shown)) sentences.push_back(std::move(sentence));
+    return sentences;
 }
 
 void write_files(const Context& context, const SweepOptions& options, const Question& question,
-                 const SweepAnswers& answers) {
+                 const SweepAnswers& answers, const SweepReport& report) {
     if (options.csv) io::write_file_atomically(*options.csv, sweep_csv(answers.sweep));
     if (!options.plot) return;
-    const std::string title = headline(question);
-    const std::string& command = context.command_line;
-    std::vector<std::string> caption = crossing_lines(answers);
-    if (caption.size() > max_caption) caption.clear();
-    const std::string svg = draw_svg(title, command, sweep_panels(answers.sweep), caption);
-    const bool bare = options.plot->ends_with(".svg");
-    io::write_file_atomically(
-        *options.plot,
-        bare ? svg : html_page(title, svg, human_text(question, answers, false) + "\n" + command + "\n"));
+    const std::string title =
+        fmt::format("{} on {}", question.loaded->problem.record.graph.name, question.machine.name);
+    const bool page = options.plot->ends_with(".html");
+    // A page says it all beside the picture.
+    const std::vector<std::string> caption = page ? std::vector<std::string>{} : picture_caption(report);
+    const std::string svg =
+        draw_svg(page ? "" : title, context.command_line, sweep_panels(report.shown.sweep), caption);
+    io::write_file_atomically(*options.plot, page ? report_page(report, title, svg, context.command_line) : svg);
 }
 
 int run_sweep_command(const Context& context, const SweepOptions& options) {
@@ -134,18 +121,24 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     // One for all points, so that they differ by what varies only.
     const Question question{&loaded, options.problem.shape, options.problem.search,
                             load_machine(options.problem.machine, std::ranges::max(ranks))};
-    const SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
+    SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
+    SweepReport report{graph_line(question.loaded->problem.record),
+                       machine_line(question.machine),
+                       without_redundant_spaces(answers.sweep),
+                       {}};
+    answers.sentences = sentences_of(answers, report.shown.sweep);
+    report.sentences = most_telling(answers.sentences);
     say_notes(node_notes(question.machine, ranks));
-    write_files(context, options, question, answers);
+    write_files(context, options, question, answers, report);
     if (options.json) {
         print_json(encode(question, answers, context.command_line));
     } else {
-        print(human_text(question, answers, use_color(context.color)));
+        print(report_text(report, use_color(context.color)));
     }
     const auto& points = answers.sweep.points;
     const bool any = std::any_of(points.begin(), points.end(), [](const SweepPoint& p) { return p.best.has_value(); });
     if (!any) {
-        const std::vector<std::string> lines = nothing_fits_lines(answers.sweep);
+        const std::vector<std::string> lines = nothing_fits_sentences(answers.sweep);
         throw Error(ErrorCode::infeasible, "no point of the sweep has a plan that fits", {},
                     lines.empty() ? points.front().why : lines.back());
     }
@@ -179,8 +172,7 @@ void add_sweep(CLI::App& root, Context& context) {
     command.add_option("--csv", options->csv, "Write the points as CSV")->type_name("FILE");
     command
         .add_option("--plot", options->plot,
-                    "Draw time along the first number that varies (ranks before others) and "
-                    "the Pareto front of time and memory")
+                    "Draw time along what varies (ranks before other numbers) and the Pareto front of time and memory")
         ->type_name("FILE.svg|FILE.html");
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.sweep/1)");
     on_command(command, context, options, run_sweep_command);

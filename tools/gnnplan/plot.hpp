@@ -10,12 +10,15 @@ namespace gnnplan::tools {
 struct PlotPoint {
     double x = 0;
     double y = 0;
-    std::string label;  // shown when the pointer rests on the mark
+    std::string label;    // shown when the pointer rests on the mark
+    bool chosen = false;  // its mark is filled
 };
 
 enum class PlotLine : char {
-    straight,  // between neighbouring points
-    steps,     // a Pareto front: what is not below a point is not worth more x
+    straight,   // between neighbouring points
+    steps,      // a Pareto front: what is not below a point is not worth more x
+    none,       // marks alone: what lies between two names has no meaning
+    reference,  // a thin grey line without marks, to compare with
 };
 
 // Series of one name have one colour and one mark in all panels.
@@ -23,6 +26,22 @@ struct PlotSeries {
     std::string name;
     std::vector<PlotPoint> points;  // by increasing x
     PlotLine line = PlotLine::straight;
+    std::vector<PlotPoint> missing = {};  // have no y: marked above the panel as what does not fit
+};
+
+// What lies between two lines is shaded.
+struct PlotSpan {
+    double x = 0, low = 0, high = 0;
+};
+struct PlotBand {
+    std::string name;
+    std::vector<PlotSpan> spans;  // by increasing x
+};
+
+// A vertical line at the largest x there may be; where it lies far beyond the points, a word at the edge.
+struct PlotLimit {
+    double at = 0;
+    std::string text;
 };
 
 struct PlotTick {
@@ -32,7 +51,7 @@ struct PlotTick {
 
 struct PlotAxis {
     std::string title;                 // with the unit
-    bool log = false;                  // needs positive values
+    bool log = false;                  // needs positive values; the picture says so beside the title
     std::vector<PlotTick> ticks = {};  // empty: chosen
 };
 
@@ -40,17 +59,16 @@ struct PlotPanel {
     std::string title;
     PlotAxis x, y;
     std::vector<PlotSeries> series;
+    std::vector<PlotBand> bands = {};
+    std::vector<PlotLimit> limits = {};
 };
 
-// Panels side by side, one legend below. `caption` stands under it, one line each; `description` is in the file for
-// those who ask where it is from.
+// Panels in rows of two, one legend below. `caption` stands under it, in paragraphs; `description` is in the file for
+// those who ask where it is from. No title where it is empty.
 std::string draw_svg(const std::string& title, const std::string& description, const std::vector<PlotPanel>& panels,
                      const std::vector<std::string>& caption);
 
-// The drawing on a page, `text` below it as it is.
-std::string html_page(const std::string& title, const std::string& svg, const std::string& text);
-
-// &, <, >, " and ' as entities; control characters, which XML does not know, as U+FFFD.
-std::string xml_escaped(const std::string& text);
+// A page around `body`, which is HTML: as wide as the window lets it, light or dark as the reader has it.
+std::string html_page(const std::string& title, const std::string& body);
 
 }  // namespace gnnplan::tools

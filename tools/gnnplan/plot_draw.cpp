@@ -1,5 +1,7 @@
 #include "tools/gnnplan/plot_draw.hpp"
 
+#include "tools/common/table.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -8,8 +10,8 @@ namespace gnnplan::tools {
 namespace {
 
 // Okabe and Ito's colours, which the colour-blind tell apart, without the yellow that white swallows.
-constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                             "#56b4e9", "#e69f00", "#000000"};
+constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73",     "#cc79a7",
+                                             "#56b4e9", "#e69f00", "currentColor"};
 constexpr std::array<const char*, 4> dashes{"none", "9 4", "2 4", "9 3 2 3"};
 constexpr std::size_t marks = 4;
 
@@ -17,10 +19,10 @@ constexpr std::size_t marks = 4;
 
 PlotStyle style_of(std::size_t n) { return {colours[n % colours.size()], dashes[n % dashes.size()], n % marks}; }
 
-std::string mark(const PlotStyle& style, double x, double y, const std::string& label) {
+std::string mark(const PlotStyle& style, double x, double y, const std::string& label, bool chosen) {
     const std::string tail =
-        fmt::format("stroke=\"{}\" stroke-width=\"2\" fill=\"white\" fill-opacity=\"0\"><title>{}</title>",
-                    style.colour, xml_escaped(label));
+        fmt::format("stroke=\"{0}\" stroke-width=\"2\" fill=\"{0}\" fill-opacity=\"{1}\"><title>{2}</title>",
+                    style.colour, chosen ? 1 : 0, xml_escaped(label));
     switch (style.mark) {
         case 1:
             return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"8\" height=\"8\" {}</rect>\n", x - 4, y - 4,
@@ -32,36 +34,32 @@ std::string mark(const PlotStyle& style, double x, double y, const std::string& 
     }
 }
 
+std::string cross(const PlotStyle& style, double x, double y, const std::string& label) {
+    return fmt::format(
+        "<path d=\"M{:.1f} {:.1f}l8 8m0 -8l-8 8\" stroke=\"{}\" stroke-width=\"2\" fill=\"none\"><title>{}</title>"
+        "</path>\n",
+        x - 4, y - 4, style.colour, xml_escaped(label));
+}
+
 std::string text_at(double x, double y, const char* anchor, const std::string& text, const std::string& attributes) {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, attributes,
                        xml_escaped(text));
 }
 
-std::string thin_line(double x1, double y1, double x2, double y2, const char* colour) {
-    return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"{}\" fill=\"none\"/>\n", x1, y1, x2, y2,
-                       colour);
+std::string thin_line(double x1, double y1, double x2, double y2, double opacity, const char* dash) {
+    return fmt::format(
+        "<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"currentColor\" stroke-opacity=\"{}\" "
+        "stroke-dasharray=\"{}\" fill=\"none\"/>\n",
+        x1, y1, x2, y2, opacity, dash);
+}
+
+std::string shade(const std::string& path) {
+    return fmt::format("<path d=\"{}\" stroke=\"none\" fill=\"currentColor\" fill-opacity=\"0.1\"/>\n", path);
 }
 
 std::string line_path(const std::string& path, const PlotStyle& style) {
     return fmt::format("<path d=\"{}\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\" fill=\"none\"/>\n",
                        path, style.colour, style.dash);
-}
-
-std::string xml_escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
-            default:
-                out +=
-                    static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? "\xEF\xBF\xBD" : std::string(1, c);
-        }
-    }
-    return out;
 }
 
 }  // namespace gnnplan::tools

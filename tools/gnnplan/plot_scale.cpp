@@ -62,8 +62,8 @@ PlotScale fit_scale(const std::vector<double>& values, bool log, bool from_zero,
 
 std::vector<PlotTick> choose_ticks(const PlotScale& scale) {
     if (!scale.log) return linear_ticks(scale);
-    for (const auto& leading : {std::vector<double>{1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<double>{1, 2, 5},
-                                std::vector<double>{1, 3}, std::vector<double>{1}}) {
+    for (const auto& leading : {std::vector<double>{1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<double>{1, 2, 3, 5, 7},
+                                std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}, std::vector<double>{1}}) {
         std::vector<PlotTick> ticks = log_ticks(scale, leading);
         if (ticks.size() <= most_ticks) return ticks;
     }
@@ -73,6 +73,13 @@ std::vector<PlotTick> choose_ticks(const PlotScale& scale) {
     std::vector<PlotTick> ticks;
     for (std::size_t i = 0; i < decades.size(); i += stride) ticks.push_back(decades[i]);
     return ticks;
+}
+
+std::vector<double> minor_ticks(const PlotScale& scale) {
+    std::vector<double> places;
+    if (!scale.log || scale.high > scale.low * 1e4) return places;
+    for (const PlotTick& minor : log_ticks(scale, {1, 2, 3, 4, 5, 6, 7, 8, 9})) places.push_back(minor.at);
+    return places;
 }
 
 bool wants_log(const std::vector<double>& values) {

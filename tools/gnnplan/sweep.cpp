@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -25,6 +27,51 @@ std::vector<std::size_t> in_order(const Variation& variation) {
         return *variation.settings[a].number < *variation.settings[b].number;
     });
     return order;
+}
+
+// Whether its values say what they are.
+bool named_bare(const Variation& variation) { return variation.name == "scheme" || variation.name == "grid"; }
+
+constexpr double equal_fraction = 1e-3;  // predictions closer than this are equal for any model
+
+bool as_fast(const SweepPoint& a, const SweepPoint& b) {
+    if (!a.best || !b.best) return !a.best && !b.best && a.code == b.code;
+    const double first = a.best->predicted.epoch_seconds, second = b.best->predicted.epoch_seconds;
+    return std::abs(first - second) <= equal_fraction * second;
+}
+
+// The settings of a variation that one setting of it is as fast as, one at least at every point where anything is
+// planned: as few as suffice. Empty where it is faster or slower than all of them at some point.
+std::set<std::string> members_of(const Sweep& sweep, std::size_t variation, std::size_t setting) {
+    const std::vector<Setting>& settings = sweep.variations[variation].settings;
+    std::map<std::vector<std::size_t>, std::vector<const SweepPoint*>> groups;
+    for (const SweepPoint& point : sweep.points) {
+        std::vector<std::size_t> others = point.at;
+        others[variation] = 0;
+        groups[others].push_back(&point);
+    }
+    std::set<std::string> members;
+    for (const auto& [others, group] : groups) {
+        const auto own =
+            std::find_if(group.begin(), group.end(), [&](const SweepPoint* p) { return p->at[variation] == setting; });
+        std::set<std::string> equal;
+        for (const SweepPoint* p : group) {
+            if (p != *own && as_fast(**own, *p)) equal.insert(settings[p->at[variation]].text);
+        }
+        if (equal.empty()) return {};
+        const bool known = std::any_of(equal.begin(), equal.end(), [&](const auto& m) { return members.contains(m); });
+        if (!known && (*own)->best) members.insert(*equal.begin());
+    }
+    return members;
+}
+
+void remove_setting(Sweep& sweep, std::size_t variation, std::size_t setting) {
+    auto& settings = sweep.variations[variation].settings;
+    settings.erase(settings.begin() + static_cast<std::ptrdiff_t>(setting));
+    std::erase_if(sweep.points, [&](const SweepPoint& p) { return p.at[variation] == setting; });
+    for (SweepPoint& point : sweep.points) {
+        if (point.at[variation] > setting) --point.at[variation];
+    }
 }
 
 }  // namespace
@@ -62,14 +109,22 @@ std::vector<Ranked> time_memory_front(const std::vector<Ranked>& ranked) {
     return front;
 }
 
+bool is_alternative(const Variation& variation) {
+    return variation.name == "scheme" || variation.name == "grid" || variation.name == "replication";
+}
+
 std::optional<std::size_t> main_variation(const std::vector<Variation>& variations) {
-    if (variations.empty()) return std::nullopt;
-    const auto position = [&](const auto& found) { return static_cast<std::size_t>(found - variations.begin()); };
-    const auto ranks =
-        std::find_if(variations.begin(), variations.end(), [](const auto& v) { return v.name == "ranks"; });
-    if (ranks != variations.end()) return position(ranks);
-    const auto numbers = std::find_if(variations.begin(), variations.end(), numeric);
-    return numbers != variations.end() ? position(numbers) : 0;
+    const auto rank_of = [](const Variation& v) {
+        if (v.settings.size() < 2) return 0;
+        if (v.name == "ranks") return 4;
+        if (!numeric(v)) return 1;
+        return is_alternative(v) ? 2 : 3;
+    };
+    std::optional<std::size_t> main;
+    for (std::size_t v = 0; v < variations.size(); ++v) {
+        if (rank_of(variations[v]) > (main ? rank_of(variations[*main]) : 0)) main = v;
+    }
+    return main;
 }
 
 std::vector<SweepLine> lines_along(const Sweep& sweep, std::size_t variation) {
@@ -92,39 +147,6 @@ std::vector<SweepLine> lines_along(const Sweep& sweep, std::size_t variation) {
     return lines;
 }
 
-std::vector<std::string> nothing_fits_lines(const Sweep& sweep) {
-    const auto ranks = std::find_if(sweep.variations.begin(), sweep.variations.end(),
-                                    [](const Variation& v) { return v.name == "ranks"; });
-    const bool varies = ranks != sweep.variations.end();
-    const auto axis = static_cast<std::size_t>(ranks - sweep.variations.begin());
-    std::vector<SweepLine> groups;
-    if (varies) {
-        groups = lines_along(sweep, axis);
-    } else {
-        for (const SweepPoint& point : sweep.points) groups.push_back({point.at, {&point}});
-    }
-    std::vector<std::string> lines;
-    for (const SweepLine& group : groups) {
-        const bool nothing = std::all_of(group.points.begin(), group.points.end(), [](const SweepPoint* p) {
-            return p->code == ErrorCode::infeasible && !p->best;
-        });
-        if (!nothing) continue;
-        const std::string settings =
-            settings_text(sweep.variations, group.others, varies ? std::vector{axis} : std::vector<std::size_t>{});
-        std::string asked;
-        for (const SweepPoint* point : group.points) {
-            if (varies)
-                asked += (asked.empty() ? " on " : ", ") + sweep.variations[axis].settings[point->at[axis]].text;
-        }
-        // Of the point with the fewest ranks: every larger number was looked at.
-        const std::optional<int> smallest = group.points.front()->smallest_ranks;
-        lines.push_back(fmt::format(
-            "{}nothing fits{}{}; {}", settings.empty() ? "" : settings + ": ", asked, varies ? " ranks" : "",
-            smallest ? fmt::format("{} ranks would do", *smallest) : group.points.front()->why));
-    }
-    return lines;
-}
-
 std::string settings_text(const std::vector<Variation>& variations, const std::vector<std::size_t>& at,
                           const std::vector<std::size_t>& skip) {
     std::string out;
@@ -133,6 +155,45 @@ std::string settings_text(const std::vector<Variation>& variations, const std::v
         out += (out.empty() ? "" : ", ") + variations[v].name + "=" + variations[v].settings[at[v]].text;
     }
     return out;
+}
+
+std::string short_text(const std::vector<Variation>& variations, const std::vector<std::size_t>& at,
+                       const std::vector<std::size_t>& skip) {
+    std::string out;
+    for (std::size_t v = 0; v < variations.size(); ++v) {
+        if (variations[v].settings.size() < 2 || std::find(skip.begin(), skip.end(), v) != skip.end()) continue;
+        const std::string& value = variations[v].settings[at[v]].text;
+        out += (out.empty() ? "" : ", ") + (named_bare(variations[v]) ? value : variations[v].name + "=" + value);
+    }
+    return out;
+}
+
+std::string place_text(const Variation& variation, std::size_t setting) {
+    const std::string& value = variation.settings[setting].text;
+    if (variation.name == "ranks") return value + (value == "1" ? " rank" : " ranks");
+    return named_bare(variation) ? value : variation.name + "=" + value;
+}
+
+WithoutSpaces without_redundant_spaces(Sweep sweep) {
+    WithoutSpaces result{std::move(sweep), {}};
+    const std::vector<Variation>& variations = result.sweep.variations;
+    const auto scheme =
+        std::find_if(variations.begin(), variations.end(), [](const auto& v) { return v.name == "scheme"; });
+    if (scheme == variations.end()) return result;
+    const auto variation = static_cast<std::size_t>(scheme - variations.begin());
+    for (const char* space : {"full", "paper"}) {
+        const std::vector<Setting>& settings = result.sweep.variations[variation].settings;
+        const auto found =
+            std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.text == space; });
+        if (found == settings.end()) continue;
+        const auto setting = static_cast<std::size_t>(found - settings.begin());
+        const std::set<std::string> members = members_of(result.sweep, variation, setting);
+        if (members.empty()) continue;
+        remove_setting(result.sweep, variation, setting);
+        result.notes.push_back(fmt::format("{} is left out: everywhere it is as fast as {}{}.", space,
+                                           members.size() > 1 ? "one of " : "", fmt::join(members, ", ")));
+    }
+    return result;
 }
 
 }  // namespace gnnplan::tools

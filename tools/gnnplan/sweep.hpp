@@ -4,6 +4,7 @@
 #include <gnnplan/select.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,11 +31,16 @@ struct SweepPoint {
     ErrorCode code = ErrorCode::internal;
     std::string why;
     std::optional<int> smallest_ranks;  // where nothing fits: the fewest ranks on which something would
+    std::int64_t needed_bytes = 0;      // where nothing fits: of the thriftiest, per rank
+    std::int64_t memory_limit = 0;      // bytes allowed per rank; 0: not planned at all
+
+    bool over_memory() const { return !best && code == ErrorCode::infeasible; }
 };
 
 struct Sweep {
     std::vector<Variation> variations;
     std::vector<SweepPoint> points;  // the last variation fastest
+    Machine machine;                 // that was asked about: predictions err as its do
 };
 
 // Every combination of settings, the last variation fastest; one empty combination when nothing varies.
@@ -43,9 +49,12 @@ std::vector<std::vector<std::size_t>> combinations(const std::vector<Variation>&
 // What is fast in little memory: by increasing memory and falling time, of what fits.
 std::vector<Ranked> time_memory_front(const std::vector<Ranked>& ranked);
 
-// The variation to draw and compare along: `ranks` if it varies, else the first of numbers, else the first; none when
-// nothing varies.
+// The variation to draw and compare along, which has more than one value: `ranks`, else the first of numbers, else the
+// first; none when nothing varies. A problem's numbers go before those of how it is computed (is_alternative).
 std::optional<std::size_t> main_variation(const std::vector<Variation>& variations);
+
+// Whether its values are ways to compute the same: schemes, grids, numbers of replicas.
+bool is_alternative(const Variation& variation);
 
 // The points along one variation with all other settings the same.
 struct SweepLine {
@@ -54,12 +63,22 @@ struct SweepLine {
 };
 std::vector<SweepLine> lines_along(const Sweep& sweep, std::size_t variation);
 
-// A sentence for every setting, ranks apart, in which nothing fits on any of the ranks asked for: "memory=2GiB: nothing
-// fits on 2, 4 ranks; 8 would do".
-std::vector<std::string> nothing_fits_lines(const Sweep& sweep);
-
 // "scheme=1d, hidden=128" of the settings `at`, without the variations in `skip`.
 std::string settings_text(const std::vector<Variation>& variations, const std::vector<std::size_t>& at,
                           const std::vector<std::size_t>& skip);
+// The same in fewer words, "1d, hidden=128": without what has one value only.
+std::string short_text(const std::vector<Variation>& variations, const std::vector<std::size_t>& at,
+                       const std::vector<std::size_t>& skip);
+// "8 ranks", "hidden=16", "rdm".
+std::string place_text(const Variation& variation, std::size_t setting);
+
+// "full" and "paper" search spaces, the other schemes are their members. A space that is everywhere as fast as one of
+// the others says nothing of its own: the sweep without it, and a sentence that says so. Removed are "full", then
+// "paper".
+struct WithoutSpaces {
+    Sweep sweep;
+    std::vector<std::string> notes;
+};
+WithoutSpaces without_redundant_spaces(Sweep sweep);
 
 }  // namespace gnnplan::tools

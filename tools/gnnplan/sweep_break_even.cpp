@@ -1,12 +1,18 @@
 #include "tools/gnnplan/sweep_break_even.hpp"
 
+#include "planner/cost/predict.hpp"
+#include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
+#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -14,7 +20,7 @@ namespace {
 constexpr double searched_factor = 1024;  // below and above the link there is
 constexpr double sample_step = 4;
 constexpr double precision = 0.01;
-constexpr double equal_fraction = 1e-3;  // predictions closer than this are equal for any model
+constexpr double sure_precision = 0.05;
 
 Curve curve_of(const SweepLine& line, const std::string& name) {
     Curve curve{name, {}};
@@ -37,17 +43,85 @@ bool differ_only_in(const SweepLine& a, const SweepLine& b, std::size_t variatio
     return a.others == others;
 }
 
-std::string place_text(const std::string& axis, const std::string& setting) {
-    return axis == "ranks" ? setting + " ranks" : axis + "=" + setting;
+// "ranks" and "4" -> "4 ranks".
+std::string along_text(const std::string& axis, const std::string& setting) {
+    return place_text({axis, axis, {{setting, std::nullopt}}}, 0);
 }
 
-std::string rate_text(double bytes_per_second) {
-    return format_bytes(static_cast<std::int64_t>(std::llround(bytes_per_second))) + "/s";
+std::string rate_text(double bytes_per_second, const Machine& machine) {
+    return format_bytes(std::llround(trusted_digits(bytes_per_second, machine))) + "/s";
 }
 
-std::string choice_of(const Question& question) {
-    const SelectResult result = answer(question);
-    return result ? configuration_text(result.selection->ranked.front().configuration) : "nothing";
+// Answers with the slowest link at other rates, each asked once.
+class LinkAnswers {
+public:
+    explicit LinkAnswers(const Question& question) : question_(question) {
+        const SelectResult result = answer(question);
+        if (!result) return;
+        choice_ = configuration_text(result.selection->ranked.front().configuration);
+        present_ = result.selection->plan.candidates.front().schedule;
+        graph_ = question.loaded->problem.graph;
+        if (present_->numbering.identity()) return;
+        numbered_ = graph_->numbered(present_->numbering);
+        graph_ = numbered_.get();
+    }
+
+    const std::string& present() const { return choice_; }
+    const std::string& choice(double bytes_per_second) { return at(bytes_per_second).choice; }
+    // Whether the best choice is faster than the present one by more than the model's error.
+    bool sure(double bytes_per_second) { return at(bytes_per_second).sure; }
+
+private:
+    struct Answer {
+        std::string choice;
+        bool sure = false;
+    };
+
+    const Answer& at(double bytes_per_second) {
+        const auto known = known_.find(bytes_per_second);
+        if (known != known_.end()) return known->second;
+        Question varied = question_;
+        set_bandwidth(varied.machine, slowest_link(varied.machine, varied.shape.ranks), bytes_per_second);
+        Answer found{"nothing", false};
+        if (const SelectResult result = answer(varied)) {
+            const Ranked& best = result.selection->ranked.front();
+            found.choice = configuration_text(best.configuration);
+            if (present_) {
+                const double present = cost::predict(*present_, *graph_, varied.machine, 0).epoch_seconds;
+                found.sure = !cost::tie(best.predicted.epoch_seconds, present, varied.machine);
+            }
+        }
+        return known_.emplace(bytes_per_second, std::move(found)).first->second;
+    }
+
+    const Question& question_;
+    std::string choice_ = "nothing";
+    std::optional<Schedule> present_;
+    const GraphStats* graph_ = nullptr;
+    std::shared_ptr<const GraphStats> numbered_;
+    std::map<double, Answer> known_;
+};
+
+// Away from `now`, on one side of it.
+std::optional<SureChange> sure_change(LinkAnswers& answers, double now, std::vector<double> samples) {
+    samples.insert(samples.begin(), now);
+    const auto found = first_holding(
+        samples, [&](double rate) { return answers.sure(rate); }, sure_precision);
+    if (!found) return std::nullopt;
+    return SureChange{*found, answers.choice(*found)};
+}
+
+// "a link of 2.3 GB/s or slower would change the choice to rdm ..., a tie within 25 % down to 1.1 GB/s"
+std::string change_line(const LinkBreakEven& link, const ChoiceChange& change, const Machine& machine) {
+    const bool slower = change.at < link.bytes_per_second;
+    const std::string& to = slower ? change.below : change.above;
+    const std::optional<SureChange>& sure = slower ? link.sure_slower : link.sure_faster;
+    std::string line = fmt::format("  a link of {} or {} would change the choice to {}; ",
+                                   rate_text(change.at, machine), slower ? "slower" : "faster", to);
+    const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));
+    if (!sure) return line + fmt::format("but any {} link leaves a tie within {}", slower ? "slower" : "faster", error);
+    line += fmt::format("a tie within {} {} to {}", error, slower ? "down" : "up", rate_text(sure->at, machine));
+    return sure->choice == to ? line : line + ", where " + sure->choice + " leads by more";
 }
 
 }  // namespace
@@ -63,7 +137,8 @@ std::vector<SchemeCrossing> scheme_crossings(const Sweep& sweep) {
     for (auto a = lines.begin(); a != lines.end(); ++a) {
         for (auto b = std::next(a); b != lines.end(); ++b) {
             if (!differ_only_in(*a, *b, *scheme)) continue;
-            const auto found = crossing(curve_of(*a, name(*a)), curve_of(*b, name(*b)), equal_fraction);
+            const auto found =
+                crossing(curve_of(*a, name(*a)), curve_of(*b, name(*b)), cost::model_error(sweep.machine));
             if (!found) continue;
             const auto setting = [&](std::size_t i) {
                 return variations[*main].settings[a->points[i]->at[*main]].text;
@@ -77,56 +152,61 @@ std::vector<SchemeCrossing> scheme_crossings(const Sweep& sweep) {
 
 std::string crossing_text(const SchemeCrossing& c) {
     const std::string others = c.others.empty() ? "" : c.others + ": ";
-    const std::string last = place_text(c.axis, c.last);
+    const std::string last = along_text(c.axis, c.last);
     const Crossing& found = c.crossing;
     if (found.equal) {
-        return fmt::format("{}{} and {} are predicted equally fast {}", others, found.slower, found.faster,
-                           found.throughout ? "throughout" : "from " + place_text(c.axis, c.from) + " on");
+        const std::string where = c.from == c.last ? "at " + last : "from " + along_text(c.axis, c.from) + " on";
+        return fmt::format("{}{} and {} are a tie {}", others, found.slower, found.faster, where);
+    }
+    if (c.from == c.last) {
+        return fmt::format("{}{} takes {:.3g} times as long as {} at {}", others, found.slower, found.ratio,
+                           found.faster, last);
     }
     const std::string where =
         found.throughout ? fmt::format("is slower than {} throughout", found.faster)
-                         : fmt::format("becomes slower than {} from {} on", found.faster, place_text(c.axis, c.from));
+                         : fmt::format("becomes slower than {} from {} on", found.faster, along_text(c.axis, c.from));
     return fmt::format("{}{} {}, {:.3g} times at {}", others, found.slower, where, found.ratio, last);
 }
 
 LinkBreakEven link_break_even(const Question& question, const std::string& settings) {
-    Question varied = question;
-    Link& link = slowest_link(varied.machine, question.shape.ranks);
-    const double now = link.bytes_per_second;
+    Machine machine = question.machine;
+    const double now = slowest_link(machine, question.shape.ranks).bytes_per_second;
+    LinkAnswers answers(question);
     LinkBreakEven found{settings,
-                        slowest_link_name(varied.machine, question.shape.ranks),
+                        slowest_link_name(machine, question.shape.ranks),
                         now,
                         now / searched_factor,
                         now * searched_factor,
-                        choice_of(question),
+                        answers.present(),
+                        {},
+                        {},
                         {}};
     std::vector<double> samples{found.low};
     while (samples.back() * sample_step <= found.high * 1.001) samples.push_back(samples.back() * sample_step);
-    const auto choose = [&](double bytes_per_second) {
-        set_bandwidth(varied.machine, link, bytes_per_second);
-        return choice_of(varied);
-    };
-    found.changes = choice_changes(samples, choose, precision);
+    found.changes = choice_changes(
+        samples, [&](double rate) { return answers.choice(rate); }, precision);
+    std::vector<double> slower, faster;
+    for (const double sample : samples) {
+        if (sample < now / 1.001) slower.insert(slower.begin(), sample);
+        if (sample > now * 1.001) faster.push_back(sample);
+    }
+    found.sure_slower = sure_change(answers, now, std::move(slower));
+    found.sure_faster = sure_change(answers, now, std::move(faster));
     return found;
 }
 
-std::vector<std::string> link_lines(const LinkBreakEven& link) {
+std::vector<std::string> link_lines(const LinkBreakEven& link, const Machine& machine) {
     const std::string settings = link.settings.empty() ? "" : link.settings + ": ";
     std::vector<std::string> lines{fmt::format("{}a link ({}) of {} chooses {}", settings, link.link,
-                                               rate_text(link.bytes_per_second), link.choice)};
+                                               rate_text(link.bytes_per_second, machine), link.choice)};
     if (link.changes.empty()) {
-        lines.push_back(
-            fmt::format("  no link from {} to {} would change the choice", rate_text(link.low), rate_text(link.high)));
+        lines.push_back(fmt::format("  no link from {} to {} would change the choice", rate_text(link.low, machine),
+                                    rate_text(link.high, machine)));
     }
-    std::vector<ChoiceChange> nearest = link.changes;
-    const auto distance = [&](const ChoiceChange& c) { return std::abs(std::log(c.at / link.bytes_per_second)); };
-    std::stable_sort(nearest.begin(), nearest.end(),
-                     [&](const ChoiceChange& a, const ChoiceChange& b) { return distance(a) < distance(b); });
-    for (const ChoiceChange& change : nearest) {
-        const bool slower = change.at < link.bytes_per_second;
-        lines.push_back(fmt::format("  a link of {} or {} would change the choice to {}", rate_text(change.at),
-                                    slower ? "slower" : "faster", slower ? change.below : change.above));
-    }
+    const auto above = std::find_if(link.changes.begin(), link.changes.end(),
+                                    [&](const ChoiceChange& c) { return c.at > link.bytes_per_second; });
+    if (above != link.changes.begin()) lines.push_back(change_line(link, *std::prev(above), machine));
+    if (above != link.changes.end()) lines.push_back(change_line(link, *above, machine));
     return lines;
 }
 

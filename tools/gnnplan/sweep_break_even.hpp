@@ -4,6 +4,7 @@
 #include "tools/gnnplan/break_even.hpp"
 #include "tools/gnnplan/sweep_question.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,18 @@ struct SchemeCrossing {
     Crossing crossing;
 };
 
-// Every pair of schemes of a sweep that varies both `scheme` and a number.
+// Every pair of schemes of a sweep that varies both `scheme` and a number. Times closer than the model's error are
+// equal.
 std::vector<SchemeCrossing> scheme_crossings(const Sweep& sweep);
 // "1d becomes slower than rdm from 3 ranks on, 2.31 times at 16 ranks"
 std::string crossing_text(const SchemeCrossing& crossing);
+
+// From here on, away from the link there is, the best choice is faster than the present one by more than the model's
+// error: a change before that is within a tie.
+struct SureChange {
+    double at = 0;
+    std::string choice;
+};
 
 // The bandwidths of the slowest link at which the choice becomes another one, all else the same.
 struct LinkBreakEven {
@@ -30,11 +39,13 @@ struct LinkBreakEven {
     double low = 0, high = 0;     // searched between these
     std::string choice;           // now
     std::vector<ChoiceChange> changes;
+    std::optional<SureChange> sure_slower, sure_faster;  // of slower and of faster links, where there is one
 };
 
-// Of one point, to within 1 %. `machine` has its links as they are now.
+// Of one point, to within 1 %, sure changes to within 5 %. `machine` has its links as they are now.
 LinkBreakEven link_break_even(const Question& question, const std::string& settings);
-// The choice now, then "a link of 2.3 GB/s or slower would change the choice to ...", the nearest changes first.
-std::vector<std::string> link_lines(const LinkBreakEven& link);
+// The choice now, then what the nearest slower and the nearest faster link would change it to, and whether that is
+// within the model's error. Lines but the first begin with blanks.
+std::vector<std::string> link_lines(const LinkBreakEven& link, const Machine& machine);
 
 }  // namespace gnnplan::tools

@@ -1,9 +1,11 @@
 #include "tools/gnnplan/sweep_json.hpp"
 
+#include "planner/cost/tie.hpp"
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/common/version.hpp"
 #include "tools/gnnplan/selection_json.hpp"
+#include "tools/gnnplan/sweep_contest.hpp"
 
 namespace gnnplan::tools {
 namespace {
@@ -25,7 +27,9 @@ io::Document encode_variations(const Sweep& sweep) {
 
 io::Document encode_points(const Sweep& sweep) {
     io::Document points = io::Document::array();
-    for (const SweepPoint& point : sweep.points) {
+    const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep);
+    for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+        const SweepPoint& point = sweep.points[i];
         io::Document settings = io::Document::object();
         for (std::size_t v = 0; v < point.at.size(); ++v) {
             settings.set(sweep.variations[v].key, value_of(sweep.variations[v].settings[point.at[v]]));
@@ -33,6 +37,10 @@ io::Document encode_points(const Sweep& sweep) {
         io::Document entry = io::Document::object({{"settings", std::move(settings)}});
         entry.set("best", point.best ? encode(*point.best) : io::Document());
         entry.set("exit_code", point.best ? 0 : static_cast<int>(point.code));
+        entry.set("speed_up", scaling[i] ? io::Document(scaling[i]->speed_up) : io::Document());
+        entry.set("efficiency", scaling[i] ? io::Document(scaling[i]->efficiency) : io::Document());
+        entry.set("memory_limit_bytes_per_rank", point.memory_limit);
+        entry.set("needed_bytes_per_rank", point.over_memory() ? io::Document(point.needed_bytes) : io::Document());
         entry.set("smallest_ranks", point.smallest_ranks ? io::Document(*point.smallest_ranks) : io::Document());
         entry.set("why", point.why).set("pareto", encode(point.pareto)).set("rejected", encode(point.rejected));
         points.push(std::move(entry));
@@ -54,6 +62,11 @@ io::Document encode(const SchemeCrossing& c) {
                                  {"text", crossing_text(c)}});
 }
 
+io::Document encode(const std::optional<SureChange>& change) {
+    if (!change) return {};
+    return io::Document::object({{"bytes_per_second", change->at}, {"choice", change->choice}});
+}
+
 io::Document encode(const LinkBreakEven& link) {
     io::Document changes = io::Document::array();
     for (const ChoiceChange& change : link.changes) {
@@ -66,7 +79,9 @@ io::Document encode(const LinkBreakEven& link) {
                                  {"searched_from", link.low},
                                  {"searched_to", link.high},
                                  {"choice", link.choice},
-                                 {"changes", std::move(changes)}});
+                                 {"changes", std::move(changes)},
+                                 {"sure_when_slower", encode(link.sure_slower)},
+                                 {"sure_when_faster", encode(link.sure_faster)}});
 }
 
 }  // namespace
@@ -75,16 +90,20 @@ io::Document encode(const Question& question, const SweepAnswers& answers, const
     io::Document crossings = io::Document::array(), links = io::Document::array();
     for (const SchemeCrossing& crossing : answers.crossings) crossings.push(encode(crossing));
     for (const LinkBreakEven& link : answers.links) links.push(encode(link));
+    io::Document sentences = io::Document::array();
+    for (const std::string& sentence : answers.sentences) sentences.push(sentence);
     return io::Document::object(
         {{"schema", "gnnplan.sweep/1"},
          {"tool_version", version()},
          {"command_line", command_line},
          {"problem", io::encode(question.loaded->problem.record)},
          {"machine", question.machine.name},
+         {"model_error", cost::model_error(question.machine)},
          {"fingerprints", io::Document::object({{"graph", question.loaded->fingerprint},
                                                 {"machine", io::machine_fingerprint(question.machine)}})},
          {"variations", encode_variations(answers.sweep)},
          {"points", encode_points(answers.sweep)},
+         {"sentences", std::move(sentences)},
          {"crossings", std::move(crossings)},
          {"bandwidth_break_even", std::move(links)}});
 }

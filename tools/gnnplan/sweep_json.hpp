@@ -14,6 +14,7 @@ struct SweepAnswers {
     Sweep sweep;
     std::vector<SchemeCrossing> crossings;
     std::vector<LinkBreakEven> links;
+    std::vector<std::string> sentences;  // all of them
 };
 
 io::Document encode(const Question& question, const SweepAnswers& answers, const std::string& command_line);

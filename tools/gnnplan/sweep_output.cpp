@@ -1,155 +1,218 @@
 #include "tools/gnnplan/sweep_output.hpp"
 
-#include "planner/io/enum_names.hpp"
+#include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
-#include "tools/common/table.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
+#include "tools/gnnplan/sweep_contest.hpp"
+#include "tools/gnnplan/sweep_sentences.hpp"
+#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <set>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
 
-constexpr std::array<const char*, 17> best_keys{"best_scheme",
-                                                "best_grid",
-                                                "best_replication",
-                                                "best_forward",
-                                                "best_backward",
-                                                "best_kept",
-                                                "best_exchange",
-                                                "best_overlap",
-                                                "best_permutation",
-                                                "epoch_seconds",
-                                                "total_bytes",
-                                                "max_rank_bytes",
-                                                "peak_bytes_per_rank",
-                                                "redistribution_units",
-                                                "sparse_units",
-                                                "choices",
-                                                "why"};
+constexpr std::size_t reason_width = 28;
 
-std::string machine_text(const Setting& setting) {
-    return setting.number ? fmt::format("{}", *setting.number) : setting.text;
+bool along_ranks(const Sweep& sweep) {
+    const std::optional<std::size_t> axis = race_axis(sweep.variations);
+    return axis && sweep.variations[*axis].name == "ranks";
 }
 
-std::vector<std::string> setting_cells(const Sweep& sweep, const SweepPoint& point,
-                                       const std::function<std::string(const Setting&)>& text_of) {
-    std::vector<std::string> cells;
-    for (std::size_t v = 0; v < point.at.size(); ++v) {
-        cells.push_back(text_of(sweep.variations[v].settings[point.at[v]]));
+bool has_pivot(const Sweep& sweep) {
+    const std::vector<Race> races = races_of(sweep);
+    return race_axis(sweep.variations) && races.front().competitors.size() > 1;
+}
+
+std::string seconds_text(const Sweep& sweep, const SweepPoint& point) {
+    return format_seconds(point.best->predicted.epoch_seconds, sweep.machine);
+}
+
+std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
+    if (!scaling) return {"", ""};
+    return {fmt::format("{:.2f}", scaling->speed_up), fmt::format("{:.0f} %", 100 * scaling->efficiency)};
+}
+
+// "*9.2 ms", "~9.8 ms", "40 ms", "OOM", "-".
+std::string pivot_cell(const Sweep& sweep, const SweepPoint& point, const SweepPoint* fastest) {
+    if (!point.best) return point.over_memory() ? "OOM" : "-";
+    const bool tie =
+        cost::tie(point.best->predicted.epoch_seconds, fastest->best->predicted.epoch_seconds, sweep.machine);
+    return (&point == fastest ? "*" : tie ? "~" : "") + seconds_text(sweep, point);
+}
+
+Table pivot(const Sweep& sweep, const Race& race, bool with_scaling) {
+    const Variation& axis = sweep.variations[*race_axis(sweep.variations)];
+    std::vector<Column> columns{{axis.name, Align::right}};
+    for (const std::string& competitor : race.competitors) columns.push_back({competitor, Align::right});
+    if (with_scaling) columns.insert(columns.end(), {{"speed-up", Align::right}, {"efficiency", Align::right}});
+    Table table(columns);
+    const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep, race);
+    for (std::size_t i = 0; i < race.contests.size(); ++i) {
+        const Contest& contest = race.contests[i];
+        const SweepPoint* fastest = contest.fastest();
+        std::vector<std::string> cells{axis.settings[contest.setting].text};
+        for (const SweepPoint* entry : contest.entries) cells.push_back(pivot_cell(sweep, *entry, fastest));
+        if (with_scaling) {
+            for (std::string& cell : scaling_cells(scaling[i])) cells.push_back(std::move(cell));
+        }
+        table.add(std::move(cells), with_scaling && fastest != nullptr && fastest == race.fastest());
     }
-    return cells;
+    return table;
 }
 
-// The values of best_keys, in their order.
-std::vector<std::string> csv_values(const SweepPoint& point) {
-    if (!point.best) {
-        std::vector<std::string> cells(best_keys.size());
-        cells.back() = point.why;
-        return cells;
+std::vector<NamedTable> pivots(const Sweep& sweep) {
+    std::vector<std::size_t> skip{*race_axis(sweep.variations)};
+    for (std::size_t v = 0; v < sweep.variations.size(); ++v) {
+        if (is_alternative(sweep.variations[v])) skip.push_back(v);
     }
-    const Configuration& c = point.best->configuration;
-    const Prediction& p = point.best->predicted;
-    const Units& units = point.best->executed;
-    return {c.scheme,
-            c.grid.text(),
-            std::to_string(c.replication),
-            text(c.forward),
-            text(c.backward),
-            fmt::format("{}", fmt::join(c.kept, ",")),
-            std::string(io::name_of(c.exchange)),
-            c.overlap ? "true" : "false",
-            c.permutation ? "true" : "false",
-            fmt::format("{}", p.epoch_seconds),
-            std::to_string(p.total_bytes),
-            std::to_string(p.max_rank_bytes),
-            std::to_string(p.peak_bytes_per_rank),
-            fmt::format("{}", units.redistribution),
-            fmt::format("{}", units.sparse),
-            choices_text(c),
-            ""};
+    std::vector<NamedTable> tables;
+    for (const Race& race : races_of(sweep)) {
+        tables.push_back({short_text(sweep.variations, race.others, skip), pivot(sweep, race, along_ranks(sweep))});
+    }
+    return tables;
 }
 
-std::string csv_line(const std::vector<std::string>& cells) {
-    std::string line;
-    for (const std::string& cell : cells) line += (&cell == &cells.front() ? "" : ",") + csv_cell(cell);
-    return line + "\n";
-}
-
-std::vector<std::string> table_cells(const SweepPoint& point) {
-    if (!point.best) return {"-", "", "", "", "", "", "", "", ""};
-    const Configuration& c = point.best->configuration;
-    const Prediction& p = point.best->predicted;
-    return {format_seconds(p.epoch_seconds),
-            c.scheme + " " + c.grid.text(),
-            format_orders_cell(text(c.forward)),
-            format_orders_cell(text(c.backward)),
-            kept_text(c),
-            choices_text(c),
-            format_bytes(p.total_bytes),
-            format_number(point.best->executed.sparse),
-            format_memory(p.peak_bytes_per_rank)};
-}
-
-const SweepPoint* fastest(const Sweep& sweep) {
-    const SweepPoint* best = nullptr;
-    for (const SweepPoint& point : sweep.points) {
-        if (!point.best) continue;
-        if (best == nullptr || point.best->predicted.epoch_seconds < best->best->predicted.epoch_seconds) best = &point;
+// The fastest of those that compute the same problem, where there are several.
+std::set<const SweepPoint*> best_points(const Sweep& sweep) {
+    std::set<const SweepPoint*> best;
+    for (const Race& race : races_of(sweep)) {
+        if (along_ranks(sweep)) {
+            best.insert(race.fastest());
+            continue;
+        }
+        for (const Contest& contest : race.contests) {
+            if (contest.entries.size() > 1) best.insert(contest.fastest());
+        }
     }
     return best;
 }
 
+std::string reason_of(const SweepPoint& point) {
+    if (point.over_memory() && point.needed_bytes > 0) {
+        return fmt::format("OOM: needs {}", format_memory(point.needed_bytes));
+    }
+    if (point.why.size() <= reason_width) return point.why;
+    return point.why.substr(0, point.why.find_last_of(' ', reason_width)) + " ...";
+}
+
+// How much of a point the table tells: the less, the higher the level.
+enum class Detail : char { all, without_kept, without_volume, without_orders };
+constexpr std::array<Detail, 4> details{Detail::all, Detail::without_kept, Detail::without_volume,
+                                        Detail::without_orders};
+
+struct PointColumn {
+    Column column;
+    std::string (*text)(const Sweep&, const SweepPoint&);  // of a point that is planned
+};
+
+std::vector<PointColumn> point_columns(Detail detail) {
+    std::vector<PointColumn> columns;
+    const auto add = [&](const char* title, Align align, auto text) { columns.push_back({{title, align}, text}); };
+    if (detail < Detail::without_orders) {
+        add("forward", Align::left,
+            [](const Sweep&, const SweepPoint& p) { return format_orders_cell(text(p.best->configuration.forward)); });
+        add("backward", Align::left,
+            [](const Sweep&, const SweepPoint& p) { return format_orders_cell(text(p.best->configuration.backward)); });
+    }
+    if (detail < Detail::without_kept) {
+        add("kept", Align::left, [](const Sweep&, const SweepPoint& p) { return kept_text(p.best->configuration); });
+    }
+    if (detail < Detail::without_volume) {
+        add("volume/epoch", Align::right,
+            [](const Sweep&, const SweepPoint& p) { return format_bytes(p.best->predicted.total_bytes); });
+    }
+    add("peak/rank", Align::right,
+        [](const Sweep&, const SweepPoint& p) { return format_memory(p.best->predicted.peak_bytes_per_rank); });
+    return columns;
+}
+
+// A row per point: settings, time, speed-up where ranks vary, what was chosen, then `columns`.
+Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool reasons_in_full) {
+    std::vector<Column> columns;
+    std::vector<std::size_t> shown;
+    for (std::size_t v = 0; v < sweep.variations.size(); ++v) {
+        if (sweep.variations[v].settings.size() < 2 && !reasons_in_full) continue;
+        shown.push_back(v);
+        columns.push_back({sweep.variations[v].name, Align::right});
+    }
+    columns.push_back({"epoch", Align::right});
+    const bool ranks = along_ranks(sweep);
+    if (ranks) columns.insert(columns.end(), {{"speed-up", Align::right}, {"efficiency", Align::right}});
+    columns.push_back({"chosen"});
+    for (const PointColumn& column : more) columns.push_back(column.column);
+    Table table(columns);
+    const std::set<const SweepPoint*> best = best_points(sweep);
+    const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep);
+    for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+        const SweepPoint& point = sweep.points[i];
+        const bool emphasised = point.best && best.contains(&point);
+        std::vector<std::string> cells;
+        for (const std::size_t v : shown) cells.push_back(sweep.variations[v].settings[point.at[v]].text);
+        cells.push_back(point.best ? (emphasised ? "*" : "") + seconds_text(sweep, point) : "-");
+        if (ranks) {
+            for (std::string& cell : scaling_cells(scaling[i])) cells.push_back(std::move(cell));
+        }
+        if (point.best) {
+            const Configuration& c = point.best->configuration;
+            cells.push_back(c.scheme + " " + c.grid.text());
+        } else {
+            cells.push_back(reasons_in_full ? point.why : reason_of(point));
+        }
+        for (const PointColumn& column : more) cells.push_back(point.best ? column.text(sweep, point) : "");
+        table.add(std::move(cells), emphasised);
+    }
+    return table;
+}
+
+bool fit(const std::vector<NamedTable>& tables) {
+    return std::all_of(tables.begin(), tables.end(), [](const NamedTable& t) { return t.table.width() <= line_width; });
+}
+
 }  // namespace
 
-std::string sweep_table(const Sweep& sweep, bool color) {
-    std::vector<Column> columns;
-    for (const Variation& variation : sweep.variations) columns.push_back({variation.name, Align::right});
-    columns.insert(columns.end(), {{"epoch", Align::right},
-                                   {"chosen"},
-                                   {"forward"},
-                                   {"backward"},
-                                   {"kept"},
-                                   {"choices"},
-                                   {"volume/epoch", Align::right},
-                                   {"SpMM", Align::right},
-                                   {"peak/rank", Align::right}});
-    const bool all =
-        std::all_of(sweep.points.begin(), sweep.points.end(), [](const auto& p) { return p.best.has_value(); });
-    if (!all) columns.push_back({"why not"});
-    Table table(columns);
-    const SweepPoint* best = fastest(sweep);
-    for (const SweepPoint& point : sweep.points) {
-        std::vector<std::string> cells = setting_cells(sweep, point, [](const Setting& s) { return s.text; });
-        for (std::string& cell : table_cells(point)) cells.push_back(std::move(cell));
-        if (!all) cells.push_back(point.why);
-        table.add(std::move(cells), &point == best);
+std::vector<NamedTable> sweep_tables(const Sweep& sweep) {
+    if (has_pivot(sweep)) {
+        std::vector<NamedTable> tables = pivots(sweep);
+        if (fit(tables)) return tables;
     }
-    return table.text(color);
+    for (const Detail detail : details) {
+        Table table = point_table(sweep, point_columns(detail), false);
+        if (table.width() <= line_width || detail == details.back()) return {{"", std::move(table)}};
+    }
+    return {};
 }
 
-std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
+std::string marks_text(const Sweep& sweep) {
+    std::vector<std::string> marks;
+    const bool pivots_shown = has_pivot(sweep) && fit(pivots(sweep));
+    if (!best_points(sweep).empty() || pivots_shown) marks.emplace_back("* fastest");
+    if (pivots_shown) {
+        marks.push_back("~ a tie with it within " + tie_text(sweep.machine));
+        const auto any = [&](const auto& is) { return std::any_of(sweep.points.begin(), sweep.points.end(), is); };
+        if (any([](const SweepPoint& p) { return p.over_memory(); })) marks.emplace_back("OOM does not fit");
+        if (any([](const SweepPoint& p) { return !p.best && !p.over_memory(); }))
+            marks.emplace_back("- not applicable");
+    }
+    if (along_ranks(sweep)) {
+        const std::string whose = pivots_shown ? " of the fastest" : "";
+        marks.push_back(fmt::format("speed-up{} over the fewest ranks that fit", whose));
+    }
+    return fmt::format("{}", fmt::join(marks, ", "));
 }
 
-std::string sweep_csv(const Sweep& sweep) {
-    std::vector<std::string> header;
-    for (const Variation& variation : sweep.variations) header.push_back(variation.key);
-    header.insert(header.end(), best_keys.begin(), best_keys.end());
-    std::string csv = csv_line(header);
-    for (const SweepPoint& point : sweep.points) {
-        std::vector<std::string> cells = setting_cells(sweep, point, machine_text);
-        for (std::string& cell : csv_values(point)) cells.push_back(std::move(cell));
-        csv += csv_line(cells);
-    }
-    return csv;
+Table full_table(const Sweep& sweep) {
+    std::vector<PointColumn> columns = point_columns(Detail::all);
+    columns.push_back({{"SpMM", Align::right},
+                       [](const Sweep&, const SweepPoint& p) { return format_number(p.best->executed.sparse); }});
+    columns.push_back(
+        {{"choices"}, [](const Sweep&, const SweepPoint& p) { return choices_text(p.best->configuration); }});
+    return point_table(sweep, columns, true);
 }
 
 }  // namespace gnnplan::tools

@@ -1,14 +1,29 @@
-// A sweep as a table and as CSV.
+// A sweep as tables and as CSV.
 #pragma once
 
+#include "tools/common/table.hpp"
 #include "tools/gnnplan/sweep.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
-// One row per point; the fastest is emphasised.
-std::string sweep_table(const Sweep& sweep, bool color);
+struct NamedTable {
+    std::string name;  // "hidden=16", "" where there is one only
+    Table table;
+};
+
+// Where several schemes compete along an axis: a table per race, a row per setting of the axis, a column per
+// competitor, with the fastest of the row marked. Else one row per point. No line is longer than line_width unless a
+// point cannot say itself in less: columns that tell least are left out.
+std::vector<NamedTable> sweep_tables(const Sweep& sweep);
+
+// What the marks in the cells of sweep_tables() mean, "" where there are none.
+std::string marks_text(const Sweep& sweep);
+
+// One row per point with everything that was chosen, however long.
+Table full_table(const Sweep& sweep);
 
 // One line per point, a header first. Settings stand under their keys, what was chosen under "best_...".
 std::string sweep_csv(const Sweep& sweep);

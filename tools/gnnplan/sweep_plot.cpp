@@ -1,54 +1,45 @@
 #include "tools/gnnplan/sweep_plot.hpp"
 
+#include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
+#include "tools/gnnplan/sweep_contest.hpp"
+#include "tools/gnnplan/sweep_sentences.hpp"
+#include "tools/gnnplan/sweep_units.hpp"
+#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <set>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
 
 constexpr std::size_t most_named_ticks = 10;
-constexpr const char* only_series = "best plan";
-
-struct Unit {
-    const char* name;
-    double size;
-};
-constexpr std::array<Unit, 4> time_units{{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
-constexpr std::array<Unit, 4> memory_units{{{"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"B", 1}}};
-
-// The largest unit that does not exceed the largest value.
-template <std::size_t n>
-Unit unit_for(const std::array<Unit, n>& units, double largest) {
-    for (const Unit& unit : units) {
-        if (largest >= unit.size) return unit;
-    }
-    return units.back();
-}
+constexpr std::size_t most_facets = 6;
+constexpr std::size_t most_limits = 4;
+constexpr const char* only_series = "the best plan";
 
 struct DisplayUnits {
     Unit time, memory;
 };
 
-std::string label_of(const Ranked& ranked) {
-    return fmt::format("{}: {}, {} per rank", configuration_text(ranked.configuration),
-                       format_seconds(ranked.predicted.epoch_seconds),
-                       format_memory(ranked.predicted.peak_bytes_per_rank));
-}
+double seconds_of(const SweepPoint& point) { return point.best->predicted.epoch_seconds; }
 
-// Positions of the settings on the axis: their numbers, or 0, 1, .. of names.
-double position(const Variation& variation, std::size_t setting) {
-    return variation.settings[setting].number.value_or(static_cast<double>(setting));
+const SweepPoint* faster(const SweepPoint* a, const SweepPoint* b) {
+    if (b == nullptr || !b->best) return a;
+    return a == nullptr || seconds_of(*b) < seconds_of(*a) ? b : a;
 }
 
 void choose_logs(PlotPanel& panel, bool x_numbers) {
     std::vector<double> xs, ys;
     for (const PlotSeries& series : panel.series) {
+        for (const PlotPoint& point : series.missing) xs.push_back(point.x);
+        if (series.line == PlotLine::reference) continue;
         for (const PlotPoint& point : series.points) {
             xs.push_back(point.x);
             ys.push_back(point.y);
@@ -58,91 +49,255 @@ void choose_logs(PlotPanel& panel, bool x_numbers) {
     panel.y.log = wants_log(ys);
 }
 
-std::string axis_title(const Variation& variation) {
-    if (variation.name == "ranks") return "ranks";
-    if (variation.name == "hidden") return "width of hidden layers";
-    if (variation.name == "bandwidth") return "link bandwidth [B/s]";
-    if (variation.name == "memory") return "memory per rank [B]";
-    return variation.name;
+// The lines that one panel shows and what it says of the others.
+struct Facet {
+    std::string title;  // "hidden=16"
+    std::vector<SweepLine> lines;
+    std::optional<std::size_t> by = std::nullopt;  // the variation that has one value in it
+};
+
+// One facet of all lines, or several of at most most_series each, one per value of another variation, problems before
+// the ways to compute them.
+std::vector<Facet> facets_of(const Sweep& sweep, std::size_t main) {
+    std::vector<SweepLine> lines = lines_along(sweep, main);
+    if (lines.size() <= most_series) return {{"", std::move(lines)}};
+    std::optional<std::size_t> by;
+    for (std::size_t v = 0; v < sweep.variations.size(); ++v) {
+        const std::size_t values = sweep.variations[v].settings.size();
+        if (v == main || values < 2 || values > most_facets || lines.size() / values > most_series) continue;
+        if (!by || (is_alternative(sweep.variations[*by]) && !is_alternative(sweep.variations[v]))) by = v;
+    }
+    if (by) {
+        std::vector<Facet> facets;
+        for (std::size_t i = 0; i < sweep.variations[*by].settings.size(); ++i) {
+            facets.push_back({place_text(sweep.variations[*by], i), {}, by});
+        }
+        for (SweepLine& line : lines) facets[line.others[*by]].lines.push_back(std::move(line));
+        return facets;
+    }
+    const auto best = [](const SweepLine& line) {
+        const SweepPoint* fastest = nullptr;
+        for (const SweepPoint* point : line.points) fastest = faster(fastest, point);
+        return fastest == nullptr ? std::numeric_limits<double>::infinity() : seconds_of(*fastest);
+    };
+    std::stable_sort(lines.begin(), lines.end(),
+                     [&](const SweepLine& a, const SweepLine& b) { return best(a) < best(b); });
+    const std::string title = fmt::format("the {} fastest of {}", most_series, lines.size());
+    lines.resize(most_series);
+    return {{title, std::move(lines)}};
 }
 
-PlotPanel time_panel(const Sweep& sweep, std::size_t main, const std::vector<SweepLine>& lines, const Unit& unit) {
-    const Variation& variation = sweep.variations[main];
-    PlotPanel panel{"Epoch time of the best plan", {axis_title(variation)}, {fmt::format("epoch [{}]", unit.name)}, {}};
-    for (const SweepLine& line : lines) {
-        const std::string others = settings_text(sweep.variations, line.others, {main});
-        PlotSeries series{others.empty() ? only_series : others, {}};
+class SweepDrawing {
+public:
+    SweepDrawing(const Sweep& sweep, const std::optional<std::size_t>& main) : sweep_(sweep), main_(main) {
+        double seconds = 0, bytes = 0;
+        for (const SweepPoint& point : sweep.points) {
+            for (const Ranked& r : point.pareto) {
+                seconds = std::max(seconds, r.predicted.epoch_seconds);
+                bytes = std::max(bytes, static_cast<double>(r.predicted.peak_bytes_per_rank));
+            }
+        }
+        units_ = {time_unit(seconds), memory_unit(bytes)};
+        if (!main) return;
+        axis_ = axis_of(sweep.variations[*main]);
+        races_ = races_of(sweep);
+        for (const Race& race : races_) {
+            for (const Contest& contest : race.contests) {
+                const bool rivals = along_ranks() || contest.entries.size() > 1;
+                if (rivals) chosen_.insert(along_ranks() ? race.fastest() : contest.fastest());
+            }
+        }
+    }
+
+    PlotPanel time_panel(const Facet& facet) const {
+        PlotPanel panel{"Epoch time of the best plan" + (facet.title.empty() ? "" : ", " + facet.title),
+                        {axis_.title},
+                        {fmt::format("epoch [{}]", units_.time.name)},
+                        {}};
+        for (const SweepLine& line : facet.lines) panel.series.push_back(time_series(line, facet));
+        if (!axis_.numbers || axis_.positions.size() <= most_named_ticks) {
+            for (std::size_t i = 0; i < axis_.positions.size(); ++i) {
+                panel.x.ticks.push_back({axis_.positions[i], axis_.texts[i]});
+            }
+        }
+        choose_logs(panel, axis_.numbers);
+        for (const Race& race : races_) {
+            if (!shows(facet, race)) continue;
+            panel.bands.push_back(band(race));
+            if (along_ranks()) panel.series.push_back(ideal(race));
+        }
+        return panel;
+    }
+
+    PlotPanel front_panel(const std::vector<Facet>& facets) const {
+        PlotPanel panel{"Pareto front of time and memory",
+                        {fmt::format("peak memory per rank [{}]", units_.memory.name)},
+                        {fmt::format("epoch [{}]", units_.time.name)},
+                        {}};
+        std::vector<std::pair<const SweepPoint*, std::string>> shown;
+        if (!main_) {
+            shown.emplace_back(&sweep_.points.front(), only_series);
+        } else if (facets.size() == 1 && facets.front().lines.size() == 1) {
+            shown = fronts_along(facets.front().lines.front());
+        } else {
+            shown = fronts_across(facets.back(), panel.title);
+        }
+        const SweepPoint* fastest = nullptr;
+        for (const auto& [point, name] : shown) fastest = faster(fastest, point);
+        std::set<std::int64_t> limits;
+        for (const auto& [point, name] : shown) {
+            if (point->memory_limit > 0) limits.insert(point->memory_limit);
+            if (point->best) panel.series.push_back(front(*point, name, point == fastest || !rivals(shown)));
+        }
+        if (limits.size() <= most_limits) {
+            for (const std::int64_t bytes : limits) {
+                panel.limits.push_back(
+                    {static_cast<double>(bytes) / units_.memory.size, "limit " + format_memory(bytes)});
+            }
+        }
+        choose_logs(panel, true);
+        return panel;
+    }
+
+private:
+    bool along_ranks() const { return sweep_.variations[*main_].name == "ranks"; }
+
+    std::string label(const Ranked& ranked) const {
+        return fmt::format("{}: {}, {} per rank", configuration_text(ranked.configuration),
+                           format_seconds(ranked.predicted.epoch_seconds, sweep_.machine),
+                           format_memory(ranked.predicted.peak_bytes_per_rank));
+    }
+
+    std::string name_of(const SweepLine& line, const Facet& facet) const {
+        const std::string text = short_text(sweep_.variations, line.others, {*main_, facet.by.value_or(*main_)});
+        return text.empty() ? only_series : text;
+    }
+
+    PlotSeries time_series(const SweepLine& line, const Facet& facet) const {
+        PlotSeries series{name_of(line, facet), {}, axis_.numbers ? PlotLine::straight : PlotLine::none};
         for (const SweepPoint* point : line.points) {
-            if (!point->best) continue;
-            series.points.push_back({position(variation, point->at[main]),
-                                     point->best->predicted.epoch_seconds / unit.size, label_of(*point->best)});
+            const double x = axis_.positions[point->at[*main_]];
+            if (point->best) {
+                series.points.push_back(
+                    {x, seconds_of(*point) / units_.time.size, label(*point->best), chosen_.contains(point)});
+            } else if (point->over_memory()) {
+                series.missing.push_back({x, 0, point->why});
+            }
         }
-        panel.series.push_back(std::move(series));
+        return series;
     }
-    const bool numbers = variation.settings.front().number.has_value();
-    if (!numbers || variation.settings.size() <= most_named_ticks) {
-        for (std::size_t i = 0; i < variation.settings.size(); ++i) {
-            panel.x.ticks.push_back({position(variation, i), variation.settings[i].text});
-        }
-    }
-    choose_logs(panel, numbers);
-    return panel;
-}
 
-PlotSeries front_of(const SweepPoint& point, const std::string& name, const DisplayUnits& units) {
-    PlotSeries series{name, {}, PlotLine::steps};
-    for (const Ranked& r : point.pareto) {
-        series.points.push_back({static_cast<double>(r.predicted.peak_bytes_per_rank) / units.memory.size,
-                                 r.predicted.epoch_seconds / units.time.size, label_of(r)});
+    // Whether one of the race's lines is among the facet's.
+    bool shows(const Facet& facet, const Race& race) const {
+        return std::any_of(facet.lines.begin(), facet.lines.end(), [&](const SweepLine& line) {
+            for (std::size_t v = 0; v < line.others.size(); ++v) {
+                if (v != *main_ && !is_alternative(sweep_.variations[v]) && line.others[v] != race.others[v])
+                    return false;
+            }
+            return true;
+        });
     }
-    return series;
-}
 
-PlotPanel front_panel(const Sweep& sweep, const std::optional<std::size_t>& main, const std::vector<SweepLine>& lines,
-                      const DisplayUnits& units) {
-    PlotPanel panel{"Pareto front of time and memory",
-                    {fmt::format("peak memory per rank [{}]", units.memory.name)},
-                    {fmt::format("epoch [{}]", units.time.name)},
-                    {}};
-    if (!main) {
-        panel.series.push_back(front_of(sweep.points.front(), only_series, units));
-    } else if (lines.size() == 1) {
-        for (const SweepPoint* point : lines.front().points) {
-            panel.series.push_back(front_of(*point, settings_text(sweep.variations, point->at, {}), units));
+    // Between the fastest and what is a tie with it; of a race without rivals, what the one prediction errs by.
+    PlotBand band(const Race& race) const {
+        const double factor = 1 + cost::model_error(sweep_.machine);
+        const std::string error = tie_text(sweep_.machine);
+        const bool rivals = race.competitors.size() > 1;
+        PlotBand band{rivals ? "a tie with the fastest, within " + error : "predictions err by " + error, {}};
+        for (const Contest& contest : race.contests) {
+            const SweepPoint* fastest = contest.fastest();
+            if (fastest == nullptr) continue;
+            const double y = seconds_of(*fastest) / units_.time.size;
+            if (race_axis(sweep_.variations)) {
+                band.spans.push_back({axis_.positions[contest.setting], rivals ? y : y / factor, y * factor});
+            } else {
+                const auto [least, most] = std::minmax_element(axis_.positions.begin(), axis_.positions.end());
+                for (const double x : {*least, *most}) band.spans.push_back({x, y, y * factor});
+            }
         }
-    } else {
-        for (const SweepLine& line : lines) {
-            panel.series.push_back(
-                front_of(*line.points.back(), settings_text(sweep.variations, line.others, {*main}), units));
-        }
-        const SweepPoint& last = *lines.front().points.back();
-        const Variation& variation = sweep.variations[*main];
-        panel.title += fmt::format(" at {}={}", variation.name, variation.settings[last.at[*main]].text);
+        return band;
     }
-    choose_logs(panel, true);
-    return panel;
-}
 
-DisplayUnits units_of(const Sweep& sweep) {
-    double seconds = 0, bytes = 0;
-    for (const SweepPoint& point : sweep.points) {
+    PlotSeries ideal(const Race& race) const {
+        PlotSeries series{"ideal scaling", {}, PlotLine::reference};
+        std::optional<double> rank_seconds;
+        for (const Contest& contest : race.contests) {
+            const double ranks = axis_.positions[contest.setting];
+            const SweepPoint* fastest = contest.fastest();
+            if (!rank_seconds && fastest != nullptr) rank_seconds = seconds_of(*fastest) / units_.time.size * ranks;
+            if (rank_seconds) series.points.push_back({ranks, *rank_seconds / ranks, ""});
+        }
+        return series;
+    }
+
+    // Of each setting of the main variation; every other one, or fewer, where there are too many.
+    std::vector<std::pair<const SweepPoint*, std::string>> fronts_along(const SweepLine& line) const {
+        std::vector<std::pair<const SweepPoint*, std::string>> shown;
+        const std::size_t stride = (line.points.size() + most_series - 1) / most_series;
+        for (std::size_t i = (line.points.size() - 1) % stride; i < line.points.size(); i += stride) {
+            shown.emplace_back(line.points[i], place_text(sweep_.variations[*main_], line.points[i]->at[*main_]));
+        }
+        return shown;
+    }
+
+    // Of each line at one setting of the main variation, which the title is told.
+    std::vector<std::pair<const SweepPoint*, std::string>> fronts_across(const Facet& facet, std::string& title) const {
+        std::size_t at = facet.lines.front().points.size() - 1;
+        if (along_ranks()) {
+            const SweepPoint* fastest = nullptr;
+            for (const SweepLine& line : facet.lines) {
+                for (std::size_t i = 0; i < line.points.size(); ++i) {
+                    if (faster(fastest, line.points[i]) == fastest) continue;
+                    fastest = line.points[i];
+                    at = i;
+                }
+            }
+        }
+        std::vector<std::pair<const SweepPoint*, std::string>> shown;
+        for (const SweepLine& line : facet.lines) shown.emplace_back(line.points[at], name_of(line, facet));
+        title += ", " + place_text(sweep_.variations[*main_], shown.front().first->at[*main_]);
+        if (!facet.title.empty()) title += ", " + facet.title;
+        return shown;
+    }
+
+    // Whether the points are answers to one problem on one number of ranks.
+    bool rivals(const std::vector<std::pair<const SweepPoint*, std::string>>& shown) const {
+        const SweepPoint& first = *shown.front().first;
+        return std::all_of(shown.begin(), shown.end(), [&](const auto& other) {
+            for (std::size_t v = 0; v < first.at.size(); ++v) {
+                if (!is_alternative(sweep_.variations[v]) && other.first->at[v] != first.at[v]) return false;
+            }
+            return true;
+        });
+    }
+
+    PlotSeries front(const SweepPoint& point, const std::string& name, bool chosen) const {
+        PlotSeries series{name, {}, PlotLine::steps};
         for (const Ranked& r : point.pareto) {
-            seconds = std::max(seconds, r.predicted.epoch_seconds);
-            bytes = std::max(bytes, static_cast<double>(r.predicted.peak_bytes_per_rank));
+            series.points.push_back({static_cast<double>(r.predicted.peak_bytes_per_rank) / units_.memory.size,
+                                     r.predicted.epoch_seconds / units_.time.size, label(r)});
         }
+        if (chosen && !series.points.empty()) series.points.back().chosen = true;
+        return series;
     }
-    return {unit_for(time_units, seconds), unit_for(memory_units, bytes)};
-}
+
+    const Sweep& sweep_;
+    std::optional<std::size_t> main_;
+    DisplayUnits units_{};
+    VariationAxis axis_;
+    std::vector<Race> races_;
+    std::set<const SweepPoint*> chosen_;
+};
 
 }  // namespace
 
 std::vector<PlotPanel> sweep_panels(const Sweep& sweep) {
     const std::optional<std::size_t> main = main_variation(sweep.variations);
-    const std::vector<SweepLine> lines = main ? lines_along(sweep, *main) : std::vector<SweepLine>{};
-    const DisplayUnits units = units_of(sweep);
+    const SweepDrawing drawing(sweep, main);
+    const std::vector<Facet> facets = main ? facets_of(sweep, *main) : std::vector<Facet>{};
     std::vector<PlotPanel> panels;
-    if (main) panels.push_back(time_panel(sweep, *main, lines, units.time));
-    panels.push_back(front_panel(sweep, main, lines, units));
+    for (const Facet& facet : facets) panels.push_back(drawing.time_panel(facet));
+    panels.push_back(drawing.front_panel(facets));
     return panels;
 }
 

@@ -4,12 +4,18 @@
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/sweep.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace gnnplan::tools {
 
-// Time along the main variation, one series per combination of the others (left out when nothing varies), then the
-// Pareto fronts of time and memory: at the last setting of the main variation, or at each when nothing else varies.
+inline constexpr std::size_t most_series = 8;  // that a reader can tell apart in one panel
+
+// Time along the main variation (left out when nothing varies), one series per combination of the others, with what the
+// model cannot tell from the fastest shaded and, along ranks, the line of ideal scaling. Where there are more than
+// most_series, one panel per value of another variation, or else the fastest ones only. Then the Pareto fronts of time
+// and memory: on the fastest number of ranks, or at the last value of what else varies, or at each when nothing else
+// does; with the memory there is.
 std::vector<PlotPanel> sweep_panels(const Sweep& sweep);
 
 }  // namespace gnnplan::tools

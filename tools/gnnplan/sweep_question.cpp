@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -84,18 +85,47 @@ const Variable& variable(const std::string& name) {
                 fmt::format("{}", fmt::join(variation_names(), ", ")));
 }
 
+// "2:8" -> "2,4,8"; "" for any other text.
+std::string doubled_list(const std::string& text) {
+    std::int64_t low = 0, high = 0;
+    const char* const end = text.data() + text.size();
+    const auto [colon, error] = std::from_chars(text.data(), end, low);
+    if (error != std::errc() || colon == end || (*colon != ':' && *colon != '-') || low < 1) return "";
+    const auto [last, second_error] = std::from_chars(colon + 1, end, high);
+    if (second_error != std::errc() || last != end || high <= low || high > max_width) return "";
+    std::string list = std::to_string(low);
+    while (low <= high / 2) list += "," + std::to_string(low *= 2);
+    return low < high ? list + "," + std::to_string(high) : list;
+}
+
+// Throws Error{usage} that names what varies and shows how to write it.
+double read_number(const Variable& varied, const std::string& text) {
+    try {
+        return varied.read(text);
+    } catch (const Error& error) {
+        const std::string list = doubled_list(text);
+        throw Error(ErrorCode::usage, error.what(), fmt::format("--vary {}", varied.name),
+                    list.empty() ? "" : fmt::format("write every value: --vary {}={}", varied.name, list));
+    }
+}
+
 SweepPoint plan_point(const Question& question) {
     SweepPoint point;
     SelectResult result = answer(question);
     if (result.code == ErrorCode::internal && !result) throw Error(result.code, result.message);
     if (!result) {
         point.code = result.code;
-        if (result.infeasible) point.smallest_ranks = result.infeasible->smallest_ranks;
+        if (result.infeasible) {
+            point.smallest_ranks = result.infeasible->smallest_ranks;
+            point.needed_bytes = result.infeasible->needed_bytes;
+            point.memory_limit = result.infeasible->available_bytes;
+        }
         point.why = result.infeasible ? infeasible_text(*result.infeasible) : result.message;
         return point;
     }
     point.best = result.selection->ranked.front();
     point.pareto = time_memory_front(result.selection->ranked);
+    point.memory_limit = result.selection->memory_per_rank;
     point.rejected = std::move(result.selection->rejected);
     return point;
 }
@@ -126,7 +156,7 @@ Variation parse_variation(const std::string& text) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
         Setting setting{text.substr(begin, end - begin), std::nullopt};
         if (setting.text.empty()) throw Error(ErrorCode::usage, "'" + text + "' has an empty value", "--vary");
-        if (varied.read != nullptr) setting.number = varied.read(setting.text);
+        if (varied.read != nullptr) setting.number = read_number(varied, setting.text);
         variation.settings.push_back(std::move(setting));
         begin = end + 1;
     }
@@ -160,7 +190,7 @@ Sweep run_sweep(const Question& question, std::vector<Variation> variations, con
             throw Error(ErrorCode::usage, variations[v].name + " varies twice", "--vary");
         }
     }
-    Sweep sweep{std::move(variations), {}};
+    Sweep sweep{std::move(variations), {}, question.machine};
     const auto all = combinations(sweep.variations);
     for (const auto& at : all) with_settings(question, sweep.variations, at);  // wrong usage shows before long work
     for (const auto& at : all) {

@@ -9,12 +9,6 @@ namespace {
 
 bool calibrated(const Machine& machine) { return machine.measured || machine.calibration.has_value(); }
 
-double two_digits(double value) {
-    if (value <= 0) return value;
-    const double unit = std::pow(10, std::floor(std::log10(value)) - 1);
-    return std::round(value / unit) * unit;
-}
-
 }  // namespace
 
 std::string trust_sentence(const Machine& machine) {
@@ -24,8 +18,14 @@ std::string trust_sentence(const Machine& machine) {
            "from more GPUs are optimistic (docs/published.md).";
 }
 
+double trusted_digits(double value, const Machine& machine) {
+    if (value <= 0 || calibrated(machine)) return value;
+    const double unit = std::pow(10, std::floor(std::log10(value)) - 1);
+    return std::round(value / unit) * unit;
+}
+
 std::string format_seconds(double seconds, const Machine& machine) {
-    return format_seconds(calibrated(machine) ? seconds : two_digits(seconds));
+    return format_seconds(trusted_digits(seconds, machine));
 }
 
 }  // namespace gnnplan::tools

@@ -11,6 +11,9 @@ namespace gnnplan::tools {
 // machine that was calibrated.
 std::string trust_sentence(const Machine& machine);
 
+// A predicted quantity to two digits where the machine was not calibrated, else as it is.
+double trusted_digits(double value, const Machine& machine);
+
 // A predicted time with the digits it deserves: two where the machine was not calibrated ("9.2 ms"), else three.
 std::string format_seconds(double seconds, const Machine& machine);
 

@@ -1,0 +1,102 @@
+#include "tools/gnnplan/sweep_report.hpp"
+
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/gnnplan/plot.hpp"
+#include "tools/gnnplan/sweep_contest.hpp"
+#include "tools/gnnplan/sweep_output.hpp"
+#include "tools/gnnplan/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr std::size_t label_width = 9;
+
+// Of the fastest point, where the points are answers to one problem: what its row of a table has no room for.
+std::string fastest_text(const Sweep& sweep) {
+    const std::vector<Race> races = races_of(sweep);
+    const std::optional<std::size_t> axis = race_axis(sweep.variations);
+    if (races.size() != 1 || (axis && sweep.variations[*axis].name != "ranks")) return "";
+    const SweepPoint* fastest = races.front().fastest();
+    if (fastest == nullptr) return "";
+    const std::string where = axis ? place_text(sweep.variations[*axis], fastest->at[*axis]) + ": " : "";
+    return where + configuration_text(fastest->best->configuration);
+}
+
+// What is said below the tables.
+std::vector<std::string> remarks_of(const SweepReport& report) {
+    std::vector<std::string> remarks;
+    const std::string marks = marks_text(report.shown.sweep);
+    if (!marks.empty()) remarks.push_back(marks);
+    for (const std::string& note : report.shown.notes) remarks.push_back(note);
+    return remarks;
+}
+
+std::string paragraph(const std::string& text) {
+    const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+    return std::string(blanks, ' ') + wrapped(text.substr(blanks), line_width - blanks, blanks + 2) + "\n";
+}
+
+std::string labelled(const char* label, const std::string& text) {
+    return fmt::format("{:{}}{}\n", label, label_width, wrapped(text, line_width - label_width, label_width));
+}
+
+std::string html_paragraphs(const std::vector<std::string>& lines) {
+    std::string out;
+    for (const std::string& line : lines) out += "<p>" + xml_escaped(line) + "</p>\n";
+    return out;
+}
+
+}  // namespace
+
+std::string report_text(const SweepReport& report, bool color) {
+    const Sweep& sweep = report.shown.sweep;
+    std::string out = labelled("graph", report.graph) + labelled("machine", report.machine);
+    for (const NamedTable& named : sweep_tables(sweep)) {
+        out += "\n" + (named.name.empty() ? "" : named.name + "\n") + named.table.text(color);
+    }
+    for (const std::string& remark : remarks_of(report)) out += paragraph(remark);
+    const std::string fastest = fastest_text(sweep);
+    if (!fastest.empty()) out += "\n" + labelled("fastest", fastest);
+    if (!report.sentences.empty()) out += "\n";
+    for (const std::string& sentence : report.sentences) out += paragraph(sentence);
+    const std::string trust = trust_sentence(sweep.machine);
+    return trust.empty() ? out : out + "\n" + paragraph(trust);
+}
+
+std::vector<std::string> picture_caption(const SweepReport& report) {
+    std::vector<std::string> caption = report.sentences;
+    for (const std::string& note : report.shown.notes) caption.push_back(note);
+    const std::string trust = trust_sentence(report.shown.sweep.machine);
+    if (!trust.empty()) caption.push_back(trust);
+    return caption;
+}
+
+std::string report_page(const SweepReport& report, const std::string& title, const std::string& svg,
+                        const std::string& command) {
+    const Sweep& sweep = report.shown.sweep;
+    std::string body = "<h1>" + xml_escaped(title) + "</h1>\n" +
+                       html_paragraphs({"Graph: " + report.graph, "Machine: " + report.machine});
+    body += "<figure>\n" + svg + "</figure>\n";
+    for (const NamedTable& named : sweep_tables(sweep)) {
+        if (!named.name.empty()) body += "<h2>" + xml_escaped(named.name) + "</h2>\n";
+        body += "<div class=\"scroll\">" + named.table.html() + "</div>\n";
+    }
+    body += html_paragraphs(remarks_of(report));
+    if (!report.sentences.empty()) {
+        body += "<ul>\n";
+        for (const std::string& sentence : report.sentences) body += "<li>" + xml_escaped(sentence) + "</li>\n";
+        body += "</ul>\n";
+    }
+    const std::string trust = trust_sentence(sweep.machine);
+    if (!trust.empty()) body += html_paragraphs({trust});
+    body += "<details>\n<summary>Every point, with all that was chosen</summary>\n<div class=\"scroll\">" +
+            full_table(sweep).html() + "</div>\n</details>\n";
+    return html_page(title, body + "<p><code>" + xml_escaped(command) + "</code></p>\n");
+}
+
+}  // namespace gnnplan::tools
