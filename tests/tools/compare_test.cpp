@@ -57,6 +57,33 @@ TEST_F(Compare, WhatDiffersInTheProblemIsSaidFirst) {
     EXPECT_THAT(gnnplan("compare " + a + " " + a).out, HasSubstr("problem  the same"));
 }
 
+TEST_F(Compare, SaysWhetherTheModelCanTellThemApart) {
+    const std::string a = plan("a.json", "--machine a6000x8 --ranks 8");
+    const std::string b = plan("b.json", "--machine a6000x8 --ranks 8 --replication 2");
+    const Outcome same = gnnplan("compare " + a + " " + a);
+    EXPECT_THAT(same.out, HasSubstr("A tie: the predicted times are 0.0 % apart, predictions err by 25 %."));
+    EXPECT_THAT(same.out, HasSubstr("seconds may be up to three times too small"));
+    EXPECT_EQ(gnnplan("compare --json " + a + " " + a).json()["predicted_tie"], true);
+    EXPECT_EQ(gnnplan("compare --json " + a + " " + b).json()["model_error"], 0.25);
+}
+
+TEST_F(Compare, FitsHundredColumns) {
+    const std::string flags = "--graph reddit --machine a6000x8 --ranks 8 --space full ";
+    const std::string a = folder_ / "a.json", b = folder_ / "b.json";
+    ASSERT_EQ(gnnplan("plan " + flags + "--scheme 1d -o " + a).code, 0);
+    ASSERT_EQ(gnnplan("plan " + flags + "--scheme 1.5d -o " + b).code, 0);
+    const std::string out = gnnplan("compare " + a + " " + b).out;
+    for (std::size_t at = 0; at < out.size();) {
+        const std::size_t end = out.find('\n', at);
+        const std::string line = out.substr(at, end - at);
+        // Names of files are as long as they are.
+        if (!line.starts_with("A ") && !line.starts_with("B ")) {
+            EXPECT_LE(line.size(), 110U) << line;
+        }
+        at = end + 1;
+    }
+}
+
 TEST_F(Compare, BadInput) {
     const std::string a = plan("a.json", "--ranks 4");
     EXPECT_EQ(gnnplan("compare " + a + " " + (folder_ / "nowhere.json")).code, 66);

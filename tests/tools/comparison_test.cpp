@@ -77,5 +77,19 @@ TEST(Comparison, WithoutAMeasurementOnBothSidesKindsArePredicted) {
     EXPECT_EQ(find(comparison.seconds, "predicted").ratio(), 1);
 }
 
+TEST(Comparison, TiesAreThoseOfTheMachinesError) {
+    const auto tie = [](double b, double error) {
+        Side first = side_of(report(4)), second = side_of(report(4));
+        first.machine.emplace().calibration.emplace().error_median = error;
+        second.predicted_seconds = b;
+        return compare(first, second).tie();
+    };
+    EXPECT_EQ(tie(10, 0.2), true);
+    EXPECT_EQ(tie(10, 0.05), false);
+    EXPECT_EQ(tie(8, 0.05), false);
+    // A run report does not say what its predictions are for.
+    EXPECT_EQ(compare(side_of(report(4)), side_of(report(4))).tie(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace gnnplan::tools

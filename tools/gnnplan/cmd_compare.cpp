@@ -1,15 +1,18 @@
 // gnnplan compare: two plans, two runs, or one of each, side by side.
+#include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/comparison.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,17 +30,18 @@ std::string differences_text(const Comparison& comparison) {
     if (comparison.problem.empty()) return "problem  the same, as far as both files tell\n";
     std::string out;
     for (const Difference& d : comparison.problem) {
-        out += fmt::format("{}{}: {} against {}\n", out.empty() ? "differs  " : "         ", d.name, d.a, d.b);
+        out += fmt::format("{}{}\n", out.empty() ? "differs  " : "         ",
+                           wrapped(fmt::format("{}: {} against {}", d.name, d.a, d.b), line_width - 9, 11));
     }
     return out;
 }
 
-using Format = std::string (*)(double);
+using Format = std::function<std::string(double)>;
 std::string bytes_text(double bytes) { return format_bytes(std::llround(bytes)); }
 std::string memory_text(double bytes) { return format_memory(std::llround(bytes)); }
 
 // A row of two quantities: the values, B - A and B / A.
-void add_row(Table& table, const std::string& name, const Compared& c, Format format) {
+void add_row(Table& table, const std::string& name, const Compared& c, const Format& format) {
     if (!c.a && !c.b) return;
     std::string difference;
     if (c.a && c.b) difference = (*c.b < *c.a ? "-" : "+") + format(std::abs(*c.b - *c.a));
@@ -46,28 +50,74 @@ void add_row(Table& table, const std::string& name, const Compared& c, Format fo
                c.ratio() ? fmt::format("{:.3f}", *c.ratio()) : ""});
 }
 
+constexpr std::size_t cell_width = 28;
+
+std::vector<std::string> lines_of(std::string text) {
+    for (std::size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', comma + 1)) {
+        if (comma + 1 < text.size() && text[comma + 1] != ' ') text.insert(comma + 1, 1, ' ');
+    }
+    text = wrapped(text, cell_width, 0);
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        lines.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return lines;
+}
+
+// A row, or several where the values are long.
+void add_rows(Table& table, const Difference& d) {
+    const bool orders = d.name == "forward" || d.name == "backward";
+    const std::vector<std::string> a = lines_of(orders ? format_orders_cell(d.a) : d.a);
+    const std::vector<std::string> b = lines_of(orders ? format_orders_cell(d.b) : d.b);
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+        table.add({i == 0 ? d.name : "", i < a.size() ? a[i] : "", i < b.size() ? b[i] : "",
+                   i == 0 && d.a == d.b ? "=" : "", ""});
+    }
+}
+
+// Whether the predictions can be told apart, and what they can be trusted with.
+std::string trust_text(const Comparison& comparison) {
+    const std::optional<bool> tie = comparison.tie();
+    if (!tie) return "";
+    const double ratio = *comparison.b.predicted_seconds / *comparison.a.predicted_seconds;
+    const Machine& machine = *comparison.machine();
+    const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));
+    const std::string times =
+        fmt::format("the predicted times are {:.1f} % apart", 100 * (std::max(ratio, 1 / ratio) - 1));
+    const std::string apart = *tie ? fmt::format("A tie: {}, predictions err by {}.", times, error)
+                                   : fmt::format("{} is predicted faster by more than the {} that predictions err by.",
+                                                 ratio < 1 ? "B" : "A", error);
+    const std::string trust = trust_sentence(machine);
+    return "\n" + wrapped(apart, line_width, 0) + "\n" + (trust.empty() ? "" : wrapped(trust, line_width, 0) + "\n");
+}
+
 std::string human_text(const Comparison& comparison, bool color) {
     Table table({{""}, {"A"}, {"B"}, {"B-A", Align::right}, {"B/A", Align::right}});
-    for (const Difference& d : comparison.configuration) {
-        const bool orders = d.name == "forward" || d.name == "backward";
-        table.add({d.name, orders ? format_orders_cell(d.a) : d.a, orders ? format_orders_cell(d.b) : d.b,
-                   d.a == d.b ? "=" : "", ""});
-    }
+    for (const Difference& d : comparison.configuration) add_rows(table, d);
+    const Format measured = [](double seconds) { return format_seconds(seconds); };
+    const Format predicted = [machine = comparison.machine()](double seconds) {
+        return machine != nullptr ? format_seconds(seconds, *machine) : format_seconds(seconds);
+    };
     table.add({"an epoch", "", "", "", ""}, true);
-    for (const Compared& c : comparison.seconds) add_row(table, "  " + c.name, c, format_seconds);
-    for (const Compared& c : comparison.bytes) {
-        add_row(table, "  " + c.name, c, c.name == "peak memory" ? memory_text : bytes_text);
+    for (const Compared& c : comparison.seconds) {
+        add_row(table, "  " + c.name, c, c.name == "predicted" ? predicted : measured);
     }
-    table.add(
-        {fmt::format("time by kind of step, {}", comparison.kinds_measured ? "measured" : "predicted"), "", "", "", ""},
-        true);
-    for (const Compared& c : comparison.kind_seconds) add_row(table, "  " + c.name, c, format_seconds);
-    table.add({"bytes by kind of step", "", "", "", ""}, true);
+    for (const Compared& c : comparison.bytes) {
+        add_row(table, "  " + c.name, c, c.name == "peak memory" ? Format(memory_text) : Format(bytes_text));
+    }
+    table.add({comparison.kinds_measured ? "measured, by kind" : "predicted, by kind", "", "", "", ""}, true);
+    for (const Compared& c : comparison.kind_seconds) {
+        add_row(table, "  " + c.name, c, comparison.kinds_measured ? measured : predicted);
+    }
+    table.add({"moved, by kind", "", "", "", ""}, true);
     for (const Compared& c : comparison.kind_bytes) {
         if (c.a.value_or(0) != 0 || c.b.value_or(0) != 0) add_row(table, "  " + c.name, c, bytes_text);
     }
     return fmt::format("A        {} ({})\nB        {} ({})\n{}\n{}", comparison.a.file, comparison.a.schema,
-                       comparison.b.file, comparison.b.schema, differences_text(comparison), table.text(color));
+                       comparison.b.file, comparison.b.schema, differences_text(comparison), table.text(color)) +
+           trust_text(comparison);
 }
 
 // Each said once, if it is of both.

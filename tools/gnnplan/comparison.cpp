@@ -1,5 +1,6 @@
 #include "tools/gnnplan/comparison.hpp"
 
+#include "planner/cost/tie.hpp"
 #include "planner/io/cursor.hpp"
 #include "planner/io/enum_names.hpp"
 #include "planner/io/files.hpp"
@@ -161,6 +162,16 @@ std::optional<double> Compared::ratio() const {
     return *b / *a;
 }
 
+const Machine* Comparison::machine() const {
+    if (a.machine) return &*a.machine;
+    return b.machine ? &*b.machine : nullptr;
+}
+
+std::optional<bool> Comparison::tie() const {
+    if (machine() == nullptr || !a.predicted_seconds || !b.predicted_seconds) return std::nullopt;
+    return cost::tie(*a.predicted_seconds, *b.predicted_seconds, *machine());
+}
+
 Comparison compare(Side a, Side b) {
     Comparison comparison;
     for (const auto& [name, value] : a.problem) {
@@ -189,12 +200,16 @@ io::Document encode(const Comparison& comparison) {
     const auto name = [](const Side& side) {
         return io::Document::object({{"file", side.file}, {"schema", side.schema}});
     };
+    const Machine* machine = comparison.machine();
+    const std::optional<bool> tie = comparison.tie();
     return io::Document::object({{"schema", "gnnplan.comparison/1"},
                                  {"a", name(comparison.a)},
                                  {"b", name(comparison.b)},
                                  {"problem_differences", encode(comparison.problem)},
                                  {"configuration", encode(comparison.configuration)},
                                  {"epoch_seconds", encode(comparison.seconds)},
+                                 {"model_error", machine ? io::Document(cost::model_error(*machine)) : io::Document()},
+                                 {"predicted_tie", tie ? io::Document(*tie) : io::Document()},
                                  {"bytes", encode(comparison.bytes)},
                                  {"kinds_measured", comparison.kinds_measured},
                                  {"kind_seconds", encode(comparison.kind_seconds)},

@@ -58,6 +58,8 @@ struct Comparison {
     std::vector<Compared> kind_seconds,
         kind_bytes;  // per kind of step; seconds measured where both are, else predicted
     bool kinds_measured = false;
+    const Machine* machine() const;   // that predictions are for, where a side says
+    std::optional<bool> tie() const;  // whether the model can tell the predicted epochs apart; none without a machine
 };
 Comparison compare(Side a, Side b);
 
