@@ -32,6 +32,13 @@ Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
     return machine;
 }
 
+// A rank is a GPU: what it has is its own, and the graph is loaded in memory of the host.
+Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank) {
+    Machine machine = node(name, ranks, memory_per_rank);
+    machine.accelerators = true;
+    return machine;
+}
+
 // A nonzero reads a row of w floats, a 4-byte value and a 4-byte index, and does 2w operations.
 std::vector<SpmmRate> spmm_without_reuse(double memory_bytes_per_second) {
     std::vector<SpmmRate> rates;
@@ -51,7 +58,7 @@ void set_rates(Machine& machine, double peak_gigabytes_per_second, double peak_t
 }
 
 Machine a6000x8() {
-    Machine m = node("a6000x8", 8, 48 * gibibyte);
+    Machine m = gpu_node("a6000x8", 8, 48 * gibibyte);
     m.source =
         "GNN-RDM section V-A: 8 RTX A6000, 48 GB each, two EPYC 7513. NVIDIA: 768 GB/s, 38.7 TF/s single precision, "
         "PCIe 4.0 x16; the paper names no NVLink bridges, none assumed. Link inside the node: 20 GB/s, as NVIDIA's "
@@ -67,7 +74,7 @@ Machine a6000x8() {
 // NVLink 50 GB/s inside a socket of 3 GPUs, 64 GB/s between sockets shared by them: of an even exchange among the 6,
 // 3/5 cross the sockets, at 64/3 per GPU. Those are the bottleneck: 64/3 / (3/5) = 35.6 GB/s.
 Machine summit() {
-    Machine m = node("summit", 6, 16 * gibibyte);
+    Machine m = gpu_node("summit", 6, 16 * gibibyte);
     m.source =
         "CAGNET section V-B: 6 V100 of 16 GB a node, NVLink 2.0 50 GB/s one way inside a socket of 3 GPUs, X-bus "
         "64 GB/s between sockets, EDR InfiniBand 25 GB/s a node (12.5 a socket). NVIDIA: 900 GB/s, 15.7 TF/s single "
@@ -81,7 +88,7 @@ Machine summit() {
 }
 
 Machine dgx_1_v100() {
-    Machine m = node("dgx-1-v100", 8, 32 * gibibyte);
+    Machine m = gpu_node("dgx-1-v100", 8, 32 * gibibyte);
     m.source =
         "MG-GCN section 6: 8 V100 of 32 GB and 900 GB/s, 6 NVLinks of 25 GB/s one way each, 150 GB/s together. "
         "NVIDIA: 15.7 TF/s single precision, four EDR InfiniBand ports of 100 Gb/s. Not every pair of GPUs has a "
@@ -94,7 +101,7 @@ Machine dgx_1_v100() {
 }
 
 Machine dgx_a100() {
-    Machine m = node("dgx-a100", 8, 80 * gibibyte);
+    Machine m = gpu_node("dgx-a100", 8, 80 * gibibyte);
     m.source =
         "MG-GCN section 6: 8 A100 of 80 GB and 2 TB/s, 12 NVLinks each to a switch, 600 GB/s both ways. NVIDIA: "
         "19.5 TF/s single precision, eight HDR InfiniBand ports of 200 Gb/s. Link inside the node: 200 GB/s, the bus "

@@ -194,19 +194,20 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     plan.peak_bytes =
         plan.adjacency_bytes + plan.request_bytes +
         std::max(plan.load_bytes + plan.order_bytes, plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes));
+    plan.device_peak_bytes = plan.adjacency_bytes + plan.request_bytes + plan.arena_bytes + plan.served_bytes;
     return plan;
 }
 
-std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph) {
+std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph, bool accelerators) {
     std::int64_t peak = 0;
-    if (!graph.exact()) {
-        for (const int rank : rank_classes(schedule).representative) {
-            peak = std::max(peak, plan_memory(schedule, graph, rank).peak_bytes);
-        }
-        return peak;
-    }
-    for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-        peak = std::max(peak, plan_memory(schedule, graph, rank).peak_bytes);
+    const auto add = [&](int rank) {
+        const MemoryPlan plan = plan_memory(schedule, graph, rank);
+        peak = std::max(peak, accelerators ? plan.device_peak_bytes : plan.peak_bytes);
+    };
+    if (graph.exact()) {
+        for (int rank = 0; rank < schedule.grid.size(); ++rank) add(rank);
+    } else {
+        for (const int rank : rank_classes(schedule).representative) add(rank);
     }
     return peak;
 }

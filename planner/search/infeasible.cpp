@@ -2,6 +2,8 @@
 
 #include "planner/lower/lower.hpp"
 
+#include <gnnplan/base/memory_text.hpp>
+
 #include <algorithm>
 
 namespace gnnplan::search {
@@ -23,15 +25,11 @@ std::optional<int> smallest_ranks(const Space& space, const Configuration& thrif
         configuration.overlap = configuration.overlap && configuration.grid.x > 1;
         const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
         const GraphStats& graph = views.numbered(schedule.numbering);
-        if (plan_memory(schedule, graph, 0).peak_bytes > space.memory_per_rank) continue;
-        if (peak_bytes_per_rank(schedule, graph) <= space.memory_per_rank) return ranks;
+        const MemoryPlan first = plan_memory(schedule, graph, 0);
+        if ((space.accelerators ? first.device_peak_bytes : first.peak_bytes) > space.memory_per_rank) continue;
+        if (peak_bytes_per_rank(schedule, graph, space.accelerators) <= space.memory_per_rank) return ranks;
     }
     return std::nullopt;
-}
-
-std::string megabytes(std::int64_t bytes) {
-    const std::int64_t tenths = (bytes + 99'999) / 100'000;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
 }
 
 }  // namespace
@@ -41,7 +39,7 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, V
     Infeasible infeasible;
     infeasible.available_bytes = space.memory_per_rank;
     infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
-    infeasible.load_bytes = load_bytes(*space.graph);
+    if (!space.accelerators) infeasible.load_bytes = load_bytes(*space.graph);
     infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
     // A pinned grid is one of these ranks only; loading takes as much on any number of them.
     infeasible.grid_pinned = space.options.grid.has_value();
@@ -51,16 +49,24 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, V
     return infeasible;
 }
 
+std::string needed_of_allowed(const Infeasible& infeasible) {
+    const std::string needed = enough_memory_text(infeasible.needed_bytes);
+    const std::string allowed = limit_text(infeasible.available_bytes);
+    if (needed != allowed) return needed + " per rank, " + allowed + " are allowed";
+    return std::to_string(infeasible.needed_bytes) + " bytes per rank, " + std::to_string(infeasible.available_bytes) +
+           " are allowed";
+}
+
 std::string describe(const Infeasible& infeasible, int ranks) {
-    std::string message = "no configuration fits: the thriftiest on " + std::to_string(ranks) + " ranks needs " +
-                          megabytes(infeasible.needed_bytes) + " per rank, " + megabytes(infeasible.available_bytes) +
-                          " are allowed; largest tensors:";
+    std::string message = "no configuration fits: the thriftiest on " + std::to_string(ranks) +
+                          (ranks == 1 ? " rank" : " ranks") + " needs " + needed_of_allowed(infeasible) +
+                          "; its largest tensors:";
     for (const TensorSize& tensor : infeasible.largest)
-        message += " " + tensor.name + " " + megabytes(tensor.bytes) + ",";
+        message += " " + tensor.name + " " + memory_text(tensor.bytes) + ",";
     message.back() = ';';
     if (infeasible.load_bytes > infeasible.available_bytes / 2) {
-        message += " while loading, every rank holds the whole graph's structure, " + megabytes(infeasible.load_bytes) +
-                   ", however many ranks there are;";
+        message += " while loading, every rank holds the whole graph's structure, " +
+                   memory_text(infeasible.load_bytes) + ", however many ranks there are;";
     }
     const std::string on = infeasible.grid_pinned ? " on another grid" : "";
     if (infeasible.smallest_ranks) {

@@ -9,6 +9,8 @@ namespace gnnplan::search {
 // of ranks above the space's, up to max_ranks, at which it would fit as 1D.
 Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, Views& views);
 
+// "32.4 GiB per rank, 16 GiB are allowed": what is needed is rounded up, so that allowing it is enough.
+std::string needed_of_allowed(const Infeasible& infeasible);
 std::string describe(const Infeasible& infeasible, int ranks);
 
 }  // namespace gnnplan::search

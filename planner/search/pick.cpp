@@ -35,9 +35,6 @@ public:
         : space_(space), machine_(machine), views_(views), all_(all) {}
 
     Found run() {
-        // Every rank holds the graph's structure while it loads: where that is too much, nothing fits on any grid.
-        const bool nothing_loads = load_bytes(*space_.graph) > space_.memory_per_rank;
-        std::size_t looked_at = 0;
         for (const Member& member : all_.members) {
             const Frame& frame = all_.frames[member.frame];
             const bool many = space_.grids.size() > max_grids_shown || space_.layers.size() > max_enumerated_layers;
@@ -45,16 +42,15 @@ public:
             const GridKey grid{frame.on.scheme + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
                                many ? "" : frame.on.grid.text()};
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
-            const bool hopeless = nothing_loads && looked_at >= shown_members;
-            if ((!wanted && fitting_ > 0) || hopeless) {
-                ++(hopeless ? over_memory_ : slower_)[frame.on.scheme];
+            // Until something fits the walk goes on: the least that is needed does not depend on what is allowed.
+            if (!wanted && fitting_ > 0) {
+                ++slower_[frame.on.scheme];
                 continue;
             }
-            ++looked_at;
             visit(member, grid);
         }
         add_classes(over_memory_, "over memory: a rank needs more than it is allowed");
-        add_classes(slower_, "slower than those shown");
+        add_classes(slower_, "slower than those compared");
         return std::move(found_);
     }
 
@@ -66,7 +62,7 @@ private:
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
         Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
         const GraphStats& graph = views_.numbered(schedule.numbering);
-        const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
+        const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.accelerators);
         const bool fits = peak <= space_.memory_per_rank;
         if (!fits && peak >= thriftiest_) {
             ++over_memory_[frame.on.scheme];
@@ -150,7 +146,10 @@ void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
     const bool pinned = space.options.scheme || space.options.replication || space.options.grid;
     for (const std::string& scheme : scheme_names()) {
         if (pinned || on(scheme)) continue;
-        rejected.push_back({scheme, "not applicable: " + std::to_string(space.ranks) + " ranks form no such grid", 0});
+        rejected.push_back({scheme,
+                            "not applicable: " + std::to_string(space.ranks) +
+                                (space.ranks == 1 ? " rank forms" : " ranks form") + " no such grid",
+                            0});
     }
 }
 

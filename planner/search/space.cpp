@@ -107,6 +107,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
                     "without dropout on the features, --input-dropout 0, they are");
     }
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
+    space.accelerators = machine.accelerators;
     space.grids = grids_of(space);
     space.shape.vertices = problem.graph->vertices();
     space.shape.symmetric = one_copy_serves(problem.graph->symmetric(), problem.record.graph.normalisation);
@@ -140,8 +141,8 @@ Candidate cost_configuration(const Space& space, const Configuration& configurat
     candidate.configuration = configuration;
     candidate.schedule = lower::lower(space.layers, configuration, space.shape);
     const GraphStats& graph = views.numbered(candidate.schedule.numbering);
-    candidate.predicted =
-        predict(space, candidate.schedule, graph, machine, peak_bytes_per_rank(candidate.schedule, graph));
+    candidate.predicted = predict(space, candidate.schedule, graph, machine,
+                                  peak_bytes_per_rank(candidate.schedule, graph, machine.accelerators));
     return candidate;
 }
 

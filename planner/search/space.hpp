@@ -20,6 +20,7 @@ struct Space {
     int ranks = 1;
     SelectOptions options;
     std::int64_t memory_per_rank = 0;
+    bool accelerators = false;  // whose memory that is, as in Machine
     std::vector<enumerate::SchemeGrid> grids;
 };
 

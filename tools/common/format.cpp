@@ -1,6 +1,7 @@
 #include "tools/common/format.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/memory_text.hpp>
 
 #include <fmt/format.h>
 
@@ -34,27 +35,6 @@ constexpr std::array<Unit, 10> units{{{"", 1},
 [[noreturn]] void refuse_size(std::string_view text) {
     throw Error(ErrorCode::usage, fmt::format("'{}' is no size", text), {},
                 "write for example 16GiB, 900MB or 1000000");
-}
-
-// Three significant digits, or all of a whole number below 1000.
-std::string three_digits(double value) {
-    const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
-    std::string text = fmt::format("{:.{}f}", value, decimals);
-    if (text.find('.') == std::string::npos) return text;
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-}
-
-template <std::size_t n>
-std::string scaled(double value, double step, const std::array<const char*, n>& names) {
-    std::size_t i = 0;
-    // 999.6 would be printed as 1000 of the smaller unit.
-    while (i + 1 < n && value >= step - 0.5) {
-        value /= step;
-        ++i;
-    }
-    return three_digits(value) + " " + names[i];
 }
 
 constexpr std::size_t letters_in_full = 12;
@@ -101,13 +81,9 @@ std::string format_number(double value) {
     return text;
 }
 
-std::string format_bytes(std::int64_t bytes) {
-    return scaled(static_cast<double>(bytes), kilo, std::array{"B", "kB", "MB", "GB", "TB", "PB"});
-}
+std::string format_bytes(std::int64_t bytes) { return scaled_volume(static_cast<double>(bytes)).text(); }
 
-std::string format_memory(std::int64_t bytes) {
-    return scaled(static_cast<double>(bytes), kibi, std::array{"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
-}
+std::string format_memory(std::int64_t bytes) { return memory_text(bytes); }
 
 std::string format_orders(std::string_view letters) {
     if (letters.size() <= letters_in_full) return std::string(letters);
@@ -134,7 +110,7 @@ std::string format_orders_cell(std::string_view letters) {
 
 std::string format_seconds(double seconds) {
     if (seconds >= 1) return three_digits(seconds) + " s";
-    return scaled(seconds * 1e9, kilo, std::array{"ns", "us", "ms", "s"});
+    return scaled(seconds * 1e9, kilo, std::array{"ns", "us", "ms", "s"}).text();
 }
 
 }  // namespace gnnplan::tools

@@ -10,6 +10,8 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem.hpp"
 
+#include <gnnplan/base/memory_text.hpp>
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -110,14 +112,16 @@ std::string rate(double per_second, const char* unit) { return fmt::format("{:.4
 
 std::string machine_text(const Machine& machine) {
     std::string out = fmt::format(
-        "machine     {}\nsource      {}\nmeasured    {}\nnode        {} ranks, {} each\nin a node   {}, {}\nbetween    "
+        "machine     {}\nsource      {}\nmeasured    {}\nnode        {} ranks, {} each{}\nin a node   {}, {}\nbetween  "
+        "  "
         " {}, "
         "{} per rank\nGEMM        {}\nstreaming   {}\nstep        {} of overhead\n",
         machine.name, machine.source, machine.measured ? "here" : "no", machine.ranks_per_node,
-        format_memory(machine.memory_per_rank), format_seconds(machine.intra_node.latency_seconds),
-        rate(machine.intra_node.bytes_per_second, "GB/s"), format_seconds(machine.inter_node.latency_seconds),
-        rate(machine.inter_node.bytes_per_second, "GB/s"), rate(machine.gemm_flops_per_second, "GFLOP/s"),
-        rate(machine.memory_bytes_per_second, "GB/s"), format_seconds(machine.step_seconds));
+        limit_text(machine.memory_per_rank), machine.accelerators ? ", of a device whose host loads the graph" : "",
+        format_seconds(machine.intra_node.latency_seconds), rate(machine.intra_node.bytes_per_second, "GB/s"),
+        format_seconds(machine.inter_node.latency_seconds), rate(machine.inter_node.bytes_per_second, "GB/s"),
+        rate(machine.gemm_flops_per_second, "GFLOP/s"), rate(machine.memory_bytes_per_second, "GB/s"),
+        format_seconds(machine.step_seconds));
     for (const SpmmRate& spmm : machine.spmm) {
         out += fmt::format("SpMM        width {}: {}\n", spmm.width, rate(spmm.flops_per_second, "GFLOP/s"));
     }
@@ -193,7 +197,7 @@ int list_machines(const Context& context, const ListOptions& options) {
                  {"between", Align::right},
                  {"source"}});
     for (const Machine& machine : catalog::machines()) {
-        table.add({machine.name, std::to_string(machine.ranks_per_node), format_memory(machine.memory_per_rank),
+        table.add({machine.name, std::to_string(machine.ranks_per_node), limit_text(machine.memory_per_rank),
                    rate(machine.intra_node.bytes_per_second, "GB/s"), rate(machine.inter_node.bytes_per_second, "GB/s"),
                    machine.source.substr(0, machine.source.find_first_of(":,"))});
     }

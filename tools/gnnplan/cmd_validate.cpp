@@ -4,10 +4,13 @@
 #include "planner/io/machine.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
-#include "tools/common/format.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem.hpp"
+
+#include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/memory.hpp>
 
 #include <fmt/format.h>
 
@@ -30,13 +33,22 @@ struct Verdict {
     ErrorCode code = ErrorCode::answer_no;
 };
 
+// What a rank of the machine needs: the plan says it of those it was made for, which load the graph or have a host that
+// does; of the others sizes give an estimate.
+std::int64_t peak_on(const Machine& machine, const Plan& plan, const Candidate& candidate) {
+    if (machine.accelerators == plan.machine.accelerators) return candidate.predicted.peak_bytes_per_rank;
+    const GraphRecord& graph = plan.problem.graph;
+    const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric);
+    return peak_bytes_per_rank(candidate.schedule, *sizes.numbered(candidate.schedule.numbering), machine.accelerators);
+}
+
 void check_memory(const Plan& plan, const Machine& machine, const std::string& file) {
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
-        const std::int64_t peak = plan.candidates[i].predicted.peak_bytes_per_rank;
+        const std::int64_t peak = peak_on(machine, plan, plan.candidates[i]);
         if (peak <= machine.memory_per_rank) continue;
         throw Error(ErrorCode::answer_no,
-                    fmt::format("needs {} per rank, {} has {}", format_memory(peak), machine.name,
-                                format_memory(machine.memory_per_rank)),
+                    fmt::format("needs {} per rank, {} has {}", enough_memory_text(peak), machine.name,
+                                limit_text(machine.memory_per_rank)),
                     fmt::format("{}: candidates[{}]", file, i));
     }
 }

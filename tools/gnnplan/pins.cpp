@@ -65,10 +65,9 @@ std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
     std::vector<std::string> remarks;
     const bool free = options.scheme == "3d" && !options.replication && !options.grid;
     if (free && none([](const SchemeGrid& g) { return g.grid.y > 1 && g.grid.z > 1; })) {
-        remarks.push_back(
-            fmt::format("{} ranks form no proper 3D grid; planned on {}, which are those of simpler "
-                        "schemes",
-                        ranks, texts(grids)));
+        remarks.push_back(fmt::format("{} form{} no proper 3D grid; planned on {}, which are those of simpler schemes",
+                                      ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks), ranks == 1 ? "s" : "",
+                                      texts(grids)));
     }
     return remarks;
 }

@@ -114,6 +114,20 @@ TEST(Memory, SharingSavesMemory) {
     EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + std::max(plan.load_bytes, plan.arena_bytes));
 }
 
+// Of an accelerator neither the whole graph nor its numbering counts, which its host holds.
+TEST(Memory, OfADeviceLeavesOutWhatItsHostHolds) {
+    Schedule s = lower::lowered(enumerate::all_orders(2)[0], {4, 4, 4}, 4, 1, 1000);
+    s.numbering.permuted = true;
+    const UniformStats g(1000, 50'000, true);
+    const MemoryPlan plan = plan_memory(s, g, 0);
+    EXPECT_GT(plan.load_bytes, plan.arena_bytes);
+    EXPECT_EQ(plan.order_bytes, 8000);
+    EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + plan.load_bytes + plan.order_bytes);
+    EXPECT_EQ(plan.device_peak_bytes, plan.adjacency_bytes + plan.arena_bytes);
+    EXPECT_EQ(peak_bytes_per_rank(s, g, true), plan.device_peak_bytes);
+    EXPECT_EQ(peak_bytes_per_rank(s, g), plan.peak_bytes);
+}
+
 // The peak is looked up by block sizes; it must be what every single rank needs.
 TEST(Memory, ThePeakIsThatOfTheFullestRank) {
     for (const int id : {6, 9, 10, 15}) {

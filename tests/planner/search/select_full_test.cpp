@@ -269,6 +269,63 @@ TEST(SelectFull, SaysWhatIsMissingWhenNothingFits) {
     }
 }
 
+std::int64_t needed(const Problem& p, const Machine& on, SelectOptions options, std::int64_t allowed) {
+    options.memory_per_rank = allowed;
+    const SelectResult result = select(p, on, options);
+    return result.infeasible ? result.infeasible->needed_bytes : 0;
+}
+
+// The same figure for every limit below it, also where loading alone is over the limit; and a plan from it on.
+TEST(SelectFull, WhatIsNeededDoesNotDependOnWhatIsAllowed) {
+    Machine accelerators = machine();
+    accelerators.accelerators = true;
+    SelectOptions sharded, paper;
+    sharded.scheme = "3d";
+    paper.space = SearchSpace::paper;
+    for (const Machine& on : {machine(), accelerators}) {
+        for (const SelectOptions& options : {SelectOptions{}, sharded, paper}) {
+            const Problem p = problem(widths, 8, products);
+            const std::int64_t least = needed(p, on, options, 1);
+            ASSERT_GT(least, 0);
+            for (const std::int64_t allowed : {load_bytes(products) / 2, load_bytes(products) + 1, least - 1}) {
+                if (allowed < least) EXPECT_EQ(needed(p, on, options, allowed), least) << allowed;
+            }
+            EXPECT_EQ(needed(p, on, options, least), 0) << "what is needed is enough";
+        }
+    }
+}
+
+// A processor loads what it trains on; a device is fed by its host, however small its own memory is.
+TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
+    Machine on = machine();
+    const Problem p = problem(widths, 64, products);
+    SelectOptions options;
+    options.memory_per_rank = load_bytes(products) - 1;
+    const SelectResult processors = select(p, on, options);
+    EXPECT_EQ(processors.code, ErrorCode::infeasible);
+    EXPECT_EQ(processors.infeasible->load_bytes, load_bytes(products));
+    on.accelerators = true;
+    const SelectResult devices = select(p, on, options);
+    ASSERT_TRUE(devices) << devices.message;
+    for (const Candidate& c : devices.selection->plan.candidates) {
+        EXPECT_EQ(c.predicted.peak_bytes_per_rank, peak_bytes_per_rank(c.schedule, products, true));
+        EXPECT_LE(c.predicted.peak_bytes_per_rank, options.memory_per_rank);
+    }
+    options.memory_per_rank = 1;
+    EXPECT_EQ(select(p, on, options).infeasible->load_bytes, 0);
+}
+
+TEST(SelectFull, WhatIsMissingIsSaidInBinaryUnitsAndAsItWasWritten) {
+    SelectOptions options;
+    options.memory_per_rank = 16'000'000;
+    const std::string message = select(problem(widths, 1, products), machine(), options).message;
+    EXPECT_NE(message.find("the thriftiest on 1 rank needs "), std::string::npos) << message;
+    EXPECT_NE(message.find("MiB per rank, 16 MB (15.3 MiB) are allowed"), std::string::npos) << message;
+    options.memory_per_rank = 16 << 20;
+    EXPECT_NE(select(problem(widths, 1, products), machine(), options).message.find("per rank, 16 MiB are allowed"),
+              std::string::npos);
+}
+
 std::int64_t count_of(const Selection& s, const std::string& why) {
     std::int64_t count = 0;
     for (const Rejected& r : s.rejected) count += r.why.starts_with(why) ? r.count : 0;
@@ -300,6 +357,8 @@ TEST(SelectFull, RejectedClassesAreNamed) {
         if (r.why.starts_with("not applicable")) inapplicable.insert(r.what);
     }
     EXPECT_EQ(inapplicable, std::set<std::string>{"3d"}) << "five ranks form no grid with y and z";
+    EXPECT_TRUE(std::any_of(selected(1).rejected.begin(), selected(1).rejected.end(),
+                            [](const Rejected& r) { return r.why == "not applicable: 1 rank forms no such grid"; }));
     EXPECT_GT(count_of(selected(128), "dominated"), 0) << "sharded grids are not searched where rdm fits";
 }
 

@@ -111,6 +111,7 @@ struct Machine {
     double step_seconds = 0;             // fixed overhead of one step (launch, synchronisation)
 
     std::optional<Calibration> calibration{};  // takes precedence over the single rates where it has them
+    bool accelerators = false;  // memory_per_rank is a device's: its host loads the graph, in memory of its own
 };
 
 // Sparse rate for a slice of `width` columns, by linear interpolation between the measured widths.

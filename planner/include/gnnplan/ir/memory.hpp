@@ -29,13 +29,14 @@ struct MemoryPlan {
     std::int64_t load_bytes = 0;               // the whole graph's structure while blocks are cut from it
     std::int64_t order_bytes = 0;              // of the numbering, until features are read
     std::int64_t peak_bytes = 0;               // adjacency + requests + max(load + order, arena + max(order, served))
+    std::int64_t device_peak_bytes = 0;  // without what a device's host does: adjacency + requests + arena + served
 };
 
 // `graph` answers in the schedule's numbering, here and below.
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank);
 
-// The largest peak over all ranks.
-std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph);
+// The largest peak over all ranks: of processors, which load the graph as well, or of accelerators, whose hosts do.
+std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph, bool accelerators = false);
 
 // Buffers of a step on `rank` besides its tensors. A redistribution stages what is not contiguous in the source or the
 // target; a distributed product the largest piece received from another rank, its nonzeros, and the needed rows of a
