@@ -6,6 +6,7 @@
 #include "tools/common/table.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/memory_text.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,6 +55,23 @@ TEST(Format, BytesAndSeconds) {
     EXPECT_EQ(format_seconds(0), "0 ns");
 }
 
+TEST(Format, MemoryIsInBinaryUnitsAndLimitsAsWritten) {
+    for (const char* written : {"290 MiB", "16 GiB", "1.5 GiB", "512 KiB", "80 GiB"}) {
+        EXPECT_EQ(limit_text(parse_size(written)), written);
+    }
+    EXPECT_EQ(limit_text(parse_size("16GB")), "16 GB (14.9 GiB)");
+    EXPECT_EQ(limit_text(parse_size("450MB")), "450 MB (429 MiB)");
+    EXPECT_EQ(limit_text(12'612'345'857), "11.7 GiB");
+    // Rounded up, what is needed is enough.
+    EXPECT_EQ(enough_memory_text(34'735'800'001), "32.4 GiB");
+    EXPECT_EQ(enough_memory_text(std::int64_t{32} << 30), "32 GiB");
+    EXPECT_EQ(enough_memory_text((std::int64_t{1} << 40) - 1), "1 TiB");
+    for (std::int64_t bytes = 1; bytes < std::int64_t{1} << 50; bytes = bytes * 17 / 13 + 1) {
+        EXPECT_GE(parse_size(enough_memory_text(bytes)), bytes);
+        EXPECT_LE(static_cast<double>(parse_size(enough_memory_text(bytes))), 1.011 * static_cast<double>(bytes) + 1);
+    }
+}
+
 TEST(Format, OrdersOfLongNetworksCountRepetitions) {
     const auto repeated = [](const std::string& letters, int times) {
         std::string text;
@@ -78,6 +96,20 @@ TEST(Format, ColumnsAlignByCodePoints) {
     table.add({"-", "1000"}, true);
     EXPECT_EQ(table.text(false), "kept     n\nÂH0      1\n-     1000\n");
     EXPECT_EQ(table.text(true), "kept     n\nÂH0      1\n\033[1m-     1000\033[0m\n");
+}
+
+TEST(Format, LastColumnIsBrokenAtSpacesWhereALineIsTooLong) {
+    Table table({{"n", Align::right}, {"choices"}});
+    table.add({"1", "rows, overlap, permuted, ÂX once"}, true);
+    table.add_title("a line");
+    table.add({"10", "-"});
+    EXPECT_EQ(table.text(false, 28), " n  choices\n 1  rows, overlap, permuted,\n    ÂX once\na line\n10  -\n");
+    EXPECT_EQ(table.text(false), table.text(false, 100));
+    EXPECT_THAT(table.text(false), ::testing::HasSubstr("permuted, ÂX once\n"));
+    EXPECT_EQ(broken_at_spaces("one  two", 5), (std::vector<std::string>{"one", "two"}));
+    EXPECT_EQ(broken_at_spaces("N=1  nnz=2  3 features", 18), (std::vector<std::string>{"N=1  nnz=2", "3 features"}));
+    EXPECT_EQ(broken_at_spaces("", 5), std::vector<std::string>{""});
+    EXPECT_EQ(labelled("graph", "x"), "graph    x\n");
 }
 
 TEST(Options, CountsAreDecimalDigitsWithinBounds) {

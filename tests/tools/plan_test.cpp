@@ -26,9 +26,10 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
         gnnplan("plan --graph reddit --hidden 128 --layers 2 --ranks 8 --machine a6000x8 --space paper -o " + file);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("reddit (card: GNN-RDM Table V)"));
-    EXPECT_THAT(outcome.out, HasSubstr("N=232,965  nnz=114,848,857 (self loops included)  602 features, 41 classes"));
-    EXPECT_THAT(outcome.out, HasSubstr("(preset, not measured here: expect larger error)   48 GiB per rank"));
-    EXPECT_THAT(outcome.out, HasSubstr("64 configurations: 64 feasible, 0 over memory"));
+    EXPECT_THAT(outcome.out, HasSubstr("N=232,965  nnz=114,848,857 (self loops included)"));
+    EXPECT_THAT(outcome.out, HasSubstr("602 features, 41 classes"));
+    EXPECT_THAT(outcome.out, HasSubstr("machine  48 GiB per rank   a6000x8 (preset, not measured here"));
+    EXPECT_THAT(outcome.out, HasSubstr("64 configurations: 64 compared, none over memory"));
     EXPECT_THAT(outcome.out, HasSubstr("mpirun -n 8 gnnrun " + file + " --data DIR"));
 
     const auto plan = nlohmann::json::parse(read_text(file));
@@ -186,6 +187,88 @@ TEST(Plan, TopLimitsTheRowsOnly) {
     EXPECT_THAT(out, HasSubstr("\n   3  "));
     EXPECT_THAT(out, ::testing::Not(HasSubstr("\n   4  ")));
     EXPECT_THAT(out, HasSubstr("32 configurations"));
+}
+
+std::size_t longest_line(const std::string& text) {
+    std::size_t longest = 0;
+    std::size_t width = 0;
+    for (const char c : text) {
+        if (c == '\n')
+            width = 0;
+        else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U)
+            longest = std::max(longest, ++width);
+    }
+    return longest;
+}
+
+TEST(Plan, LinesFitAHundredColumns) {
+    std::vector<std::string> questions{"--graph reddit --ranks 8 --layers 100",
+                                       "--graph ogbn-products --ranks 64 --layers 3 --train-fraction 0.1 --top 40",
+                                       "--graph reddit --ranks 8 --layers 7 --forward SDDSDSS --train-fraction 0.1",
+                                       "--graph ogbn-papers100m --ranks 128 --machine summit --scheme 1d --top 40",
+                                       "--graph amazon --ranks 16 --machine summit --memory 3GB --top 40",
+                                       "--graph cora --ranks 1 --space paper --top 40"};
+    for (const auto& card : gnnplan("datasets list --json").json()["datasets"]) {
+        const std::string classes = card["classes"].is_null() ? " --classes 40" : "";
+        questions.push_back("--memory 1TiB --ranks 6 --graph " + card["selector"].get<std::string>() + classes);
+    }
+    for (const auto& machine : gnnplan("machines list --json").json()["machines"]) {
+        questions.push_back("--graph reddit --ranks 8 --machine " + machine["name"].get<std::string>());
+    }
+    ASSERT_GT(questions.size(), 30U);
+    for (const std::string& question : questions) {
+        const Outcome outcome = gnnplan("plan " + question);
+        EXPECT_EQ(outcome.code, 0) << question << outcome.err;
+        EXPECT_LE(longest_line(outcome.out), 100U) << question << "\n" << outcome.out;
+    }
+    EXPECT_LE(longest_line(gnnplan("enumerate --graph reddit --ranks 8 --space full").out), 100U);
+    EXPECT_LE(longest_line(gnnplan("enumerate --graph reddit --ranks 8 --layers 100").out), 100U);
+}
+
+// Each scheme has a row before the second of any; what the words of the rows mean follows, and no others.
+TEST(Plan, TableBeginsWithTheBestOfEachScheme) {
+    const std::string out = gnnplan("plan --graph reddit --ranks 8 --machine a6000x8").out;
+    const std::string best = out.substr(0, out.find("the next fastest"));
+    for (const char* scheme : {" 1d ", " 1.5d ", " 2d ", " 3d ", " rdm "}) {
+        EXPECT_EQ(best.find(scheme), best.rfind(scheme)) << scheme;
+        EXPECT_NE(best.find(scheme), std::string::npos) << scheme;
+    }
+    EXPECT_THAT(best, HasSubstr("\nwhat frameworks do by default\n"));
+    EXPECT_THAT(best, ::testing::ContainsRegex("  -  1d  .*8x1  .*DD .*as PyTorch Geometric: nothing kept"));
+    EXPECT_THAT(out, HasSubstr("trust    Not measured here"));
+    EXPECT_THAT(out, HasSubstr("among the "));
+    EXPECT_THAT(out, ::testing::Not(HasSubstr("pruned: ")));
+    EXPECT_THAT(gnnplan("plan --graph reddit --ranks 8 --train-fraction 0.01").out, HasSubstr("pruned: "));
+}
+
+// A device is judged by what it holds; what its host needs to load stands apart, and so does what is not counted.
+TEST(Plan, DevicesAreNotJudgedByWhatTheirHostsLoad) {
+    const std::string papers = "plan --graph ogbn-papers100m --machine summit --ranks 128 --scheme 1.5d";
+    const Outcome planned = gnnplan(papers);
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    EXPECT_THAT(planned.out, HasSubstr("loading  with gnnrun a rank would hold 16.2 GiB of its host's memory"));
+    EXPECT_EQ(gnnplan("machines show summit --json").json()["accelerators"], true);
+    EXPECT_FALSE(gnnplan("machines show cpu-node --json").json().contains("accelerators"));
+    const std::string reddit = "plan --graph reddit --machine a6000x8 --ranks 8";
+    const auto peak = gnnplan(reddit + " --json").json()["predicted"]["peak_bytes_per_rank"].get<std::int64_t>();
+    EXPECT_THAT(gnnplan(reddit).out, ::testing::Not(HasSubstr("CUDA context")));
+    EXPECT_THAT(gnnplan(reddit + " --memory " + std::to_string(peak)).out, HasSubstr("CUDA"));
+}
+
+// What is needed is the same whatever is allowed, and enough.
+TEST(Plan, WhatIsNeededIsEnough) {
+    const auto needed = [](const std::string& memory) {
+        const std::string command = "plan --graph reddit --ranks 4 --machine cpu-node --json --memory ";
+        return gnnplan(command + memory).json()["needed_bytes_per_rank"].get<std::int64_t>();
+    };
+    const std::int64_t least = needed("1MiB");
+    EXPECT_EQ(needed("470MiB"), least) << "more than loading alone";
+    EXPECT_EQ(needed(std::to_string(least - 1)), least);
+    const std::string command = "plan --graph reddit --ranks 4 --machine cpu-node --memory ";
+    EXPECT_EQ(gnnplan(command + std::to_string(least)).code, 0);
+    const Outcome refused = gnnplan(command + "290MB");
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_THAT(refused.err, HasSubstr("290 MB (277 MiB) are allowed"));
 }
 
 TEST(Plan, WidthsStandInForFeaturesHiddenLayersAndClasses) {

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace gnnplan::tools {
 namespace {
 
 constexpr std::size_t gap = 2;
+constexpr std::size_t narrowest = 20;  // of a last column that is broken
 
 // Code points: every byte but UTF-8 continuations.
 std::size_t width_of(std::string_view text) {
@@ -19,18 +21,31 @@ std::size_t width_of(std::string_view text) {
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+// Parts of a sentence that stand two spaces apart are kept whole where a line stays half full without the last.
+std::string take_last_part(std::string& line, std::size_t width) {
+    const std::size_t begin = line.rfind("  ");
+    if (begin == std::string::npos || begin < width / 2 || begin + 2 >= line.size()) return "";
+    std::string part = line.substr(begin);
+    line.erase(begin);
+    return part;
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> cells, bool emphasised) {
     ensure(cells.size() == columns_.size(), "a table row has one cell per column");
-    rows_.push_back({std::move(cells), emphasised});
+    rows_.push_back({std::move(cells), emphasised, false});
 }
+
+void Table::add_title(std::string title) { rows_.push_back({{std::move(title)}, false, true}); }
 
 std::vector<std::size_t> Table::widths() const {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         widths.push_back(width_of(columns_[c].title));
-        for (const Row& row : rows_) widths[c] = std::max(widths[c], width_of(row.cells[c]));
+        for (const Row& row : rows_) {
+            if (!row.title) widths[c] = std::max(widths[c], width_of(row.cells[c]));
+        }
     }
     return widths;
 }
@@ -58,28 +73,77 @@ std::string Table::html() const {
     std::string out = "<table>\n<thead>\n" + row_of("th", "", [&](std::size_t c) { return columns_[c].title; }) +
                       "</thead>\n<tbody>\n";
     for (const Row& row : rows_) {
+        if (row.title) {
+            out += "<tr><th colspan=\"" + std::to_string(columns_.size()) + "\">" + xml_escaped(row.cells.front()) +
+                   "</th></tr>\n";
+            continue;
+        }
         out += row_of("td", row.emphasised ? " class=\"best\"" : "", [&](std::size_t c) { return row.cells[c]; });
     }
     return out + "</tbody>\n</table>\n";
 }
 
-std::string Table::text(bool color) const {
-    const std::vector<std::size_t> widths = this->widths();
-    const auto line = [&](const auto& cell_of) {
+std::string Table::text(bool color, std::size_t width) const {
+    std::vector<std::size_t> widths = this->widths();
+    std::size_t begin_of_last = 0;
+    for (std::size_t c = 0; c + 1 < widths.size(); ++c) begin_of_last += widths[c] + gap;
+    const std::size_t left = width > begin_of_last + narrowest ? width - begin_of_last : narrowest;
+    const bool wraps = width != std::string::npos && widths.back() > left;
+    if (wraps) widths.back() = 0;
+    const auto line = [&](const std::vector<std::string>& cells) {
         std::string out;
         for (std::size_t c = 0; c < columns_.size(); ++c) {
-            const std::string& cell = cell_of(c);
-            const std::string padding(widths[c] - width_of(cell), ' ');
-            out += columns_[c].align == Align::right ? padding + cell : cell + padding;
+            const std::size_t cell_width = width_of(cells[c]);
+            const std::string padding(widths[c] > cell_width ? widths[c] - cell_width : 0, ' ');
+            out += columns_[c].align == Align::right ? padding + cells[c] : cells[c] + padding;
             out.append(gap, ' ');
         }
         out.erase(out.find_last_not_of(' ') + 1);
-        return out;
+        return out + "\n";
     };
-    std::string all = line([&](std::size_t c) -> const std::string& { return columns_[c].title; }) + "\n";
+    std::vector<std::string> titles;
+    for (const Column& column : columns_) titles.push_back(column.title);
+    std::string all = line(titles);
     for (const Row& row : rows_) {
-        const std::string out = line([&](std::size_t c) -> const std::string& { return row.cells[c]; });
-        all += (row.emphasised ? bold(out, color) : out) + "\n";
+        if (row.title) {
+            all += row.cells.front() + "\n";
+            continue;
+        }
+        std::vector<std::string> cells = row.cells;
+        const std::vector<std::string> last = broken_at_spaces(cells.back(), wraps ? left : std::string::npos);
+        for (const std::string& part : last) {
+            if (&part != &last.front()) cells.assign(columns_.size(), "");
+            cells.back() = part;
+            const std::string out = line(cells);
+            all += row.emphasised ? bold(out.substr(0, out.size() - 1), color) + "\n" : out;
+        }
+    }
+    return all;
+}
+
+std::vector<std::string> broken_at_spaces(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines{""};
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin + 1), text.size());
+        const std::string_view word = text.substr(begin, end - begin);  // with the space before it
+        if (!lines.back().empty() && width_of(lines.back()) + width_of(word) > width) {
+            const std::string next = take_last_part(lines.back(), width) + std::string(word);
+            lines.back().erase(lines.back().find_last_not_of(' ') + 1);
+            lines.push_back(next.substr(next.find_first_not_of(' ')));
+        } else {
+            lines.back() += word;
+        }
+        begin = end;
+    }
+    return lines;
+}
+
+std::string labelled(std::string_view label, std::string_view text) {
+    constexpr std::size_t begin = 9;
+    std::string all;
+    for (const std::string& line : broken_at_spaces(text, line_width - begin)) {
+        const std::string_view before = all.empty() ? label : std::string_view();
+        all += std::string(before) + std::string(begin - std::min(begin, before.size()), ' ') + line + "\n";
     }
     return all;
 }

@@ -15,6 +15,9 @@ struct Column {
     Align align = Align::left;
 };
 
+// What terminals and pages show without wrapping lines.
+inline constexpr std::size_t line_width = 100;
+
 // Cells are UTF-8; a column is as wide as its widest cell, counted in code points.
 class Table {
 public:
@@ -22,22 +25,31 @@ public:
 
     // As many cells as columns. An emphasised row is bold where colour is on.
     void add(std::vector<std::string> cells, bool emphasised = false);
-    std::string text(bool color) const;
+    // A line between rows.
+    void add_title(std::string title);
+    // Where a line would be longer than `width`, the last column's cell goes on below itself, broken at spaces.
+    std::string text(bool color, std::size_t width = std::string::npos) const;
     std::size_t width() const;  // of the longest line of text()
     std::string html() const;   // a <table>; emphasised rows have the class "best"
 
 private:
-    std::vector<std::size_t> widths() const;
     struct Row {
         std::vector<std::string> cells;
-        bool emphasised;
+        bool emphasised = false;
+        bool title = false;  // a line of its own, cells.front()
     };
+    std::vector<std::size_t> widths() const;
     std::vector<Column> columns_;
     std::vector<Row> rows_;
 };
 
 // `when`: "always", "never", or "auto": only where stdout is a terminal and NO_COLOR is not set.
 bool use_color(std::string_view when);
+
+// Lines of at most `width` code points as far as spaces allow; at least one line.
+std::vector<std::string> broken_at_spaces(std::string_view text, std::size_t width);
+// "label    text", broken to lines of line_width with what follows under the beginning of the text.
+std::string labelled(std::string_view label, std::string_view text);
 
 std::string bold(std::string_view text, bool color);
 
@@ -47,8 +59,5 @@ std::string xml_escaped(std::string_view text);
 // Lines of at most `width` code points, broken at blanks; all but the first are indented by `indent` blanks. A word
 // that is longer stays whole. No line break at the end.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
-
-// Lines for people are no longer than this.
-inline constexpr std::size_t line_width = 100;
 
 }  // namespace gnnplan::tools

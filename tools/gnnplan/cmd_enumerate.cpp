@@ -3,8 +3,8 @@
 #include "tools/common/options.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/command.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/enumeration.hpp"
+#include "tools/gnnplan/plan_legend.hpp"
 
 #include <fmt/format.h>
 
@@ -33,32 +33,35 @@ std::string headline(const io::EnumerationDocument& document) {
                        document.replication ? fmt::format(", R_A={}", *document.replication) : "");
 }
 
+std::vector<Column> columns_of(bool full) {
+    std::vector<Column> columns{{full ? "  " : "Pareto"}, {"id", Align::right}};
+    if (full) columns.insert(columns.end(), {{"scheme"}, {"grid"}});
+    columns.insert(columns.end(), {{"forward"},
+                                   {"backward"},
+                                   {full ? "redist." : "redistribution", Align::right},
+                                   {"sparse", Align::right},
+                                   {full ? "moved" : "elements moved", Align::right},
+                                   {full ? "SpMM" : "SpMM operations", Align::right}});
+    if (full) columns.insert(columns.end(), {{"choices"}});
+    return columns;
+}
+
 std::string human_table(const io::EnumerationDocument& document, bool color) {
     const bool full = document.space == "full";
-    std::vector<Column> columns{{"id", Align::right},
-                                {"forward"},
-                                {"backward"},
-                                {"redistribution", Align::right},
-                                {"sparse", Align::right},
-                                {"elements moved", Align::right},
-                                {"SpMM operations", Align::right},
-                                {"Pareto"}};
-    if (full) columns.insert(columns.end(), {{"scheme"}, {"grid"}, {"kept"}, {"choices"}});
-    Table table(columns);
+    Table table(columns_of(full));
     for (const auto& c : document.configurations) {
-        std::vector<std::string> cells{std::to_string(c.id),           format_orders_cell(c.forward),
-                                       format_orders_cell(c.backward), format_number(c.redistribution_units),
-                                       format_number(c.sparse_units),  format_number(c.communication_elements),
-                                       format_number(c.spmm_ops),      c.pareto ? "yes" : ""};
-        if (c.configuration) {
-            for (std::string cell : {c.configuration->scheme, c.configuration->grid.text(), kept_text(*c.configuration),
-                                     choices_text(*c.configuration)}) {
-                cells.push_back(std::move(cell));
-            }
-        }
+        std::vector<std::string> cells{c.pareto ? (full ? "+" : "yes") : "", std::to_string(c.id)};
+        if (full) cells.insert(cells.end(), {c.configuration->scheme, c.configuration->grid.text()});
+        cells.insert(cells.end(), {format_orders_cell(c.forward), format_orders_cell(c.backward),
+                                   format_number(c.redistribution_units), format_number(c.sparse_units),
+                                   format_number(c.communication_elements), format_number(c.spmm_ops)});
+        if (full) cells.push_back(choices_cell(*c.configuration));
         table.add(std::move(cells), c.pareto);
     }
-    return headline(document) + table.text(color);
+    const char* legend =
+        "+: on the Pareto front of both units. redist.: columns redistributed, sparse: columns of "
+        "sparse products, an epoch; moved: elements sent; SpMM: multiply-adds.";
+    return headline(document) + table.text(color, line_width) + (full ? labelled("legend", legend) : "");
 }
 
 int run_enumerate(const Context& context, const EnumerateOptions& options) {

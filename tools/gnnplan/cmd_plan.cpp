@@ -31,7 +31,7 @@ struct PlanOptions {
     ProblemFlags problem;
     RunQuestion run;
     std::string pareto = "time,memory";
-    std::int64_t top = 10;
+    std::int64_t top = 5;
     std::optional<std::string> output, table;
     bool json = false;
 };
@@ -127,7 +127,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
     }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + "\n" +
-          plan_table(*result.selection, options.top, color) + balance_line(plan, *loaded.problem.graph) +
+          plan_table(*result.selection, pins.pareto, options.top, color) +
+          memory_lines(*result.selection, *loaded.problem.graph) + balance_line(plan, *loaded.problem.graph) +
           run_outlook(plan, *loaded.problem.graph) + run_hint(options, machine));
     return 0;
 }
@@ -145,7 +146,8 @@ void add_plan(CLI::App& root, Context& context) {
     command.add_option("--pareto", options->pareto, "What the Pareto mark is over: time, memory, volume, spmm")
         ->type_name("LIST")
         ->capture_default_str();
-    add_count(command, "--top", options->top, "Rows of the table", {1});
+    add_count(command, "--top", options->top, "How many of the fastest are listed, besides the best of each scheme",
+              {1});
     command.add_option("-o,--output", options->output, "Where to write the plan")->type_name("FILE");
     command
         .add_option("--table", options->table,

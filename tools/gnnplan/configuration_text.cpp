@@ -51,11 +51,11 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.overlap) choices.emplace_back("overlap");
     if (configuration.permutation) choices.emplace_back("permuted");
     if (configuration.parts > 1) choices.push_back(fmt::format("{} parts", configuration.parts));
-    if (configuration.replicated_input) choices.emplace_back("input replicated");
-    if (configuration.constant_input && !configuration.cached_aggregation) choices.emplace_back("constant input");
-    if (configuration.column_loss) choices.emplace_back("column loss");
-    if (configuration.loss_rows) choices.emplace_back("loss rows");
-    if (configuration.factored_values) choices.emplace_back("factored values");
+    if (configuration.replicated_input) choices.emplace_back("X replicated");
+    if (configuration.constant_input && !configuration.cached_aggregation) choices.emplace_back("X constant");
+    if (configuration.column_loss) choices.emplace_back("loss by columns");
+    if (configuration.loss_rows) choices.emplace_back("pruned");
+    if (configuration.factored_values) choices.emplace_back("factored");
     if (configuration.bf16) choices.emplace_back("bf16");
     if (!configuration.exact) choices.emplace_back("inexact");
     return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));

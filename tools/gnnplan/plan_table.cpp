@@ -3,6 +3,11 @@
 #include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
+#include "tools/gnnplan/plan_legend.hpp"
+#include "tools/gnnplan/trust.hpp"
+
+#include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/ir/memory.hpp>
 
 #include <fmt/format.h>
 
@@ -15,22 +20,142 @@ std::string separation_line(const Selection& selection) {
     const std::optional<double> slower = separation(selection);
     if (!slower) return "";
     const Machine& machine = selection.plan.machine;
-    const std::string error =
-        fmt::format("predictions err by {:.0f} % {}", 100 * cost::model_error(machine),
-                    machine.calibration ? "(median, cross-validated)" : "or more without gnnplan calibrate");
+    const std::string error = fmt::format("predictions err by {:.0f} % {}", 100 * cost::model_error(machine),
+                                          machine.calibration ? "(median, cross-validated)" : "or more");
     const std::int64_t tied = ties(selection);
-    if (tied == 1) return fmt::format("#1 leads #2 by {:.1f} %; {}.\n", 100 * *slower, error);
-    return fmt::format(
-        "#1 to #{} are a tie, #2 {:.1f} % behind: {}. gnnrun times those that can pay off within 5 % of the run.\n",
-        tied, 100 * *slower, error);
+    if (tied == 1) return labelled("lead", fmt::format("#1 leads #2 by {:.2g} %; {}.", 100 * *slower, error));
+    return labelled("tie", fmt::format("#1 to #{} are a tie: {}. gnnrun will time those of the plan during its first "
+                                       "epochs, using at most 5 % of the run.",
+                                       tied, error));
 }
 
-std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
-    if (rejected.empty()) return "";
-    Table table({{"set aside"}, {"count", Align::right}, {"why"}});
-    for (const Rejected& r : rejected) table.add({r.what, r.count > 0 ? format_count(r.count) : "-", r.why});
-    return "\n" + table.text(color) + "\n";
+std::string trust_line(const Machine& machine) {
+    const std::string sentence = trust_sentence(machine);
+    return sentence.empty() ? "" : labelled("trust", sentence);
 }
+
+// Classes that are set aside for one reason share a row.
+std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
+    std::vector<Rejected> classes;
+    for (const Rejected& r : rejected) {
+        const auto same =
+            std::find_if(classes.begin(), classes.end(), [&](const Rejected& c) { return c.why == r.why; });
+        if (same == classes.end()) {
+            classes.push_back(r);
+        } else {
+            same->what += ", " + r.what;
+            same->count += r.count;
+        }
+    }
+    if (classes.empty()) return "";
+    Table table({{"not compared"}, {"count", Align::right}, {"why"}});
+    for (const Rejected& r : classes) table.add({r.what, r.count > 0 ? format_count(r.count) : "-", r.why});
+    return "\n" + table.text(color, line_width) + "\n";
+}
+
+// "602-(99 x 128)-41"
+std::string widths_text(const std::vector<std::int64_t>& widths) {
+    constexpr std::ptrdiff_t counted = 4;
+    std::vector<std::string> parts;
+    for (auto at = widths.begin(); at != widths.end();) {
+        const auto end = std::find_if(at, widths.end(), [&](std::int64_t width) { return width != *at; });
+        const bool many = end - at >= counted;
+        parts.push_back(many ? fmt::format("({} x {})", end - at, *at) : std::to_string(*at));
+        at = many ? end : at + 1;
+    }
+    return fmt::format("{}", fmt::join(parts, "-"));
+}
+
+// A tenth less, in whole MiB: a limit that leaves a device some room.
+std::string reserved_limit(std::int64_t allowed) {
+    constexpr std::int64_t mebibyte = 1 << 20;
+    return fmt::format("{}MiB", std::max<std::int64_t>(1, (allowed - allowed / 10) / mebibyte));
+}
+
+// Indices of the ranking: the fastest of each scheme that fits.
+std::vector<std::size_t> best_of_schemes(const std::vector<Ranked>& ranked) {
+    std::vector<std::size_t> best;
+    for (std::size_t i = 0; i < ranked.size(); ++i) {
+        const auto same = [&](std::size_t other) {
+            return ranked[other].configuration.scheme == ranked[i].configuration.scheme;
+        };
+        if (ranked[i].fits && std::none_of(best.begin(), best.end(), same)) best.push_back(i);
+    }
+    return best;
+}
+
+// The rest of the `top` fastest.
+std::vector<std::size_t> next_fastest(const std::vector<Ranked>& ranked, std::int64_t top,
+                                      const std::vector<std::size_t>& shown) {
+    std::vector<std::size_t> rest;
+    for (std::size_t i = 0; i < std::min(ranked.size(), static_cast<std::size_t>(top)) && ranked[i].fits; ++i) {
+        if (std::find(shown.begin(), shown.end(), i) == shown.end()) rest.push_back(i);
+    }
+    return rest;
+}
+
+std::string orders_text(const Configuration& c) {
+    return format_orders_cell(text(c.forward)) + " " + format_orders_cell(text(c.backward));
+}
+
+// Rows of one selection; orders of long networks go where cells may be broken.
+class Rows {
+public:
+    Rows(const Selection& selection, const std::vector<std::size_t>& shown) : selection_(selection) {
+        for (const std::size_t i : shown) {
+            long_orders_ = long_orders_ || orders_text(selection.ranked[i].configuration).size() > widest_orders;
+        }
+    }
+
+    Table table() const {
+        return Table({{"  "},
+                      {"#", Align::right},
+                      {"scheme"},
+                      {"grid"},
+                      {long_orders_ ? "" : "orders"},
+                      {"epoch", Align::right},
+                      {"ratio", Align::right},
+                      {"volume", Align::right},
+                      {"peak/rank", Align::right},
+                      {long_orders_ ? "orders, choices" : "choices"}});
+    }
+
+    void add(Table& table, std::size_t i) const {
+        const Ranked& r = selection_.ranked[i];
+        table.add(cells((i == 0 ? "*" : " ") + std::string(r.pareto ? "+" : " "), std::to_string(i + 1),
+                        r.configuration, r.predicted, choices_cell(r.configuration)),
+                  i == 0);
+    }
+
+    // What the plan has of what frameworks do unasked.
+    void add_baselines(Table& table) const {
+        for (const Alternative& a : selection_.plan.alternatives) {
+            if (!a.choice.starts_with("baseline")) continue;
+            const char* who = a.choice == "baseline" ? "PyTorch Geometric" : "DGL";
+            table.add(cells("", "-", a.configuration, a.predicted, fmt::format("as {}: nothing kept", who)));
+        }
+    }
+
+private:
+    std::vector<std::string> cells(std::string marks, std::string number, const Configuration& c, const Prediction& p,
+                                   const std::string& words) const {
+        const std::string orders = orders_text(c);
+        return {std::move(marks),
+                std::move(number),
+                c.scheme,
+                c.grid.text(),
+                long_orders_ ? "" : orders,
+                format_seconds(p.epoch_seconds, selection_.plan.machine),
+                fmt::format("{:.2f}", p.epoch_seconds / selection_.ranked.front().predicted.epoch_seconds),
+                format_bytes(p.total_bytes),
+                format_memory(p.peak_bytes_per_rank),
+                (long_orders_ ? orders + ", " : "") + words};
+    }
+
+    static constexpr std::size_t widest_orders = 11;
+    const Selection& selection_;
+    bool long_orders_ = false;
+};
 
 }  // namespace
 
@@ -55,47 +180,65 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
         if (rejected.why.starts_with("over memory")) over += rejected.count;
         if (rejected.why.starts_with("slower")) slower += rejected.count;
     }
-    const std::string unseen = slower > 0 ? fmt::format(", {} slower", format_count(slower)) : "";
-    return fmt::format(
-        "graph    {}\nmodel    {} {}\nmachine  {}   {} per rank\nsearch   {} configurations: {} feasible, {} over "
-        "memory{}\n",
-        graph_line(problem), problem.model.name, fmt::join(problem.model.widths, "-"), machine_line(machine),
-        format_memory(selection.memory_per_rank), format_count(fitting + over + slower), format_count(fitting),
-        format_count(over), unseen);
+    std::string search =
+        fmt::format("{} configurations: {} compared", format_count(fitting + over + slower), format_count(fitting));
+    if (slower > 0) search += fmt::format(", {} slower", format_count(slower));
+    search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
+    return labelled("graph", graph_line(problem)) +
+           labelled("model", fmt::format("{} {}, {} rank{}", problem.model.name, widths_text(problem.model.widths),
+                                         problem.ranks, problem.ranks == 1 ? "" : "s")) +
+           labelled("machine",
+                    fmt::format("{} per rank   {}", limit_text(selection.memory_per_rank), machine_line(machine))) +
+           labelled("search", search);
 }
 
-std::string plan_table(const Selection& selection, std::int64_t top, bool color) {
-    Table table({{" "},
-                 {"#", Align::right},
-                 {"forward"},
-                 {"backward"},
-                 {"kept"},
-                 {"scheme"},
-                 {"grid"},
-                 {"choices"},
-                 {"epoch", Align::right},
-                 {"volume/epoch", Align::right},
-                 {"SpMM", Align::right},
-                 {"peak/rank", Align::right},
-                 {"Pareto"}});
-    std::int64_t number = 0;
-    for (const Ranked& r : selection.ranked) {
-        if (!r.fits || number == top) break;
-        ++number;
-        const Configuration& c = r.configuration;
-        table.add(
-            {number == 1 ? "*" : "", std::to_string(number), format_orders_cell(text(c.forward)),
-             format_orders_cell(text(c.backward)), kept_text(c), c.scheme, c.grid.text(), choices_text(c),
-             format_seconds(r.predicted.epoch_seconds), format_bytes(r.predicted.total_bytes),
-             format_number(r.executed.sparse), format_memory(r.predicted.peak_bytes_per_rank), r.pareto ? "yes" : ""},
-            number == 1);
+std::string plan_table(const Selection& selection, const std::vector<Objective>& objectives, std::int64_t top,
+                       bool color) {
+    const std::vector<std::size_t> best = best_of_schemes(selection.ranked);
+    const std::vector<std::size_t> next = next_fastest(selection.ranked, top, best);
+    std::vector<std::size_t> shown = best;
+    shown.insert(shown.end(), next.begin(), next.end());
+    const Rows rows(selection, shown);
+    Table table = rows.table();
+    table.add_title("best of each scheme");
+    for (const std::size_t i : best) rows.add(table, i);
+    if (!selection.plan.alternatives.empty()) {
+        table.add_title("what frameworks do by default");
+        rows.add_baselines(table);
     }
-    return table.text(color) + rejected_table(selection.rejected, color) + separation_line(selection);
+    if (!next.empty()) table.add_title("the next fastest of any scheme (--top N lists more)");
+    for (const std::size_t i : next) rows.add(table, i);
+    std::vector<const Ranked*> legend;
+    legend.reserve(shown.size());
+    for (const std::size_t i : shown) legend.push_back(&selection.ranked[i]);
+    const auto compared =
+        std::count_if(selection.ranked.begin(), selection.ranked.end(), [](const Ranked& r) { return r.fits; });
+    return table.text(color, line_width) + plan_legend(legend, objectives, static_cast<std::size_t>(compared)) +
+           rejected_table(selection.rejected, color) + separation_line(selection) + trust_line(selection.plan.machine);
+}
+
+std::string memory_lines(const Selection& selection, const GraphStats& graph) {
+    const Machine& machine = selection.plan.machine;
+    if (!machine.accelerators) return "";
+    const std::int64_t loading = load_bytes(graph);
+    std::string lines = labelled(
+        "loading", fmt::format("with gnnrun a rank would hold {} of its host's memory, {} on a node: not in peak/rank",
+                               format_memory(loading), format_memory(loading * machine.ranks_per_node)));
+    const std::int64_t peak = selection.ranked.front().predicted.peak_bytes_per_rank;
+    const std::int64_t allowed = selection.memory_per_rank;
+    if (peak > allowed - allowed / 10) {
+        lines += labelled("reserve",
+                          fmt::format("#1 leaves {} of {} free, and peak/rank does not count the CUDA "
+                                      "context, library workspaces and what an allocator wastes, often 1 "
+                                      "GiB and more; plan with --memory {}",
+                                      format_memory(allowed - peak), limit_text(allowed), reserved_limit(allowed)));
+    }
+    return lines;
 }
 
 std::string infeasible_text(const Infeasible& infeasible) {
-    std::string text = fmt::format("needs {} of {} per rank", format_memory(infeasible.needed_bytes),
-                                   format_memory(infeasible.available_bytes));
+    std::string text = fmt::format("needs {} of {} per rank", enough_memory_text(infeasible.needed_bytes),
+                                   limit_text(infeasible.available_bytes));
     if (infeasible.smallest_ranks) return text + fmt::format(", fits on {} ranks", *infeasible.smallest_ranks);
     if (infeasible.load_bytes <= infeasible.available_bytes) return text;
     return text + fmt::format("; on no number of ranks, for each holds the graph's {} while loading",

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
@@ -18,10 +19,14 @@ std::string graph_line(const ProblemRecord& problem);
 
 // Graph, model, machine and how large the search was.
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection);
-// The `top` best of the ranking, what was set aside and why, and which of it the model cannot tell apart.
-std::string plan_table(const Selection& selection, std::int64_t top, bool color);
+// The best of each scheme and the rest of the `top` fastest, what their words mean, what is not shown and why, and what
+// the model cannot tell apart. `objectives`: what the search marked the front over.
+std::string plan_table(const Selection& selection, const std::vector<Objective>& objectives, std::int64_t top,
+                       bool color);
+// Of accelerators: what loading takes on their hosts, and whether the best leaves a device some room. Else empty.
+std::string memory_lines(const Selection& selection, const GraphStats& graph);
 
-// "needs 1.2 GiB of 900 MiB per rank, fits on 4 ranks"
+// "needs 1.2 GiB of 900 MB (858 MiB) per rank, fits on 4 ranks"
 std::string infeasible_text(const Infeasible& infeasible);
 
 // By how much the runner-up is slower than the best, as a fraction; none when nothing else fits.

@@ -1,0 +1,82 @@
+#include "tools/gnnplan/plan_legend.hpp"
+
+#include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
+#include "tools/gnnplan/configuration_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr std::size_t most_kept_text = 24;
+
+struct Word {
+    const char* meaning;
+    bool (*is_in)(const Configuration&);
+};
+
+// In the order of the cell.
+constexpr std::array<Word, 10> words{{
+    {"ÂX once: made before training, so features must not change (no dropout on them)",
+     [](const Configuration& c) { return c.cached_aggregation; }},
+    {"keep: for the backward pass, not made again",
+     [](const Configuration& c) { return c.kept.size() > (c.cached_aggregation ? 1U : 0U); }},
+    {"panels: whole blocks of rows are sent", [](const Configuration& c) { return c.exchange == Exchange::panels; }},
+    {"rows: only the rows that a rank's nonzeros need are sent",
+     [](const Configuration& c) { return c.exchange == Exchange::rows; }},
+    {"overlap: products run while rows travel", [](const Configuration& c) { return c.overlap; }},
+    {"permuted: vertices are shuffled, for balance", [](const Configuration& c) { return c.permutation; }},
+    {"X replicated: more ranks hold the features", [](const Configuration& c) { return c.replicated_input; }},
+    {"loss by columns: no rank has whole rows of logits", [](const Configuration& c) { return c.column_loss; }},
+    {"pruned: only rows that the loss needs are computed", [](const Configuration& c) { return c.loss_rows; }},
+    {"factored: values come from two scales a vertex, 4 bytes a nonzero less",
+     [](const Configuration& c) { return c.factored_values; }},
+}};
+
+const char* name_of(Objective objective) {
+    switch (objective) {
+        case Objective::time: return "epoch";
+        case Objective::memory: return "peak/rank";
+        case Objective::volume: return "volume";
+        case Objective::spmm: return "SpMM work";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string choices_cell(const Configuration& configuration) {
+    Configuration kept = configuration;
+    std::erase_if(kept.kept, [](const std::string& name) { return name.ends_with(" across epochs"); });
+    std::vector<std::string> parts;
+    if (configuration.cached_aggregation) parts.emplace_back("ÂX once");
+    const std::string products = kept_text(kept);
+    const bool many = products.size() > most_kept_text;
+    if (many) parts.push_back(fmt::format("keep {} products", kept.kept.size()));
+    if (!many && !kept.kept.empty()) parts.push_back("keep " + products);
+    const std::string choices = choices_text(configuration);
+    if (choices != "-") parts.push_back(choices);
+    return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string plan_legend(const std::vector<const Ranked*>& rows, const std::vector<Objective>& objectives,
+                        std::size_t costed) {
+    std::vector<std::string> names;
+    for (const Objective objective : objectives) names.emplace_back(name_of(objective));
+    std::string text = fmt::format(
+        "orders: S multiplies by the sparse matrix first, D by the weights; layers 1..L forward, L..1 backward. +: on "
+        "the Pareto front of {}, among the {} compared",
+        fmt::join(names, " and "), format_count(static_cast<std::int64_t>(costed)));
+    for (const Word& word : words) {
+        const bool used =
+            std::any_of(rows.begin(), rows.end(), [&](const Ranked* row) { return word.is_in(row->configuration); });
+        if (used) text += std::string(". ") + word.meaning;
+    }
+    return labelled("legend", text + ".");
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,18 @@
+// The words of the plan table, explained below it.
+#pragma once
+
+#include <gnnplan/select.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// The last column: what is kept, then the choices; "-" when all is plain.
+std::string choices_cell(const Configuration& configuration);
+
+// What the letters, marks and words of these rows mean, and no others.
+std::string plan_legend(const std::vector<const Ranked*>& rows, const std::vector<Objective>& objectives,
+                        std::size_t costed);
+
+}  // namespace gnnplan::tools
