@@ -118,6 +118,7 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     report.edge_values_ignored = parsed.edge_values_ignored;
     dataset.graph_ = prepare(std::move(parsed), options.preparation, report);
     dataset.fingerprint_ = fingerprint(dataset.graph_);
+    if (options.check_graph) options.check_graph(dataset);
     if (options.graph_only) return dataset;
 
     dataset.feature_norm_ = options.feature_norm;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ enum class FeatureNorm : std::uint8_t {
 // Values of Dataset::subset().
 enum Subset : std::uint8_t { train = 0, valid = 1, test = 2, unused = 255 };
 
+class Dataset;
+
 struct DatasetOptions {
     Preparation preparation = {};
     std::string split = {};              // the folder under split/; empty takes the only one there is
@@ -32,6 +35,8 @@ struct DatasetOptions {
     std::uint64_t seed = 0;              // of generated features, labels and split
     FeatureNorm feature_norm = FeatureNorm::none;
     bool graph_only = false;  // read the graph, not features, labels and split
+    // Called when the graph is there and before features, labels and split are; throws to refuse it.
+    std::function<void(const Dataset&)> check_graph = {};
 };
 
 class Dataset {

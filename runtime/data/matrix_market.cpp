@@ -70,9 +70,8 @@ ParsedGraph read_matrix_market(TextReader& reader) {
         if (graph.edges_read == declared)
             reader.fail("more entries than the " + std::to_string(declared) + " declared");
         Fields fields(reader, line);
-        const auto i = static_cast<std::int32_t>(fields.index(rows + 1, "row index") - 1);
-        const auto j = static_cast<std::int32_t>(fields.index(rows + 1, "column index") - 1);
-        if (i < 0 || j < 0) reader.fail("index 0: Matrix Market counts from 1");
+        const auto i = static_cast<std::int32_t>(fields.index(rows + 1, "row index", 1) - 1);
+        const auto j = static_cast<std::int32_t>(fields.index(rows + 1, "column index", 1) - 1);
         if (!banner.pattern) {
             fields.number("value");
             ++graph.edge_values_ignored;

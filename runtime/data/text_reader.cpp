@@ -67,7 +67,7 @@ std::string Fields::token(const char* begin) const {
     return "'" + text + "'";
 }
 
-void Fields::fail_index(const char* begin, std::int64_t limit, const char* what) const {
+void Fields::fail_index(const char* begin, std::int64_t limit, const char* what, std::int64_t first) const {
     if (begin == end_) reader_.fail(std::string("malformed line: ") + what + " is missing");
     const bool negative = *begin == '-';
     const char* digits = begin + (negative ? 1 : 0);
@@ -78,7 +78,10 @@ void Fields::fail_index(const char* begin, std::int64_t limit, const char* what)
     const std::string out_of_range = std::string(what) + " " + token(begin) + " is out of range";
     // A count without a limit of its own still has to be counted in 63 bits, eight bytes each.
     constexpr std::int64_t any = std::int64_t{1} << 60;
-    reader_.fail(limit > any ? out_of_range : out_of_range + ": it must be below " + std::to_string(limit));
+    if (limit > any) reader_.fail(out_of_range);
+    reader_.fail(out_of_range + (first > 0
+                                     ? ": it must be " + std::to_string(first) + " to " + std::to_string(limit - 1)
+                                     : ": it must be below " + std::to_string(limit)));
 }
 
 void Fields::skip_separator(const char* what) {
@@ -93,13 +96,13 @@ void Fields::skip_separator(const char* what) {
     }
 }
 
-std::int64_t Fields::index(std::int64_t limit, const char* what) {
+std::int64_t Fields::index(std::int64_t limit, const char* what, std::int64_t first) {
     const char* begin = next_;
     std::int64_t value = 0;
     // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
     while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18) value = value * 10 + (*next_++ - '0');
     const bool ended = next_ == end_ || *next_ == '\t' || *next_ == ' ' || *next_ == ',' || *next_ == ';';
-    if (next_ == begin || !ended || value >= limit) fail_index(begin, limit, what);
+    if (next_ == begin || !ended || value < first || value >= limit) fail_index(begin, limit, what, first);
     skip_separator(what);
     return value;
 }

@@ -44,9 +44,9 @@ public:
     }
 
     bool at_end() const { return next_ == end_; }
-    // A non-negative integer below `limit` (throws otherwise; `what` names it in the message), and the separator after
-    // it: blanks, or one of , ; within blanks.
-    std::int64_t index(std::int64_t limit, const char* what);
+    // An integer from `first`, which is 0 or 1, and below `limit` (throws otherwise; `what` names it in the message),
+    // and the separator after it: blanks, or one of , ; within blanks.
+    std::int64_t index(std::int64_t limit, const char* what, std::int64_t first = 0);
     // A floating point number, finite or not, and the separator after it.
     double number(const char* what);
     // Throws unless the whole line was used.
@@ -57,7 +57,7 @@ private:
         while (next_ != end_ && (*next_ == ' ' || *next_ == '\t')) ++next_;
     }
     void skip_separator(const char* what);
-    [[noreturn]] void fail_index(const char* begin, std::int64_t limit, const char* what) const;
+    [[noreturn]] void fail_index(const char* begin, std::int64_t limit, const char* what, std::int64_t first) const;
     std::string token(const char* begin) const;
 
     const TextReader& reader_;

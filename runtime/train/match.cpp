@@ -8,11 +8,13 @@
 namespace gnnplan::train {
 namespace {
 
-void require_equal(const char* what, std::int64_t planned, std::int64_t found, const std::string& hint) {
+constexpr const char* plan_again = "plan again with --graph and this path";
+
+void require_equal(const char* what, std::int64_t planned, std::int64_t found) {
     if (planned == found) return;
     throw Error(ErrorCode::mismatch,
                 "the plan is for " + std::to_string(planned) + " " + what + ", the data has " + std::to_string(found),
-                "data", hint);
+                "data", plan_again);
 }
 
 // A plan made from sizes counts nonzeros as its author did; twice as many or half as many is another graph.
@@ -21,9 +23,31 @@ std::vector<std::string> match_nonzeros(std::int64_t planned, std::int64_t found
     const std::string text = "the plan was made for " + std::to_string(planned) + " nonzeros, the graph has " +
                              std::to_string(found) + " (self loops included)";
     if (found > 2 * planned || planned > 2 * found) {
-        throw Error(ErrorCode::mismatch, text, "data", "plan again with --graph and this path");
+        throw Error(ErrorCode::mismatch, text, "data", plan_again);
     }
     return {text + ": memory is counted again on this graph, times stay as predicted"};
+}
+
+// That the graph is the plan's, before anything is said of what else the data has.
+void match_graph(const GraphRecord& planned, const std::string& fingerprint, const data::Dataset& dataset) {
+    const bool named = !planned.name.empty() && planned.name != "sizes";
+    const auto refuse = [&](const std::string& theirs, const std::string& ours) {
+        throw Error(ErrorCode::mismatch,
+                    "this plan is for " + (named ? planned.name : "another graph") + ", not " + dataset.report().path +
+                        ": that has " + theirs + ", this " + ours,
+                    {}, plan_again);
+    };
+    if (planned.vertices != dataset.vertices()) {
+        refuse(std::to_string(planned.vertices) + " vertices", std::to_string(dataset.vertices()));
+    }
+    if (!fingerprint.empty() && fingerprint != dataset.fingerprint()) {
+        refuse("the fingerprint " + fingerprint, dataset.fingerprint());
+    }
+    if (planned.symmetric && !dataset.graph().symmetric) {
+        throw Error(ErrorCode::mismatch, "the plan is for a symmetric graph, this one is directed", "data",
+                    "plan again with --symmetrise, or with --graph and this path");
+    }
+    match_nonzeros(planned.nonzeros, dataset.nonzeros());
 }
 
 void check_labels(const data::Dataset& dataset) {
@@ -58,30 +82,21 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
     options.generate_classes = graph.exact ? plan.problem.model.widths.back() : graph.generated_classes;
     options.seed = graph.seed;
     options.feature_norm = feature_norm;
+    options.check_graph = [planned = graph, fingerprint = plan.fingerprints.graph](const data::Dataset& dataset) {
+        match_graph(planned, fingerprint, dataset);
+    };
     return options;
 }
 
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset) {
     const auto& widths = plan.problem.model.widths;
-    const std::string again = "plan again with --graph and this path";
-    require_equal("vertices", plan.problem.graph.vertices, dataset.vertices(), again);
+    match_graph(plan.problem.graph, plan.fingerprints.graph, dataset);
     if (dataset.report().labels_generated && plan.problem.graph.generated_classes == 0) {
         throw Error(ErrorCode::mismatch, "the data has no labels, the plan was made for data with labels", "data",
-                    again);
+                    plan_again);
     }
-    require_equal("features", widths.front(), dataset.features(), again);
-    require_equal("classes", widths.back(), dataset.classes(), again);
-    const std::string& planned = plan.fingerprints.graph;
-    if (!planned.empty() && planned != dataset.fingerprint()) {
-        throw Error(ErrorCode::mismatch,
-                    "this is not the graph the plan was made for: its fingerprint is " + dataset.fingerprint() +
-                        ", the plan's " + planned,
-                    "data", again);
-    }
-    if (plan.problem.graph.symmetric && !dataset.graph().symmetric) {
-        throw Error(ErrorCode::mismatch, "the plan is for a symmetric graph, this one is directed", "data",
-                    "plan again with --symmetrise, or with --graph and this path");
-    }
+    require_equal("features", widths.front(), dataset.features());
+    require_equal("classes", widths.back(), dataset.classes());
     check_labels(dataset);
     return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
 }
@@ -133,7 +148,7 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
             "use --input-dropout 0, or plan again: without --constant-input, and with memory for the dropped features");
     }
     throw Error(ErrorCode::mismatch, "the plan's candidates compute only the rows that the loss was estimated to need",
-                "plan", "plan again with --graph and this path");
+                "plan", plan_again);
 }
 
 }  // namespace gnnplan::train

@@ -20,7 +20,7 @@ TEST(Format, SizesAreRead) {
     EXPECT_EQ(parse_size("1.5kB"), 1500);
     EXPECT_EQ(parse_size("2 mib"), 2 << 20);
     EXPECT_EQ(parse_size("1TiB"), std::int64_t{1} << 40);
-    EXPECT_EQ(parse_size("123456"), 123456);
+    EXPECT_EQ(parse_size("12345678"), 12345678);
     EXPECT_EQ(parse_size("7B"), 7);
 }
 
@@ -28,6 +28,19 @@ TEST(Format, OtherSizesAreRefused) {
     for (const char* text :
          {"", "0", "GB", "-1GB", "1XB", "1G", "nan", "inf", "1e30", "1 GB x", "0.5", "4611686018427387905000"}) {
         EXPECT_THROW(parse_size(text), Error) << text;
+    }
+}
+
+TEST(Format, AForgottenUnitIsSaid) {
+    for (const char* text : {"16", "900", "1048575"}) {
+        try {
+            parse_size(text);
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string("would be ") + text + " bytes")) << text;
+            EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string("say ") + text + "GiB")) << text;
+        }
     }
 }
 

@@ -48,6 +48,10 @@ TEST(GraphInfo, BadInput) {
     EXPECT_EQ(outcome.code, 65);
     EXPECT_THAT(outcome.err, HasSubstr(edges + ":2"));
     EXPECT_EQ(gnnplan("graph info /nonexistent/graph").code, 66);
+
+    const std::string matrix = folder / "bad.mtx";
+    write_text(matrix, "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n4 1\n");
+    EXPECT_THAT(gnnplan("graph info " + matrix).err, HasSubstr("row index '4' is out of range: it must be 1 to 3"));
 }
 
 TEST(GraphGenerate, PlantedPartitionAsOgbFolder) {
@@ -64,9 +68,9 @@ TEST(GraphGenerate, PlantedPartitionAsOgbFolder) {
     EXPECT_EQ(json["symmetric"], true);
     EXPECT_EQ(json["split"]["train"].get<int>() + json["split"]["valid"].get<int>() + json["split"]["test"].get<int>(),
               500);
-    // A folder is not replaced.
-    EXPECT_EQ(gnnplan("graph generate planted --vertices 5 --nonzeros 4 --features 6 --classes 3 -o " + graph).code,
-              73);
+    const Outcome again = gnnplan("graph generate planted --vertices 5 --nonzeros 4 --features 6 -o " + graph);
+    EXPECT_EQ(again.code, 73);
+    EXPECT_THAT(again.err, HasSubstr(graph + " exists; choose another -o"));
 }
 
 TEST(GraphGenerate, RmatIsTheSameForTheSameSeed) {

@@ -40,7 +40,8 @@ TEST(Usage, EveryHelpOpensWithTwoExamples) {
                                       "machines show",
                                       "machines detect",
                                       "calibrate",
-                                      "completion"}) {
+                                      "completion",
+                                      "help"}) {
         const Outcome outcome = gnnplan(command + " --help");
         EXPECT_EQ(outcome.code, 0) << command;
         EXPECT_THAT(outcome.out,
@@ -48,6 +49,33 @@ TEST(Usage, EveryHelpOpensWithTwoExamples) {
             << command;
         EXPECT_EQ(outcome.err, "") << command;
     }
+}
+
+TEST(Usage, HelpSaysWhatComesNextAndWhatExitCodesMean) {
+    const std::string help = gnnplan("--help").out;
+    for (const char* next :
+         {"gnnplan plan ", "gnnrun plan.json", "gnnplan explain --analyze", "gnnplan calibrate", "gnnplan sweep "}) {
+        EXPECT_THAT(help, HasSubstr(std::string("\n  ") + (next[3] == 'r' ? "mpirun -n 4 " : "") + next));
+    }
+    for (const char* code :
+         {"   0  ", "   1  ", "   3  ", "  64  ", "65  ", "66  ", "69  ", "70  ", "73  ", "74  ", "75  ", "78  "}) {
+        EXPECT_THAT(help, HasSubstr(code));
+    }
+    for (const char* command : {"plan", "graph info", "machines"}) {
+        EXPECT_THAT(gnnplan(std::string(command) + " --help").out, ::testing::EndsWith("see gnnplan --help\n"));
+    }
+}
+
+TEST(Usage, HelpOfPlanIsGrouped) {
+    const std::string help = gnnplan("plan --help").out;
+    std::size_t at = 0;
+    for (const char* part :
+         {"\nOptions:\n", "\nGraph:\n", "--symmetrise", "\nModel:\n", "--hidden", "\nMachine:\n", "--memory",
+          "\nPin a choice:\n", "--exchange", "\nTraining:\n", "--dropout", "\nOutput:\n", "--json"}) {
+        at = help.find(part, at);
+        ASSERT_NE(at, std::string::npos) << part << " is missing, or in another place\n" << help;
+    }
+    EXPECT_LT(std::count(help.begin(), help.begin() + static_cast<std::ptrdiff_t>(help.find("\nGraph:\n")), '\n'), 14);
 }
 
 TEST(Usage, VersionNamesWhatItWasBuiltWith) {
@@ -92,6 +120,7 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           widths + "--graph reddit --ranks inf",
           plan + "--ranks -1",
           plan + "--memory 0",
+          plan + "--memory 16",
           plan + "--memory 5XB",
           plan + "--memory nan",
           plan + "--memory -1GB",
@@ -117,10 +146,11 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           std::string("compare"),
           std::string("explain"),
           std::string("validate"),
-          std::string("graph"),
           std::string("graph convert"),
-          std::string("datasets"),
+          std::string("datasets sell"),
           std::string("machines sell"),
+          std::string("help plann"),
+          std::string("help graph plan"),
           std::string("completion tcsh"),
           std::string("--frobnicate"),
           std::string("plan --vertices 2147483647 --nonzeros 9 --ranks 1024 --widths 16777216,16777216")}) {
@@ -134,7 +164,44 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
 
 TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
     EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err, HasSubstr("'--rank', did you mean --ranks?"));
-    EXPECT_THAT(gnnplan("enumarate").err, HasSubstr("'enumarate', did you mean enumerate?"));
+    EXPECT_THAT(gnnplan("plan --versoin").err, HasSubstr("'--versoin', did you mean --version?"));
+}
+
+TEST(Usage, UnknownSubcommandsAreNamedWhateverFollowsThem) {
+    const auto said = [](const std::string& arguments) { return gnnplan(arguments).err; };
+    EXPECT_THAT(said("enumarate"), StartsWith("error: unknown subcommand 'enumarate', did you mean enumerate?"));
+    EXPECT_THAT(said("plann --graph reddit"), StartsWith("error: unknown subcommand 'plann', did you mean plan?"));
+    EXPECT_THAT(said("graph inf x.txt --json"), StartsWith("error: unknown subcommand 'inf', did you mean info?"));
+    EXPECT_THAT(said("--graph reddit plan"), HasSubstr("unknown argument '--graph'"));
+}
+
+TEST(Usage, HelpIsASubcommandToo) {
+    EXPECT_EQ(gnnplan("help").out, gnnplan("--help").out);
+    EXPECT_EQ(gnnplan("help plan").out, gnnplan("plan --help").out);
+    EXPECT_EQ(gnnplan("help graph generate rmat").out, gnnplan("graph generate rmat --help").out);
+    EXPECT_THAT(gnnplan("help plann").err, HasSubstr("unknown subcommand 'plann', did you mean plan?"));
+}
+
+TEST(Usage, CommandsOfSubcommandsDoSomethingAlone) {
+    EXPECT_EQ(gnnplan("graph").out, gnnplan("graph --help").out);
+    EXPECT_EQ(gnnplan("graph").code, 0);
+    EXPECT_EQ(gnnplan("graph generate").out, gnnplan("graph generate --help").out);
+    EXPECT_EQ(gnnplan("datasets").out, gnnplan("datasets list").out);
+    EXPECT_EQ(gnnplan("datasets --json").out, gnnplan("datasets list --json").out);
+    EXPECT_EQ(gnnplan("machines").code, 0);
+}
+
+TEST(Usage, CardsAndFilesAreToldApart) {
+    const Outcome info = gnnplan("graph info reddit");
+    EXPECT_EQ(info.code, 66);
+    EXPECT_THAT(info.err, HasSubstr("reddit is a card"));
+    EXPECT_THAT(info.err, HasSubstr("gnnplan datasets show reddit"));
+    const Folder folder;
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "0 1\n");
+    const Outcome enumerate = gnnplan("enumerate --ranks 2 --graph " + edges);
+    EXPECT_EQ(enumerate.code, 64);
+    EXPECT_THAT(enumerate.err, HasSubstr("enumerate takes cards or sizes; plan takes files"));
 }
 
 TEST(Usage, MissingInputIs66) {
@@ -203,6 +270,7 @@ TEST(Usage, CompletionOffersTheValuesOfFlags) {
     EXPECT_EQ(offered({"gnnplan", "machines", "show", "sum"}), "summit");
     EXPECT_EQ(offered({"gnnplan", "completion", "f"}), "fish");
     EXPECT_EQ(offered({"gnnplan", "plan", "--ranks", ""}), "");  // any number
+    EXPECT_EQ(offered({"gnnplan", "help", "enum"}), "enumerate");
     EXPECT_EQ(offered({"gnnplan", "plan", "--json", "--exch"}), "--exchange");
     EXPECT_THAT(gnnplan("completion fish").out, HasSubstr("-l exchange -x -a 'panels rows'"));
 }

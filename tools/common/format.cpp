@@ -33,9 +33,11 @@ constexpr std::array<Unit, 10> units{{{"", 1},
                                       {"tib", kibi* kibi* kibi* kibi}}};
 
 [[noreturn]] void refuse_size(std::string_view text) {
-    throw Error(ErrorCode::usage, fmt::format("'{}' is no size", text), {},
-                "write for example 16GiB, 900MB or 1000000");
+    throw Error(ErrorCode::usage, fmt::format("'{}' is no size", text), {}, "write for example 16GiB or 900MB");
 }
+
+// So few bytes without a unit are a forgotten unit.
+constexpr std::int64_t least_without_unit = std::int64_t{1} << 20;
 
 constexpr std::size_t letters_in_full = 12;
 constexpr std::size_t worth_counting = 3;
@@ -63,6 +65,10 @@ std::int64_t parse_size(std::string_view text) {
     if (unit == units.end()) refuse_size(text);
     const double bytes = std::floor(value * unit->bytes);
     if (bytes < 1 || bytes > 0x1p62) refuse_size(text);
+    if (suffix.empty() && bytes < least_without_unit) {
+        throw Error(ErrorCode::usage, fmt::format("'{}' has no unit and would be {} bytes", text, bytes), {},
+                    fmt::format("say {0}GiB or {0}MiB, or {0}B if bytes are meant", text));
+    }
     return static_cast<std::int64_t>(bytes);
 }
 

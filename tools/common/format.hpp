@@ -7,8 +7,9 @@
 
 namespace gnnplan::tools {
 
-// "16GiB", "900MB", "1.5 GB" or plain bytes; kB, MB, GB, TB are powers of 10, KiB, MiB, GiB, TiB of 2; case does not
-// matter. Throws Error{usage} on anything else, and on sizes that are not positive or exceed 2^62 bytes.
+// "16GiB", "900MB", "1.5 GB", "7B", or bytes without a unit from 1 MiB on; kB, MB, GB, TB are powers of 10, KiB, MiB,
+// GiB, TiB of 2; case does not matter. Throws Error{usage} on anything else, and on sizes that are not positive or
+// exceed 2^62 bytes.
 std::int64_t parse_size(std::string_view text);
 
 std::string format_count(std::int64_t value);   // 1,234,567

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <set>
 
 namespace gnnplan::tools {
 namespace {
@@ -22,9 +23,20 @@ int code_of(ErrorCode code) { return static_cast<int>(code); }
 
 void say_error(const std::string& message) { fmt::print(stderr, "error: {}\n", message); }
 
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "   0  done\n"
+    "   1  the answer to what was asked is no: an invalid plan, slower than allowed\n"
+    "   3  no plan fits the memory\n"
+    "  64  wrong usage            65  malformed data          66  missing input\n"
+    "  69  MPI is unavailable     70  internal error\n"
+    "  73  cannot create output   74  reading or writing failed\n"
+    "  75  interrupted            78  plan, data and launch do not match\n";
+
 // Keeps the examples in CLI11's footer, and prints them first.
 class ExamplesFirst : public CLI::Formatter {
 public:
+    explicit ExamplesFirst(std::string closing) : closing_(std::move(closing)) {}
     std::string make_description(const CLI::App* app) const override {
         const std::string examples = app->get_footer();
         std::string text = examples.empty() ? "" : "Examples:\n";
@@ -35,7 +47,13 @@ public:
         }
         return text + "\n" + CLI::Formatter::make_description(app);
     }
-    std::string make_footer(const CLI::App*) const override { return ""; }
+    std::string make_footer(const CLI::App* app) const override {
+        if (app->get_parent() == nullptr) return closing_ + "\n" + exit_codes;
+        const CLI::App* root = app;
+        while (root->get_parent() != nullptr) root = root->get_parent();
+        return fmt::format("Exit codes: 0 done, 1 the answer is no, 3 nothing fits, 64 and up errors: see {} --help\n",
+                           root->get_name());
+    }
     // Type and default; CLI11 would add every check and exclusion.
     std::string make_option_opts(const CLI::Option* option) const override {
         const std::string type = option->get_type_name();
@@ -43,6 +61,9 @@ public:
         if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
         return text;
     }
+
+private:
+    std::string closing_;
 };
 
 // The command that was being parsed: the deepest subcommand given.
@@ -51,23 +72,28 @@ const CLI::App& active(const CLI::App& app) {
     return chosen.empty() ? app : active(*chosen.back());
 }
 
-// The first argument that no option or subcommand took, and what it may have meant.
-std::string unexpected(const CLI::App& app) {
-    const std::vector<std::string> rest = app.remaining(true);
-    const auto flag =
-        std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.starts_with("-"); });
-    const std::string given = flag != rest.end() ? *flag : rest.empty() ? "" : rest.back();
-    std::vector<std::string> known;
-    for (const CLI::App* command = &active(app); command != nullptr; command = command->get_parent()) {
+// Long flags that `app` or a command above it takes.
+std::vector<std::string> flags_of(const CLI::App& app) {
+    std::set<std::string> flags;
+    for (const CLI::App* command = &app; command != nullptr; command = command->get_parent()) {
         for (const CLI::Option* option : command->get_options()) {
-            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+            for (const std::string& name : option->get_lnames()) flags.insert("--" + name);
         }
     }
-    for (const CLI::App* child : active(app).get_subcommands([](const CLI::App*) { return true; })) {
-        known.push_back(child->get_name());
-    }
-    const std::vector<std::string> near = catalog::near_names(given, known);
-    return fmt::format("unknown argument '{}'{}", given,
+    return {flags.begin(), flags.end()};
+}
+
+// The first argument that no option or subcommand took, and what it may have meant. A word in the place of a
+// subcommand is what is wrong, whatever flags follow it.
+std::string unexpected(const CLI::App& app) {
+    const std::vector<std::string> rest = app.remaining(true);
+    const std::vector<std::string> children = subcommand_names(active(app));
+    const bool subcommand = !children.empty() && !rest.empty() && !rest.front().starts_with("-");
+    const auto flag =
+        std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.starts_with("-"); });
+    const std::string given = subcommand ? rest.front() : flag != rest.end() ? *flag : rest.empty() ? "" : rest.back();
+    const std::vector<std::string> near = catalog::near_names(given, subcommand ? children : flags_of(active(app)));
+    return fmt::format("unknown {} '{}'{}", subcommand ? "subcommand" : "argument", given,
                        near.empty() ? "" : fmt::format(", did you mean {}?", fmt::join(near, ", ")));
 }
 
@@ -85,8 +111,9 @@ std::string shell_quoted(const std::string& word) {
 
 }  // namespace
 
-void set_up(CLI::App& app, const std::string& tool, const std::string& examples, std::string& color) {
-    const auto formatter = std::make_shared<ExamplesFirst>();
+void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
+            std::string& color) {
+    const auto formatter = std::make_shared<ExamplesFirst>(closing);
     formatter->column_width(option_column);
     app.name(tool);
     app.formatter(formatter);
@@ -94,7 +121,8 @@ void set_up(CLI::App& app, const std::string& tool, const std::string& examples,
     app.fallthrough();
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", version_text(tool));
-    app.add_option("--color", color, "Emphasis: auto (only on a terminal, not with NO_COLOR), always, never")
+    app.add_option("--color", color,
+                   "Whether rows stand out in colour: auto (on a terminal, not with NO_COLOR), always, never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->type_name("WHEN")
         ->capture_default_str();
@@ -105,6 +133,18 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
     CLI::App& command = *parent.add_subcommand(name, description);
     command.footer(examples);
     return command;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names.push_back(child->get_name());
+    }
+    return names;
+}
+
+std::string help_text(const CLI::App& app) {
+    return app.get_formatter()->make_help(&app, full_name(app), CLI::AppFormatMode::Normal);
 }
 
 std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv) {

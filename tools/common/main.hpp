@@ -6,17 +6,25 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
 // Sets up `app`: --version, --help that opens with the examples of `examples` (also of its subcommands, see
 // add_command), and --color auto|always|never into `color`. To be called before subcommands are added, which inherit
-// from `app`.
-void set_up(CLI::App& app, const std::string& tool, const std::string& examples, std::string& color);
+// from `app`. `closing` and the exit codes end the help of the tool itself.
+void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
+            std::string& color);
 
 // A subcommand whose --help opens with `examples`, one per line.
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples);
+
+// The names of its subcommands, in the order they were added.
+std::vector<std::string> subcommand_names(const CLI::App& app);
+
+// What --help of this command prints.
+std::string help_text(const CLI::App& app);
 
 // Parses; nothing when the work can start, else the exit code: 0 after --help and --version, 64 after an error, which
 // is on stderr.

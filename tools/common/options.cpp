@@ -84,8 +84,17 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<do
     return app.add_option_function<double>(name, read, description)->type_name("X");
 }
 
+void under_heading(CLI::App& app, const std::string& heading) {
+    for (CLI::Option* option : app.get_options()) {
+        const bool general = option == app.get_help_ptr() || option == app.get_version_ptr() ||
+                             option->check_lname("color") || option->get_positional();
+        if (!general && option->get_group() == CLI::OptionDefaults().get_group()) option->group(heading);
+    }
+}
+
 CLI::Option* add_bind(CLI::App& app, std::string& when) {
-    return app.add_option("--bind", when, "Bind threads to cores, where there are enough of them: on, off")
+    return app
+        .add_option("--bind", when, "Whether threads stay on a core of their own, where there are enough: on, off")
         ->check(CLI::IsMember({"on", "off"}))
         ->type_name("WHEN")
         ->capture_default_str();

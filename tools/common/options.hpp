@@ -34,6 +34,8 @@ CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& byte
 // A finite number for which `allowed` holds; `what` names those in the error.
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
                         std::function<bool(double)> allowed, const std::string& what, const std::string& description);
+// Shows the options that were added since the last call under `heading` in --help.
+void under_heading(CLI::App& app, const std::string& heading);
 // --bind on|off, of tools that run kernels
 CLI::Option* add_bind(CLI::App& app, std::string& when);
 

@@ -193,16 +193,18 @@ void add_calibrate(CLI::App& root, Context& context) {
     add_count(command, "--ranks", options->ranks,
               "Ranks that measure at the same time, as threads; default: one per core. Not under mpirun",
               {1, max_ranks});
-    add_count(command, "--threads", options->threads, "Threads of each rank", {1, max_ranks});
+    add_count(command, "--threads", options->threads, "How many threads each rank has", {1, max_ranks});
     add_bind(command, options->bind);
     add_count(command, "--ranks-per-node", options->ranks_per_node,
-              "Take so many consecutive ranks as a node; default: ranks on hosts of one name", {1, max_ranks});
-    add_size(command, "--largest", options->largest, "No operand or message is larger; default: 256MiB");
+              "Take so many consecutive ranks for a node; default: ranks on hosts of one name are one", {1, max_ranks});
+    add_size(command, "--largest", options->largest,
+             "Measure no operand and no message larger than this; default: 256MiB");
     const auto take_seconds = [options](const double& seconds) {
         if (!(seconds >= 0 && seconds <= 60)) throw CLI::ValidationError("--seconds", "must be from 0 to 60");
         options->seconds = seconds;
     };
-    command.add_option_function<double>("--seconds", take_seconds, "About so long for each point")->type_name("S");
+    command.add_option_function<double>("--seconds", take_seconds, "Measure each point for about so many seconds")
+        ->type_name("S");
     command.add_flag("--json", options->json, "Print the profile (gnnplan.machine/1)");
     on_command(command, context, options, run_calibrate);
 }

@@ -209,9 +209,9 @@ int list_machines(const Context& context, const ListOptions& options) {
 
 void add_datasets(CLI::App& root, Context& context) {
     CLI::App& datasets = add_command(root, "datasets", "Data set cards: sizes to plan with, without the data",
-                                     "gnnplan datasets list\ngnnplan datasets show reddit");
-    datasets.require_subcommand(1);
+                                     "gnnplan datasets\ngnnplan datasets show reddit");
     const auto options = std::make_shared<ListOptions>();
+    when_alone(add_json(datasets, options), context, options, list_datasets);
     CLI::App& list = add_command(datasets, "list", "All cards", "gnnplan datasets list\ngnnplan datasets list --json");
     on_command(add_json(list, options), context, options, list_datasets);
     CLI::App& show = add_command(datasets, "show", "One card",
@@ -226,13 +226,8 @@ void add_machines(CLI::App& root, Context& context) {
     CLI::App& machines =
         add_command(root, "machines", "The calibrations of this machine; profiles to plan with, without the machine",
                     "gnnplan machines\ngnnplan machines show a6000x8");
-    machines.require_subcommand(0, 1);
     const auto options = std::make_shared<ListOptions>();
-    add_json(machines, options);
-    machines.callback([&machines, &context, options] {
-        if (!machines.get_subcommands().empty()) return;
-        context.run = [&context, options] { return list_calibrations(context, *options); };
-    });
+    when_alone(add_json(machines, options), context, options, list_calibrations);
     CLI::App& list =
         add_command(machines, "list", "All presets", "gnnplan machines list\ngnnplan machines list --json");
     on_command(add_json(list, options), context, options, list_machines);

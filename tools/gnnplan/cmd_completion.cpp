@@ -62,10 +62,12 @@ void collect(const CLI::App& app, const std::string& parent, std::vector<Node>& 
     }
     if (node.path == "gnnplan datasets show") node.words = catalog::card_names();
     if (node.path == "gnnplan machines show") node.words = catalog::machine_names();
-    const auto children = app.get_subcommands([](const CLI::App*) { return true; });
-    for (const CLI::App* child : children) node.words.push_back(child->get_name());
+    if (node.path == "gnnplan help") node.words = subcommand_names(*app.get_parent());
+    for (std::string& name : subcommand_names(app)) node.words.push_back(std::move(name));
     nodes.push_back(node);
-    for (const CLI::App* child : children) collect(*child, node.path, nodes);
+    for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; })) {
+        collect(*child, node.path, nodes);
+    }
 }
 
 // The longest known path of subcommand names on the line decides what is offered, and the flag before the cursor if it

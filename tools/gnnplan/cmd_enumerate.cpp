@@ -83,7 +83,8 @@ void add_enumerate(CLI::App& root, Context& context) {
                     "--scheme rdm --json");
     add_shape_flags(command, options->shape, "CARD", max_enumerated_ranks);
     add_count(command, "--replication", options->replication,
-              "Copies R_A of the adjacency matrix; default: the ranks; in the full space every one there is",
+              "How many copies of the adjacency matrix there are (R_A); default: one per rank; in the full space every "
+              "number there is",
               {1, max_enumerated_ranks});
     add_space_flags(command, options->space, options->scheme);
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.enumeration/1)");

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <memory>
 
@@ -78,8 +79,16 @@ data::GeneratedGraph planted(const GenerateOptions& options) {
                                    !options.keep_duplicates});
 }
 
+// Before the graph is made: a file is replaced, a folder never is.
+void check_output(const std::string& output) {
+    if (std::filesystem::is_directory(output)) {
+        throw Error(ErrorCode::cannot_create, fmt::format("{} exists; choose another -o, or remove it", output));
+    }
+    io::check_can_create(output);
+}
+
 int generate(const GenerateOptions& options, data::GeneratedGraph (*make)(const GenerateOptions&)) {
-    io::check_can_create(options.output);
+    check_output(options.output);
     const data::GeneratedGraph graph = make(options);
     data::write_graph(graph, options.output);
     if (options.json) {
@@ -107,13 +116,17 @@ int generate(const GenerateOptions& options, data::GeneratedGraph (*make)(const 
 }
 
 void add_generate_flags(CLI::App& command, GenerateOptions& options) {
-    add_count(command, "--vertices", options.vertices, "Vertices", {1, std::numeric_limits<std::int32_t>::max()})
+    add_count(command, "--vertices", options.vertices, "How many vertices there are",
+              {1, std::numeric_limits<std::int32_t>::max()})
         ->required();
-    add_count(command, "--nonzeros", options.nonzeros, "Directed edges to aim at", {0, max_nonzeros})->required();
-    add_count(command, "--features", options.features, "Width of the features (planted: 64; rmat: none)",
+    add_count(command, "--nonzeros", options.nonzeros, "How many directed edges to aim at", {0, max_nonzeros})
+        ->required();
+    add_count(command, "--features", options.features, "How many features a vertex has (planted: 64; rmat: none)",
               {1, max_width});
-    add_count(command, "--classes", options.classes, "Number of classes (planted: 8; rmat: none)", {1, max_width});
-    add_count(command, "--seed", options.seed, "Same seed, same graph", {0});
+    add_count(command, "--classes", options.classes, "How many classes there are (planted: 8; rmat: none)",
+              {1, max_width});
+    add_count(command, "--seed", options.seed, "Draw random numbers from this seed: the same seed, the same graph",
+              {0});
     command.add_flag("--no-relabel", options.no_relabel, "Do not number the vertices at random");
     command.add_flag("--directed", options.directed, "Do not add the reverse of every edge");
     command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep duplicate edges and self loops");
@@ -130,14 +143,14 @@ void add_generate(CLI::App& graph, Context& context) {
         graph, "generate", "Write a synthetic graph",
         "gnnplan graph generate planted --vertices 20000 --nonzeros 400000 --features 64 --classes 8 -o graph\n"
         "gnnplan graph generate rmat --vertices 65536 --nonzeros 1000000 -o rmat.npz");
-    command.require_subcommand(1);
+    help_when_alone(command, context);
     const auto rmat_options = std::make_shared<GenerateOptions>();
     CLI::App& rmat_command = add_command(
         command, "rmat", "Power-law degrees: recursive matrix (Chakrabarti et al. 2004)",
         "gnnplan graph generate rmat --vertices 65536 --nonzeros 1000000 -o rmat.npz\n"
         "gnnplan graph generate rmat --vertices 65536 --nonzeros 1000000 --features 64 --classes 8 --seed 7 -o rmat");
     add_generate_flags(rmat_command, *rmat_options);
-    rmat_command.add_option("--abcd", rmat_options->abcd, "Probabilities of the quadrants")
+    rmat_command.add_option("--abcd", rmat_options->abcd, "How likely an edge falls into each quarter of the matrix")
         ->type_name("A,B,C,D")
         ->capture_default_str();
     on_command(rmat_command, context, rmat_options,
@@ -150,7 +163,7 @@ void add_generate(CLI::App& graph, Context& context) {
         "gnnplan graph generate planted --vertices 1000 --nonzeros 9000 --features 8 --classes 2 --homophily 0.9 -o "
         "g.npz");
     add_generate_flags(planted_command, *planted_options);
-    planted_command.add_option("--homophily", planted_options->homophily, "Chance that an edge stays in its class")
+    planted_command.add_option("--homophily", planted_options->homophily, "How likely an edge stays in its class")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("P")
         ->capture_default_str();

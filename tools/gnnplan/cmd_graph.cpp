@@ -3,10 +3,12 @@
 #include "tools/common/format.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/problem.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <memory>
 
@@ -101,6 +103,11 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
 }
 
 int run_info(const Context&, const InfoOptions& options) {
+    if (is_card(options.path) && !std::filesystem::exists(options.path)) {
+        throw Error(ErrorCode::missing_input,
+                    fmt::format("{} is a card, which has sizes and no graph: gnnplan datasets show {}", options.path,
+                                options.path));
+    }
     data::DatasetOptions read;
     read.preparation.symmetrise = options.symmetrise;
     read.split = options.split;
@@ -121,16 +128,16 @@ void add_graph(CLI::App& root, Context& context) {
     CLI::App& graph = add_command(root, "graph", "Look at a graph, or generate one",
                                   "gnnplan graph info path/to/graph\n"
                                   "gnnplan graph generate rmat --vertices 65536 --nonzeros 1000000 -o rmat.npz");
-    graph.require_subcommand(1);
+    help_when_alone(graph, context);
     const auto options = std::make_shared<InfoOptions>();
     CLI::App& info =
         add_command(graph, "info", "Read a graph and say what was found",
                     "gnnplan graph info path/to/graph\ngnnplan graph info edges.txt.gz --symmetrise --json");
-    info.add_option("path", options->path, "OGB raw folder, .npz, Matrix Market, SNAP or CSV edge list")
+    info.add_option("path", options->path, "The graph: an OGB raw folder, .npz, Matrix Market, SNAP or CSV edge list")
         ->required()
         ->type_name("PATH");
     info.add_flag("--symmetrise", options->symmetrise, "Add the reverse of every edge");
-    info.add_option("--split", options->split, "Which of the splits the data has")->type_name("NAME");
+    info.add_option("--split", options->split, "Take this split, where the data has several")->type_name("NAME");
     info.add_flag("--json", options->json, "Print one JSON object (gnnplan.graph/1)");
     on_command(info, context, options, run_info);
     add_generate(graph, context);

@@ -143,7 +143,10 @@ void add_plan(CLI::App& root, Context& context) {
                     "gnnplan plan --graph path/to/graph --symmetrise --ranks 4 -o plan.json");
     add_problem_flags(command, options->problem);
     add_run_question(command, options->run);
-    command.add_option("--pareto", options->pareto, "What the Pareto mark is over: time, memory, volume, spmm")
+    under_heading(command, training_heading);
+    command
+        .add_option("--pareto", options->pareto,
+                    "What the Pareto mark (not beaten in all of these) compares: time, memory, volume, spmm")
         ->type_name("LIST")
         ->capture_default_str();
     add_count(command, "--top", options->top, "How many of the fastest are listed, besides the best of each scheme",
@@ -154,6 +157,7 @@ void add_plan(CLI::App& root, Context& context) {
                     "Where to write the whole table and what was set aside (gnnplan.ranking/1)")
         ->type_name("FILE");
     command.add_flag("--json", options->json, "Print the plan itself (gnnplan.plan/1)");
+    under_heading(command, output_heading);
     on_command(command, context, options, run_plan);
 }
 

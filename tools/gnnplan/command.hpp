@@ -21,6 +21,18 @@ void on_command(CLI::App& command, Context& context, const Options& options, Run
         [&context, options, run] { context.run = [&context, options, run] { return run(context, *options); }; });
 }
 
+// The same for a command of subcommands that is given without one.
+template <class Options, class Run>
+void when_alone(CLI::App& command, Context& context, const Options& options, Run run) {
+    command.require_subcommand(0, 1);
+    command.callback([&command, &context, options, run] {
+        if (!command.get_subcommands().empty()) return;
+        context.run = [&context, options, run] { return run(context, *options); };
+    });
+}
+// Such a command that has nothing to do without one prints its help.
+void help_when_alone(CLI::App& command, Context& context);
+
 // Each adds one subcommand.
 void add_enumerate(CLI::App& root, Context& context);
 void add_plan(CLI::App& root, Context& context);
@@ -34,5 +46,6 @@ void add_generate(CLI::App& graph, Context& context);  // of `gnnplan graph`
 void add_datasets(CLI::App& root, Context& context);
 void add_machines(CLI::App& root, Context& context);
 void add_completion(CLI::App& root, Context& context);
+void add_help(CLI::App& root, Context& context);
 
 }  // namespace gnnplan::tools

@@ -6,6 +6,10 @@
 #include "planner/enumerate/units_front.hpp"
 #include "tools/common/version.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+
 namespace gnnplan::tools {
 namespace {
 
@@ -14,6 +18,11 @@ constexpr int max_numbered_layers = 31;  // of whose letters a paper id, 64 bits
 }  // namespace
 
 io::EnumerationDocument enumeration_question(const EnumerateOptions& options) {
+    const std::string& graph = options.shape.graph;
+    if (!graph.empty() && !is_card(graph) && std::filesystem::exists(graph)) {
+        throw Error(ErrorCode::usage, "enumerate takes cards or sizes; plan takes files", "--graph " + graph,
+                    fmt::format("gnnplan graph info {} says --vertices and --nonzeros", graph));
+    }
     const GraphSizes sizes = graph_sizes(options.shape);
     io::EnumerationDocument document;
     document.tool_version = version();

@@ -105,44 +105,54 @@ double parse_fraction(const std::string& text) {
 }  // namespace
 
 void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks) {
-    CLI::Option* graph = command.add_option("--graph", flags.graph, "Which graph; cards: see gnnplan datasets list")
+    CLI::Option* graph = command.add_option("--graph", flags.graph, "The graph; gnnplan datasets lists the cards")
                              ->type_name(graph_type);
-    add_count(command, "--vertices", flags.vertices, "Vertices, in place of --graph", {1, max_vertices})
+    add_count(command, "--vertices", flags.vertices, "How many vertices the graph has, in place of --graph",
+              {1, max_vertices})
         ->excludes(graph);
-    add_count(command, "--nonzeros", flags.nonzeros, "Stored entries of the adjacency matrix, self loops included",
-              {1, max_nonzeros})
+    add_count(command, "--nonzeros", flags.nonzeros,
+              "How many entries its adjacency matrix stores, self loops included", {1, max_nonzeros})
         ->excludes(graph);
     command
         .add_flag("--symmetric", flags.symmetric,
-                  "Every edge is there in both directions; else two matrices are planned for")
+                  "Every edge comes with its reverse; without this, two matrices are planned for")
         ->excludes(graph);
-    CLI::Option* features = add_count(command, "--features", flags.features, "Width of the input", {1, max_width});
-    CLI::Option* classes = add_count(command, "--classes", flags.classes, "Width of the output", {1, max_width});
-    CLI::Option* layers = add_count(command, "--layers", flags.layers, "Layers", {1, max_layers});
-    CLI::Option* hidden = add_count(command, "--hidden", flags.hidden, "Width of hidden layers", {1, max_width});
-    add_counts(command, "--widths", flags.widths, "All widths, in place of features, hidden, layers and classes",
-               {1, max_width}, 2)
+    command
+        .add_option_function<std::string>(
+            "--train-fraction", [&flags](const std::string& text) { flags.train_fraction = parse_fraction(text); },
+            "The share of the vertices that training uses, where no graph is read to say; default: 1")
+        ->type_name("F");
+    under_heading(command, graph_heading);
+    CLI::Option* features =
+        add_count(command, "--features", flags.features, "How many features a vertex has", {1, max_width});
+    CLI::Option* classes = add_count(command, "--classes", flags.classes, "How many classes there are", {1, max_width});
+    CLI::Option* layers =
+        add_count(command, "--layers", flags.layers, "How many layers the network has", {1, max_layers});
+    CLI::Option* hidden =
+        add_count(command, "--hidden", flags.hidden, "How wide the hidden layers are", {1, max_width});
+    add_counts(command, "--widths", flags.widths,
+               "All widths from the features to the classes, in place of the four flags above", {1, max_width}, 2)
         ->excludes(features)
         ->excludes(classes)
         ->excludes(layers)
         ->excludes(hidden);
-    add_count(command, "--ranks", flags.ranks, "Ranks P", {1, max_ranks});
-    command
-        .add_option_function<std::string>(
-            "--train-fraction", [&flags](const std::string& text) { flags.train_fraction = parse_fraction(text); },
-            "Which part of the vertices trains, where no graph is read to say; default: 1")
-        ->type_name("F");
+    under_heading(command, model_heading);
+    add_count(command, "--ranks", flags.ranks, "How many ranks (processes) share the work", {1, max_ranks});
+    under_heading(command, machine_heading);
 }
 
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
     command.add_flag("--symmetrise", flags.symmetrise, "Add the reverse of every edge");
-    command.add_option("--split", flags.split, "Which of the splits the data has")->type_name("NAME");
-    command.add_option("--normalisation", flags.normalisation, "Values of the matrix: symmetric, row_mean, none")
+    command.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
+    command
+        .add_option("--normalisation", flags.normalisation,
+                    "How an edge is weighed: symmetric (by the degrees of both ends), row_mean (by that of the "
+                    "receiving end), none (by 1)")
         ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
         ->type_name("KIND")
         ->capture_default_str();
-    add_count(command, "--seed", flags.seed, "Of features and classes that are generated because the data has none",
-              {0});
+    add_count(command, "--seed", flags.seed, "Generate features and classes that the data lacks from this number", {0});
+    under_heading(command, graph_heading);
 }
 
 bool is_card(const std::string& selector) {

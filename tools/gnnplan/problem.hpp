@@ -19,6 +19,14 @@ inline constexpr std::int64_t max_width = std::int64_t{1} << 24;
 inline constexpr std::int64_t max_layers = 1000;
 inline constexpr std::int64_t max_nonzeros = std::int64_t{1} << 42;
 
+// Of flags in --help.
+inline constexpr const char* graph_heading = "Graph";
+inline constexpr const char* model_heading = "Model";
+inline constexpr const char* training_heading = "Training";
+inline constexpr const char* machine_heading = "Machine";
+inline constexpr const char* pin_heading = "Pin a choice";
+inline constexpr const char* output_heading = "Output";
+
 // Sizes of graph and network.
 struct ShapeFlags {
     std::string graph;  // a card, or a path where paths are taken: a card's name is the card, ./NAME the path

@@ -17,57 +17,79 @@ std::optional<bool> switched(const std::optional<std::string>& value) {
 }
 
 void add_pins(CLI::App& command, SearchFlags& flags) {
-    command.add_option("--forward", flags.forward, "Pin the forward orders, layers 1..L, e.g. SD")->type_name("ORDERS");
-    command.add_option("--backward", flags.backward, "Pin the backward orders, layers L..1, e.g. SS; full space: S-")
+    command
+        .add_option(
+            "--forward", flags.forward,
+            "Pin what each layer multiplies first, layers 1..L: S the sparse adjacency matrix (aggregate first), "
+            "D the dense weights; e.g. SD")
         ->type_name("ORDERS");
-    add_count(command, "--replication", flags.replication, "Pin the copies R_A of the adjacency matrix (c of 1.5d)",
-              {1, max_ranks});
-    command.add_option("--grid", flags.grid, "Pin the grid, e.g. 2x3; its product is the ranks")->type_name("XxY[xZ]");
-    command.add_option("--exchange", flags.exchange, "Pin what an SpMM gets of other ranks' rows")
+    command
+        .add_option("--backward", flags.backward,
+                    "The same for the backward pass, layers L..1, e.g. SS; S- in the full space, where layer 1 needs "
+                    "no gradient of its input")
+        ->type_name("ORDERS");
+    add_count(command, "--replication", flags.replication,
+              "Pin how many copies of the adjacency matrix there are: R_A of rdm, c of 1.5d", {1, max_ranks});
+    command.add_option("--grid", flags.grid, "Pin how the ranks are arranged, e.g. 2x3 for 6 of them")
+        ->type_name("XxY[xZ]");
+    command
+        .add_option("--exchange", flags.exchange,
+                    "Pin what ranks send each other for a sparse product: panels (whole blocks of rows) or rows (those "
+                    "only that the other needs)")
         ->check(CLI::IsMember({"panels", "rows"}))
         ->type_name("panels|rows");
     add_switch(command, "--overlap", flags.overlap, "Pin whether panels travel while others are multiplied");
     command
-        .add_option("--values", flags.values, "Pin whether nonzeros are stored with values or as two scales a vertex")
+        .add_option("--values", flags.values,
+                    "Pin how nonzeros are stored: each with its value, or factored, as one scale for each row and "
+                    "column")
         ->check(CLI::IsMember({"stored", "factored"}))
         ->type_name("stored|factored");
-    add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled");
-    add_switch(command, "--loss-rows", flags.loss_rows, "Pin whether layers work on the rows only that the loss needs");
+    add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled, so that work lies evenly");
+    add_switch(command, "--loss-rows", flags.loss_rows,
+               "Pin whether layers compute those rows only that the loss needs, where few vertices train");
     command.add_flag("--bf16", flags.bf16,
-                     "Inexact: products round their dense operand to bfloat16 where it is packed for the cache, which "
-                     "is not with overlap nor with needed rows");
-    command.add_flag("--partition", flags.partition, "Number vertices by a partitioner; the graph must be there");
-    command.add_flag("--constant-input", flags.constant_input, "The features never change: no dropout on them");
+                     "Let products round their dense operand to bfloat16 where it is packed for the cache, which is "
+                     "inexact, and not done with overlap nor with needed rows");
+    command.add_flag("--partition", flags.partition,
+                     "Let a partitioner number the vertices; the graph must be there, not a card");
+    command.add_flag("--constant-input", flags.constant_input,
+                     "The features never change (no dropout on them), so what is computed of them can be kept");
 }
 
 }  // namespace
 
 void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme) {
-    command.add_option("--space", space, "Which configurations: full, or paper (RDM's, as the paper counts)")
+    command
+        .add_option("--space", space, "Which configurations are searched: full, or paper (RDM's, as its paper counts)")
         ->check(CLI::IsMember({"full", "paper"}))
         ->type_name("full|paper")
         ->capture_default_str();
     command
         .add_option("--scheme", scheme,
-                    fmt::format("Keep to one family of schemes: {}", fmt::join(scheme_names(), ", ")))
+                    fmt::format("Keep to one way of cutting the matrices: {}", fmt::join(scheme_names(), ", ")))
         ->check(CLI::IsMember(scheme_names()))
         ->type_name("NAME");
+    under_heading(command, pin_heading);
 }
 
 void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
-    command.add_option("--model", flags.model, "Model: gcn")->type_name("NAME")->capture_default_str();
+    command.add_option("--model", flags.model, "The network: gcn")->type_name("NAME")->capture_default_str();
     command.add_flag("--bias", flags.bias, "Give every layer a bias");
+    under_heading(command, model_heading);
     command
-        .add_option(
-            "--machine", flags.machine,
-            "A preset (see gnnplan machines list) or the file of a profile; default: what gnnplan calibrate measured "
-            "here, else cpu-node")
+        .add_option("--machine", flags.machine,
+                    "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: what "
+                    "gnnplan calibrate measured here, else cpu-node")
         ->type_name("NAME|FILE");
-    add_size(command, "--memory", flags.search.memory, "Memory per rank, e.g. 16GiB; default: the machine's");
+    add_size(command, "--memory", flags.search.memory,
+             "How much memory a rank may use, e.g. 16GiB; default: what the machine has");
+    under_heading(command, machine_heading);
     add_space_flags(command, flags.search.space, flags.search.scheme);
     add_pins(command, flags.search);
+    under_heading(command, pin_heading);
 }
 
 void check_partition(const ProblemFlags& flags) {

@@ -12,21 +12,49 @@
 namespace gnnplan::tools {
 namespace {
 
+void add_data(CLI::App& app, RunFlags& flags) {
+    app.add_option("--data", flags.data, "The graph, with features, labels and split")->required()->type_name("PATH");
+    app.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
+    app.add_option("--feature-norm", flags.feature_norm,
+                   "Whether each vertex's features are divided by the sum of their magnitudes: none, row")
+        ->check(CLI::IsMember({"none", "row"}))
+        ->type_name("KIND")
+        ->capture_default_str();
+    under_heading(app, "Data");
+}
+
 void add_training(CLI::App& app, RunFlags& flags) {
     add_run_question(app, flags.question);
-    add_count(app, "--seed", flags.seed, "The seed of the initial weights and of dropout", {0});
+    add_count(app, "--seed", flags.seed, "Draw initial weights and dropout from this number", {0});
     add_number(
         app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Adam's learning rate")
         ->default_str("0.01");
     add_number(
         app, "--weight-decay", flags.weight_decay, [](double x) { return x >= 0; }, "at least 0",
-        "L2 weight decay, on the first layer's weights")
+        "How strongly the first layer's weights decay (L2)")
         ->default_str("5e-4");
-    app.add_flag("--decay-all", flags.decay_all, "Weight decay on the weights of all layers");
+    app.add_flag("--decay-all", flags.decay_all, "Let the weights of all layers decay");
+    under_heading(app, "Training");
+}
+
+void add_tuning(CLI::App& app, RunFlags& flags) {
     add_count(app, "--autotune", flags.autotune,
-              "Epochs each candidate is tried for; 0: off; default: those that could still win are tried, for at most "
-              "5 % of the run, none below 20 epochs",
+              "Try each candidate of the plan for so many epochs, then train on with the fastest; 0: train with the "
+              "first; default: try those that could still win, for at most 5 % of the run, and none below 20 epochs",
               {0});
+    under_heading(app, "Tuning");
+}
+
+void add_placement(CLI::App& app, RunFlags& flags) {
+    app.add_flag("--in-process", flags.in_process, "Run the ranks as threads of this process, without mpirun");
+    add_count(app, "--threads", flags.threads, "How many threads each rank has; default: the cores, shared out",
+              {1, 4096});
+    add_bind(app, flags.bind);
+    app.add_option("--backend", flags.backend, "Which kernels compute: cpu, or reference (slow, plain loops)")
+        ->check(CLI::IsMember({"cpu", "reference"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    under_heading(app, "Placement");
 }
 
 void add_output(CLI::App& app, RunFlags& flags) {
@@ -40,29 +68,19 @@ void add_output(CLI::App& app, RunFlags& flags) {
         ->type_name("FILE");
     app.add_flag("--dry-run", flags.dry_run, "Check plan, launch and data, show memory and steps, train nothing");
     app.add_flag("--json", flags.json, "Print the report instead of the summary");
-    CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Errors and the result only");
+    CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Say nothing but errors and the result");
     app.add_flag("-v,--verbose", flags.verbose, "Say more, e.g. which candidate is tried")->excludes(quiet);
+    under_heading(app, "Output");
 }
 
 }  // namespace
 
 void add_flags(CLI::App& app, RunFlags& flags) {
-    app.add_option("PLAN", flags.plan, "Plan made by gnnplan plan -o")->required()->type_name("FILE");
-    app.add_option("--data", flags.data, "The graph, with features, labels and split")->required()->type_name("PATH");
-    app.add_option("--split", flags.split, "Which of the splits the data has")->type_name("NAME");
-    app.add_option("--feature-norm", flags.feature_norm,
-                   "Divide each vertex's features by the sum of their magnitudes: none, row")
-        ->check(CLI::IsMember({"none", "row"}))
-        ->type_name("KIND")
-        ->capture_default_str();
+    app.add_option("PLAN", flags.plan, "The plan that gnnplan plan -o wrote")->required()->type_name("FILE");
+    add_data(app, flags);
     add_training(app, flags);
-    add_count(app, "--threads", flags.threads, "Threads per rank; default: the cores, shared out", {1, 4096});
-    add_bind(app, flags.bind);
-    app.add_option("--backend", flags.backend, "Kernels: cpu, or reference (slow, plain loops)")
-        ->check(CLI::IsMember({"cpu", "reference"}))
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_flag("--in-process", flags.in_process, "Ranks are threads of this process; no mpirun needed");
+    add_tuning(app, flags);
+    add_placement(app, flags);
     add_output(app, flags);
 }
 

@@ -49,7 +49,7 @@ TEST(MatrixMarket, HeaderLies) {
     expect_bad(general + "3 3 2\n1 2\n", {"graph.mtx:3: the file ends after 1 of 2 declared entries"});
     expect_bad(general + "3 3 1\n1 2\n2 3\n", {"graph.mtx:4: more entries than the 1 declared"});
     expect_bad(general + "3 3 1\n4 1\n", {"graph.mtx:3: row index '4' is out of range"});
-    expect_bad(general + "3 3 1\n1 0\n", {"graph.mtx:3: index 0: Matrix Market counts from 1"});
+    expect_bad(general + "3 3 1\n1 0\n", {"graph.mtx:3: column index '0' is out of range: it must be 1 to 3"});
     expect_bad(general + "3 3 1\n1 -2\n", {"graph.mtx:3: column index '-2' is negative"});
     expect_bad(general + "3 4 1\n1 2\n", {"graph.mtx:2: a 3 x 4 matrix is no graph"});
     expect_bad(general + "9223372036854775808 9223372036854775808 1\n1 2\n", {"graph.mtx:2", "out of range"});

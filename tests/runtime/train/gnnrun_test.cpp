@@ -71,6 +71,39 @@ protected:
     data::Dataset dataset_;
 };
 
+// Not what else the data lacks or has, which follows from its being other data.
+TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
+    write_ogb(gnnplan::testing::random_symmetric(29, 3, 6, 3, 2), path("smaller"));
+    write_ogb(gnnplan::testing::random_symmetric(31, 4, 6, 3, 2), path("other"));
+    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    plan.problem.graph.name = "data/ego.txt.gz";
+    plan.problem.graph.generated_features = 5;
+    save(plan, "ego.json");
+    for (const char* data : {"smaller", "other"}) {
+        const Outcome outcome = gnnrun(std::string("@ego.json --data @") + data);
+        EXPECT_EQ(outcome.code, 78) << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("this plan is for data/ego.txt.gz, not " + path(data) + ": that has "));
+    }
+}
+
+TEST_F(Gnnrun, HelpIsGroupedAndEndsWithExitCodes) {
+    const Outcome outcome = gnnrun("--help");
+    EXPECT_EQ(outcome.code, 0);
+    std::size_t at = 0;
+    for (const char* part : {"\nData:\n", "--data", "\nTraining:\n", "--dropout", "\nTuning:\n", "--autotune",
+                             "\nPlacement:\n", "--in-process", "\nOutput:\n", "--report", "gnnplan explain --analyze",
+                             "\nExit codes:\n", "  78  plan, data and launch do not match"}) {
+        at = outcome.output.find(part, at);
+        ASSERT_NE(at, std::string::npos) << part << " is missing, or in another place\n" << outcome.output;
+    }
+}
+
+TEST_F(Gnnrun, EpochsAreCountedInThirtyOneBits) {
+    const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 2147483648");
+    EXPECT_EQ(outcome.code, 64);
+    EXPECT_THAT(outcome.output, HasSubstr("from 1 to 2,147,483,647"));
+}
+
 TEST_F(Gnnrun, TrainsReportsAndWritesMetrics) {
     const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 5 --report @run.json --metrics @m.jsonl");
     EXPECT_EQ(outcome.code, 0) << outcome.output;
