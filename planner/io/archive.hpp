@@ -48,6 +48,7 @@ bool holds_something(const std::optional<T>& value) {
     return value.has_value();
 }
 inline bool holds_something(bool value) { return value; }
+inline bool holds_something(int value) { return value != 0; }
 inline bool holds_something(double value) { return value != 0; }
 inline bool holds_something(std::int64_t value) { return value != 0; }
 // Records of several members are always written; files of earlier versions lack them.
@@ -73,7 +74,7 @@ public:
         field(key, value);
     }
     void extent(const char* key, std::int64_t value) { field(key, value); }
-    // A vector, std::optional, bool or double that has no key when it holds nothing, which a 0 does not.
+    // A vector, std::optional, bool or number that has no key when it holds nothing, which a 0 does not.
     template <class T>
     void optional(const char* key, const T& value) {
         if (holds_something(value)) field(key, value);

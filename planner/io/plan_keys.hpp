@@ -16,6 +16,7 @@ void describe(Archive& archive, Subject<Archive, GraphRecord>& graph) {
     archive.extent("nonzeros", graph.nonzeros);
     archive.field("symmetric", graph.symmetric);
     archive.field("exact", graph.exact);
+    archive.optional("index_base", graph.index_base);
     archive.field("symmetrised", graph.symmetrised);
     archive.field("self_loops", graph.self_loops);
     archive.field("normalisation", graph.normalisation);

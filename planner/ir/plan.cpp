@@ -15,6 +15,7 @@ void validate(const GraphRecord& graph) {
     }
     if (graph.nonzeros < 0) refuse("problem.graph.nonzeros", "must not be negative");
     checked_multiply(16, graph.nonzeros);
+    if (graph.index_base < 0 || graph.index_base > 1) refuse("problem.graph.index_base", "must be 0 or 1");
     if (graph.generated_features < 0) refuse("problem.graph.generated_features", "must not be negative");
     if (graph.generated_classes < 0) refuse("problem.graph.generated_classes", "must not be negative");
 }

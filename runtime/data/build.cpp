@@ -110,6 +110,21 @@ Csr merge(const Csr& a, const Csr* b, bool self_loops) {
     return csr;
 }
 
+// Whether some u -> v comes with v -> u; `in` is the transpose of `out`, both without self loops.
+bool any_reverse(const Csr& out, const Csr& in) {
+    for (std::int64_t u = 0; u < out.vertices; ++u) {
+        const std::int32_t* i = out.column.data() + out.row_start[at(u)];
+        const std::int32_t* i_end = out.column.data() + out.row_start[at(u) + 1];
+        const std::int32_t* j = in.column.data() + in.row_start[at(u)];
+        const std::int32_t* j_end = in.column.data() + in.row_start[at(u) + 1];
+        while (i != i_end && j != j_end) {
+            if (*i == *j) return true;
+            ++(*i < *j ? i : j);
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 Csr transpose(const Csr& matrix) {
@@ -133,6 +148,7 @@ Graph build_graph(EdgeList edges, std::int64_t vertices, const Preparation& prep
     clean_rows(graph.out, counts);
     graph.in = transpose(graph.out);
     counts.directed = graph.in.row_start != graph.out.row_start || graph.in.column != graph.out.column;
+    counts.one_way = counts.directed && !any_reverse(graph.out, graph.in);
     graph.symmetric = !counts.directed || preparation.symmetrise;
     if (graph.symmetric) {
         if (!counts.directed) graph.in = {};

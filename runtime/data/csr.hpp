@@ -44,6 +44,7 @@ struct PreparationCounts {
     std::int64_t self_loops_dropped = 0;
     std::int64_t duplicates_dropped = 0;  // listings of an edge u -> v beyond its first
     bool directed = false;                // as listed: some u -> v came without v -> u
+    bool one_way = false;                 // as listed: every u -> v did, and there is one
 };
 
 // Builds the graph and consumes the edges. All ids are in [0, vertices). At most three times the bytes of the result

@@ -45,6 +45,9 @@ Graph prepare(ParsedGraph parsed, const Preparation& preparation, LoadReport& re
     report.self_loops_dropped = counts.self_loops_dropped;
     report.duplicates_dropped = counts.duplicates_dropped;
     report.nonzeros = graph.nonzeros();
+    if (counts.one_way && !preparation.symmetrise) {
+        report.hints.emplace_back("no edge comes with its reverse; --symmetrise if undirected");
+    }
     return graph;
 }
 
@@ -106,7 +109,7 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {
     check_options(options);
     const GraphForm form = detect_form(path);
-    ParsedGraph parsed = read_graph(path, form);
+    ParsedGraph parsed = read_graph(path, form, options.index_base);
 
     Dataset dataset;
     LoadReport& report = dataset.report_;
@@ -116,6 +119,7 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     report.vertices = parsed.vertices;
     report.edges_read = parsed.edges_read;
     report.edge_values_ignored = parsed.edge_values_ignored;
+    report.hints = std::move(parsed.hints);
     dataset.graph_ = prepare(std::move(parsed), options.preparation, report);
     dataset.fingerprint_ = fingerprint(dataset.graph_);
     if (options.check_graph) options.check_graph(dataset);

@@ -4,6 +4,7 @@
 #include "runtime/data/csr.hpp"
 #include "runtime/data/features.hpp"
 #include "runtime/data/order.hpp"
+#include "runtime/data/parsed_graph.hpp"
 #include "runtime/data/report.hpp"
 
 #include <gnnplan/base/range.hpp>
@@ -29,6 +30,7 @@ class Dataset;
 
 struct DatasetOptions {
     Preparation preparation = {};
+    IndexBase index_base = IndexBase::unsaid;
     std::string split = {};              // the folder under split/; empty takes the only one there is
     std::int64_t generate_features = 0;  // width to generate when the graph has no features
     std::int64_t generate_classes = 0;   // classes to generate when the graph has no labels

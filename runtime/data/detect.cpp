@@ -52,7 +52,9 @@ GraphForm detect_form(const fs::path& path) {
     return has_banner || named ? GraphForm::matrix_market : GraphForm::edge_list;
 }
 
-ParsedGraph read_graph(const fs::path& path, GraphForm form) {
+namespace {
+
+ParsedGraph read_form(const fs::path& path, GraphForm form, IndexBase index_base) {
     switch (form) {
         case GraphForm::ogb_folder: return read_ogb_graph(path);
         case GraphForm::npz: return read_npz_graph(NpzArchive(path));
@@ -62,10 +64,21 @@ ParsedGraph read_graph(const fs::path& path, GraphForm form) {
         }
         case GraphForm::edge_list: {
             TextReader reader(open_input(path));
-            return read_edge_list(reader);
+            return read_edge_list(reader, index_base);
         }
     }
     return {};
+}
+
+}  // namespace
+
+ParsedGraph read_graph(const fs::path& path, GraphForm form, IndexBase index_base) {
+    ParsedGraph graph = read_form(path, form, index_base);
+    if (index_base == IndexBase::one && graph.index_base != 1) {
+        throw Error(ErrorCode::usage, "ids of this form count from 0: " + graph.format, path.string(),
+                    "leave --index-base out");
+    }
+    return graph;
 }
 
 }  // namespace gnnplan::data

@@ -14,6 +14,7 @@ enum class GraphForm : std::uint8_t { ogb_folder, npz, matrix_market, edge_list 
 // what is known not to be a graph (pickles, lone arrays, binary files).
 GraphForm detect_form(const std::filesystem::path& path);
 
-ParsedGraph read_graph(const std::filesystem::path& path, GraphForm form);
+// Throws ErrorCode::usage when ids are said to count from 1 in a form where they count from 0.
+ParsedGraph read_graph(const std::filesystem::path& path, GraphForm form, IndexBase index_base);
 
 }  // namespace gnnplan::data

@@ -34,11 +34,13 @@ bool is_header(std::string_view line) {
 
 }  // namespace
 
-ParsedGraph read_edge_list(TextReader& reader) {
+ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
     ParsedGraph graph;
+    const std::int64_t base = index_base == IndexBase::one ? 1 : 0;
     bool first = true;
     bool csv = false;
     std::int64_t declared = 0;
+    std::int64_t smallest = largest_vertices;
     std::int64_t largest = -1;
     std::string_view line;
     while (reader.next_line(line)) {
@@ -53,19 +55,29 @@ ParsedGraph read_edge_list(TextReader& reader) {
             csv = line.find_first_of(",;") != std::string_view::npos;
             if (is_header(line)) continue;
         }
-        const std::int64_t from = fields.index(largest_vertices, "vertex id");
-        const std::int64_t to = fields.index(largest_vertices, "vertex id");
+        const std::int64_t from = fields.index(largest_vertices + base, "vertex id", base) - base;
+        const std::int64_t to = fields.index(largest_vertices + base, "vertex id", base) - base;
         if (!fields.at_end()) {
             ++graph.edge_values_ignored;
             while (!fields.at_end()) fields.number("edge value");
         }
         fields.finish();
+        smallest = std::min({smallest, from, to});
         largest = std::max({largest, from, to});
         graph.edges.add(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to));
     }
     if (declared > largest_vertices)
         reader.fail("the file declares " + std::to_string(declared) + " vertices: at most 2^31 - 1 are supported");
     graph.format = csv ? "CSV edge list" : "SNAP edge list";
+    graph.index_base = static_cast<int>(base);
+    if (smallest > 0 && largest > 0 && index_base == IndexBase::automatic) {
+        graph.index_base = 1;
+        graph.edges.shift(-1);
+        --largest;
+    }
+    if (smallest == 1 && index_base == IndexBase::unsaid) {
+        graph.hints.emplace_back("vertex 0 has no edges: ids from 1? (--index-base 1)");
+    }
     graph.vertices = std::max(largest + 1, declared);
     graph.edges_read = graph.edges.size();
     return graph;

@@ -43,6 +43,16 @@ public:
         }
     }
 
+    // Adds `by` to every id.
+    void shift(std::int32_t by) {
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            for (std::size_t i = 0; i < used(b); ++i) {
+                blocks_[b][i].from += by;
+                blocks_[b][i].to += by;
+            }
+        }
+    }
+
     // As for_each, but frees each block once it is visited; the list is empty afterwards.
     template <class Visit>
     void drain(Visit&& visit) {

@@ -23,6 +23,7 @@ struct LoadReport {
     bool features_generated = false;       // the data had none
     bool labels_generated = false;
     std::vector<std::string> notes;  // generated features, labels, split; whole sentences
+    std::vector<std::string> hints;  // what the user may have meant to say of the graph
 
     std::string describe() const;  // one paragraph
 };

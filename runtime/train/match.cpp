@@ -76,6 +76,7 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
     const GraphRecord& graph = plan.problem.graph;
     data::DatasetOptions options;
     options.preparation = {graph.symmetrised, graph.self_loops};
+    options.index_base = graph.index_base == 1 ? data::IndexBase::one : data::IndexBase::zero;
     options.split = graph.split;
     options.generate_features = graph.generated_features;
     // A plan of this very data may have more classes than the labels name, as its user declared.

@@ -40,6 +40,44 @@ TEST(GraphInfo, CountsAnEdgeList) {
     EXPECT_THAT(text, HasSubstr("dropped 1 self loops and 1 duplicates"));
 }
 
+TEST(GraphInfo, RemarksOnIdsFromOneAndEdgesListedOnce) {
+    const Folder folder;
+    const std::string edges = folder / "edges.csv";
+    write_text(edges, "1,2\n2,3\n");
+    const std::string base = "note: vertex 0 has no edges: ids from 1? (--index-base 1)\n";
+    const std::string once = "note: no edge comes with its reverse; --symmetrise if undirected\n";
+    EXPECT_EQ(gnnplan("graph info " + edges).err, base + once);
+    EXPECT_EQ(gnnplan("graph info --json " + edges).err, base + once);
+    EXPECT_EQ(gnnplan("graph info --index-base 0 " + edges).err, once);
+    EXPECT_EQ(gnnplan("graph info --symmetrise " + edges).err, base);
+    for (const std::string given : {"1", "auto"}) {
+        const Outcome outcome = gnnplan("graph info --json --symmetrise --index-base " + given + " " + edges);
+        EXPECT_EQ(outcome.err, "") << given;
+        EXPECT_EQ(outcome.json()["vertices"], 3) << given;
+        EXPECT_EQ(outcome.json()["index_base"], 1) << given;
+    }
+    write_text(edges, "0,1\n1,2\n2,1\n");
+    EXPECT_EQ(gnnplan("graph info " + edges).err, "");
+    EXPECT_EQ(gnnplan("graph info --json --index-base auto " + edges).json()["index_base"], 0);
+    const Outcome refused = gnnplan("graph info --index-base 1 " + edges);
+    EXPECT_EQ(refused.code, 65);
+    EXPECT_THAT(refused.err, HasSubstr("edges.csv:1: vertex id '0' is out of range: it must be 1 to 2147483647"));
+    EXPECT_EQ(gnnplan("graph info --index-base 2 " + edges).code, 64);
+}
+
+TEST(GraphInfo, IndexBaseIsOfEdgeLists) {
+    const Folder folder;
+    const std::string matrix = folder / "graph.mtx";
+    write_text(matrix, "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n");
+    EXPECT_EQ(gnnplan("graph info --index-base 1 " + matrix).code, 0);  // as it has anyway
+    const std::string archive = folder / "graph.npz";
+    ASSERT_EQ(gnnplan("graph generate rmat --vertices 16 --nonzeros 40 -o " + archive).code, 0);
+    const Outcome refused = gnnplan("graph info --index-base 1 " + archive);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.err, HasSubstr("leave --index-base out"));
+    EXPECT_EQ(gnnplan("plan --graph reddit --index-base 1").code, 64);
+}
+
 TEST(GraphInfo, BadInput) {
     const Folder folder;
     const std::string edges = folder / "edges.txt";

@@ -404,6 +404,23 @@ TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     EXPECT_EQ(adjacencies(means), 2);
 }
 
+TEST(Plan, IdsFromOneAreRecorded) {
+    const Folder folder;
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "1 2\n2 1\n2 3\n3 2\n");
+    const std::string plan = "plan --space paper --json --features 4 --classes 2 --graph " + edges;
+    const Outcome unsaid = gnnplan(plan);
+    EXPECT_THAT(unsaid.err, HasSubstr("note: vertex 0 has no edges: ids from 1? (--index-base 1)\n"));
+    EXPECT_EQ(unsaid.json()["problem"]["graph"]["vertices"], 4);
+    EXPECT_FALSE(unsaid.json()["problem"]["graph"].contains("index_base"));
+    for (const std::string given : {"1", "auto"}) {
+        const Outcome outcome = gnnplan(plan + " --index-base " + given);
+        EXPECT_EQ(outcome.json()["problem"]["graph"]["vertices"], 3) << given;
+        EXPECT_EQ(outcome.json()["problem"]["graph"]["index_base"], 1) << given;
+        EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("note: "))) << given;
+    }
+}
+
 TEST(Plan, PinsWithoutEffectAreSaid) {
     const std::string cora = "plan --graph cora ";
     EXPECT_THAT(gnnplan(cora + "--ranks 1 --exchange rows --overlap on").err,

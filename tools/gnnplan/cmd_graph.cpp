@@ -1,6 +1,7 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
 #include "runtime/data/dataset.hpp"
 #include "tools/common/format.hpp"
+#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 struct InfoOptions {
     std::string path;
+    std::string index_base;
     bool symmetrise = false;
     std::string split;
     bool json = false;
@@ -109,6 +111,7 @@ int run_info(const Context&, const InfoOptions& options) {
                                 options.path));
     }
     data::DatasetOptions read;
+    read.index_base = parse_index_base(options.index_base);
     read.preparation.symmetrise = options.symmetrise;
     read.split = options.split;
     const data::Dataset dataset = data::open_dataset(options.path, read);
@@ -119,6 +122,7 @@ int run_info(const Context&, const InfoOptions& options) {
         print(info_text(dataset, degrees));
         for (const std::string& note : dataset.report().notes) fmt::print(stderr, "{}\n", note);
     }
+    say_notes(dataset.report().hints);
     return 0;
 }
 
@@ -136,6 +140,7 @@ void add_graph(CLI::App& root, Context& context) {
     info.add_option("path", options->path, "The graph: an OGB raw folder, .npz, Matrix Market, SNAP or CSV edge list")
         ->required()
         ->type_name("PATH");
+    add_index_base(info, options->index_base);
     info.add_flag("--symmetrise", options->symmetrise, "Add the reverse of every edge");
     info.add_option("--split", options->split, "Take this split, where the data has several")->type_name("NAME");
     info.add_flag("--json", options->json, "Print one JSON object (gnnplan.graph/1)");

@@ -36,6 +36,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
                     catalog::name_hint(shape.graph, catalog::card_names()));
     }
     data::DatasetOptions options;
+    options.index_base = parse_index_base(preparation.index_base);
     options.preparation.symmetrise = preparation.symmetrise;
     options.split = preparation.split;
     options.seed = static_cast<std::uint64_t>(preparation.seed);
@@ -43,6 +44,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
     fmt::print(stderr, "{}: {}\n", shape.graph, dataset->report().describe());
+    say_notes(dataset->report().hints);
     return dataset;
 }
 
@@ -63,6 +65,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.exact = true;
     record.normalisation = parse_normalisation(preparation.normalisation);
     record.symmetric = dataset.graph().symmetric;
+    record.index_base = preparation.index_base.empty() ? 0 : dataset.report().index_base;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
     record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
@@ -75,6 +78,9 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
 }
 
 void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+    if (!preparation.index_base.empty()) {
+        throw Error(ErrorCode::usage, "there is no edge list to read", "--index-base", "give --graph PATH");
+    }
     const GraphSizes sizes = graph_sizes(shape);
     GraphRecord& record = loaded.problem.record.graph;
     record.name = sizes.name;
@@ -141,7 +147,22 @@ void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_typ
     under_heading(command, machine_heading);
 }
 
+void add_index_base(CLI::App& command, std::string& value) {
+    command
+        .add_option("--index-base", value,
+                    "Where the vertex ids of an edge list start: 0, 1, or auto (at 1 if no id is 0); default: 0")
+        ->check(CLI::IsMember({"0", "1", "auto"}))
+        ->type_name("0|1|auto");
+}
+
+data::IndexBase parse_index_base(const std::string& value) {
+    if (value.empty()) return data::IndexBase::unsaid;
+    if (value == "auto") return data::IndexBase::automatic;
+    return value == "1" ? data::IndexBase::one : data::IndexBase::zero;
+}
+
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
+    add_index_base(command, flags.index_base);
     command.add_flag("--symmetrise", flags.symmetrise, "Add the reverse of every edge");
     command.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
     command

@@ -42,12 +42,16 @@ void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_typ
 
 // How a graph that is read is prepared.
 struct PreparationFlags {
+    std::string index_base;  // "": not said
     bool symmetrise = false;
     std::string split;
     std::string normalisation = "symmetric";
     std::int64_t seed = 1;
 };
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags);
+// --index-base, and what it says.
+void add_index_base(CLI::App& command, std::string& value);
+data::IndexBase parse_index_base(const std::string& value);
 
 // What the flags tell of a graph without reading one.
 struct GraphSizes {

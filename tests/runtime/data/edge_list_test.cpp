@@ -61,6 +61,38 @@ TEST(EdgeList, ManyBlocks) {
         ASSERT_EQ(d.graph().out.column[static_cast<std::size_t>(v)], (v + 1) % 100000);
 }
 
+TEST(EdgeList, IdsMayCountFromOne) {
+    const auto open = [](const std::string& content, IndexBase base) {
+        const TempFolder folder;
+        DatasetOptions options = bare();
+        options.index_base = base;
+        return open_dataset(folder.write("graph.txt", content), options);
+    };
+    const std::string from_one = "# Nodes: 3\n1 2\n2 1\n2 3\n";
+    const std::string fingerprint = open_text("# Nodes: 3\n0 1\n1 0\n1 2\n").fingerprint();
+    for (const IndexBase base : {IndexBase::one, IndexBase::automatic}) {
+        const Dataset d = open(from_one, base);
+        EXPECT_EQ(d.fingerprint(), fingerprint);
+        EXPECT_EQ(d.report().index_base, 1);
+        EXPECT_TRUE(d.report().hints.empty());
+    }
+    EXPECT_EQ(open(from_one, IndexBase::zero).vertices(), 4);
+    EXPECT_TRUE(open(from_one, IndexBase::zero).report().hints.empty());
+    EXPECT_EQ(open(from_one, IndexBase::unsaid).report().hints.size(), 1U);
+    EXPECT_EQ(open("0 1\n1 0\n", IndexBase::automatic).report().index_base, 0);
+    expect_error(ErrorCode::data, {"graph.txt:2: vertex id '0' is out of range: it must be 1 to 2147483647"},
+                 [&] { open("1 2\n0 1\n", IndexBase::one); });
+    // The largest id is that of the largest number of vertices.
+    expect_error(ErrorCode::data, {"2147483647 vertices but only 1 edges"},
+                 [&] { open("1 2147483647\n", IndexBase::one); });
+}
+
+TEST(EdgeList, SaysWhenNoEdgeComesWithItsReverse) {
+    EXPECT_EQ(open_text("0 1\n0 2\n2 1\n").report().hints.size(), 1U);
+    EXPECT_TRUE(open_text("0 1\n0 2\n2 0\n").report().hints.empty());  // one does
+    EXPECT_TRUE(open_text("0 0\n1 1\n").report().hints.empty());        // there is none
+}
+
 TEST(EdgeList, NamesFileAndLineOfBadLines) {
     expect_bad("0 1\n\n0 x\n", {"graph.txt:3: malformed line: vertex id expected, found 'x'"});
     expect_bad("# c\n0\n", {"graph.txt:2: malformed line: vertex id is missing"});

@@ -86,6 +86,25 @@ TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
     }
 }
 
+TEST_F(Gnnrun, ReadsIdsFromOneAsThePlanSays) {
+    io::write_file_atomically(path("edges.txt"), "1 2\n2 1\n2 3\n3 2\n3 4\n4 3\n4 5\n5 4\n");
+    data::DatasetOptions options;
+    options.index_base = data::IndexBase::one;
+    options.generate_features = 6;
+    options.generate_classes = 2;
+    const data::Dataset dataset = data::open_dataset(path("edges.txt"), options);
+    ASSERT_EQ(dataset.vertices(), 5);
+    Plan plan = testing::make_plan(dataset, 4, true, 1, {{1, 10}});
+    plan.problem.graph.generated_features = 6;
+    plan.problem.graph.generated_classes = 2;
+    save(plan, "from0.json");
+    plan.problem.graph.index_base = 1;
+    save(plan, "from1.json");
+    const Outcome outcome = gnnrun("@from1.json --data @edges.txt --epochs 2");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(gnnrun("@from0.json --data @edges.txt --epochs 2").code, 78);
+}
+
 TEST_F(Gnnrun, HelpIsGroupedAndEndsWithExitCodes) {
     const Outcome outcome = gnnrun("--help");
     EXPECT_EQ(outcome.code, 0);

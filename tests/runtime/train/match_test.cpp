@@ -30,6 +30,12 @@ protected:
 
 TEST_F(Match, TakesTheGraphItWasMadeFor) { EXPECT_EQ(mismatch(), std::nullopt); }
 
+TEST_F(Match, ReadsIdsAsThePlanDid) {
+    EXPECT_EQ(dataset_options(plan_, data::FeatureNorm::none).index_base, data::IndexBase::zero);
+    plan_.problem.graph.index_base = 1;
+    EXPECT_EQ(dataset_options(plan_, data::FeatureNorm::none).index_base, data::IndexBase::one);
+}
+
 TEST_F(Match, RefusesAnotherFingerprint) {
     plan_.fingerprints.graph = "0123456789abcdef";
     EXPECT_EQ(mismatch(), ErrorCode::mismatch);

@@ -29,6 +29,7 @@ struct GraphRecord {
     std::int64_t nonzeros = 0;  // of the propagation matrix, self loops included
     bool symmetric = true;      // every edge has its reverse
     bool exact = false;         // counted on the real graph
+    int index_base = 0;         // of the ids of an edge list: 0 or 1
     bool symmetrised = false;   // the loader adds every reverse edge
     bool self_loops = true;     // the loader puts one self loop on every vertex
     Normalisation normalisation = Normalisation::symmetric;
