@@ -113,8 +113,10 @@ class Machines:
         return self.found[ranks]
 
     def kept_for(self, ranks):
-        kept = self.kept and self.kept / f"machine-{ranks}x1.json"  # as gnnplan calibrate names them: ranks x threads
-        return kept if kept and kept.is_file() else None
+        # As gnnplan calibrate names them: ranks x threads.
+        ways = ["processes"] if ranks > 1 else ["threads", "processes"]
+        names = [f"machine-{ranks}x1-{way}.json" for way in ways] if self.kept else []
+        return next((self.kept / name for name in names if (self.kept / name).is_file()), None)
 
     def calibrate(self, ranks):
         made = self.scratch / f"machine{ranks}.json"

@@ -16,7 +16,7 @@
 namespace gnnplan::io {
 namespace {
 
-// A kind between these.
+// The kind, and what the ranks were, between these.
 constexpr const char* prefix = "machine-";
 constexpr const char* suffix = ".json";
 
@@ -54,11 +54,28 @@ std::string calibration_kind(const Profile& profile) {
     return std::to_string(profile.machine.ranks_per_node) + "x" + std::to_string(calibration_threads(profile));
 }
 
-std::string calibration_file(const std::string& kind) { return prefix + kind + suffix; }
+std::string calibration_ranks(const Profile& profile) {
+    const auto& calibration = profile.machine.calibration;
+    const auto named = [](bool processes) { return processes ? "processes" : "threads"; };
+    if (calibration && calibration->processes) return named(*calibration->processes);
+    return profile.fingerprint ? named(!profile.fingerprint->mpi.empty()) : "";
+}
+
+std::string calibration_file(const Profile& profile) {
+    const std::string ranks = calibration_ranks(profile);
+    return prefix + calibration_kind(profile) + (ranks.empty() ? "" : "-" + ranks) + suffix;
+}
 
 std::string calibration_date(const Profile& profile) { return profile.fingerprint ? profile.fingerprint->date : ""; }
 
-KeptCalibration read_calibration(const std::string& file) { return {file, read_profile(read_file(file), file)}; }
+// Older files have what their ranks were in the fingerprint only, which plans do not carry.
+KeptCalibration read_calibration(const std::string& file) {
+    KeptCalibration kept{file, read_profile(read_file(file), file)};
+    auto& calibration = kept.profile.machine.calibration;
+    const auto& fingerprint = kept.profile.fingerprint;
+    if (calibration && !calibration->processes && fingerprint) calibration->processes = !fingerprint->mpi.empty();
+    return kept;
+}
 
 KeptCalibrations read_calibrations() {
     const std::optional<std::string> folder = calibration_folder();
@@ -79,7 +96,8 @@ KeptCalibrations read_calibrations() {
 const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
     const auto merit = [&](const KeptCalibration& k) {
         const std::int64_t measured = k.profile.machine.ranks_per_node;
-        return std::tuple(measured >= ranks, -std::abs(measured - ranks), calibration_date(k.profile));
+        const bool as_run = ranks == 1 || calibration_ranks(k.profile) == "processes";
+        return std::tuple(measured >= ranks, -std::abs(measured - ranks), as_run, calibration_date(k.profile));
     };
     const auto best = std::ranges::max_element(kept, {}, merit);
     return best == kept.end() ? nullptr : &*best;

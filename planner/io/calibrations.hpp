@@ -16,8 +16,10 @@ std::optional<std::string> calibration_folder();
 
 // One of each kind is kept; the kind is "2x1" for two ranks a node of one thread each.
 std::string calibration_kind(const Profile& profile);
-// The name of a kind's file in that folder.
-std::string calibration_file(const std::string& kind);
+// What its ranks were: "processes" under mpirun, "threads" of one process; "" where that is not known.
+std::string calibration_ranks(const Profile& profile);
+// The name of its file in that folder: machine-2x1-processes.json. Files of older versions, machine-2x1.json, are read.
+std::string calibration_file(const Profile& profile);
 // As in its fingerprint; "" without one.
 std::string calibration_date(const Profile& profile);
 // Threads of each rank that measured.
@@ -37,8 +39,8 @@ KeptCalibrations read_calibrations();
 
 KeptCalibration read_calibration(const std::string& file);
 
-// The one to plan `ranks` ranks with: of as many a node, else of the next more, else of the most; the latest of those.
-// nullptr when there is none.
+// The one to plan `ranks` ranks with: of as many a node, else of the next more, else of the most; of those one whose
+// ranks were processes, as under mpirun; of those the latest. nullptr when there is none.
 const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept);
 
 }  // namespace gnnplan::io

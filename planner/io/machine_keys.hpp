@@ -69,6 +69,8 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
     archive.optional("overlap_exposed", calibration.overlap_exposed);
     archive.optional("threads", calibration.threads);
+    archive.optional("processes", calibration.processes);
+    archive.optional("busy", calibration.busy);
     archive.optional("loss", calibration.loss);
     archive.optional("all_reduce", calibration.all_reduce);
     archive.optional("reduce_scatter", calibration.reduce_scatter);

@@ -114,6 +114,7 @@ void validate(const Calibration& calibration, const Machine& machine) {
             "calibration.overlap_exposed", "must be between 0 and 1");
     require_not_negative(calibration.error_median, machine, "calibration.error_median");
     require_not_negative(calibration.error_p90, machine, "calibration.error_p90");
+    require_not_negative(calibration.busy, machine, "calibration.busy");
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "runtime/calibrate/calibrate.hpp"
 
+#include "runtime/calibrate/pace.hpp"
+
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <numeric>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -19,9 +23,16 @@ std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int6
 
 struct Point {
     std::string what;
+    bool needed = false;  // even when time is short
     std::function<void(std::vector<Sample>&)> measure;
 };
 using Points = std::vector<Point>;
+
+// First, middle and last say most of a curve.
+template <class T>
+bool outlines(const std::vector<T>& values, const T& value) {
+    return value == values.front() || value == values[values.size() / 2] || value == values.back();
+}
 
 constexpr std::int64_t dense_degree = 64;
 constexpr std::int64_t sparse_degree = 8;
@@ -38,18 +49,22 @@ std::int64_t nonzeros_for(std::int64_t width, std::int64_t degree, const Scope& 
 }
 
 void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
+    const std::size_t middle = (scope.windows.size() - 1) / 2;
     const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree, bool adding = false) {
         const SpmmPoint point{width, window, nonzeros_for(width, degree, scope), degree, adding};
+        const bool needed = outlines(scope.widths, width) && degree != sparse_degree &&
+                            (window == scope.windows[middle] || window == scope.windows.back());
         points.push_back(
-            {"SpMM", [&setting, point](auto& samples) { samples.push_back(measure_spmm(setting, point)); }});
+            {"SpMM", needed, [&setting, point](auto& samples) { samples.push_back(measure_spmm(setting, point)); }});
     };
     for (const std::int64_t width : scope.widths) {
         for (const std::int64_t window : scope.windows) add(width, window, dense_degree);
         // What a row costs shows where rows are short; three windows will do.
-        const std::size_t last = scope.windows.size() - 1;
-        for (const std::size_t i : {std::size_t{0}, last / 2, last}) add(width, scope.windows[i], sparse_degree);
+        for (const std::size_t i : {std::size_t{0}, middle, scope.windows.size() - 1}) {
+            add(width, scope.windows[i], sparse_degree);
+        }
         // As in a source panel: what it gathers is in cache, the rows it adds to come from memory.
-        for (const bool adding : {false, true}) add(width, scope.windows[last / 2], panel_degree, adding);
+        for (const bool adding : {false, true}) add(width, scope.windows[middle], panel_degree, adding);
     }
 }
 
@@ -60,7 +75,7 @@ void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
         for (const std::int64_t inner : scope.sides) {
             for (const std::int64_t columns : scope.sides) {
                 const std::int64_t n = std::max<std::int64_t>(64, bytes / 4 / (inner + columns));
-                points.push_back({"GEMM", [&setting, product, n, inner, columns](auto& samples) {
+                points.push_back({"GEMM", inner == columns, [&setting, product, n, inner, columns](auto& samples) {
                                       samples.push_back(measure_gemm(setting, product, n, inner, columns));
                                   }});
             }
@@ -69,13 +84,14 @@ void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
 }
 
 void add_streams(Points& points, const Setting& setting, const Scope& scope) {
-    points.push_back(
-        {"reading", [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
+    points.push_back({"reading", true,
+                      [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
     for (const Stream stream :
          {Stream::copy, Stream::activate, Stream::activate_dropout, Stream::dropout, Stream::positive_mask,
           Stream::apply_mask, Stream::column_sum, Stream::score, Stream::update}) {
         for (const std::int64_t bytes : scope.streams) {
-            points.push_back({"elementwise", [&setting, &scope, stream, bytes](auto& samples) {
+            const bool needed = bytes == scope.streams[scope.streams.size() / 2];
+            points.push_back({"elementwise", needed, [&setting, &scope, stream, bytes](auto& samples) {
                                   samples.push_back(measure_stream(setting, stream, bytes, scope.largest));
                               }});
         }
@@ -85,7 +101,8 @@ void add_streams(Points& points, const Setting& setting, const Scope& scope) {
 void add_loss(Points& points, const Setting& setting, const Scope& scope) {
     for (const std::int64_t columns : {8, 16, 40, 100, 200}) {
         const std::int64_t rows = std::max<std::int64_t>(1, std::min(8 * mib, scope.largest) / 4 / columns);
-        points.push_back({"elementwise", [&setting, rows, columns](auto& samples) {
+        const bool needed = columns == 8 || columns == 200;
+        points.push_back({"elementwise", needed, [&setting, rows, columns](auto& samples) {
                               samples.push_back(measure_loss(setting, rows, columns));
                           }});
     }
@@ -96,12 +113,13 @@ void add_links(Points& points, const Setting& setting, const Nodes& nodes, const
     if (ranks == 1) return;
     for (const std::int64_t bytes : scope.messages) {
         if (bytes * ranks > std::max(scope.largest, scope.messages.front() * ranks)) break;
-        points.push_back({"messages", [&setting, &nodes, &scope, bytes](auto& samples) {
-                              measure_messages(setting, nodes, bytes, scope.largest / 2, samples);
-                          }});
+        points.push_back(
+            {"messages", outlines(scope.messages, bytes), [&setting, &nodes, &scope, bytes](auto& samples) {
+                 measure_messages(setting, nodes, bytes, scope.largest / 2, samples);
+             }});
     }
     for (const double ratio : {0.5, 1.0, 2.0}) {
-        points.push_back({"overlap", [&setting, ratio, &scope](auto& samples) {
+        points.push_back({"overlap", ratio == 1.0, [&setting, ratio, &scope](auto& samples) {
                               measure_overlap(setting, ratio, scope.messages.back(), samples);
                           }});
     }
@@ -116,7 +134,8 @@ Scope quick_scope(std::int64_t largest) {
             sizes(256 * kib, 256 * mib, 4, largest),
             {16, 40, 128, 512},
             sizes(mib, 256 * mib, 4, largest),
-            sizes(64, 64 * mib, 4, largest)};
+            sizes(64, 64 * mib, 4, largest),
+            60};
 }
 
 Scope full_scope(std::int64_t largest) {
@@ -129,20 +148,51 @@ Scope full_scope(std::int64_t largest) {
             sizes(64, 64 * mib, 2, largest)};
 }
 
-std::vector<Sample> measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope,
-                                const Progress& progress) {
+namespace {
+
+// All of them, in the order they are listed.
+Points points_of(const Setting& setting, const Nodes& nodes, const Scope& scope) {
     Points points;
     add_streams(points, setting, scope);
     add_loss(points, setting, scope);
     add_spmm(points, setting, scope);
     add_gemm(points, setting, scope);
     add_links(points, setting, nodes, scope);
-    std::vector<Sample> samples;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        progress(points[i].what, i, points.size());
-        points[i].measure(samples);
+    return points;
+}
+
+std::vector<std::size_t> order_of(const Points& points, bool limited) {
+    std::vector<bool> needed;
+    for (const Point& point : points) needed.push_back(point.needed);
+    if (limited) return order_of_need(needed);
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    return order;
+}
+
+}  // namespace
+
+Measured measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope, const Progress& progress) {
+    Setting paced = setting;
+    const Points points = points_of(paced, nodes, scope);
+    const double start = setting.clock.now();
+    Measured measured{{}, points.size(), 0};
+    std::vector<std::vector<Sample>> found(points.size());
+    std::size_t done = 0;
+    for (const std::size_t i : order_of(points, scope.limit > 0)) {
+        if (scope.limit > 0) {
+            const double left = scope.limit - comm::control_max(setting.comm, setting.clock.now() - start);
+            if (left <= 0 && !points[i].needed) {
+                ++measured.left_out;
+                continue;
+            }
+            paced.effort = hurried(setting.effort, left, points.size() - done - measured.left_out);
+        }
+        progress(points[i].what, done++, points.size());
+        points[i].measure(found[i]);
     }
-    return samples;
+    for (std::vector<Sample>& samples : found) std::ranges::move(samples, std::back_inserter(measured.samples));
+    return measured;
 }
 
 }  // namespace gnnplan::calibrate

@@ -18,17 +18,23 @@ struct Scope {
     std::vector<std::int64_t> sides;     // of weights, inner and columns
     std::vector<std::int64_t> streams;   // bytes of elementwise work
     std::vector<std::int64_t> messages;  // bytes
+    double limit = 0;                    // seconds, of all points but those that no fit can do without; 0: none
 };
 
-// quick: under a minute; full: under ten. Both at two ranks on a machine of today, and nothing larger than `largest`.
+// quick: a minute at most; full: under ten at two ranks on a machine of today. Nothing is larger than `largest`.
 Scope quick_scope(std::int64_t largest);
 Scope full_scope(std::int64_t largest);
+
+struct Measured {
+    std::vector<Sample> samples;
+    std::size_t points = 0;
+    std::size_t left_out = 0;  // because of the limit
+};
 
 // Called before each point: what it is, how many have been measured, of how many.
 using Progress = std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
 
 // Collective; the same samples on every rank, apart from those of links in nodes of different sizes.
-std::vector<Sample> measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope,
-                                const Progress& progress);
+Measured measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope, const Progress& progress);
 
 }  // namespace gnnplan::calibrate

@@ -1,5 +1,5 @@
 // gnnplan calibrate and who uses what it leaves behind. Measures as little as it can; no figure is judged.
-#include "tests/tools/tool.hpp"
+#include "tests/tools/calibration_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,61 +15,18 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string little = " --quick --seconds 0 --largest 64KiB --ranks 2";
-
-// The user's cache folder as the tools see it, until the end of the test.
-class Cache {
-public:
-    Cache() {
-        if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
-        setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
-    }
-    ~Cache() { setenv("XDG_CACHE_HOME", before_.c_str(), 1); }
-    Cache(const Cache&) = delete;
-    Cache& operator=(const Cache&) = delete;
-
-    std::string file(const std::string& kind = "2x1") const {
-        return folder_ / ("cache/gnnplan/machine-" + kind + ".json");
-    }
-    // A profile made up: plans that use it name its kind.
-    void keep(const std::string& kind, int ranks, int threads, const std::string& date) const {
-        auto profile = gnnplan("machines show cpu-node --json").json();
-        profile["name"] = kind;
-        profile["measured"] = true;
-        profile["ranks_per_node"] = ranks;
-        profile["fingerprint"] = {{"cpu", "Another CPU"}, {"cores", 1},  {"ranks", ranks},
-                                  {"threads", threads},   {"mpi", ""},   {"kernels", ""},
-                                  {"compiler", ""},       {"date", date}};
-        std::filesystem::create_directories(std::filesystem::path(file(kind)).parent_path());
-        write_text(file(kind), profile.dump());
-    }
-    // A calibration of this machine.
-    nlohmann::ordered_json calibrate() const {
-        const Outcome outcome = gnnplan("calibrate" + little);
-        EXPECT_EQ(outcome.code, 0) << outcome.err;
-        return nlohmann::ordered_json::parse(read_text(file()));
-    }
-
-private:
-    Folder folder_;
-    std::string before_;
-};
-
-// Every test of this program runs without the developer's own calibration.
+// Every test of this program runs without the developer's own calibration, and as if nothing else ran beside it.
 class NoCache : public ::testing::Environment {
 public:
-    void SetUp() override { setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1); }
+    void SetUp() override {
+        setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+        setenv("GNNPLAN_BUSY", "0", 1);
+    }
 
 private:
     Folder folder_;
 };
 [[maybe_unused]] const auto* const no_cache = ::testing::AddGlobalTestEnvironment(new NoCache);
-
-std::string plan_machine(const std::string& flags = "") {
-    const Outcome outcome = gnnplan("plan --graph cora --ranks 2 --json " + flags);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome.json()["machine"]["name"];
-}
 
 TEST(Calibrate, IsKeptAndUsedUntilAnotherMachineIsNamed) {
     const Cache cache;
@@ -110,77 +67,6 @@ TEST(Calibrate, WarnsWhenStale) {
     EXPECT_THAT(plan.err, Not(HasSubstr("kernels")));
     EXPECT_EQ(plan.json()["machine"]["name"], "calibrated");
     EXPECT_THAT(gnnplan("machines detect").out, HasSubstr("2x1 (stale)"));
-}
-
-TEST(Calibrate, WhatCannotBeReadCountsAsNone) {
-    const Cache cache;
-    std::filesystem::create_directories(std::filesystem::path(cache.file()).parent_path());
-    write_text(cache.file(), "{\"schema\": \"gnnplan.machine/2\"}");
-    const Outcome plan = gnnplan("plan --graph cora --ranks 2 --json");
-    EXPECT_EQ(plan.code, 0);
-    EXPECT_THAT(plan.err, HasSubstr("it is not used (run gnnplan calibrate)"));
-    EXPECT_EQ(plan.json()["machine"]["name"], "cpu-node");
-    // Nor does it keep another from its place.
-    cache.calibrate();
-    EXPECT_EQ(plan_machine(), "calibrated");
-}
-
-// A plan takes the calibration of as many ranks a node, else of the next more, else of the most; the latest of those.
-TEST(Calibrate, OneOfEachKindIsKept) {
-    const Cache cache;
-    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
-    cache.keep("4x1", 4, 1, "2031-01-01T00:00:00Z");
-    cache.keep("4x2", 4, 2, "2031-01-03T00:00:00Z");
-    cache.keep("8x1", 8, 1, "2030-01-01T00:00:00Z");
-    const auto chosen = [](const std::string& ranks) {
-        return gnnplan("plan --graph cora --json --ranks " + ranks).json()["machine"]["name"];
-    };
-    EXPECT_EQ(chosen("2"), "2x1");
-    EXPECT_EQ(chosen("4"), "4x2");
-    EXPECT_EQ(chosen("1"), "2x1");
-    EXPECT_EQ(chosen("3"), "4x2");
-    EXPECT_EQ(chosen("5"), "8x1");
-    EXPECT_EQ(chosen("16"), "8x1");
-    EXPECT_EQ(chosen("2 --machine " + cache.file("8x1")), "8x1");
-    EXPECT_EQ(gnnplan("sweep --graph cora --json --vary ranks=3,2").json()["machine"], "4x2");
-}
-
-TEST(Calibrate, MachinesListsThem) {
-    const Cache cache;
-    EXPECT_THAT(gnnplan("machines").out, HasSubstr("no calibration is kept"));
-    EXPECT_TRUE(gnnplan("machines --json").json()["calibrations"].empty());
-    cache.keep("4x2", 4, 2, "2031-01-03T00:00:00Z");
-    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
-    const Outcome list = gnnplan("machines");
-    EXPECT_EQ(list.code, 0) << list.err;
-    EXPECT_THAT(list.out, ::testing::ContainsRegex("2x1 +2031-01-02T.*" + cache.file() + " +stale: the CPU: "));
-    EXPECT_LT(list.out.find("2x1"), list.out.find("4x2"));
-    const auto json = gnnplan("machines --json").json();
-    EXPECT_EQ(json["schema"], "gnnplan.calibrations/1");
-    ASSERT_EQ(json["calibrations"].size(), 2U);
-    EXPECT_EQ(json["calibrations"][1]["kind"], "4x2");
-    EXPECT_EQ(json["calibrations"][1]["file"], cache.file("4x2"));
-    EXPECT_FALSE(json["calibrations"][1]["stale"].empty());
-    EXPECT_THAT(gnnplan("machines list").out, HasSubstr("a6000x8"));
-}
-
-TEST(Calibrate, OneOfMoreMeasurementsStays) {
-    const Cache cache;
-    auto longer = cache.calibrate();
-    for (int i = 0; i < 2; ++i) longer["samples"].push_back(longer["samples"][0]);
-    write_text(cache.file(), longer.dump());
-
-    const Outcome shorter = gnnplan("calibrate" + little);
-    EXPECT_EQ(shorter.code, 0) << shorter.err;
-    EXPECT_THAT(shorter.err, HasSubstr("note: not kept, for " + cache.file() + " is of more measurements"));
-    EXPECT_THAT(shorter.err, HasSubstr("with -o, or remove that one"));
-    EXPECT_THAT(shorter.out, HasSubstr("SpMM"));
-    EXPECT_THAT(shorter.out, Not(HasSubstr("kept     ")));
-    EXPECT_EQ(read_text(cache.file()), longer.dump());
-
-    longer["fingerprint"]["cpu"] = "Another CPU";
-    write_text(cache.file(), longer.dump());
-    EXPECT_LT(cache.calibrate()["samples"].size(), longer["samples"].size());
 }
 
 TEST(Calibrate, AnotherNumberOfRanksIsSaid) {
@@ -241,7 +127,7 @@ TEST(Calibrate, OneRankHasNoLinks) {
     const Outcome outcome =
         gnnplan("calibrate --quick --seconds 0 --largest 64KiB --ranks 1 --threads 2 --bind off --json");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out, read_text(cache.file("1x2")));
+    EXPECT_EQ(outcome.out, read_text(cache.file("1x2-threads")));
     const auto profile = outcome.json();
     EXPECT_EQ(profile["ranks_per_node"], 1);
     EXPECT_EQ(profile["fingerprint"]["threads"], 2);
@@ -252,8 +138,8 @@ TEST(Calibrate, OneRankHasNoLinks) {
 TEST(Calibrate, TableSaysWhatWasMeasured) {
     const Cache cache;
     const Outcome outcome = gnnplan("calibrate" + little);
-    for (const char* word :
-         {"SpMM", "GEMM", "activate+dropout", "within a node", "between nodes", "overlap", "error", "kept     "}) {
+    for (const char* word : {"SpMM", "GEMM", "activate+dropout", "within a node", "between nodes", "overlap", "error",
+                             "noise    other programs took 0 %", "kept     "}) {
         EXPECT_THAT(outcome.out, HasSubstr(word));
     }
     EXPECT_THAT(outcome.err, HasSubstr("mpirun -n 2"));

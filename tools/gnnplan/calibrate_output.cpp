@@ -1,6 +1,7 @@
 #include "tools/gnnplan/calibrate_output.hpp"
 
 #include "planner/calibrate/quantile.hpp"
+#include "runtime/calibrate/pace.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
 
@@ -13,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
 namespace gnnplan::tools {
@@ -138,8 +140,48 @@ std::string calibration_text(const Profile& profile, bool color) {
         percent * calibration.overlap_exposed, percent * calibration.error_median, percent * calibration.error_p90);
 }
 
-CalibrationProgress::CalibrationProgress(bool quiet, measure::Clock& clock)
-    : quiet_(quiet), clock_(clock), live_(isatty(STDERR_FILENO) == 1), last_shown_(clock.now()) {}
+calibrate::Load told_load(calibrate::Load measured) {
+    if (const char* told = std::getenv("GNNPLAN_BUSY"))
+        measured.others = std::clamp(std::strtod(told, nullptr), 0.0, 1.0);
+    return measured;
+}
+
+bool too_busy(const calibrate::Load& load) {
+    constexpr double most = 0.1;  // the background of a desktop takes 1 to 5 %
+    return load.others > most;
+}
+
+std::string busy_text(const calibrate::Load& load) {
+    std::array<double, 1> average{};
+    const std::string runnable = getloadavg(average.data(), 1) == 1 ? fmt::format("load {:.1f} on ", average[0]) : "";
+    return fmt::format("other programs took {:.0f} % of the cores while measuring ({}{} core{})", percent * load.others,
+                       runnable, load.cores, load.cores == 1 ? "" : "s");
+}
+
+std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& samples) {
+    constexpr double most = 0.9;
+    std::vector<double> spreads;
+    for (const Sample& sample : samples) {
+        // Of other samples there is one time a rank.
+        const bool repeated = sample.what.ends_with(".hot") || sample.what.ends_with(".cold");
+        if (!repeated || sample.seconds.size() < 2) continue;
+        spreads.push_back(calibrate::quantile(sample.seconds, most) / calibrate::median(sample.seconds) - 1);
+    }
+    const std::string spread =
+        spreads.empty() ? ""
+                        : fmt::format(", a tenth of the repeated messages took {:.0f} % longer than the median",
+                                      percent * calibrate::median(spreads));
+    return fmt::format("noise    other programs took {:.0f} % of the cores, {:.0f} preemptions a second{}\n",
+                       percent * load.others, load.preempted, spread);
+}
+
+CalibrationProgress::CalibrationProgress(bool quiet, double limit, measure::Clock& clock)
+    : quiet_(quiet),
+      limit_(limit),
+      clock_(clock),
+      live_(isatty(STDERR_FILENO) == 1),
+      start_(clock.now()),
+      last_shown_(start_) {}
 
 CalibrationProgress::~CalibrationProgress() {
     if (line_open_) fmt::print(stderr, "\r\033[K");
@@ -149,7 +191,9 @@ void CalibrationProgress::show(const std::string& what, std::size_t done, std::s
     const double now = clock_.now();
     if (quiet_ || now - last_shown_ < (live_ ? live_interval : plain_interval)) return;
     last_shown_ = now;
-    fmt::print(stderr, "{}measuring {}  {}/{}{}", live_ ? "\r" : "", what, done, total, live_ ? "\033[K" : "\n");
+    const double left = calibrate::seconds_left(now - start_, done, total, limit_);
+    fmt::print(stderr, "{}measuring {}  {}/{}{}{}", live_ ? "\r" : "", what, done, total,
+               left > 0 ? fmt::format("  about {:.0f} s left", left) : "", live_ ? "\033[K" : "\n");
     std::fflush(stderr);
     line_open_ = live_;
 }

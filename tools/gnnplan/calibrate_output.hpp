@@ -1,21 +1,34 @@
 // What gnnplan calibrate tells people.
 #pragma once
 
+#include "runtime/calibrate/load.hpp"
 #include "runtime/measure/clock.hpp"
 
 #include <gnnplan/ir/profile.hpp>
 
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
 // What was measured, as tables.
 std::string calibration_text(const Profile& profile, bool color);
 
+// What other programs did meanwhile, as the system tells, or as $GNNPLAN_BUSY says of their share: for tests.
+calibrate::Load told_load(calibrate::Load measured);
+// Whether they took so much that the figures are not the machine's.
+bool too_busy(const calibrate::Load& load);
+// "other programs took 78 % of the cores while measuring (load 10.4 on 2 cores)"
+std::string busy_text(const calibrate::Load& load);
+
+// "noise    other programs took ...": what else says how quiet the machine was, with how far repeated messages differ.
+std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& samples);
+
 // How far the measurements are, on stderr: one live line on a terminal, else a line every ten seconds.
 class CalibrationProgress {
 public:
-    CalibrationProgress(bool quiet, measure::Clock& clock);
+    // `limit`: seconds that all measurements may take; 0: any time.
+    CalibrationProgress(bool quiet, double limit, measure::Clock& clock);
     ~CalibrationProgress();
     CalibrationProgress(const CalibrationProgress&) = delete;
     CalibrationProgress& operator=(const CalibrationProgress&) = delete;
@@ -24,9 +37,11 @@ public:
 
 private:
     bool quiet_;
+    double limit_;
     measure::Clock& clock_;
     bool live_;
     bool line_open_ = false;
+    double start_;
     double last_shown_;
 };
 

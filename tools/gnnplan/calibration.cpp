@@ -121,7 +121,7 @@ std::string make_calibration_folder() {
 }
 
 std::optional<std::string> keep_calibration(const Profile& measured) {
-    const std::string file = make_calibration_folder() + "/" + io::calibration_file(calibration_kind(measured));
+    const std::string file = make_calibration_folder() + "/" + io::calibration_file(measured);
     const std::size_t more = measurements_worth_keeping(file);
     if (more > measured.samples.size()) {
         fmt::print(stderr,
@@ -143,6 +143,13 @@ Machine default_machine(std::int64_t ranks) {
                    fmt::join(chosen->stale, "; "));
     } else if (const std::int64_t days = days_since(calibration_date(chosen->profile)); days > old_days) {
         say_notes({fmt::format("the calibration of this machine is {} days old (run gnnplan calibrate)", days)});
+    }
+    const auto& calibration = chosen->profile.machine.calibration;
+    if (calibration && calibration->busy > 0) {
+        say_notes(
+            {fmt::format("other programs took {:.0f} % of the cores while this machine was calibrated (run gnnplan "
+                         "calibrate when it is quiet)",
+                         100 * calibration->busy)});
     }
     return chosen->profile.machine;
 }

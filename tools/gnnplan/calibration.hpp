@@ -21,6 +21,7 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
 using io::calibration_date;
 using io::calibration_for;
 using io::calibration_kind;
+using io::calibration_ranks;
 using io::KeptCalibration;
 
 // All that are kept, by ranks, with what has changed since. Says on stderr which cannot be read.

@@ -35,6 +35,7 @@ namespace {
 
 struct CalibrateOptions {
     bool quick = false;
+    bool force = false;
     std::optional<std::string> output;
     std::optional<std::int64_t> ranks;
     std::int64_t threads = 1;
@@ -58,7 +59,10 @@ calibrate::Scope scope_of(const CalibrateOptions& options, std::int64_t memory_p
                                format_memory(options.largest), format_memory(largest))});
     }
     calibrate::Scope scope = options.quick ? calibrate::quick_scope(largest) : calibrate::full_scope(largest);
-    if (options.seconds) scope.effort.seconds = *options.seconds;
+    if (options.seconds) {
+        scope.effort.seconds = *options.seconds;
+        scope.limit = 0;
+    }
     return scope;
 }
 
@@ -76,8 +80,33 @@ std::string source_of(const ProfileFingerprint& print, const calibrate::Nodes& n
     return source;
 }
 
-// Collective; the profile on every rank.
-Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
+// A profile, and what was in the way of measuring it.
+struct Calibrated {
+    Profile profile;
+    calibrate::Load load;
+};
+
+// Collective; the same on every rank.
+std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
+                            const calibrate::Scope& scope) {
+    const bool speaks = setting.comm.rank() == 0;
+    CalibrationProgress progress(!speaks, scope.limit, setting.clock);
+    calibrate::Measured measured = calibrate::measure_all(
+        setting, nodes, scope,
+        [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
+    measured.samples.push_back(measure_step(setting));
+    if (speaks && measured.left_out > 0) {
+        say_notes(
+            {fmt::format("{} of {} points were left out after {:.0f} s; gnnplan calibrate without --quick measures "
+                         "them all",
+                         measured.left_out, measured.points, scope.limit)});
+    }
+    return std::move(measured.samples);
+}
+
+// Collective; the same on every rank.
+Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
+    calibrate::SystemLoad system;
     // As gnnrun does, whose times a profile predicts.
     const auto threads = static_cast<int>(options.threads);
     kernels::set_threads(threads);
@@ -92,26 +121,38 @@ Profile calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& option
     const calibrate::Scope scope = scope_of(options, memory, comm.rank() == 0);
     const calibrate::Setting setting{comm, clock, kernels::cpu_table(), scope.effort};
 
-    Profile profile;
-    CalibrationProgress progress(comm.rank() != 0, clock);
-    profile.samples = calibrate::measure_all(
-        setting, nodes, scope,
-        [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
-    profile.samples.push_back(measure_step(setting));
+    Calibrated calibrated;
+    Profile& profile = calibrated.profile;
+    const calibrate::LoadReading before = system.read();
+    profile.samples = measure(setting, nodes, scope);
+    calibrated.load = told_load(calibrate::load_between(comm, nodes, with_mpi, before, system.read()));
     ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
     fingerprint.ranks = nodes.ranks_per_node();
     fingerprint.threads = threads;
     profile.machine = calibrate::fit_with_errors(base, profile.samples);
     profile.machine.calibration->threads = fingerprint.threads;
+    profile.machine.calibration->processes = with_mpi;
+    if (too_busy(calibrated.load)) profile.machine.calibration->busy = calibrated.load.others;
     profile.machine.name = "calibrated";
     profile.machine.source = source_of(fingerprint, nodes, base);
     profile.machine.measured = true;
     profile.machine.ranks_per_node = nodes.ranks_per_node();
     profile.machine.memory_per_rank = memory;
-    return profile;
+    return calibrated;
 }
 
-void report(const Context& context, const CalibrateOptions& options, const Profile& profile) {
+// Whether the profile may be kept.
+bool sound(const CalibrateOptions& options, const calibrate::Load& load) { return options.force || !too_busy(load); }
+
+void report(const Context& context, const CalibrateOptions& options, const Calibrated& calibrated) {
+    const auto& [profile, load] = calibrated;
+    const std::string tables = calibration_text(profile, use_color(context.color)) + noise_line(load, profile.samples);
+    if (!sound(options, load)) {
+        if (!options.json) print(tables);
+        fmt::print(stderr, "warning: {}; the profile is not kept, --force keeps it\n", busy_text(load));
+        return;
+    }
+    if (too_busy(load)) fmt::print(stderr, "warning: {}; the profile says so\n", busy_text(load));
     const std::string text = io::write_profile(profile);
     std::optional<std::string> file = options.output;
     if (file) {
@@ -120,26 +161,30 @@ void report(const Context& context, const CalibrateOptions& options, const Profi
         file = keep_calibration(profile);
     }
     const std::string where = file ? "kept     " + *file + "\n" : "";
-    print(options.json ? text : calibration_text(profile, use_color(context.color)) + where);
+    print(options.json ? text : tables + where);
+}
+
+int exit_code(const CalibrateOptions& options, const calibrate::Load& load) {
+    return sound(options, load) ? 0 : static_cast<int>(ErrorCode::answer_no);
 }
 
 int run_in_process(const Context& context, const CalibrateOptions& options) {
     check_output(options);
     const int cores = catalog::read_host().cores;
     const auto ranks = static_cast<int>(options.ranks.value_or(std::max<std::int64_t>(1, cores / options.threads)));
-    Profile profile;
+    Calibrated calibrated;
     comm::run_ranks(ranks, [&](comm::Communicator& comm) {
-        Profile measured = calibrate_ranks(comm, options, false);
-        if (comm.rank() == 0) profile = std::move(measured);
+        Calibrated measured = calibrate_ranks(comm, options, false);
+        if (comm.rank() == 0) calibrated = std::move(measured);
     });
-    report(context, options, profile);
+    report(context, options, calibrated);
     if (ranks > 1) {
         fmt::print(stderr,
                    "note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
                    "calibrate, with the same flags but --ranks\n",
                    ranks);
     }
-    return 0;
+    return exit_code(options, calibrated.load);
 }
 
 #ifdef GNNPLAN_HAVE_MPI
@@ -154,11 +199,11 @@ int run_under_mpi(const Context& context, const CalibrateOptions& options) {
                 if (options.ranks) throw Error(ErrorCode::usage, "mpirun says how many ranks there are", "--ranks");
                 if (speaks) check_output(options);
             });
-            const Profile profile = calibrate_ranks(world, options, true);
+            const Calibrated calibrated = calibrate_ranks(world, options, true);
             comm::agree(world, [&] {
-                if (speaks) report(context, options, profile);
+                if (speaks) report(context, options, calibrated);
             });
-            return 0;
+            return exit_code(options, calibrated.load);
         });
     } catch (const comm::AgreedError& error) {
         if (speaks) throw;
@@ -184,11 +229,14 @@ void add_calibrate(CLI::App& root, Context& context) {
     const auto options = std::make_shared<CalibrateOptions>();
     CLI::App& command = add_command(root, "calibrate", "Measure this machine; plans use what was measured from then on",
                                     "gnnplan calibrate --quick\nmpirun -n 2 gnnplan calibrate");
-    command.add_flag("--quick", options->quick, "Fewer points: under a minute instead of under ten");
+    command.add_flag("--quick", options->quick,
+                     "Measure fewer points: about a minute at most, instead of ten; --seconds lifts the limit");
+    command.add_flag("--force", options->force,
+                     "Keep the profile even where other programs took too much of the cores meanwhile");
     command
         .add_option("-o,--output", options->output,
-                    "The file of the profile; default: one for each number of ranks and threads, in the user's cache "
-                    "folder (gnnplan machines)")
+                    "Where to write the profile; default: one file for each number of ranks and threads, under mpirun "
+                    "and without, in the user's cache folder (gnnplan machines)")
         ->type_name("FILE");
     add_count(command, "--ranks", options->ranks,
               "Ranks that measure at the same time, as threads; default: one per core. Not under mpirun",

@@ -149,11 +149,21 @@ io::Document encode(const KeptCalibration& kept) {
     const auto& calibration = kept.profile.machine.calibration;
     return io::Document::object(
         {{"kind", calibration_kind(kept.profile)},
+         {"ranks_are", calibration_ranks(kept.profile)},
          {"date", calibration_date(kept.profile)},
          {"measurements", static_cast<std::int64_t>(kept.profile.samples.size())},
          {"error_median", calibration ? io::Document(calibration->error_median) : io::Document()},
+         {"busy", calibration ? calibration->busy : 0.0},
          {"stale", kept.stale},
          {"file", kept.file}});
+}
+
+// Whether plans may rely on it, and why not.
+std::string holds(const KeptCalibration& kept) {
+    if (!kept.stale.empty()) return fmt::format("stale: {}", fmt::join(kept.stale, "; "));
+    const auto& calibration = kept.profile.machine.calibration;
+    if (!calibration || calibration->busy == 0) return "yes";
+    return fmt::format("busy: other programs took {:.0f} % of the cores", 100 * calibration->busy);
 }
 
 // What gnnplan calibrate has left here.
@@ -169,13 +179,18 @@ int list_calibrations(const Context& context, const ListOptions& options) {
         print("no calibration is kept; gnnplan calibrate measures this machine (presets: gnnplan machines list)\n");
         return 0;
     }
-    Table table(
-        {{"ranks x threads"}, {"date"}, {"measurements", Align::right}, {"error", Align::right}, {"file"}, {"holds"}});
+    Table table({{"ranks x threads"},
+                 {"ranks are"},
+                 {"date"},
+                 {"measurements", Align::right},
+                 {"error", Align::right},
+                 {"file"},
+                 {"holds"}});
     for (const KeptCalibration& k : kept) {
         const auto& calibration = k.profile.machine.calibration;
-        table.add({calibration_kind(k.profile), calibration_date(k.profile), std::to_string(k.profile.samples.size()),
-                   calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-", k.file,
-                   k.stale.empty() ? "yes" : fmt::format("stale: {}", fmt::join(k.stale, "; "))});
+        table.add({calibration_kind(k.profile), calibration_ranks(k.profile), calibration_date(k.profile),
+                   std::to_string(k.profile.samples.size()),
+                   calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-", k.file, holds(k)});
     }
     print(table.text(use_color(context.color)));
     return 0;

@@ -75,6 +75,11 @@ void Session::train(comm::Communicator& comm, bool shared) {
         progress.say(fmt::format("the plan's times are of {} thread(s) a rank, this run has {} (--threads)",
                                  *calibration->threads, options_.threads));
     }
+    if (calibration && comm.size() > 1 && calibration->processes.value_or(!shared) == shared) {
+        progress.say(fmt::format("the plan's times are of ranks that are {}, these are {}: messages take other times",
+                                 shared ? "processes (mpirun)" : "threads of one process",
+                                 shared ? "threads of one process" : "processes (mpirun)"));
+    }
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
     if (first) metrics_ = std::make_unique<Metrics>(flags_.metrics);

@@ -37,8 +37,7 @@ protected:
         Profile profile = test::sample_profile();
         profile.machine.ranks_per_node = ranks;
         profile.fingerprint->threads = threads;
-        write_file_atomically(folder_ / "gnnplan" / calibration_file(calibration_kind(profile)),
-                              write_profile(profile));
+        write_file_atomically(folder_ / "gnnplan" / calibration_file(profile), write_profile(profile));
     }
 
     std::filesystem::path folder_;
@@ -70,7 +69,7 @@ TEST_F(Calibrations, OfSoManyThreadsOnly) {
 
 TEST_F(Calibrations, WhatCannotBeReadIsNamedAndNotUsed) {
     keep(2, 1);
-    write_file_atomically(folder_ / "gnnplan" / calibration_file("4x1"), "{}");
+    write_file_atomically(folder_ / "gnnplan" / "machine-4x1.json", "{}");
     const KeptCalibrations all = read_calibrations();
     ASSERT_EQ(all.kept.size(), 1U);
     ASSERT_EQ(all.unreadable.size(), 1U);

@@ -104,6 +104,7 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("overlap_exposed", [](Calibration& c) { c.overlap_exposed = 1.5; });
     expect("error_median", [](Calibration& c) { c.error_median = -0.1; });
     expect("error_p90", [=](Calibration& c) { c.error_p90 = infinity; });
+    expect("busy", [](Calibration& c) { c.busy = -0.1; });
 }
 
 TEST(Link, RefusesSegmentsOutOfOrder) {

@@ -90,7 +90,7 @@ TEST(EdgeList, IdsMayCountFromOne) {
 TEST(EdgeList, SaysWhenNoEdgeComesWithItsReverse) {
     EXPECT_EQ(open_text("0 1\n0 2\n2 1\n").report().hints.size(), 1U);
     EXPECT_TRUE(open_text("0 1\n0 2\n2 0\n").report().hints.empty());  // one does
-    EXPECT_TRUE(open_text("0 0\n1 1\n").report().hints.empty());        // there is none
+    EXPECT_TRUE(open_text("0 0\n1 1\n").report().hints.empty());       // there is none
 }
 
 TEST(EdgeList, NamesFileAndLineOfBadLines) {

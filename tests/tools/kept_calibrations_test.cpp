@@ -1,0 +1,173 @@
+// Which calibrations are kept, which one is planned with, and what is said of them.
+#include "tests/tools/calibration_cache.hpp"
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(KeptCalibrations, WhatCannotBeReadCountsAsNone) {
+    const Cache cache;
+    std::filesystem::create_directories(std::filesystem::path(cache.file()).parent_path());
+    write_text(cache.file(), "{\"schema\": \"gnnplan.machine/2\"}");
+    const Outcome plan = gnnplan("plan --graph cora --ranks 2 --json");
+    EXPECT_EQ(plan.code, 0);
+    EXPECT_THAT(plan.err, HasSubstr("it is not used (run gnnplan calibrate)"));
+    EXPECT_EQ(plan.json()["machine"]["name"], "cpu-node");
+    // Nor does it keep another from its place.
+    cache.calibrate();
+    EXPECT_EQ(plan_machine(), "calibrated");
+}
+
+// A plan takes the calibration of as many ranks a node, else of the next more, else of the most; the latest of those.
+TEST(KeptCalibrations, OneOfEachKindIsKept) {
+    const Cache cache;
+    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
+    cache.keep("4x1", 4, 1, "2031-01-01T00:00:00Z");
+    cache.keep("4x2", 4, 2, "2031-01-03T00:00:00Z");
+    cache.keep("8x1", 8, 1, "2030-01-01T00:00:00Z");
+    const auto chosen = [](const std::string& ranks) {
+        return gnnplan("plan --graph cora --json --ranks " + ranks).json()["machine"]["name"];
+    };
+    EXPECT_EQ(chosen("2"), "2x1");
+    EXPECT_EQ(chosen("4"), "4x2");
+    EXPECT_EQ(chosen("1"), "2x1");
+    EXPECT_EQ(chosen("3"), "4x2");
+    EXPECT_EQ(chosen("5"), "8x1");
+    EXPECT_EQ(chosen("16"), "8x1");
+    EXPECT_EQ(chosen("2 --machine " + cache.file("8x1")), "8x1");
+    EXPECT_EQ(gnnplan("sweep --graph cora --json --vary ranks=3,2").json()["machine"], "4x2");
+}
+
+TEST(KeptCalibrations, MachinesListsThem) {
+    const Cache cache;
+    EXPECT_THAT(gnnplan("machines").out, HasSubstr("no calibration is kept"));
+    EXPECT_TRUE(gnnplan("machines --json").json()["calibrations"].empty());
+    cache.keep("4x2", 4, 2, "2031-01-03T00:00:00Z");
+    cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
+    const Outcome list = gnnplan("machines");
+    EXPECT_EQ(list.code, 0) << list.err;
+    EXPECT_THAT(list.out, ::testing::ContainsRegex("2x1 +2031-01-02T.*" + cache.file() + " +stale: the CPU: "));
+    EXPECT_LT(list.out.find("2x1"), list.out.find("4x2"));
+    const auto json = gnnplan("machines --json").json();
+    EXPECT_EQ(json["schema"], "gnnplan.calibrations/1");
+    ASSERT_EQ(json["calibrations"].size(), 2U);
+    EXPECT_EQ(json["calibrations"][1]["kind"], "4x2");
+    EXPECT_EQ(json["calibrations"][1]["file"], cache.file("4x2"));
+    EXPECT_FALSE(json["calibrations"][1]["stale"].empty());
+    EXPECT_THAT(gnnplan("machines list").out, HasSubstr("a6000x8"));
+}
+
+TEST(KeptCalibrations, OneOfMoreMeasurementsStays) {
+    const Cache cache;
+    auto longer = cache.calibrate();
+    for (int i = 0; i < 2; ++i) longer["samples"].push_back(longer["samples"][0]);
+    write_text(cache.file(), longer.dump());
+
+    const Outcome shorter = gnnplan("calibrate" + little);
+    EXPECT_EQ(shorter.code, 0) << shorter.err;
+    EXPECT_THAT(shorter.err, HasSubstr("note: not kept, for " + cache.file() + " is of more measurements"));
+    EXPECT_THAT(shorter.err, HasSubstr("with -o, or remove that one"));
+    EXPECT_THAT(shorter.out, HasSubstr("SpMM"));
+    EXPECT_THAT(shorter.out, Not(HasSubstr("kept     ")));
+    EXPECT_EQ(read_text(cache.file()), longer.dump());
+
+    longer["fingerprint"]["cpu"] = "Another CPU";
+    write_text(cache.file(), longer.dump());
+    EXPECT_LT(cache.calibrate()["samples"].size(), longer["samples"].size());
+}
+
+TEST(KeptCalibrations, IsNotKeptWhereOtherProgramsTookTheCores) {
+    const Cache cache;
+    const Folder folder;
+    const Busy busy("0.78");
+    for (const std::string& where : {std::string(), " -o " + (folder / "mine.json")}) {
+        const Outcome outcome = gnnplan("calibrate" + little + where);
+        EXPECT_EQ(outcome.code, 1) << where;
+        EXPECT_THAT(outcome.err, HasSubstr("warning: other programs took 78 % of the cores while measuring (load "));
+        EXPECT_THAT(outcome.err, HasSubstr("); the profile is not kept, --force keeps it\n"));
+        EXPECT_THAT(outcome.out, HasSubstr("SpMM"));
+        EXPECT_THAT(outcome.out, Not(HasSubstr("kept     ")));
+    }
+    EXPECT_EQ(gnnplan("calibrate --json" + little).out, "");
+    EXPECT_FALSE(std::filesystem::exists(cache.file()));
+    EXPECT_FALSE(std::filesystem::exists(folder / "mine.json"));
+    EXPECT_EQ(plan_machine(), "cpu-node");
+}
+
+TEST(KeptCalibrations, ForceKeepsItAndMarksIt) {
+    const Cache cache;
+    {
+        const Busy busy("0.78");
+        const Outcome outcome = gnnplan("calibrate --force" + little);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr("warning: other programs took 78 % of the cores"));
+    }
+    EXPECT_EQ(nlohmann::json::parse(read_text(cache.file()))["calibration"]["busy"], 0.78);
+    EXPECT_EQ(gnnplan("validate " + cache.file()).code, 0);
+    EXPECT_THAT(gnnplan("machines").out, HasSubstr("busy: other programs took 78 % of the cores"));
+    EXPECT_EQ(gnnplan("machines --json").json()["calibrations"][0]["busy"], 0.78);
+    const Outcome plan = gnnplan("plan --graph cora --ranks 2 --json");
+    EXPECT_THAT(plan.err, HasSubstr("note: other programs took 78 % of the cores while this machine was calibrated"));
+    EXPECT_EQ(plan.json()["machine"]["calibration"]["busy"], 0.78);
+    // A little is the background, and is not marked.
+    const Busy background("0.05");
+    EXPECT_FALSE(cache.calibrate()["calibration"].contains("busy"));
+}
+
+// Under mpirun messages take other times than between threads; a plan for several ranks is run with mpirun unless told
+// otherwise.
+TEST(KeptCalibrations, ProcessesAndThreadsAreKeptApart) {
+    const Cache cache;
+    const auto profile = cache.calibrate();
+    EXPECT_EQ(profile["calibration"]["processes"], false);
+    auto other = profile;
+    other["name"] = "processes";
+    other["calibration"]["processes"] = true;
+    other["fingerprint"]["date"] = "2001-01-01T00:00:00Z";
+    write_text(cache.file("2x1-processes"), other.dump());
+    EXPECT_EQ(plan_machine(), "processes");
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 1 --json").json()["machine"]["name"], "calibrated");
+    EXPECT_EQ(gnnplan("machines --json").json()["calibrations"][0]["ranks_are"], "processes");
+    EXPECT_THAT(gnnplan("machines").out, ::testing::ContainsRegex("2x1 +processes +2001-01-01T"));
+}
+
+// Files as they were named and written before ranks were told apart.
+TEST(KeptCalibrations, OlderFilesAreStillFound) {
+    const Cache cache;
+    auto profile = cache.calibrate();
+    std::filesystem::remove(cache.file());
+    profile["name"] = "older";
+    profile["calibration"].erase("processes");
+    profile["fingerprint"]["mpi"] = "Some MPI";
+    write_text(cache.file("2x1"), profile.dump());
+    EXPECT_EQ(plan_machine(), "older");
+    EXPECT_EQ(gnnplan("machines --json").json()["calibrations"][0]["ranks_are"], "processes");
+    EXPECT_EQ(gnnplan("plan --graph cora --ranks 2 --json").json()["machine"]["calibration"]["processes"], true);
+}
+
+TEST(KeptCalibrations, GnnrunSaysWhenItsRanksAreOfTheOtherKind) {
+    const Cache cache;
+    const Folder folder;
+    auto profile = cache.calibrate();
+    profile["calibration"]["processes"] = true;
+    write_text(cache.file("2x1-processes"), profile.dump());
+    const std::string graph = folder / "graph.npz", plan = folder / "plan.json";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 60 --nonzeros 300 -o " + graph).code, 0);
+    const auto said = [&](const std::string& machine) {
+        EXPECT_EQ(gnnplan("plan --ranks 2 --hidden 4 --graph " + graph + " --machine " + machine + " -o " + plan).code,
+                  0);
+        const Outcome run =
+            run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --threads 1 --epochs 2");
+        EXPECT_EQ(run.code, 0) << run.err;
+        return run.err;
+    };
+    const std::string other =
+        "the plan's times are of ranks that are processes (mpirun), these are threads of one process";
+    EXPECT_THAT(said(cache.file("2x1-processes")), HasSubstr(other));
+    EXPECT_THAT(said(cache.file()), Not(HasSubstr("the plan's times are of ranks")));
+}
+
+}  // namespace
+}  // namespace gnnplan::testing
