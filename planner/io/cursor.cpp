@@ -94,18 +94,4 @@ const Document::Object& Cursor::object() const {
     return *members;
 }
 
-void expect_schema(const Cursor& root, std::string_view schema) {
-    const Cursor found = root.member("schema");
-    if (found.string() == schema) return;
-    const auto family = [](std::string_view name) { return name.substr(0, name.find('/') + 1); };
-    const std::string expected = "this program reads " + std::string(schema);
-    if (family(found.string()) == family(schema)) found.fail("unknown version " + in_quotes(found.string()), expected);
-    found.fail("unknown schema " + in_quotes(found.string()), expected);
-}
-
-std::string schema_of(std::string_view text, const std::string& where) {
-    const Document document = parse(text, where);
-    return Cursor(document, where).member("schema").string();
-}
-
 }  // namespace gnnplan::io

@@ -34,6 +34,7 @@ public:
     void only(const std::vector<std::string_view>& keys) const;
 
     const Document& document() const { return *value_; }
+    const std::string& file() const { return where_; }
 
 private:
     std::string path_of(std::string_view key) const;
@@ -43,11 +44,5 @@ private:
     std::string where_;      // the file
     std::string path_ = {};  // within it
 };
-
-// Checks that `root` is an object whose "schema" is FAMILY/VERSION, e.g. "gnnplan.plan/1".
-void expect_schema(const Cursor& root, std::string_view schema);
-
-// The "schema" of a text, whatever it is: which reader to call. Throws Error{data} when there is none.
-std::string schema_of(std::string_view text, const std::string& where);
 
 }  // namespace gnnplan::io

@@ -4,6 +4,7 @@
 #include "planner/io/parse.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "planner/io/schedule_codec.hpp"
+#include "planner/io/schema.hpp"
 
 namespace gnnplan::io {
 namespace {

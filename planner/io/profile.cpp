@@ -3,6 +3,7 @@
 #include "planner/io/machine.hpp"
 #include "planner/io/machine_keys.hpp"
 #include "planner/io/parse.hpp"
+#include "planner/io/schema.hpp"
 
 namespace gnnplan::io {
 

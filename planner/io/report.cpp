@@ -2,6 +2,7 @@
 
 #include "planner/io/parse.hpp"
 #include "planner/io/plan_keys.hpp"
+#include "planner/io/schema.hpp"
 
 namespace gnnplan::io {
 

@@ -92,7 +92,7 @@ TEST_F(Compare, BadInput) {
     EXPECT_EQ(gnnplan("machines show summit --json > " + (folder_ / "machine.json")).code, 0);
     const Outcome machine = gnnplan("compare " + a + " " + (folder_ / "machine.json"));
     EXPECT_EQ(machine.code, 65);
-    EXPECT_THAT(machine.err, HasSubstr("neither a plan nor a run report"));
+    EXPECT_THAT(machine.err, HasSubstr("is a machine profile: gnnplan plan --machine"));
     EXPECT_EQ(gnnplan("compare " + a).code, 64);
 }
 

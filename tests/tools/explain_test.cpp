@@ -104,6 +104,76 @@ TEST(Explain, OneCandidateHasNoRunnerUp) {
     EXPECT_GE(searched["runner_up"]["epoch_seconds_ratio"], 1);
 }
 
+// Columns as a terminal counts them.
+std::size_t widest_line(const std::string& text) {
+    std::size_t widest = 0, width = 0;
+    for (const char c : text) {
+        if (c == '\n') width = 0;
+        if (c != '\n' && (static_cast<unsigned char>(c) & 0xC0U) != 0x80U) widest = std::max(widest, ++width);
+    }
+    return widest;
+}
+
+std::string planned(const Folder& folder, const std::string& flags) {
+    const std::string file = folder / "plan.json";
+    const Outcome outcome = gnnplan("plan " + flags + " -o " + file);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return file;
+}
+
+TEST(Explain, SaysWhatEachChoiceIsWorth) {
+    const Folder folder;
+    const std::string file = planned(folder, "--graph reddit --ranks 8 --machine a6000x8");
+    const Outcome outcome = gnnplan("explain " + file);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* text : {"What each choice is worth", "in layer 1", "transform first", "the best rdm", "a tie",
+                             "what PyG does by default", "is the same but for", "Not measured here"}) {
+        EXPECT_THAT(outcome.out, HasSubstr(text));
+    }
+    EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;
+    const auto alternatives = gnnplan("explain --json " + file).json()["alternatives"];
+    ASSERT_FALSE(alternatives.empty());
+    for (const auto& alternative : alternatives) {
+        EXPECT_GE(alternative["more_seconds"].get<double>(), -1e-12) << alternative;
+        EXPECT_EQ(alternative["tie"].get<bool>(), alternative["ratio"].get<double>() <= 1.25) << alternative;
+    }
+}
+
+TEST(Explain, LinesFitATerminal) {
+    const Folder folder;
+    for (const char* flags : {"--graph ogbn-products --ranks 64 --machine dgx-a100", "--graph cora --ranks 1",
+                              "--graph reddit --ranks 8 --layers 12 --machine a6000x8",
+                              "--graph cora --ranks 4 --space paper --replication 2"}) {
+        const std::string file = planned(folder, flags);
+        for (const std::string how : {"", "--pytorch "}) {
+            const Outcome outcome = gnnplan("explain " + how + file);
+            ASSERT_EQ(outcome.code, 0) << outcome.err;
+            EXPECT_LE(widest_line(outcome.out), 100U) << flags << " " << how << "\n" << outcome.out;
+        }
+    }
+}
+
+TEST(Explain, InTheWordsOfPyTorch) {
+    const Folder folder;
+    const std::string sizes = "--vertices 103 --nonzeros 900 --widths 9,6,3 --machine a6000x8 ";
+    const auto program = [&](const std::string& flags) {
+        return gnnplan("explain --pytorch " + planned(folder, sizes + flags)).out;
+    };
+    const std::string natural = program("--ranks 1 --forward SD");
+    EXPECT_THAT(natural, HasSubstr("A @ X, before the first epoch. It needs features that never change"));
+    EXPECT_THAT(natural, HasSubstr("return propagate(2, x @ W[2])  # A @ (x @ W2)"));
+    const std::string own = program("--ranks 1 --forward SS --backward S-");
+    EXPECT_THAT(own, HasSubstr("not what autograd does"));
+    EXPECT_THAT(own, HasSubstr("Product.apply(2, x, W[2], \"S\", \"S\", \"T\")"));
+    const std::string rows = program("--ranks 8 --scheme 1d --exchange panels --overlap off");
+    for (const char* text : {"init_device_mesh(\"cuda\", (8,), mesh_dim_names=(\"x\",))", "[Shard(0)]", "[Replicate()]",
+                             "all_gather_into_tensor", "all_reduce over all ranks", "torchrun --nproc-per-node 8"}) {
+        EXPECT_THAT(rows, HasSubstr(text));
+    }
+    EXPECT_THAT(program("--ranks 8 --grid 2x4 --scheme rdm"), HasSubstr("all_to_all_single over y"));
+    EXPECT_EQ(gnnplan("explain --pytorch --analyze run.json").code, 64);
+}
+
 // A run of two ranks and its plan, which was made for a preset.
 class ExplainRun : public ::testing::Test {
 protected:
@@ -170,6 +240,32 @@ TEST_F(ExplainRun, SlowerExchangesThanPredictedAreTheLinks) {
     EXPECT_THAT(hint["text"].get<std::string>(), HasSubstr("a6000x8, is a preset"));
     const Outcome with_plan = gnnplan("explain " + plan_ + " --analyze " + run_);
     EXPECT_THAT(with_plan.out, HasSubstr("a6000x8, is a preset")) << with_plan.err;
+}
+
+// Every reader says which command takes the file.
+TEST_F(ExplainRun, AFileOfAnotherKindIsTakenElsewhere) {
+    const std::string run_hint = run_ + " is a run report: gnnplan explain --analyze " + run_;
+    const std::string plan_hint = plan_ + " is a plan: gnnplan explain " + plan_;
+    const auto refused = [](const Outcome& outcome, int code, const std::string& hint) {
+        EXPECT_EQ(outcome.code, code);
+        EXPECT_THAT(outcome.out + outcome.err, HasSubstr(hint));
+    };
+    refused(gnnplan("explain " + run_), 65, run_hint);
+    refused(run_program(GNNRUN_TOOL, run_ + " --data graph.npz --in-process"), 65, run_hint);
+    refused(gnnplan("explain --analyze " + plan_), 65, plan_hint);
+    const std::string table = folder_ / "table.json";
+    ASSERT_EQ(gnnplan("plan --graph cora --table " + table).code, 0);
+    refused(gnnplan("compare " + plan_ + " " + table), 65, table + " is the table of a plan");
+    refused(gnnplan("validate " + table), 1, table + " is the table of a plan");
+    EXPECT_EQ(gnnplan("validate " + plan_ + " " + run_).code, 0);
+}
+
+TEST_F(ExplainRun, CandidatesCountFromOneAndSayTheirIndex) {
+    auto run = report();
+    run["autotune"]["chosen"] = 1;
+    write_text(run_, run.dump());
+    EXPECT_THAT(gnnplan("explain --analyze " + run_).out, HasSubstr("candidate 2 of the plan (index 1)"));
+    EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, HasSubstr("2 (index 1)"));
 }
 
 TEST_F(ExplainRun, TableForPeople) {

@@ -100,7 +100,8 @@ io::Document encode(const WorkTotal& total) {
 
 std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
     const std::string head = fmt::format(
-        "run      {} on {} rank{} ({}), {} thread{} each\n\n", configuration_text(report.configuration), report.ranks,
+        "run      candidate {} of the plan (index {}): {}\n         on {} rank{} ({}), {} thread{} each\n\n",
+        report.chosen + 1, report.chosen, configuration_text(report.configuration), report.ranks,
         report.ranks == 1 ? "" : "s", report.communicator, report.threads, report.threads == 1 ? "" : "s");
     const std::string waiting =
         analysis.waiting_seconds > 0

@@ -13,6 +13,10 @@
 #include "tools/gnnplan/explanation.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_table.hpp"
+#include "tools/gnnplan/pytorch.hpp"
+#include "tools/gnnplan/trust.hpp"
+#include "tools/gnnplan/worth.hpp"
+#include "tools/gnnplan/wrapped.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +28,7 @@ namespace {
 struct ExplainOptions {
     std::string plan;
     std::optional<std::string> run;
+    bool pytorch = false;
     bool json = false;
 };
 
@@ -75,7 +80,8 @@ io::Document encode(const Plan& plan, const Explanation& explanation) {
                                                   {"configuration", io::encode(chosen.configuration)},
                                                   {"predicted", io::encode(chosen.predicted)}});
     document.set("units", std::move(units)).set("steps", std::move(steps)).set("memory", std::move(memory));
-    return document.set("runner_up", explanation.runner_up ? encode(*explanation.runner_up) : io::Document());
+    document.set("runner_up", explanation.runner_up ? encode(*explanation.runner_up) : io::Document());
+    return document.set("alternatives", encode_alternatives(plan));
 }
 
 std::string phase_title(Phase phase) {
@@ -88,7 +94,7 @@ std::string phase_title(Phase phase) {
 }
 
 // Phases, then layers, then steps.
-std::string tree(const Explanation& explanation, bool color) {
+std::string tree(const Explanation& explanation, const Machine& machine, bool color) {
     Table table({{"step"},
                  {"kind"},
                  {"shape", Align::right},
@@ -104,7 +110,7 @@ std::string tree(const Explanation& explanation, bool color) {
         const bool moves = step.total_bytes > 0;
         table.add({"    " + step.name, step.kind, fmt::format("{}x{}", step.rows, step.columns), step.layout,
                    moves ? format_bytes(step.total_bytes) : "-", moves ? format_bytes(step.max_rank_bytes) : "-",
-                   format_seconds(step.seconds)});
+                   format_seconds(step.seconds, machine)});
         previous = &step;
     }
     return table.text(color);
@@ -137,31 +143,37 @@ std::string memory_text(const Plan& plan, const Explanation& explanation) {
     return out;
 }
 
-std::string runner_up_text(const Explanation& explanation) {
+std::string runner_up_text(const Plan& plan, const Explanation& explanation) {
     if (!explanation.runner_up) return "runner-up  the plan has no other candidate\n";
     const RunnerUp& second = *explanation.runner_up;
-    const Configuration& configuration = second.configuration;
     const std::string bytes =
         second.total_bytes_ratio ? fmt::format(", {:.3f}x the bytes", *second.total_bytes_ratio) : "";
-    return fmt::format("runner-up  {} takes {:.3f}x the time{}, {:.3f}x the peak memory\n",
-                       configuration_text(configuration), second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio);
+    const std::string differs = difference_text(plan.candidates.front().configuration, second.configuration);
+    return wrapped("runner-up  ", "           ",
+                   fmt::format("candidate 2 of {} (index 1) is the same but for {}; it takes {:.3f}x the time{}, "
+                               "{:.3f}x the peak memory",
+                               plan.candidates.size(), differs.empty() ? "what is not shown" : differs,
+                               second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio));
+}
+
+std::string head_text(const Plan& plan) {
+    const Candidate& chosen = plan.candidates.front();
+    const Prediction& predicted = chosen.predicted;
+    const std::string indent(9, ' ');
+    const std::string trust = trust_sentence(plan.machine);
+    return wrapped("graph    ", indent, graph_line(plan.problem)) +
+           wrapped("machine  ", indent, machine_line(plan.machine)) +
+           wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
+           fmt::format("epoch    {}; {} in total, {} of the busiest rank{}\n",
+                       format_seconds(predicted.epoch_seconds, plan.machine), format_bytes(predicted.total_bytes),
+                       format_bytes(predicted.max_rank_bytes), predicted.estimate ? " (estimate)" : "") +
+           (trust.empty() ? "" : wrapped(indent, indent, trust)) + "\n";
 }
 
 std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {
-    const Candidate& chosen = plan.candidates.front();
-    const Configuration& configuration = chosen.configuration;
-    const std::string choices = choices_text(configuration);
-    const std::string head = fmt::format(
-        "graph    {}\nmachine  {}\nchosen   forward {} backward {} kept {} grid {}{}: {} per epoch, {} in total, {} of "
-        "the busiest "
-        "rank{}\n\n",
-        graph_line(plan.problem), machine_line(plan.machine), format_orders(text(configuration.forward)),
-        format_orders(text(configuration.backward)), kept_text(configuration), configuration.grid.text(),
-        choices == "-" ? "" : ", " + choices, format_seconds(chosen.predicted.epoch_seconds),
-        format_bytes(chosen.predicted.total_bytes), format_bytes(chosen.predicted.max_rank_bytes),
-        chosen.predicted.estimate ? " (estimate)" : "");
-    return head + tree(explanation, color) + "\n" + units_text(explanation) + memory_text(plan, explanation) +
-           runner_up_text(explanation);
+    return head_text(plan) + tree(explanation, plan.machine, color) + "\n" + worth_text(plan, color) + "\n" +
+           units_text(explanation) + memory_text(plan, explanation) + runner_up_text(plan, explanation) +
+           "pytorch    gnnplan explain --pytorch PLAN prints it as a PyTorch program\n";
 }
 
 // The machine the plan of a run was made for: of the plan if it is given, else a preset of the same fingerprint.
@@ -196,6 +208,10 @@ int run_explain(const Context& context, const ExplainOptions& options) {
     if (options.run) return analyse_run(context, options);
     if (options.plan.empty()) throw Error(ErrorCode::usage, "neither a plan nor --analyze RUN is given");
     const Plan plan = io::read_plan(io::read_file(options.plan), options.plan);
+    if (options.pytorch) {
+        print(pytorch_program(plan));
+        return 0;
+    }
     const Explanation explanation = explain(plan);
     if (options.json) {
         print_json(encode(plan, explanation));
@@ -211,7 +227,8 @@ void add_explain(CLI::App& root, Context& context) {
     const auto options = std::make_shared<ExplainOptions>();
     CLI::App& command =
         add_command(root, "explain", "Show what the steps of a plan cost, or of a run: predicted against measured",
-                    "gnnplan explain plan.json\ngnnplan explain --analyze run.json");
+                    "gnnplan explain plan.json\ngnnplan explain --analyze run.json\ngnnplan explain --pytorch "
+                    "plan.json > train.py");
     command.add_option("plan", options->plan, "The plan; with --analyze it says which machine was planned for")
         ->type_name("PLAN");
     command
@@ -219,6 +236,10 @@ void add_explain(CLI::App& root, Context& context) {
                     "Lay predicted and measured side by side, mark the steps that err most, give a hint; RUN is what "
                     "gnnrun --report wrote")
         ->type_name("RUN");
+    CLI::Option* pytorch =
+        command.add_flag("--pytorch", options->pytorch,
+                         "Print the plan as a PyTorch program, with how to distribute it in its comments");
+    pytorch->excludes("--analyze");
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.explanation/1, or gnnplan.analysis/1)");
     on_command(command, context, options, run_explain);
 }

@@ -1,9 +1,10 @@
 // gnnplan validate: is a file what it says it is, and does a plan fit a machine.
-#include "planner/io/cursor.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
+#include "planner/io/schema.hpp"
+#include "tools/common/format.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem.hpp"
@@ -64,8 +65,7 @@ void check(const std::string& schema, const std::string& text, const std::string
     } else if (schema.starts_with("gnnplan.machine/")) {
         io::read_machine(text, file);
     } else {
-        throw Error(ErrorCode::data, "unknown schema " + schema, file,
-                    "known: gnnplan.plan, gnnplan.run, gnnplan.machine");
+        io::refuse_kind(file, schema, "gnnplan.plan, gnnplan.run and gnnplan.machine");
     }
 }
 

@@ -7,6 +7,7 @@
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
+#include "planner/io/schema.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/explanation.hpp"
 
@@ -104,6 +105,8 @@ Side side_of(const Plan& plan) {
     // A plan from sizes knows no graph to take a fingerprint of.
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
     side.configuration = configuration_of(chosen.configuration);
+    side.configuration.insert(side.configuration.begin(),
+                              {"candidate", fmt::format("1 of {} (index 0)", plan.candidates.size())});
     side.predicted_seconds = chosen.predicted.epoch_seconds;
     side.total_bytes = chosen.predicted.total_bytes;
     side.max_rank_bytes = chosen.predicted.max_rank_bytes;
@@ -131,6 +134,8 @@ Side side_of(const RunReport& report) {
                     {"epochs", std::to_string(report.epochs.size())}};
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
     side.configuration = configuration_of(report.configuration);
+    side.configuration.insert(side.configuration.begin(),
+                              {"candidate", fmt::format("{} (index {})", report.chosen + 1, report.chosen)});
     side.predicted_seconds = report.predicted.epoch_seconds;
     side.measured_seconds = report.measured.epoch_seconds;
     side.total_bytes = report.measured.total_bytes;
@@ -150,7 +155,7 @@ Side read_side(const std::string& file) {
     } else if (schema.starts_with("gnnplan.run/")) {
         side = side_of(io::read_report(text, file));
     } else {
-        throw Error(ErrorCode::data, "neither a plan nor a run report: " + schema, file);
+        io::refuse_kind(file, schema, "plans and run reports here");
     }
     side.file = file;
     side.schema = schema;

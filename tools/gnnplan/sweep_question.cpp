@@ -142,7 +142,9 @@ void check_answered(const Sweep& sweep) {
 SelectResult answer(const Question& question) {
     Problem problem = with_shape(*question.loaded, question.shape);
     problem.record.space = question.search.space;
-    return select(problem, question.machine, select_options(question.search));
+    SelectOptions options = select_options(question.search);
+    options.alternatives = false;  // of thousands of plans nobody asks
+    return select(problem, question.machine, options);
 }
 
 Variation parse_variation(const std::string& text) {

@@ -236,7 +236,8 @@ TEST(Plan, TopLevelIsTheFirstCandidate) {
 TEST(Plan, SchemaIsNamed) {
     expect_refused(R"({"schema": "gnnplan.plan/2"})",
                    "schema: unknown version \"gnnplan.plan/2\" (this program reads gnnplan.plan/1)");
-    expect_refused(R"({"schema": "gnnplan.run/1"})", "schema: unknown schema \"gnnplan.run/1\"");
+    expect_refused(R"({"schema": "gnnplan.run/1"})", "plan.json is a run report: gnnplan explain --analyze plan.json");
+    expect_refused(R"({"schema": "other/1"})", "schema: unknown schema \"other/1\"");
     expect_refused(R"({"schema": 1})", "schema: expected a string");
     expect_refused(R"({})", "missing key \"schema\"");
     expect_refused(R"([])", "plan.json: expected an object");

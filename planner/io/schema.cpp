@@ -1,0 +1,61 @@
+#include "planner/io/schema.hpp"
+
+#include "planner/io/parse.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace gnnplan::io {
+namespace {
+
+std::string_view family_of(std::string_view schema) { return schema.substr(0, schema.find('/')); }
+
+struct Kind {
+    std::string_view family;
+    const char* what;
+    const char* command;  // that takes such a file, before its name
+};
+constexpr std::array<Kind, 8> kinds{{
+    {"gnnplan.plan", "a plan", "gnnplan explain"},
+    {"gnnplan.run", "a run report", "gnnplan explain --analyze"},
+    {"gnnplan.machine", "a machine profile", "gnnplan plan --machine"},
+    {"gnnplan.ranking", "the table of a plan, not the plan", ""},
+    {"gnnplan.explanation", "what gnnplan explain --json printed of a plan", ""},
+    {"gnnplan.analysis", "what gnnplan explain --json printed of a run", ""},
+    {"gnnplan.sweep", "what gnnplan sweep --json printed", ""},
+    {"gnnplan.enumeration", "what gnnplan enumerate --json printed", ""},
+}};
+
+}  // namespace
+
+void refuse_kind(const std::string& file, std::string_view schema, const std::string& readable) {
+    const auto* kind =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.family == family_of(schema); });
+    if (kind == kinds.end()) {
+        throw Error(ErrorCode::data, "unknown schema " + in_quotes(schema), file + ": schema",
+                    "this program reads " + readable);
+    }
+    const std::string command = kind->command;
+    throw Error(ErrorCode::data,
+                file + " is " + kind->what +
+                    (command.empty() ? "; this program reads " + readable : ": " + command + " " + file));
+}
+
+void expect_schema(const Cursor& root, std::string_view schema) {
+    const Cursor found = root.member("schema");
+    const std::string& name = found.string();
+    if (name == schema) return;
+    if (family_of(name) == family_of(schema)) {
+        found.fail("unknown version " + in_quotes(name), "this program reads " + std::string(schema));
+    }
+    refuse_kind(root.file(), name, std::string(schema));
+}
+
+std::string schema_of(std::string_view text, const std::string& where) {
+    const Document document = parse(text, where);
+    return Cursor(document, where).member("schema").string();
+}
+
+}  // namespace gnnplan::io

@@ -1,0 +1,162 @@
+#include "tools/gnnplan/pytorch_source.hpp"
+
+namespace gnnplan::tools {
+
+const char* const pytorch_imports = R"py(
+import sys
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+)py";
+
+const char* const pytorch_matrices = R"py(L = len(WIDTHS) - 1
+
+
+def edges(file, n):
+    """Targets and sources of the edges, each edge once, sorted, with the self loops that the plan wants."""
+    source, target = file["edge_index"].astype(numpy.int64)
+    if SYMMETRISE:
+        source, target = numpy.concatenate([source, target]), numpy.concatenate([target, source])
+    key = (target * n + source)[target != source]
+    if SELF_LOOPS:
+        key = numpy.concatenate([key, numpy.arange(n, dtype=numpy.int64) * (n + 1)])
+    key = numpy.unique(key)
+    return key // n, key % n
+
+
+def weights(target, source, n):
+    """D_out^-1/2 A D_in^-1/2, or the mean over in-neighbours, or 1."""
+    degree_in = numpy.bincount(target, minlength=n).astype(numpy.float64)
+    degree_out = numpy.bincount(source, minlength=n).astype(numpy.float64)
+    if NORMALISATION == "symmetric":
+        return 1 / numpy.sqrt(degree_out[source] * degree_in[target])
+    return 1 / degree_in[target] if NORMALISATION == "row_mean" else numpy.ones(len(target))
+
+
+def csr(row, column, value, shape):
+    order = numpy.lexsort((column, row))
+    start = numpy.concatenate([[0], numpy.cumsum(numpy.bincount(row, minlength=shape[0]))])
+    return torch.sparse_csr_tensor(torch.from_numpy(start), torch.from_numpy(column[order]),
+                                   torch.from_numpy(value[order].astype(numpy.float32)), shape)
+
+
+def matrices(target, source, value, n, training):
+    """For each layer A and its transpose; with LOSS_ROWS only the rows that the loss needs, first to last."""
+    A, At = {}, {}
+    rows = numpy.sort(training) if LOSS_ROWS else numpy.arange(n)
+    for l in range(L, 0, -1):
+        kept = numpy.isin(target, rows) if LOSS_ROWS else slice(None)
+        read = numpy.unique(source[kept]) if LOSS_ROWS and l > 1 else numpy.arange(n)
+        if l < L and not LOSS_ROWS:
+            A[l], At[l] = A[L], At[L]
+            continue
+        i, j = numpy.searchsorted(rows, target[kept]), numpy.searchsorted(read, source[kept])
+        A[l] = csr(i, j, value[kept], (len(rows), len(read)))
+        At[l] = csr(j, i, value[kept], (len(read), len(rows)))
+        rows = read
+    return A, At
+
+
+class Propagate(torch.autograd.Function):
+    """A @ x. Autograd's own backward of a sparse product would transpose A in every epoch."""
+
+    @staticmethod
+    def forward(ctx, l, x):
+        ctx.layer = l
+        return A[l] @ x
+
+    @staticmethod
+    def backward(ctx, g):
+        return None, At[ctx.layer] @ g
+
+
+propagate = Propagate.apply
+)py";
+
+const char* const pytorch_product = R"py(
+
+class Product(torch.autograd.Function):
+    """A x W with the products of the backward pass in the plan's order, which is not the one that autograd takes.
+
+    order, backward: S multiplies by the sparse matrix first, D by the weights; operand of W's gradient: T makes it of
+    A @ x and g, G of x and A.T @ g.
+    """
+
+    @staticmethod
+    def forward(ctx, l, x, w, order, backward, operand):
+        ctx.how = l, order, backward, operand
+        if order == "D":
+            ctx.save_for_backward(x, w)
+            return A[l] @ (x @ w)
+        Ax = A[l] @ x
+        ctx.save_for_backward(Ax if operand == "T" else x, w)
+        return Ax @ w
+
+    @staticmethod
+    def backward(ctx, g):
+        l, order, backward, operand = ctx.how
+        kept, w = ctx.saved_tensors
+        Ag = At[l] @ g if backward == "S" or operand == "G" else None
+        if operand == "T":
+            w_grad = (kept if order == "S" else A[l] @ kept).T @ g
+        else:
+            w_grad = kept.T @ Ag
+        x_grad = None
+        if ctx.needs_input_grad[1]:
+            x_grad = Ag @ w.T if backward == "S" else At[l] @ (g @ w.T)
+        return None, x_grad, w_grad, None, None, None
+)py";
+
+const char* const pytorch_training = R"py(
+
+def glorot(rows, columns):
+    return torch.nn.init.xavier_uniform_(torch.empty(rows, columns)).requires_grad_()
+
+
+def read(path):
+    """Sets A and At; features, labels of the rows that are computed, which of those train, initial weights."""
+    global A, At
+    with numpy.load(path) as file:
+        n = int(file["num_nodes"]) if "num_nodes" in file else len(file["x"])
+        target, source = edges(file, n)
+        random = numpy.random.default_rng(1)  # where the file has only a graph; gnnrun draws others
+        x = file["x"] if "x" in file else random.random((n, WIDTHS[0]))
+        y = file["y"] if "y" in file else random.integers(WIDTHS[-1], size=n)
+        X, y = torch.from_numpy(x.astype(numpy.float32)), torch.from_numpy(y.reshape(-1).astype(numpy.int64))
+        if "train_idx" in file:
+            training = file["train_idx"]
+        else:
+            training = numpy.flatnonzero(file["train_mask"] if "train_mask" in file else numpy.ones(n))
+    A, At = matrices(target, source, weights(target, source, n), n, training)
+    if LOSS_ROWS:
+        y, training = y[torch.from_numpy(numpy.sort(training))], numpy.arange(len(training))
+    layers = range(1, L + 1)
+    W = {l: glorot(WIDTHS[l - 1], WIDTHS[l]) for l in layers}
+    b = {l: torch.zeros(WIDTHS[l], requires_grad=True) for l in layers if BIAS}
+    return X, y, torch.from_numpy(training.astype(numpy.int64)), W, b
+
+
+def train(X, y, training, W, b, epochs):
+    """The loss before each update."""
+    x = A[1] @ X if CACHE_AX else X
+    others = [W[l] for l in W if l > 1] + list(b.values())
+    groups = [{"params": [W[1]], "weight_decay": WEIGHT_DECAY}, {"params": others}]
+    optimizer = torch.optim.Adam([group for group in groups if group["params"]], lr=LEARNING_RATE)
+    for _ in range(epochs):
+        loss = F.cross_entropy(network(x, W, b)[training], y[training])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    epochs = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    for epoch, loss in enumerate(train(*read(sys.argv[1]), epochs), 1):
+        print(f"epoch {epoch}  loss {loss:.6f}")
+)py";
+
+}  // namespace gnnplan::tools
