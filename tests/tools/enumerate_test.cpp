@@ -75,7 +75,7 @@ TEST(Enumerate, PeopleGetATable) {
     const Outcome outcome = gnnplan(reddit);
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, ::testing::HasSubstr("N=232,965"));
-    EXPECT_THAT(outcome.out, ::testing::ContainsRegex("10 +DS +DS +512 +512 .*yes"));
+    EXPECT_THAT(outcome.out, ::testing::ContainsRegex("yes +10 +DS +DS +512 +512 "));
     EXPECT_EQ(outcome.err, "");
 }
 
@@ -112,7 +112,7 @@ TEST(Enumerate, DeepNetworksHaveTheirFrontListed) {
     EXPECT_EQ(json["truncated"], true);
     ASSERT_FALSE(json["configurations"].empty());
     for (const auto& c : json["configurations"]) EXPECT_EQ(c["pareto"], true);
-    EXPECT_THAT(gnnplan(deep).out, ::testing::HasSubstr("too many to list"));
+    EXPECT_THAT(gnnplan(deep).out, ::testing::ContainsRegex("too[ \n]many[ \n]to[ \n]list"));
     EXPECT_EQ(gnnplan(reddit + "--space full --scheme rdm --json").json()["truncated"], false);
 }
 
@@ -145,7 +145,7 @@ TEST(Enumerate, PaperSpaceBeyondSixLayersHasItsFrontListed) {
     }
     const Outcome deep = gnnplan("enumerate --hidden 128 --layers 100 --features 602 --classes 41" + sizes);
     EXPECT_EQ(deep.code, 0) << deep.err;
-    EXPECT_THAT(deep.out, ::testing::HasSubstr("too many to list"));
+    EXPECT_THAT(deep.out, ::testing::ContainsRegex("too[ \n]many[ \n]to[ \n]list"));
     EXPECT_THAT(deep.out, ::testing::ContainsRegex("\\(?[SD]+\\)?[0-9][0-9]"));  // repetitions counted
     EXPECT_THAT(deep.out, ::testing::Not(::testing::ContainsRegex("[SD]{20}")));
 }

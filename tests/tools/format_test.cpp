@@ -121,6 +121,8 @@ TEST(Format, LastColumnIsBrokenAtSpacesWhereALineIsTooLong) {
     EXPECT_THAT(table.text(false), ::testing::HasSubstr("permuted, ÂX once\n"));
     EXPECT_EQ(broken_at_spaces("one  two", 5), (std::vector<std::string>{"one", "two"}));
     EXPECT_EQ(broken_at_spaces("N=1  nnz=2  3 features", 18), (std::vector<std::string>{"N=1  nnz=2", "3 features"}));
+    EXPECT_EQ(broken_at_spaces("one   two", 3), (std::vector<std::string>{"one", "two"}));
+    EXPECT_EQ(broken_at_spaces("one   ", 3), (std::vector<std::string>{"one", ""}));
     EXPECT_EQ(broken_at_spaces("", 5), std::vector<std::string>{""});
     EXPECT_EQ(labelled("graph", "x"), "graph    x\n");
 }

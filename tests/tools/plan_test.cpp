@@ -184,8 +184,8 @@ TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
 
 TEST(Plan, TopLimitsTheRowsOnly) {
     const std::string out = gnnplan("plan --graph cora --ranks 2 --space paper --top 3").out;
-    EXPECT_THAT(out, HasSubstr("\n   3  "));
-    EXPECT_THAT(out, ::testing::Not(HasSubstr("\n   4  ")));
+    EXPECT_THAT(out, HasSubstr("\n    3  "));
+    EXPECT_THAT(out, ::testing::Not(HasSubstr("\n    4  ")));
     EXPECT_THAT(out, HasSubstr("32 configurations"));
 }
 
@@ -208,11 +208,13 @@ TEST(Plan, LinesFitAHundredColumns) {
                                        "--graph ogbn-papers100m --ranks 128 --machine summit --scheme 1d --top 40",
                                        "--graph amazon --ranks 16 --machine summit --memory 3GB --top 40",
                                        "--graph cora --ranks 1 --space paper --top 40"};
-    for (const auto& card : gnnplan("datasets list --json").json()["datasets"]) {
+    const auto cards = gnnplan("datasets list --json").json();
+    for (const auto& card : cards["datasets"]) {
         const std::string classes = card["classes"].is_null() ? " --classes 40" : "";
         questions.push_back("--memory 1TiB --ranks 6 --graph " + card["selector"].get<std::string>() + classes);
     }
-    for (const auto& machine : gnnplan("machines list --json").json()["machines"]) {
+    const auto machines = gnnplan("machines list --json").json();
+    for (const auto& machine : machines["machines"]) {
         questions.push_back("--graph reddit --ranks 8 --machine " + machine["name"].get<std::string>());
     }
     ASSERT_GT(questions.size(), 30U);
@@ -228,13 +230,14 @@ TEST(Plan, LinesFitAHundredColumns) {
 // Each scheme has a row before the second of any; what the words of the rows mean follows, and no others.
 TEST(Plan, TableBeginsWithTheBestOfEachScheme) {
     const std::string out = gnnplan("plan --graph reddit --ranks 8 --machine a6000x8").out;
-    const std::string best = out.substr(0, out.find("the next fastest"));
+    const std::string best = out.substr(0, out.find("what frameworks do"));
+    const std::string first = out.substr(0, out.find("the next fastest"));
     for (const char* scheme : {" 1d ", " 1.5d ", " 2d ", " 3d ", " rdm "}) {
         EXPECT_EQ(best.find(scheme), best.rfind(scheme)) << scheme;
         EXPECT_NE(best.find(scheme), std::string::npos) << scheme;
     }
-    EXPECT_THAT(best, HasSubstr("\nwhat frameworks do by default\n"));
-    EXPECT_THAT(best, ::testing::ContainsRegex("  -  1d  .*8x1  .*DD .*as PyTorch Geometric: nothing kept"));
+    EXPECT_THAT(first, HasSubstr("\nwhat frameworks do by default\n"));
+    EXPECT_THAT(first, ::testing::ContainsRegex("  -  1d  .*8x1  .*DD .*as PyTorch Geometric: nothing kept"));
     EXPECT_THAT(out, HasSubstr("trust    Not measured here"));
     EXPECT_THAT(out, HasSubstr("among the "));
     EXPECT_THAT(out, ::testing::Not(HasSubstr("pruned: ")));

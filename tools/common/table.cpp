@@ -13,7 +13,7 @@ namespace gnnplan::tools {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest = 20;  // of a last column that is broken
+constexpr std::size_t narrowest = 16;  // of a last column that is broken
 
 // Code points: every byte but UTF-8 continuations.
 std::size_t width_of(std::string_view text) {
@@ -129,9 +129,10 @@ std::vector<std::string> broken_at_spaces(std::string_view text, std::size_t wid
         if (!lines.back().empty() && width_of(lines.back()) + width_of(word) > width) {
             const std::string next = take_last_part(lines.back(), width) + std::string(word);
             lines.back().erase(lines.back().find_last_not_of(' ') + 1);
-            lines.push_back(next.substr(next.find_first_not_of(' ')));
+            lines.push_back(next.substr(std::min(next.find_first_not_of(' '), next.size())));
         } else {
-            lines.back() += word;
+            const bool continues = lines.size() > 1 && lines.back().empty();
+            lines.back() += continues ? word.substr(std::min(word.find_first_not_of(' '), word.size())) : word;
         }
         begin = end;
     }

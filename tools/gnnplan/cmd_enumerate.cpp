@@ -5,6 +5,7 @@
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/enumeration.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
+#include "tools/gnnplan/plan_table.hpp"
 
 #include <fmt/format.h>
 
@@ -27,10 +28,12 @@ std::string part_listed(const io::EnumerationDocument& document) {
 }
 
 std::string headline(const io::EnumerationDocument& document) {
-    return fmt::format("{} configurations{} of widths {} on N={} nnz={}, {} ranks{}\n\n",
-                       document.configurations.size(), part_listed(document), fmt::join(document.widths, ","),
-                       format_count(document.vertices), format_count(document.nonzeros), document.ranks,
-                       document.replication ? fmt::format(", R_A={}", *document.replication) : "");
+    return wrapped(fmt::format("{} configurations{} of widths {} on N={} nnz={}, {} ranks{}",
+                               document.configurations.size(), part_listed(document), widths_text(document.widths),
+                               format_count(document.vertices), format_count(document.nonzeros), document.ranks,
+                               document.replication ? fmt::format(", R_A={}", *document.replication) : ""),
+                   line_width, 0) +
+           "\n\n";
 }
 
 std::vector<Column> columns_of(bool full) {

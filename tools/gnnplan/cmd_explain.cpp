@@ -96,24 +96,23 @@ std::string phase_title(Phase phase) {
 // Phases, then layers, then steps.
 std::string tree(const Explanation& explanation, const Machine& machine, bool color) {
     Table table({{"step"},
-                 {"kind"},
                  {"shape", Align::right},
-                 {"layout"},
                  {"total", Align::right},
-                 {"busiest rank", Align::right},
-                 {"predicted", Align::right}});
+                 {"busiest", Align::right},
+                 {"time", Align::right},
+                 {"layout"}});
     const StepCost* previous = nullptr;
     for (const StepCost& step : explanation.steps) {
         const bool new_phase = previous == nullptr || previous->phase != step.phase;
-        if (new_phase) table.add({phase_title(step.phase), "", "", "", "", "", ""}, true);
-        if (new_phase || previous->section != step.section) table.add({"  " + step.section, "", "", "", "", "", ""});
+        if (new_phase) table.add({phase_title(step.phase), "", "", "", "", ""}, true);
+        if (new_phase || previous->section != step.section) table.add({"  " + step.section, "", "", "", "", ""});
         const bool moves = step.total_bytes > 0;
-        table.add({"    " + step.name, step.kind, fmt::format("{}x{}", step.rows, step.columns), step.layout,
+        table.add({"    " + step.name, fmt::format("{}x{}", step.rows, step.columns),
                    moves ? format_bytes(step.total_bytes) : "-", moves ? format_bytes(step.max_rank_bytes) : "-",
-                   format_seconds(step.seconds, machine)});
+                   format_seconds(step.seconds, machine), step.layout});
         previous = &step;
     }
-    return table.text(color);
+    return table.text(color, line_width);
 }
 
 std::string units_text(const Explanation& explanation) {

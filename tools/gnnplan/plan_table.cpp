@@ -53,19 +53,6 @@ std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
     return "\n" + table.text(color, line_width) + "\n";
 }
 
-// "602-(99 x 128)-41"
-std::string widths_text(const std::vector<std::int64_t>& widths) {
-    constexpr std::ptrdiff_t counted = 4;
-    std::vector<std::string> parts;
-    for (auto at = widths.begin(); at != widths.end();) {
-        const auto end = std::find_if(at, widths.end(), [&](std::int64_t width) { return width != *at; });
-        const bool many = end - at >= counted;
-        parts.push_back(many ? fmt::format("({} x {})", end - at, *at) : std::to_string(*at));
-        at = many ? end : at + 1;
-    }
-    return fmt::format("{}", fmt::join(parts, "-"));
-}
-
 // A tenth less, in whole MiB: a limit that leaves a device some room.
 std::string reserved_limit(std::int64_t allowed) {
     constexpr std::int64_t mebibyte = 1 << 20;
@@ -158,6 +145,18 @@ private:
 };
 
 }  // namespace
+
+std::string widths_text(const std::vector<std::int64_t>& widths) {
+    constexpr std::ptrdiff_t counted = 4;
+    std::vector<std::string> parts;
+    for (auto at = widths.begin(); at != widths.end();) {
+        const auto end = std::find_if(at, widths.end(), [&](std::int64_t width) { return width != *at; });
+        const bool many = end - at >= counted;
+        parts.push_back(many ? fmt::format("({} x {})", end - at, *at) : std::to_string(*at));
+        at = many ? end : at + 1;
+    }
+    return fmt::format("{}", fmt::join(parts, "-"));
+}
 
 std::string machine_line(const Machine& machine) {
     return fmt::format("{} ({})", machine.name,

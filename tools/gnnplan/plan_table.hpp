@@ -17,6 +17,9 @@ std::string machine_line(const Machine& machine);
 // "reddit (card: GNN-RDM Table V)   N=232,965  nnz=..."
 std::string graph_line(const ProblemRecord& problem);
 
+// "602-(99 x 128)-41"
+std::string widths_text(const std::vector<std::int64_t>& widths);
+
 // Graph, model, machine and how large the search was.
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection);
 // The best of each scheme and the rest of the `top` fastest, what their words mean, what is not shown and why, and what

@@ -52,8 +52,8 @@ std::string head(const Plan& plan) {
                                format_seconds(chosen.predicted.epoch_seconds, plan.machine), plan.problem.ranks,
                                plan.machine.name, format_memory(chosen.predicted.peak_bytes_per_rank), trust)) +
            "#\n"
-           "# A is the normalised adjacency matrix, row v for the in-neighbours of v; x what a layer reads, g the\n"
-           "# gradient of what it returns before the activation.\n";
+           "# A is the normalised adjacency matrix, row v for the in-neighbours of v; x is what a layer reads,\n"
+           "# g the gradient of what it returns before the activation.\n";
 }
 
 std::string products(const Configuration& configuration) {
@@ -93,8 +93,7 @@ std::string distribution(const Plan& plan) {
     if (plan.problem.ranks == 1) return "#\n# One rank: nothing is sharded and nothing is sent.\n";
     const Configuration& c = plan.candidates.front().configuration;
     std::string out =
-        "#\n" + comment("launch", launch_line(plan)) +
-        comment("mesh", "mesh = torch.distributed.device_mesh." + device_mesh(c.grid)) +
+        "#\n" + comment("launch", launch_line(plan)) + comment("mesh", device_mesh(c.grid)) +
         "# What lies where, as DTensor's placements on that mesh. DTensor holds no sparse matrices: of A\n"
         "# each rank cuts its own block. Blocks of the plan differ by at most one row; torch.chunk's do not.\n" +
         comments(placed_matrices(plan));

@@ -15,7 +15,7 @@ const char* const pytorch_matrices = R"py(L = len(WIDTHS) - 1
 
 
 def edges(file, n):
-    """Targets and sources of the edges, each edge once, sorted, with the self loops that the plan wants."""
+    """Targets and sources of the edges, each once, sorted, with the plan's self loops."""
     source, target = file["edge_index"].astype(numpy.int64)
     if SYMMETRISE:
         source, target = numpy.concatenate([source, target]), numpy.concatenate([target, source])
@@ -43,7 +43,7 @@ def csr(row, column, value, shape):
 
 
 def matrices(target, source, value, n, training):
-    """For each layer A and its transpose; with LOSS_ROWS only the rows that the loss needs, first to last."""
+    """A and its transpose for each layer; with LOSS_ROWS only the rows that the loss needs."""
     A, At = {}, {}
     rows = numpy.sort(training) if LOSS_ROWS else numpy.arange(n)
     for l in range(L, 0, -1):
@@ -78,10 +78,10 @@ propagate = Propagate.apply
 const char* const pytorch_product = R"py(
 
 class Product(torch.autograd.Function):
-    """A x W with the products of the backward pass in the plan's order, which is not the one that autograd takes.
+    """A x W with the backward products in the plan's order, which autograd does not take.
 
-    order, backward: S multiplies by the sparse matrix first, D by the weights; operand of W's gradient: T makes it of
-    A @ x and g, G of x and A.T @ g.
+    order, backward: S multiplies by the sparse matrix first, D by the weights. operand: W's
+    gradient is made of A @ x and g (T), or of x and A.T @ g (G).
     """
 
     @staticmethod
@@ -116,7 +116,7 @@ def glorot(rows, columns):
 
 
 def read(path):
-    """Sets A and At; features, labels of the rows that are computed, which of those train, initial weights."""
+    """Sets A, At; features, labels of the computed rows, which of those train, initial weights."""
     global A, At
     with numpy.load(path) as file:
         n = int(file["num_nodes"]) if "num_nodes" in file else len(file["x"])
@@ -124,11 +124,13 @@ def read(path):
         random = numpy.random.default_rng(1)  # where the file has only a graph; gnnrun draws others
         x = file["x"] if "x" in file else random.random((n, WIDTHS[0]))
         y = file["y"] if "y" in file else random.integers(WIDTHS[-1], size=n)
-        X, y = torch.from_numpy(x.astype(numpy.float32)), torch.from_numpy(y.reshape(-1).astype(numpy.int64))
+        X = torch.from_numpy(x.astype(numpy.float32))
+        y = torch.from_numpy(y.reshape(-1).astype(numpy.int64))
         if "train_idx" in file:
             training = file["train_idx"]
         else:
-            training = numpy.flatnonzero(file["train_mask"] if "train_mask" in file else numpy.ones(n))
+            mask = file["train_mask"] if "train_mask" in file else numpy.ones(n)
+            training = numpy.flatnonzero(mask)
     A, At = matrices(target, source, weights(target, source, n), n, training)
     if LOSS_ROWS:
         y, training = y[torch.from_numpy(numpy.sort(training))], numpy.arange(len(training))

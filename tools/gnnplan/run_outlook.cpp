@@ -2,6 +2,7 @@
 
 #include "runtime/train/trials.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/table.hpp"
 #include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
@@ -25,9 +26,9 @@ std::string time_line(const Plan& plan) {
         every == 0 ? "no evaluation"
                    : fmt::format("evaluation {} ({} x {}, every {})", seconds(count * one), count, seconds(one),
                                  every == 1 ? "epoch" : fmt::format("{} epochs", format_count(every)));
-    return fmt::format("run      {} epochs: training {}, {}, setup {}; {} beside loading the data\n",
-                       format_count(run.epochs), seconds(training), evaluation, seconds(setup),
-                       seconds(setup + training + count * one));
+    return labelled(
+        "run", fmt::format("{} epochs: training {}, {}, setup {}; {} beside loading the data", format_count(run.epochs),
+                           seconds(training), evaluation, seconds(setup), seconds(setup + training + count * one)));
 }
 
 // The memory while candidates are tried, when a run tries any.
@@ -39,10 +40,12 @@ std::string tuning_line(const Plan& plan, const GraphStats& graph) {
     const train::Trials trials = train::fitting_trials(plan, all, graph, plan.problem.ranks > 1);
     const std::string peak = format_memory(plan.candidates.front().predicted.peak_bytes_per_rank);
     if (trials.trials.size() < 2) {
-        return fmt::format("memory   {} per rank; too little is allowed for gnnrun to try other candidates\n", peak);
+        return labelled("memory",
+                        fmt::format("{} per rank; too little is allowed for gnnrun to try other candidates", peak));
     }
-    return fmt::format("memory   {} per rank; up to {} while gnnrun tries other candidates (not with --autotune 0)\n",
-                       peak, format_memory(trials.peak_bytes));
+    return labelled(
+        "memory", fmt::format("{} per rank; up to {} while gnnrun tries other candidates (not with --autotune 0)", peak,
+                              format_memory(trials.peak_bytes)));
 }
 
 }  // namespace

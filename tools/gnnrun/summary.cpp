@@ -124,10 +124,11 @@ std::string time_line(const RunReport& report) {
         fmt::format("time        load {}, setup {}, training {}, {}, total {}\n", format_seconds(wall.load_seconds),
                     format_seconds(wall.setup_seconds), format_seconds(wall.training_seconds), evaluation,
                     format_seconds(wall.total_seconds));
-    if (wall.evaluations > 1 && wall.evaluation_seconds > 2 * evaluation_share * wall.training_seconds) {
+    if (report.eval_every && wall.evaluations > 1 &&
+        wall.evaluation_seconds > 2 * evaluation_share * wall.training_seconds) {
         const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
-        const auto less = evaluations(std::ssize(report.epochs), report.eval_every * 10);
-        line += fmt::format("            --eval-every {} would save {}\n", format_count(report.eval_every * 10),
+        const auto less = evaluations(std::ssize(report.epochs), *report.eval_every * 10);
+        line += fmt::format("            --eval-every {} would save {}\n", format_count(*report.eval_every * 10),
                             format_seconds(each * static_cast<double>(wall.evaluations - less)));
     }
     return line;

@@ -80,9 +80,10 @@ struct RunReport {
     std::vector<TriedCandidate> tried;      // empty when not autotuned
     int chosen = 0;                         // candidate that trained the last epoch
     std::optional<TuningPeak> tuning_peak;  // where candidates were tried
-    std::int64_t eval_every = 1;            // epochs between evaluations; 0: never
-    std::optional<WallTimes> wall;          // unset in reports of earlier versions
-    std::optional<std::string> ended;       // why the run ended before its last epoch; unset: it did not
+    std::optional<std::int64_t>
+        eval_every;                    // epochs between evaluations; 0: never; unset in reports of earlier versions
+    std::optional<WallTimes> wall;     // unset in reports of earlier versions
+    std::optional<std::string> ended;  // why the run ended before its last epoch; unset: it did not
     Fingerprints fingerprints;
 };
 
