@@ -93,6 +93,12 @@ std::string phase_title(Phase phase) {
     return "";
 }
 
+// The name within its phase.
+std::string step_title(const StepCost& step) {
+    const std::string prefix = "evaluation.";
+    return step.name.starts_with(prefix) ? step.name.substr(prefix.size()) : step.name;
+}
+
 // Phases, then layers, then steps.
 std::string tree(const Explanation& explanation, const Machine& machine, bool color) {
     Table table({{"step"},
@@ -107,7 +113,7 @@ std::string tree(const Explanation& explanation, const Machine& machine, bool co
         if (new_phase) table.add({phase_title(step.phase), "", "", "", "", ""}, true);
         if (new_phase || previous->section != step.section) table.add({"  " + step.section, "", "", "", "", ""});
         const bool moves = step.total_bytes > 0;
-        table.add({"    " + step.name, fmt::format("{}x{}", step.rows, step.columns),
+        table.add({"    " + step_title(step), fmt::format("{}x{}", step.rows, step.columns),
                    moves ? format_bytes(step.total_bytes) : "-", moves ? format_bytes(step.max_rank_bytes) : "-",
                    format_seconds(step.seconds, machine), step.layout});
         previous = &step;

@@ -124,7 +124,8 @@ std::string network(const Plan& plan) {
         }
         if (plan.problem.model.bias) product += fmt::format(" + b[{}]", layer);
         const std::string note = cached(c, layer) ? "  # x is A @ X" : "  # " + layer_words(c, layer).forward;
-        out += (layer < depth(c) ? "    x = torch.relu(" + product + ")" : "    return " + product) + note + "\n";
+        out += fmt::format("    {}{}{}{}\n", layer < depth(c) ? "x = torch.relu(" : "return ", product,
+                           layer < depth(c) ? ")" : "", note);
     }
     return out;
 }
