@@ -51,10 +51,10 @@ inline bool holds_something(bool value) { return value; }
 inline bool holds_something(int value) { return value != 0; }
 inline bool holds_something(double value) { return value != 0; }
 inline bool holds_something(std::int64_t value) { return value != 0; }
-// Records of several members are always written; files of earlier versions lack them.
+// A record of several members holds something where it is not as by default.
 template <class T>
 requires std::is_class_v<T>
-bool holds_something(const T&) { return true; }
+bool holds_something(const T& record) { return !(record == T()); }
 
 template <class T>
 Document encode(const T& value);

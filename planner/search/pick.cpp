@@ -2,6 +2,7 @@
 
 #include "planner/cost/executed_units.hpp"
 #include "planner/search/paper_space.hpp"
+#include "planner/search/thrift.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -35,6 +36,8 @@ public:
         : space_(space), machine_(machine), views_(views), all_(all) {}
 
     Found run() {
+        std::size_t looked_at = 0;
+        bool hopeless = false;
         for (const Member& member : all_.members) {
             const Frame& frame = all_.frames[member.frame];
             const bool many = space_.grids.size() > max_grids_shown || space_.layers.size() > max_enumerated_layers;
@@ -42,11 +45,14 @@ public:
             const GridKey grid{frame.on.scheme + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
                                many ? "" : frame.on.grid.text()};
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
-            // Until something fits the walk goes on: the least that is needed does not depend on what is allowed.
-            if (!wanted && fitting_ > 0) {
-                ++slower_[frame.on.scheme];
+            // Where the fastest do not fit, the thriftiest says whether anything does: it does not depend on what is
+            // allowed.
+            if (!hopeless && fitting_ == 0 && looked_at == shown_members) hopeless = !thriftiest_fits();
+            if (hopeless || (!wanted && fitting_ > 0)) {
+                ++(hopeless ? over_memory_ : slower_)[frame.on.scheme];
                 continue;
             }
+            ++looked_at;
             visit(member, grid);
         }
         add_classes(over_memory_, "over memory: a rank needs more than it is allowed");
@@ -78,6 +84,16 @@ private:
         }
         const Prediction predicted = predict(space_, schedule, graph, machine_, peak);
         found_.costed.push_back(costed_of(space_, {configuration, std::move(schedule), predicted}));
+    }
+
+    // Keeps it in place of the others over memory if it does not.
+    bool thriftiest_fits() {
+        const Thriftiest thriftiest = thriftiest_member(space_, all_, views_);
+        if (thriftiest.peak_bytes <= space_.memory_per_rank) return true;
+        if (thriftiest.peak_bytes >= thriftiest_) return false;
+        visit(thriftiest.member, {});
+        --over_memory_[all_.frames[thriftiest.member.frame].on.scheme];  // it is counted with the rest
+        return false;
     }
 
     void add_classes(const std::map<std::string, std::int64_t>& classes, const std::string& why) {

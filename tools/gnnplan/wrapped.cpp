@@ -21,6 +21,7 @@ std::string wrapped(const std::string& first, const std::string& further, const 
     bool fresh = true;
     for (const std::string& part : split(text, separator)) {
         if (!fresh && line.size() + separator.size() + part.size() + mark.size() > text_width) {
+            line.erase(line.find_last_not_of(' ') + 1);
             out += line + mark + "\n";
             line = further;
             fresh = true;

@@ -284,7 +284,7 @@ TEST(SelectFull, WhatIsNeededDoesNotDependOnWhatIsAllowed) {
     paper.space = SearchSpace::paper;
     for (const Machine& on : {machine(), accelerators}) {
         for (const SelectOptions& options : {SelectOptions{}, sharded, paper}) {
-            const Problem p = problem(widths, 8, products);
+            const Problem p = problem(widths, 4, products);
             const std::int64_t least = needed(p, on, options, 1);
             ASSERT_GT(least, 0);
             for (const std::int64_t allowed : {load_bytes(products) / 2, load_bytes(products) + 1, least - 1}) {

@@ -54,6 +54,7 @@ struct RunRecord {
 
     // Whether features are dropped while training; unset: the plan was made for either.
     std::optional<bool> drops_features() const;
+    bool operator==(const RunRecord&) const = default;
 };
 
 struct ProblemRecord {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does what `gnnplan explain --pytorch` prints run in PyTorch, and train as gnnrun does?
 
-    pytorch_check.py GNNPLAN GNNRUN
+    check.py GNNPLAN GNNRUN
 
 Makes a graph and plans with different choices, runs each plan with gnnrun and its program with PyTorch, from the same
 initial weights, and compares the losses of all epochs. Exit status 77 where there is no PyTorch.

@@ -1,0 +1,77 @@
+#include "planner/search/thrift.hpp"
+
+#include "planner/lower/lower.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace gnnplan::search {
+namespace {
+
+constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
+
+// What memory depends on.
+using FrameKey = std::tuple<std::string, std::string, bool, bool, Exchange>;
+
+FrameKey key_of(const Frame& frame) {
+    return {frame.on.scheme, frame.on.grid.text(), frame.factored, frame.loss_rows, frame.switches.exchange};
+}
+
+// By frame: whether it stands for those of its key, being the first without overlap, permutation and parts where there
+// is one.
+std::vector<bool> standing_frames(const Members& all) {
+    const auto plainer = [](const Frame& a, const Frame& b) {
+        return std::tuple(a.switches.overlap, a.permutation, a.parts > 1, a.switches.bf16) <
+               std::tuple(b.switches.overlap, b.permutation, b.parts > 1, b.switches.bf16);
+    };
+    std::map<FrameKey, std::size_t> standing;
+    for (std::size_t i = 0; i < all.frames.size(); ++i) {
+        const auto [at, fresh] = standing.try_emplace(key_of(all.frames[i]), i);
+        if (!fresh && plainer(all.frames[i], all.frames[at->second])) at->second = i;
+    }
+    std::vector<bool> stands(all.frames.size());
+    for (const auto& [key, frame] : standing) stands[frame] = true;
+    return stands;
+}
+
+std::int64_t peak_of(const Space& space, const Members& all, Views& views, const Member& member) {
+    const Configuration configuration = configuration_of(all.frames[member.frame], all.choices[member.choices]);
+    const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+    return peak_bytes_per_rank(schedule, views.numbered(schedule.numbering), space.accelerators);
+}
+
+}  // namespace
+
+Thriftiest thriftiest_member(const Space& space, const Members& all, Views& views) {
+    const std::vector<bool> stands = standing_frames(all);
+    std::map<std::uint32_t, Member> representatives;  // by frame
+    std::map<std::uint32_t, bool> keeps_nothing;
+    for (const Member& member : all.members) {
+        if (!stands[member.frame]) continue;
+        const enumerate::LayerChoice& first = all.choices[member.choices].front();
+        const bool lean = !first.cached_aggregation && !first.replicated_input;
+        if (!representatives.contains(member.frame) || (lean && !keeps_nothing[member.frame])) {
+            representatives[member.frame] = member;
+            keeps_nothing[member.frame] = lean;
+        }
+    }
+    std::vector<std::pair<std::int64_t, std::uint32_t>> frames;  // by peak
+    for (const auto& [frame, member] : representatives) frames.emplace_back(peak_of(space, all, views, member), frame);
+    std::sort(frames.begin(), frames.end());
+    frames.resize(std::min(frames.size(), frames_in_full));
+    Thriftiest best{{}, std::numeric_limits<std::int64_t>::max()};
+    for (const Member& member : all.members) {
+        const bool looked_at =
+            std::any_of(frames.begin(), frames.end(), [&](const auto& frame) { return frame.second == member.frame; });
+        if (!looked_at) continue;
+        const std::int64_t peak = peak_of(space, all, views, member);
+        if (peak < best.peak_bytes) best = {member, peak};
+    }
+    return best;
+}
+
+}  // namespace gnnplan::search
