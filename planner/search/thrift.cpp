@@ -60,6 +60,7 @@ Thriftiest thriftiest_member(const Space& space, const Members& all, Views& view
         }
     }
     std::vector<std::pair<std::int64_t, std::uint32_t>> frames;  // by peak
+    frames.reserve(representatives.size());
     for (const auto& [frame, member] : representatives) frames.emplace_back(peak_of(space, all, views, member), frame);
     std::sort(frames.begin(), frames.end());
     frames.resize(std::min(frames.size(), frames_in_full));

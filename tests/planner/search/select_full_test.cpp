@@ -299,7 +299,7 @@ TEST(SelectFull, WhatIsNeededDoesNotDependOnWhatIsAllowed) {
 // A processor loads what it trains on; a device is fed by its host, however small its own memory is.
 TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
     Machine on = machine();
-    const Problem p = problem(widths, 64, products);
+    const Problem p = problem(widths, 16, products);
     SelectOptions options;
     options.memory_per_rank = load_bytes(products) - 1;
     const SelectResult processors = select(p, on, options);
@@ -309,7 +309,8 @@ TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
     const SelectResult devices = select(p, on, options);
     ASSERT_TRUE(devices) << devices.message;
     for (const Candidate& c : devices.selection->plan.candidates) {
-        EXPECT_EQ(c.predicted.peak_bytes_per_rank, peak_bytes_per_rank(c.schedule, products, true));
+        EXPECT_EQ(c.predicted.peak_bytes_per_rank,
+                  peak_bytes_per_rank(c.schedule, *products.numbered(c.schedule.numbering), true));
         EXPECT_LE(c.predicted.peak_bytes_per_rank, options.memory_per_rank);
     }
     options.memory_per_rank = 1;

@@ -65,7 +65,7 @@ inline std::string enough_memory_text(std::int64_t bytes) {
 // A limit as it was written, "290 MiB" or "16 GB (14.9 GiB)"; one of any other form as memory_text.
 inline std::string limit_text(std::int64_t bytes) {
     const auto value = static_cast<double>(bytes);
-    const std::string memory = memory_text(bytes);
+    std::string memory = memory_text(bytes);
     const ScaledText volume = scaled_volume(value);
     if (volume.is(value) && !scaled_memory(value).is(value)) return volume.text() + " (" + memory + ")";
     return memory;
