@@ -66,6 +66,7 @@ std::string choices_cell(const Configuration& configuration) {
 std::string plan_legend(const std::vector<const Ranked*>& rows, const std::vector<Objective>& objectives,
                         std::size_t costed) {
     std::vector<std::string> names;
+    names.reserve(objectives.size());
     for (const Objective objective : objectives) names.emplace_back(name_of(objective));
     std::string text = fmt::format(
         "orders: S multiplies by the sparse matrix first, D by the weights; layers 1..L forward, L..1 backward. +: on "

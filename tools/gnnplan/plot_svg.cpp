@@ -84,7 +84,8 @@ std::pair<std::string, double> legend(const std::vector<LegendEntry>& entries, d
         const double row = y + legend_row * static_cast<double>(line);
         out += entries[n].sample(x, row - 4) + text_at(x + legend_sample, row, "start", entries[n].name);
     }
-    return {out, legend_row * static_cast<double>((entries.size() + columns - 1) / columns)};
+    const std::size_t lines = (entries.size() + columns - 1) / columns;
+    return {out, legend_row * static_cast<double>(lines)};
 }
 
 std::vector<std::string> caption_lines(const std::vector<std::string>& caption, double width) {
