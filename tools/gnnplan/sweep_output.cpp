@@ -153,6 +153,7 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         const SweepPoint& point = sweep.points[i];
         const bool emphasised = point.best && best.contains(&point);
         std::vector<std::string> cells;
+        cells.reserve(shown.size() + 1);
         for (const std::size_t v : shown) cells.push_back(sweep.variations[v].settings[point.at[v]].text);
         cells.push_back(point.best ? (emphasised ? "*" : "") + seconds_text(sweep, point) : "-");
         if (ranks) {

@@ -296,6 +296,7 @@ std::vector<PlotPanel> sweep_panels(const Sweep& sweep) {
     const SweepDrawing drawing(sweep, main);
     const std::vector<Facet> facets = main ? facets_of(sweep, *main) : std::vector<Facet>{};
     std::vector<PlotPanel> panels;
+    panels.reserve(facets.size() + 1);
     for (const Facet& facet : facets) panels.push_back(drawing.time_panel(facet));
     panels.push_back(drawing.front_panel(facets));
     return panels;
