@@ -97,7 +97,7 @@ std::vector<std::string> contest_sentences(const Sweep& sweep, const Race& race)
         const std::size_t last = end - 1;
         const std::size_t begin = lead_begins(sweep, contests, last);
         std::string text = contest_text(sweep, race, *contests[last]);
-        if (axis) text = place_text(sweep.variations[*axis], contests[last]->setting) + ": " + text;
+        if (axis) text.insert(0, fmt::format("{}: ", place_text(sweep.variations[*axis], contests[last]->setting)));
         if (begin < last) {
             const std::string leader = by_time(race, *contests[last]).front().name;
             const std::string from = place_text(sweep.variations[*axis], contests[begin]->setting);
@@ -106,7 +106,7 @@ std::vector<std::string> contest_sentences(const Sweep& sweep, const Race& race)
                 end == contests.size() ? "on" : "to " + place_text(sweep.variations[*axis], contests[last]->setting));
         }
         const std::string others = race_text(sweep, race);
-        sentences.push_back(others.empty() ? text : others + (axis ? ", " : ": ") + text);
+        sentences.push_back(others.empty() ? text : fmt::format("{}{}{}", others, axis ? ", " : ": ", text));
         end = begin;
     }
     return sentences;
