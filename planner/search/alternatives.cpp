@@ -28,7 +28,7 @@ std::vector<Alternative> other_places(const std::vector<Costed>& costed, const C
     return found;
 }
 
-// Of what the exchange and the overlap allow, bfloat16 packs panels where it was asked for.
+// Panels are packed in bfloat16 where that was asked for, and where the exchange and the overlap allow it.
 Configuration rounded(Configuration configuration, const SelectOptions& options) {
     configuration.bf16 = options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
     configuration.exact = !configuration.bf16;

@@ -43,7 +43,7 @@ double seconds_of(const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-// Of the ranks of a node together.
+// The cores that the ranks of a node may run on, all together.
 std::set<int> all_cores(comm::Communicator& node, const std::vector<int>& own) {
     std::string text;
     for (const int core : own) text += std::to_string(core) + " ";

@@ -8,7 +8,7 @@
 
 namespace gnnplan::calibrate {
 
-// Of a node and one of its ranks, up to a moment.
+// How long the cores of a node have been busy at a moment, as one of its ranks reads it.
 struct LoadReading {
     double wall_seconds = 0;
     std::vector<double> busy_seconds;  // of each core, whoever used it; empty where the system does not tell

@@ -54,14 +54,19 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     EXPECT_THAT(plan["command_line"].get<std::string>(), HasSubstr("--machine a6000x8"));
 }
 
+// The file of a small graph with features and classes.
+std::string planted_graph(const Folder& folder) {
+    const std::string graph = folder / "graph.npz";
+    const std::string sizes = "--vertices 400 --nonzeros 3000 --features 90 --classes 4 --seed 1";
+    const Outcome generated = gnnplan("graph generate planted " + sizes + " -o " + graph);
+    EXPECT_EQ(generated.code, 0) << generated.err;
+    return graph;
+}
+
 // The question that the run will ask is the plan's: what is allowed and asked travels in it.
 TEST(Plan, KeepsWhatTheRunIsAllowedAndAsked) {
     const Folder folder;
-    const std::string graph = folder / "graph.npz";
-    ASSERT_EQ(
-        gnnplan("graph generate planted --vertices 400 --nonzeros 3000 --features 90 --classes 4 --seed 1 -o " + graph)
-            .code,
-        0);
+    const std::string graph = planted_graph(folder);
     const std::string flags = "plan --json --graph " + graph + " --hidden 8 --ranks 2 ";
     const auto open = gnnplan(flags).json();
     EXPECT_FALSE(open["problem"].contains("memory_per_rank_bytes"));
@@ -84,11 +89,7 @@ TEST(Plan, KeepsWhatTheRunIsAllowedAndAsked) {
 
 TEST(Plan, SaysHowLongTheWholeRunTakesAndItsMemoryWhileTuning) {
     const Folder folder;
-    const std::string graph = folder / "graph.npz";
-    ASSERT_EQ(
-        gnnplan("graph generate planted --vertices 400 --nonzeros 3000 --features 90 --classes 4 --seed 1 -o " + graph)
-            .code,
-        0);
+    const std::string graph = planted_graph(folder);
     const std::string flags = "plan --graph " + graph + " --hidden 8 --ranks 2 ";
     const std::string open = gnnplan(flags).out;
     EXPECT_THAT(open, HasSubstr("run      200 epochs: training "));

@@ -38,10 +38,10 @@ struct Scaling {
     double efficiency = 1;  // speed-up over the ratio of ranks
 };
 Scaling scaling_of(double base_seconds, double base_ranks, double seconds, double ranks);
-// Of each point against the others that differ from it in `ranks` only, in the order of points; none where ranks have
-// one value or nothing is planned.
+// Compares each point with the others that differ from it in `ranks` only, in the order of points; none where ranks
+// have one value or nothing is planned.
 std::vector<std::optional<Scaling>> scaling_of(const Sweep& sweep);
-// Of the fastest of each contest; the same.
+// Does the same for the fastest of each contest.
 std::vector<std::optional<Scaling>> scaling_of(const Sweep& sweep, const Race& race);
 
 }  // namespace gnnplan::tools

@@ -230,7 +230,7 @@ private:
         return series;
     }
 
-    // Of each setting of the main variation; every other one, or fewer, where there are too many.
+    // There is one for each setting of the main variation; for every other one, or fewer, where there are too many.
     std::vector<std::pair<const SweepPoint*, std::string>> fronts_along(const SweepLine& line) const {
         std::vector<std::pair<const SweepPoint*, std::string>> shown;
         const std::size_t stride = (line.points.size() + most_series - 1) / most_series;
