@@ -6,15 +6,15 @@
 #include <gnnplan/base/checked.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace gnnplan::train {
 namespace {
 
 const Candidate& candidate(const Plan& plan, int index) { return plan.candidates[static_cast<std::size_t>(index)]; }
 
-// By place in `usable`.
-std::vector<std::int64_t> trial_bytes(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph) {
+// By place in `usable`. The graph is counted once for each numbering.
+std::vector<std::int64_t> footprints(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph,
+                                     const Circumstances& circumstances) {
     std::vector<std::int64_t> bytes(usable.size(), -1);
     for (std::size_t i = 0; i < usable.size(); ++i) {
         if (bytes[i] >= 0) continue;
@@ -23,7 +23,7 @@ std::vector<std::int64_t> trial_bytes(const Plan& plan, const std::vector<int>& 
         for (std::size_t j = i; j < usable.size(); ++j) {
             const Schedule& schedule = candidate(plan, usable[j]).schedule;
             if (schedule.numbering != first.numbering) continue;
-            bytes[j] = footprint(schedule, *counts, {.state_lives = true, .graph_stays = true});
+            bytes[j] = footprint(schedule, *counts, circumstances);
         }
     }
     return bytes;
@@ -49,15 +49,13 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
 
 std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset) {
     if (plan.problem.memory_per_rank == 0) return usable;
+    const std::vector<std::int64_t> bytes = footprints(plan, usable, counts_of(dataset), {});
     std::vector<int> fitting;
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const int index : usable) {
-        const Schedule& schedule = candidate(plan, index).schedule;
-        const std::int64_t bytes = footprint(schedule, *counts_for(schedule, dataset), {});
-        least = std::min(least, bytes);
-        if (bytes <= plan.problem.memory_per_rank) fitting.push_back(index);
+    for (std::size_t i = 0; i < usable.size(); ++i) {
+        if (bytes[i] <= plan.problem.memory_per_rank) fitting.push_back(usable[i]);
     }
     if (!fitting.empty()) return fitting;
+    const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
     throw Error(ErrorCode::infeasible,
                 "on this graph every candidate needs more memory than the plan was made for: the thriftiest " +
                     std::to_string(least) + " bytes per rank, " + std::to_string(plan.problem.memory_per_rank) +
@@ -66,7 +64,7 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
 }
 
 Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features) {
-    const std::vector<std::int64_t> bytes = trial_bytes(plan, usable, graph);
+    const std::vector<std::int64_t> bytes = footprints(plan, usable, graph, {.state_lives = true, .graph_stays = true});
     const std::int64_t room = plan.memory_per_rank();
     Trials fitting;
     if (bytes.front() > room) return fitting;
