@@ -12,9 +12,10 @@ namespace {
 
 const Candidate& candidate(const Plan& plan, int index) { return plan.candidates[static_cast<std::size_t>(index)]; }
 
-// By place in `usable`. The graph is counted once for each numbering.
-std::vector<std::int64_t> footprints(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph,
-                                     const Circumstances& circumstances) {
+// bytes_of(schedule, counts) of each, by place in `usable`. The graph is counted once for each numbering.
+template <class BytesOf>
+std::vector<std::int64_t> bytes_by_candidate(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph,
+                                             const BytesOf& bytes_of) {
     std::vector<std::int64_t> bytes(usable.size(), -1);
     for (std::size_t i = 0; i < usable.size(); ++i) {
         if (bytes[i] >= 0) continue;
@@ -23,7 +24,7 @@ std::vector<std::int64_t> footprints(const Plan& plan, const std::vector<int>& u
         for (std::size_t j = i; j < usable.size(); ++j) {
             const Schedule& schedule = candidate(plan, usable[j]).schedule;
             if (schedule.numbering != first.numbering) continue;
-            bytes[j] = footprint(schedule, *counts, circumstances);
+            bytes[j] = bytes_of(schedule, *counts);
         }
     }
     return bytes;
@@ -49,7 +50,10 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
 
 std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset) {
     if (plan.problem.memory_per_rank == 0) return usable;
-    const std::vector<std::int64_t> bytes = footprints(plan, usable, counts_of(dataset), {});
+    const std::vector<std::int64_t> bytes =
+        bytes_by_candidate(plan, usable, counts_of(dataset), [&](const Schedule& schedule, const GraphStats& counts) {
+            return peak_bytes_per_rank(schedule, counts, plan.machine.accelerators);
+        });
     std::vector<int> fitting;
     for (std::size_t i = 0; i < usable.size(); ++i) {
         if (bytes[i] <= plan.problem.memory_per_rank) fitting.push_back(usable[i]);
@@ -64,7 +68,10 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
 }
 
 Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features) {
-    const std::vector<std::int64_t> bytes = footprints(plan, usable, graph, {.state_lives = true, .graph_stays = true});
+    const std::vector<std::int64_t> bytes =
+        bytes_by_candidate(plan, usable, graph, [](const Schedule& schedule, const GraphStats& counts) {
+            return footprint(schedule, counts, {.state_lives = true, .graph_stays = true});
+        });
     const std::int64_t room = plan.memory_per_rank();
     Trials fitting;
     if (bytes.front() > room) return fitting;

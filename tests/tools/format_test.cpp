@@ -1,6 +1,7 @@
 // Sizes in, numbers out.
 #include "tools/common/format.hpp"
 
+#include "tools/common/lines.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/table.hpp"
@@ -119,11 +120,11 @@ TEST(Format, LastColumnIsBrokenAtSpacesWhereALineIsTooLong) {
     EXPECT_EQ(table.text(false, 28), " n  choices\n 1  rows, overlap, permuted,\n    ÂX once\na line\n10  -\n");
     EXPECT_EQ(table.text(false), table.text(false, 100));
     EXPECT_THAT(table.text(false), ::testing::HasSubstr("permuted, ÂX once\n"));
-    EXPECT_EQ(broken_at_spaces("one  two", 5), (std::vector<std::string>{"one", "two"}));
-    EXPECT_EQ(broken_at_spaces("N=1  nnz=2  3 features", 18), (std::vector<std::string>{"N=1  nnz=2", "3 features"}));
-    EXPECT_EQ(broken_at_spaces("one   two", 3), (std::vector<std::string>{"one", "two"}));
-    EXPECT_EQ(broken_at_spaces("one   ", 3), (std::vector<std::string>{"one", ""}));
-    EXPECT_EQ(broken_at_spaces("", 5), std::vector<std::string>{""});
+    EXPECT_EQ(broken("one  two", 5), (std::vector<std::string>{"one", "two"}));
+    EXPECT_EQ(broken("N=1  nnz=2  3 features", 18), (std::vector<std::string>{"N=1  nnz=2", "3 features"}));
+    EXPECT_EQ(broken("one   two", 3), (std::vector<std::string>{"one", "two"}));
+    EXPECT_EQ(broken("one   ", 3), (std::vector<std::string>{"one", ""}));
+    EXPECT_EQ(broken("", 5), std::vector<std::string>{""});
     EXPECT_EQ(labelled("graph", "x"), "graph    x\n");
 }
 

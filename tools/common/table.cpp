@@ -1,5 +1,7 @@
 #include "tools/common/table.hpp"
 
+#include "tools/common/lines.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <unistd.h>
@@ -14,21 +16,6 @@ namespace {
 
 constexpr std::size_t gap = 2;
 constexpr std::size_t narrowest = 16;  // of a last column that is broken
-
-// Code points: every byte but UTF-8 continuations.
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-// Parts of a sentence that stand two spaces apart are kept whole where a line stays half full without the last.
-std::string take_last_part(std::string& line, std::size_t width) {
-    const std::size_t begin = line.rfind("  ");
-    if (begin == std::string::npos || begin < width / 2 || begin + 2 >= line.size()) return "";
-    std::string part = line.substr(begin);
-    line.erase(begin);
-    return part;
-}
 
 }  // namespace
 
@@ -110,41 +97,13 @@ std::string Table::text(bool color, std::size_t width) const {
             continue;
         }
         std::vector<std::string> cells = row.cells;
-        const std::vector<std::string> last = broken_at_spaces(cells.back(), wraps ? left : std::string::npos);
+        const std::vector<std::string> last = broken(cells.back(), wraps ? left : std::string::npos);
         for (const std::string& part : last) {
             if (&part != &last.front()) cells.assign(columns_.size(), "");
             cells.back() = part;
             const std::string out = line(cells);
             all += row.emphasised ? bold(out.substr(0, out.size() - 1), color) + "\n" : out;
         }
-    }
-    return all;
-}
-
-std::vector<std::string> broken_at_spaces(std::string_view text, std::size_t width) {
-    std::vector<std::string> lines{""};
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find(' ', begin + 1), text.size());
-        const std::string_view word = text.substr(begin, end - begin);  // with the space before it
-        if (!lines.back().empty() && width_of(lines.back()) + width_of(word) > width) {
-            const std::string next = take_last_part(lines.back(), width) + std::string(word);
-            lines.back().erase(lines.back().find_last_not_of(' ') + 1);
-            lines.push_back(next.substr(std::min(next.find_first_not_of(' '), next.size())));
-        } else {
-            const bool continues = lines.size() > 1 && lines.back().empty();
-            lines.back() += continues ? word.substr(std::min(word.find_first_not_of(' '), word.size())) : word;
-        }
-        begin = end;
-    }
-    return lines;
-}
-
-std::string labelled(std::string_view label, std::string_view text) {
-    constexpr std::size_t begin = 9;
-    std::string all;
-    for (const std::string& line : broken_at_spaces(text, line_width - begin)) {
-        const std::string_view before = all.empty() ? label : std::string_view();
-        all += std::string(before) + std::string(begin - std::min(begin, before.size()), ' ') + line + "\n";
     }
     return all;
 }
@@ -172,26 +131,6 @@ std::string xml_escaped(std::string_view text) {
                 out +=
                     static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? "\xEF\xBF\xBD" : std::string(1, c);
         }
-    }
-    return out;
-}
-
-std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
-    std::string out;
-    std::size_t used = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string_view word = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        const std::size_t needed = width_of(word) + (used > 0 ? 1 : 0);
-        if (used > 0 && used + needed > width) {
-            out += "\n" + std::string(indent, ' ');
-            used = indent + width_of(word);
-        } else {
-            out += (used > 0 ? " " : "");
-            used += needed;
-        }
-        out += word;
     }
     return out;
 }

@@ -15,9 +15,6 @@ struct Column {
     Align align = Align::left;
 };
 
-// What terminals and pages show without wrapping lines.
-inline constexpr std::size_t line_width = 100;
-
 // Cells are UTF-8; a column is as wide as its widest cell, counted in code points.
 class Table {
 public:
@@ -46,18 +43,9 @@ private:
 // `when`: "always", "never", or "auto": only where stdout is a terminal and NO_COLOR is not set.
 bool use_color(std::string_view when);
 
-// Lines of at most `width` code points as far as spaces allow; at least one line.
-std::vector<std::string> broken_at_spaces(std::string_view text, std::size_t width);
-// "label    text", broken to lines of line_width with what follows under the beginning of the text.
-std::string labelled(std::string_view label, std::string_view text);
-
 std::string bold(std::string_view text, bool color);
 
 // &, <, >, " and ' as entities; control characters, which XML does not know, as U+FFFD.
 std::string xml_escaped(std::string_view text);
-
-// Lines of at most `width` code points, broken at blanks; all but the first are indented by `indent` blanks. A word
-// that is longer stays whole. No line break at the end.
-std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
 }  // namespace gnnplan::tools

@@ -1,6 +1,7 @@
 // gnnplan compare: two plans, two runs, or one of each, side by side.
 #include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -30,8 +31,8 @@ std::string differences_text(const Comparison& comparison) {
     if (comparison.problem.empty()) return "problem  the same, as far as both files tell\n";
     std::string out;
     for (const Difference& d : comparison.problem) {
-        out += fmt::format("{}{}\n", out.empty() ? "differs  " : "         ",
-                           wrapped(fmt::format("{}: {} against {}", d.name, d.a, d.b), line_width - 9, 11));
+        out += wrapped(out.empty() ? "differs  " : "         ", std::string(11, ' '),
+                       fmt::format("{}: {} against {}", d.name, d.a, d.b));
     }
     return out;
 }
@@ -56,14 +57,7 @@ std::vector<std::string> lines_of(std::string text) {
     for (std::size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', comma + 1)) {
         if (comma + 1 < text.size() && text[comma + 1] != ' ') text.insert(comma + 1, 1, ' ');
     }
-    text = wrapped(text, cell_width, 0);
-    std::vector<std::string> lines;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        lines.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return lines;
+    return broken(text, cell_width);
 }
 
 // A row, or several where the values are long.
@@ -90,7 +84,7 @@ std::string trust_text(const Comparison& comparison) {
                                    : fmt::format("{} is predicted faster by more than the {} that predictions err by.",
                                                  ratio < 1 ? "B" : "A", error);
     const std::string trust = trust_sentence(machine);
-    return "\n" + wrapped(apart, line_width, 0) + "\n" + (trust.empty() ? "" : wrapped(trust, line_width, 0) + "\n");
+    return "\n" + wrapped("", "", apart) + (trust.empty() ? "" : wrapped("", "", trust));
 }
 
 std::string human_text(const Comparison& comparison, bool color) {

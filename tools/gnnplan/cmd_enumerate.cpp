@@ -1,5 +1,6 @@
 // gnnplan enumerate: every configuration of a space with its units.
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -28,12 +29,12 @@ std::string part_listed(const io::EnumerationDocument& document) {
 }
 
 std::string headline(const io::EnumerationDocument& document) {
-    return wrapped(fmt::format("{} configurations{} of widths {} on N={} nnz={}, {} ranks{}",
+    return wrapped("", "",
+                   fmt::format("{} configurations{} of widths {} on N={} nnz={}, {} ranks{}",
                                document.configurations.size(), part_listed(document), widths_text(document.widths),
                                format_count(document.vertices), format_count(document.nonzeros), document.ranks,
-                               document.replication ? fmt::format(", R_A={}", *document.replication) : ""),
-                   line_width, 0) +
-           "\n\n";
+                               document.replication ? fmt::format(", R_A={}", *document.replication) : "")) +
+           "\n";
 }
 
 std::vector<Column> columns_of(bool full) {

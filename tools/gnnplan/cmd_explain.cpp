@@ -6,6 +6,7 @@
 #include "planner/io/plan_keys.hpp"
 #include "planner/io/report.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/analysis_output.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -16,7 +17,6 @@
 #include "tools/gnnplan/pytorch.hpp"
 #include "tools/gnnplan/trust.hpp"
 #include "tools/gnnplan/worth.hpp"
-#include "tools/gnnplan/wrapped.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "tools/gnnplan/plan_legend.hpp"
 
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 

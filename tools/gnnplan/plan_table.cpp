@@ -2,6 +2,7 @@
 
 #include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/gnnplan/trust.hpp"

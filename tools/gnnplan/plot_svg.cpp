@@ -1,3 +1,4 @@
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/plot_draw.hpp"
@@ -92,12 +93,7 @@ std::vector<std::string> caption_lines(const std::vector<std::string>& caption, 
     const auto letters = static_cast<std::size_t>((width - panel_left - panel_right) / caption_letter);
     std::vector<std::string> lines;
     for (const std::string& paragraph : caption) {
-        const std::string text = wrapped(paragraph, letters, 0);
-        for (std::size_t begin = 0; begin <= text.size();) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            lines.push_back(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
+        for (std::string& line : broken(paragraph, letters)) lines.push_back(std::move(line));
     }
     return lines;
 }

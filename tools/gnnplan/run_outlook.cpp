@@ -2,6 +2,7 @@
 
 #include "runtime/train/trials.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/trust.hpp"
 

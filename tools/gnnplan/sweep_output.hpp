@@ -1,6 +1,7 @@
 // A sweep as tables and as CSV.
 #pragma once
 
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/sweep.hpp"
 

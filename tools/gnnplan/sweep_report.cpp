@@ -1,5 +1,6 @@
 #include "tools/gnnplan/sweep_report.hpp"
 
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/plot.hpp"
@@ -13,8 +14,6 @@
 
 namespace gnnplan::tools {
 namespace {
-
-constexpr std::size_t label_width = 9;
 
 // Of the fastest point, where the points are answers to one problem: what its row of a table has no room for.
 std::string fastest_text(const Sweep& sweep) {
@@ -38,11 +37,7 @@ std::vector<std::string> remarks_of(const SweepReport& report) {
 
 std::string paragraph(const std::string& text) {
     const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
-    return std::string(blanks, ' ') + wrapped(text.substr(blanks), line_width - blanks, blanks + 2) + "\n";
-}
-
-std::string labelled(const char* label, const std::string& text) {
-    return fmt::format("{:{}}{}\n", label, label_width, wrapped(text, line_width - label_width, label_width));
+    return wrapped(std::string(blanks, ' '), std::string(blanks + 2, ' '), text.substr(blanks));
 }
 
 std::string html_paragraphs(const std::vector<std::string>& lines) {

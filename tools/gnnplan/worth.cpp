@@ -3,10 +3,10 @@
 #include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/trust.hpp"
-#include "tools/gnnplan/wrapped.hpp"
 
 #include <fmt/format.h>
 

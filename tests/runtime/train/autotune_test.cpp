@@ -212,6 +212,19 @@ TEST(Consensus, ThePlansMemoryIsKeptToWhileCandidatesAreTried) {
     }
 }
 
+// A device does not hold the graph while it is loaded: its host does.
+TEST(CandidatesThatFit, AreThoseOfADevicesOwnMemory) {
+    const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(200, 30, 2, 2, 2));
+    Plan plan = testing::make_plan(dataset, 2, false, 2, {{2, 6}});
+    const Schedule& schedule = plan.candidates[0].schedule;
+    const std::int64_t device = peak_bytes_per_rank(schedule, *counts_for(schedule, dataset), true);
+    ASSERT_LT(device, footprint(schedule, *counts_for(schedule, dataset), {}));
+    plan.problem.memory_per_rank = device;
+    EXPECT_THROW(candidates_that_fit(plan, {0}, dataset), Error);
+    plan.machine.accelerators = true;
+    EXPECT_EQ(candidates_that_fit(plan, {0}, dataset), std::vector<int>{0});
+}
+
 // Orders alone do not change which blocks a rank holds.
 TEST(SameBlocks, AreThoseOfTheSameGridNumberingAndMatrices) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));

@@ -1,0 +1,32 @@
+// Text broken into lines for a terminal or a page.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// What terminals and pages show without wrapping lines.
+inline constexpr std::size_t line_width = 100;
+
+// Code points of UTF-8.
+std::size_t width_of(std::string_view text);
+
+std::vector<std::string> split(std::string_view text, std::string_view separator);
+
+// Lines of at most `width` code points, broken after separators; a part that is longer stays whole, and the blanks that
+// end a separator are left out at the end of a line. Parts that stand two blanks apart are kept whole where a line
+// stays half full. At least one line.
+std::vector<std::string> broken(std::string_view text, std::size_t width, std::string_view separator = " ");
+
+// Lines of at most line_width, each ended by a line break: the first begins with `first`, those after it with
+// `further`.
+std::string wrapped(std::string_view first, std::string_view further, std::string_view text,
+                    std::string_view separator = " ");
+
+// "label    text", with further lines under the beginning of the text.
+std::string labelled(std::string_view label, std::string_view text);
+
+}  // namespace gnnplan::tools
