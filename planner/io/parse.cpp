@@ -114,6 +114,9 @@ private:
 
 Document parse(std::string_view text, const std::string& where, const ParseLimits& limits) {
     Builder builder(where, limits);
+    if (text.find('\0') != std::string_view::npos) {  // where nlohmann stops reading
+        throw Error(ErrorCode::data, "a byte of value 0 is no part of JSON", where);
+    }
     nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
     return builder.take();
 }

@@ -75,8 +75,13 @@ private:
 
 std::unique_ptr<InputStream> open_input(const std::filesystem::path& path) {
     std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_directory(status)) {
         throw Error(ErrorCode::missing_input, "is a folder, not a file", path.string());
+    }
+    // Data is opened more than once, which a pipe does not allow.
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        throw Error(ErrorCode::missing_input, "is not a regular file", path.string(), "save it to a file first");
     }
     return std::make_unique<GzipFile>(path);
 }

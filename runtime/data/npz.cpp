@@ -4,6 +4,7 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace gnnplan::data {
@@ -62,6 +63,7 @@ NpzArchive::NpzArchive(const std::filesystem::path& path) : name_(path.string())
                     "cannot open the archive: " + message_of(code), name_);
     }
     archive_ = {archive, zip_discard};
+    refuse_doubles();
 }
 
 NpzArchive::NpzArchive(std::string name, std::span<const char> bytes) : name_(std::move(name)) {
@@ -76,17 +78,36 @@ NpzArchive::NpzArchive(std::string name, std::span<const char> bytes) : name_(st
         throw Error(ErrorCode::data, "cannot open the archive: " + text, name_);
     }
     archive_ = {archive, zip_discard};
+    refuse_doubles();
 }
 
 std::vector<std::string> NpzArchive::arrays() const {
     std::vector<std::string> names;
+    for (const std::string& member : members()) {
+        if (member.ends_with(".npy")) names.push_back(member.substr(0, member.size() - 4));
+    }
+    return names;
+}
+
+std::vector<std::string> NpzArchive::members() const {
+    std::vector<std::string> names;
     const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
     for (zip_int64_t i = 0; i < count; ++i) {
         const char* member = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), 0);
-        const std::string text = member == nullptr ? "" : member;
-        if (text.ends_with(".npy")) names.push_back(text.substr(0, text.size() - 4));
+        names.emplace_back(member == nullptr ? "" : member);
     }
     return names;
+}
+
+// Of two members with one name NumPy reads the last, and libzip the first.
+void NpzArchive::refuse_doubles() const {
+    std::vector<std::string> names = members();
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) {
+        throw Error(ErrorCode::data, "the archive holds two members of this name", name_ + ":" + *twice,
+                    "save the arrays again, each under a name of its own");
+    }
 }
 
 bool NpzArchive::has(const std::string& array) const {

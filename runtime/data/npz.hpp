@@ -15,7 +15,8 @@ namespace gnnplan::data {
 
 class NpzArchive {
 public:
-    // Throws ErrorCode::missing_input when the file cannot be opened, ErrorCode::data when it is no zip archive.
+    // Throws ErrorCode::missing_input when the file cannot be opened, ErrorCode::data when it is no zip archive,
+    // or holds two members of one name.
     explicit NpzArchive(const std::filesystem::path& path);
     // An archive in memory that outlives this.
     NpzArchive(std::string name, std::span<const char> bytes);
@@ -27,6 +28,9 @@ public:
     NpyReader open(const std::string& array) const;
 
 private:
+    std::vector<std::string> members() const;
+    void refuse_doubles() const;
+
     std::string name_;
     std::shared_ptr<zip> archive_;
 };

@@ -3,6 +3,8 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -19,10 +21,10 @@ std::int64_t distinct_labels(std::vector<std::int32_t> labels) {
     return static_cast<std::int64_t>(labels.size()) - (unlabelled ? 1 : 0);
 }
 
+// The shortest text that reads back: "-3", "2.5", "-1e+300", "-inf".
 std::string text_of(double value) {
-    std::string text = std::to_string(value);
-    if (std::floor(value) == value) text.resize(text.find('.'));
-    return text;
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 }  // namespace
@@ -34,7 +36,7 @@ void Supervision::add_label(double value, const Fail& fail) {
     }
     if (value < 0) fail("label " + text_of(value) + " is negative", "an unlabelled vertex has the label nan");
     if (value > std::numeric_limits<std::int32_t>::max() - 1)
-        fail("a label is out of range: it must be below 2^31 - 1", {});
+        fail("label " + text_of(value) + " is out of range: it must be below 2^31 - 1", {});
     if (std::floor(value) != value)
         fail("label " + text_of(value) + " is not an integer", "labels are class indices from 0");
     label.push_back(static_cast<std::int32_t>(value));

@@ -50,17 +50,6 @@ void match_graph(const GraphRecord& planned, const std::string& fingerprint, con
     match_nonzeros(planned.nonzeros, dataset.nonzeros());
 }
 
-void check_labels(const data::Dataset& dataset) {
-    if (dataset.subset_size(data::train) == 0)
-        throw Error(ErrorCode::data, "the split has no training vertices", "data");
-    for (std::size_t v = 0; v < dataset.subset().size(); ++v) {
-        if (dataset.subset()[v] == data::train && dataset.labels()[v] < 0) {
-            throw Error(ErrorCode::data, "vertex " + std::to_string(v) + " is in the training set but has no label",
-                        "data");
-        }
-    }
-}
-
 }  // namespace
 
 data::Normalisation normalisation_of(const Plan& plan) {
@@ -98,7 +87,7 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     }
     require_equal("features", widths.front(), dataset.features());
     require_equal("classes", widths.back(), dataset.classes());
-    check_labels(dataset);
+    data::check_training_set(dataset);
     return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
 }
 

@@ -221,7 +221,71 @@ TEST(Usage, OutputThatCannotBeWritten) {
     EXPECT_EQ(gnnplan("plan --graph cora -o ''").code, 73);
     // Found out before the graph is read.
     EXPECT_EQ(gnnplan("plan --graph /nonexistent/graph -o /nonexistent/plan.json").code, 73);
-    EXPECT_EQ(gnnplan("datasets list > /dev/full").code, 74);
+    for (const char* arguments : {"datasets list", "--help", "plan --help", "--version"}) {
+        EXPECT_EQ(gnnplan(std::string(arguments) + " > /dev/full").code, 74) << arguments;
+        EXPECT_EQ(gnnplan(std::string(arguments) + " >&-").code, 74) << arguments;
+    }
+}
+
+// What is said to a person ends nothing, whether it can be read or not.
+TEST(Usage, StderrThatIsFullOrClosed) {
+    const Folder folder;
+    const std::string plan = folder / "plan.json";
+    for (const char* stderr_is : {" 2>/dev/full", " 2>&-"}) {
+        EXPECT_EQ(gnnplan(std::string("graph info /nonexistent") + stderr_is).code, 66);
+        EXPECT_EQ(gnnplan(std::string("plan --graph redit") + stderr_is).code, 66);
+        EXPECT_EQ(gnnplan(std::string("plan --no-such-flag") + stderr_is).code, 64);
+        EXPECT_EQ(gnnplan("plan --graph cora --ranks 2 -o " + plan + stderr_is).code, 0);
+        EXPECT_EQ(gnnplan("validate " + plan).code, 0) << "no message went into the plan";
+        std::filesystem::remove(plan);
+    }
+}
+
+TEST(Usage, AReaderThatGoesAwayIsNoMatterForWords) {
+    const Folder folder;
+    const std::string shell = "-c 'set -o pipefail; " + std::string(GNNPLAN_TOOL) + " machines list | true'";
+    const Outcome outcome = run_program("bash", shell);
+    EXPECT_TRUE(outcome.code == 0 || outcome.code == 74) << outcome.code;
+    EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Usage, OutputsOverwriteNoInputAndNoOtherOutput) {
+    const Folder folder;
+    const std::string graph = folder / "graph.npz";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 50 --nonzeros 200 -o " + graph).code, 0);
+    const std::string before = read_text(graph);
+    const std::string plan = "plan --hidden 4 --graph " + graph;
+    const auto expect_refused = [](const std::string& arguments, const std::string& why) {
+        const Outcome outcome = gnnplan(arguments);
+        EXPECT_EQ(outcome.code, 64) << arguments << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr(why)) << arguments;
+    };
+    expect_refused(plan + " -o " + graph, "would overwrite what is read: --graph");
+    std::filesystem::create_hard_link(graph, folder / "again.npz");
+    expect_refused(plan + " -o " + (folder / "again.npz"), "would overwrite what is read: --graph");
+    expect_refused(plan + " -o " + (folder / "p.json") + " --table " + (folder / "p.json"),
+                   "names the same file as -o");
+    expect_refused(plan + " -o " + (folder / "p.json") + " --table " + (folder / "./p.json"), "the same file as -o");
+    expect_refused("sweep --vary ranks=1,2 --graph " + graph + " --csv " + graph, "would overwrite what is read");
+    EXPECT_EQ(read_text(graph), before);
+    EXPECT_FALSE(std::filesystem::exists(folder / "p.json"));
+    EXPECT_EQ(gnnplan(plan + " -o /dev/null --table /dev/null").code, 0);
+}
+
+TEST(Usage, AGraphWithoutTrainingVerticesIsRefusedAtPlanning) {
+    const Folder folder;
+    const std::string graph = folder / "g";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 50 --nonzeros 200 -o " + graph).code, 0);
+    std::string train;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(graph)) {
+        if (entry.path().filename().string().starts_with("train.csv")) train = entry.path();
+    }
+    ASSERT_NE(train, "");
+    write_text(train, "");
+    const Outcome outcome = gnnplan("plan --hidden 4 --graph " + graph + " -o " + (folder / "p.json"));
+    EXPECT_EQ(outcome.code, 65) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(graph + ": the split has no training vertices"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "p.json"));
 }
 
 TEST(Usage, ColourOnlyWhereAsked) {

@@ -1,6 +1,7 @@
 #include "tools/common/main.hpp"
 
 #include "planner/catalog/suggest.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/common/version.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -8,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <set>
+#include <sstream>
 
 namespace gnnplan::tools {
 namespace {
@@ -21,7 +22,10 @@ constexpr std::size_t option_column = 32;
 
 int code_of(ErrorCode code) { return static_cast<int>(code); }
 
-void say_error(const std::string& message) { fmt::print(stderr, "error: {}\n", message); }
+void say_error(const std::string& message) { say("error: {}\n", message); }
+
+// Results that did not arrive are an error, too, unless there is another one.
+int code_after_printing(int code) { return finish_printing() || code != ok ? code : code_of(ErrorCode::io); }
 
 constexpr const char* exit_codes =
     "Exit codes:\n"
@@ -113,6 +117,7 @@ std::string shell_quoted(const std::string& word) {
 
 void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
             std::string& color) {
+    guard_standard_streams();
     const auto formatter = std::make_shared<ExamplesFirst>(closing);
     formatter->column_width(option_column);
     app.name(tool);
@@ -152,8 +157,10 @@ std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* a
         app.parse(argc, argv);
         return std::nullopt;
     } catch (const CLI::Success& request) {  // help, version
-        app.exit(request);
-        return ok;
+        std::ostringstream text;
+        app.exit(request, text, text);
+        print(text.str());
+        return code_after_printing(ok);
     } catch (const CLI::ExtrasError&) {
         say_error(fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app))));
     } catch (const CLI::ParseError& error) {
@@ -174,19 +181,13 @@ int run_guarded(const std::function<int()>& work) {
     } catch (const std::exception& error) {
         say_error(fmt::format("internal error: {}", error.what()));
     }
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        say_error("cannot write to standard output");
-        return code == ok ? code_of(ErrorCode::io) : code;
-    }
-    return code;
+    return code_after_printing(code);
 }
 
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work) {
     const std::optional<int> early = parse_arguments(app, argc, argv);
     return early ? *early : run_guarded(work);
 }
-
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 std::string command_line(int argc, const char* const* argv) {
     std::string line;

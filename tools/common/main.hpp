@@ -1,6 +1,8 @@
 // What every tool does around its work: arguments in, exit code out, errors said once.
 #pragma once
 
+#include "tools/common/streams.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <functional>
@@ -10,9 +12,9 @@
 
 namespace gnnplan::tools {
 
-// Sets up `app`: --version, --help that opens with the examples of `examples` (also of its subcommands, see
-// add_command), and --color auto|always|never into `color`. To be called before subcommands are added, which inherit
-// from `app`. `closing` and the exit codes end the help of the tool itself.
+// To be called first: guards the standard streams. Sets up `app`: --version, --help that opens with the examples of
+// `examples` (also of its subcommands, see add_command), and --color auto|always|never into `color`. Subcommands, which
+// inherit from `app`, are added afterwards. `closing` and the exit codes end the help of the tool itself.
 void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
             std::string& color);
 
@@ -36,9 +38,6 @@ int run_guarded(const std::function<int()>& work);
 
 // parse_arguments, then run_guarded.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work);
-
-// Prints to stdout.
-void print(const std::string& text);
 
 // The arguments as one line that a shell reads back.
 std::string command_line(int argc, const char* const* argv);

@@ -3,6 +3,7 @@
 #include "planner/calibrate/quantile.hpp"
 #include "runtime/calibrate/pace.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/common/table.hpp"
 
 #include <gnnplan/ir/rates.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <set>
 
@@ -184,7 +184,7 @@ CalibrationProgress::CalibrationProgress(bool quiet, double limit, measure::Cloc
       last_shown_(start_) {}
 
 CalibrationProgress::~CalibrationProgress() {
-    if (line_open_) fmt::print(stderr, "\r\033[K");
+    if (line_open_) say("\r\033[K");
 }
 
 void CalibrationProgress::show(const std::string& what, std::size_t done, std::size_t total) {
@@ -192,9 +192,8 @@ void CalibrationProgress::show(const std::string& what, std::size_t done, std::s
     if (quiet_ || now - last_shown_ < (live_ ? live_interval : plain_interval)) return;
     last_shown_ = now;
     const double left = calibrate::seconds_left(now - start_, done, total, limit_);
-    fmt::print(stderr, "{}measuring {}  {}/{}{}{}", live_ ? "\r" : "", what, done, total,
-               left > 0 ? fmt::format("  about {:.0f} s left", left) : "", live_ ? "\033[K" : "\n");
-    std::fflush(stderr);
+    say("{}measuring {}  {}/{}{}{}", live_ ? "\r" : "", what, done, total,
+        left > 0 ? fmt::format("  about {:.0f} s left", left) : "", live_ ? "\033[K" : "\n");
     line_open_ = live_;
 }
 

@@ -8,6 +8,7 @@
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
 #endif
+#include "tools/common/streams.hpp"
 #include "tools/common/version.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -99,7 +100,7 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
 std::vector<KeptCalibration> kept_calibrations() {
     io::KeptCalibrations all = io::read_calibrations();
     for (const std::string& why : all.unreadable) {
-        fmt::print(stderr, "warning: {}; it is not used (run gnnplan calibrate)\n", why);
+        say("warning: {}; it is not used (run gnnplan calibrate)\n", why);
     }
     const ProfileFingerprint here = fingerprint_here(true);
     for (KeptCalibration& kept : all.kept) {
@@ -124,10 +125,9 @@ std::optional<std::string> keep_calibration(const Profile& measured) {
     const std::string file = make_calibration_folder() + "/" + io::calibration_file(measured);
     const std::size_t more = measurements_worth_keeping(file);
     if (more > measured.samples.size()) {
-        fmt::print(stderr,
-                   "note: not kept, for {} is of more measurements ({}, these are {}) and not stale: name another file "
-                   "with -o, or remove that one first\n",
-                   file, more, measured.samples.size());
+        say("note: not kept, for {} is of more measurements ({}, these are {}) and not stale: name another file "
+            "with -o, or remove that one first\n",
+            file, more, measured.samples.size());
         return std::nullopt;
     }
     io::write_file_atomically(file, io::write_profile(measured));
@@ -139,8 +139,8 @@ Machine default_machine(std::int64_t ranks) {
     const KeptCalibration* chosen = calibration_for(ranks, kept);
     if (chosen == nullptr) return catalog::find_machine(built_in);
     if (!chosen->stale.empty()) {
-        fmt::print(stderr, "warning: the calibration of this machine is stale: {} (run gnnplan calibrate)\n",
-                   fmt::join(chosen->stale, "; "));
+        say("warning: the calibration of this machine is stale: {} (run gnnplan calibrate)\n",
+            fmt::join(chosen->stale, "; "));
     } else if (const std::int64_t days = days_since(calibration_date(chosen->profile)); days > old_days) {
         say_notes({fmt::format("the calibration of this machine is {} days old (run gnnplan calibrate)", days)});
     }
@@ -183,7 +183,7 @@ std::vector<std::string> node_notes(const Machine& machine, const std::vector<st
 }
 
 void say_notes(const std::vector<std::string>& notes) {
-    for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+    for (const std::string& note : notes) say("note: {}\n", note);
 }
 
 }  // namespace gnnplan::tools

@@ -15,6 +15,7 @@
 #include "runtime/place/place.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
 #include "tools/gnnplan/calibrate_step.hpp"
@@ -112,7 +113,7 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     kernels::set_threads(threads);
     if (options.bind == "on") {
         const place::Placement placement = place::bind_threads(comm, threads);
-        if (placement.warning && comm.rank() == 0) fmt::print(stderr, "warning: {}\n", placement.note);
+        if (placement.warning && comm.rank() == 0) say("warning: {}\n", placement.note);
     }
     measure::SteadyClock clock;
     const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
@@ -149,10 +150,10 @@ void report(const Context& context, const CalibrateOptions& options, const Calib
     const std::string tables = calibration_text(profile, use_color(context.color)) + noise_line(load, profile.samples);
     if (!sound(options, load)) {
         if (!options.json) print(tables);
-        fmt::print(stderr, "warning: {}; the profile is not kept, --force keeps it\n", busy_text(load));
+        say("warning: {}; the profile is not kept, --force keeps it\n", busy_text(load));
         return;
     }
-    if (too_busy(load)) fmt::print(stderr, "warning: {}; the profile says so\n", busy_text(load));
+    if (too_busy(load)) say("warning: {}; the profile says so\n", busy_text(load));
     const std::string text = io::write_profile(profile);
     std::optional<std::string> file = options.output;
     if (file) {
@@ -179,10 +180,9 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
     });
     report(context, options, calibrated);
     if (ranks > 1) {
-        fmt::print(stderr,
-                   "note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
-                   "calibrate, with the same flags but --ranks\n",
-                   ranks);
+        say("note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
+            "calibrate, with the same flags but --ranks\n",
+            ranks);
     }
     return exit_code(options, calibrated.load);
 }

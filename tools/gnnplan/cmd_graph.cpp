@@ -1,6 +1,7 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
 #include "runtime/data/dataset.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
@@ -120,7 +121,7 @@ int run_info(const Context&, const InfoOptions& options) {
         print_json(info_json(dataset, degrees));
     } else {
         print(info_text(dataset, degrees));
-        for (const std::string& note : dataset.report().notes) fmt::print(stderr, "{}\n", note);
+        for (const std::string& note : dataset.report().notes) say("{}\n", note);
     }
     say_notes(dataset.report().hints);
     return 0;

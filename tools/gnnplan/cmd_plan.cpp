@@ -2,6 +2,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
 #include "tools/common/options.hpp"
+#include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
@@ -95,9 +96,7 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
 }
 
 int run_plan(const Context& context, const PlanOptions& options) {
-    for (const auto& file : {options.output, options.table}) {
-        if (file) io::check_can_create(*file);
-    }
+    check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);

@@ -1,5 +1,7 @@
 // gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
 #include "planner/io/files.hpp"
+#include "tools/common/outputs.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -32,13 +34,11 @@ struct SweepOptions {
     bool json = false;
 };
 
-void check_outputs(const SweepOptions& options) {
+void check_files(const SweepOptions& options) {
     if (options.plot && !options.plot->ends_with(".svg") && !options.plot->ends_with(".html")) {
         throw Error(ErrorCode::usage, "'" + *options.plot + "' is neither .svg nor .html", "--plot");
     }
-    for (const auto& file : {options.csv, options.plot}) {
-        if (file) io::check_can_create(*file);
-    }
+    check_outputs({{"--csv", options.csv}, {"--plot", options.plot}}, files_read(options.problem));
 }
 
 std::vector<Variation> variations_of(const SweepOptions& options) {
@@ -70,8 +70,8 @@ std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vecto
 Progress progress_line() {
     if (isatty(STDERR_FILENO) == 0) return [](std::size_t, std::size_t) {};
     return [](std::size_t point, std::size_t points) {
-        fmt::print(stderr, "\r{} of {} points", point + 1, points);
-        if (point + 1 == points) fmt::print(stderr, "\r\033[K");
+        say("\r{} of {} points", point + 1, points);
+        if (point + 1 == points) say("\r\033[K");
     };
 }
 
@@ -114,7 +114,7 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
 }
 
 int run_sweep_command(const Context& context, const SweepOptions& options) {
-    check_outputs(options);
+    check_files(options);
     std::vector<Variation> variations = variations_of(options);
     const LoadedProblem loaded = load_problem(options.problem);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);

@@ -5,6 +5,7 @@
 #include "planner/io/report.hpp"
 #include "planner/io/schema.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem.hpp"
@@ -114,7 +115,7 @@ int run_validate(const Context&, const ValidateOptions& options) {
     int code = 0;
     for (const Verdict& verdict : verdicts) {
         if (verdict.error.empty()) continue;
-        if (verdict.code != ErrorCode::answer_no) fmt::print(stderr, "error: {}\n", verdict.error);
+        if (verdict.code != ErrorCode::answer_no) say("error: {}\n", verdict.error);
         code = std::max(code, static_cast<int>(verdict.code));
     }
     return code;

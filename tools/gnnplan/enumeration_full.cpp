@@ -1,3 +1,4 @@
+#include "tools/common/streams.hpp"
 #include "tools/gnnplan/enumeration.hpp"
 
 #include "planner/cost/executed_units.hpp"
@@ -126,9 +127,7 @@ std::vector<enumerate::SchemeGrid> grids_to_list(const search::Space& space, io:
     const auto left_out = std::erase_if(grids, [](const auto& on) { return shards_nonzeros(on.scheme); });
     if (left_out == 0) return grids;
     document.truncated = true;
-    fmt::print(
-        stderr,
-        "note: above {} ranks 2d and 3d are listed with --scheme only: on the same grid rdm moves the same dense "
+    say("note: above {} ranks 2d and 3d are listed with --scheme only: on the same grid rdm moves the same dense "
         "rows and no nonzeros\n",
         max_sharded_ranks);
     return grids;

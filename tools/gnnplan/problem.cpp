@@ -8,6 +8,7 @@
 #include "runtime/data/graph_counts.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/gnnplan/calibration.hpp"
 
 #include <gnnplan/base/checked.hpp>
@@ -43,7 +44,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
     options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
-    fmt::print(stderr, "{}: {}\n", shape.graph, dataset->report().describe());
+    say("{}: {}\n", shape.graph, dataset->report().describe());
     say_notes(dataset->report().hints);
     return dataset;
 }
@@ -57,6 +58,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     }
     loaded.dataset = read_dataset(shape, preparation);
     const data::Dataset& dataset = *loaded.dataset;
+    if (!dataset.subset().empty()) data::check_training_set(dataset);
     GraphRecord& record = loaded.problem.record.graph;
     record.name = shape.graph;
     record.source = "file: " + dataset.report().format;

@@ -92,6 +92,10 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     under_heading(command, pin_heading);
 }
 
+std::vector<NamedFile> files_read(const ProblemFlags& flags) {
+    return {{"--graph", flags.shape.graph}, {"--machine", flags.machine}};
+}
+
 void check_partition(const ProblemFlags& flags) {
     const bool from_path = !flags.shape.graph.empty() && !is_card(flags.shape.graph);
     if (flags.search.partition && !from_path) {

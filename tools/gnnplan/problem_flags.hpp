@@ -1,6 +1,7 @@
 // The flags that `plan` and `sweep` share: the problem, the machine, and what is pinned.
 #pragma once
 
+#include "tools/common/outputs.hpp"
 #include "tools/gnnplan/problem.hpp"
 
 #include <gnnplan/select.hpp>
@@ -32,6 +33,8 @@ struct ProblemFlags {
     SearchFlags search;
 };
 void add_problem_flags(CLI::App& command, ProblemFlags& flags);
+// What loading such a problem reads, which may be a card or a preset instead of a file.
+std::vector<NamedFile> files_read(const ProblemFlags& flags);
 // --space and --scheme, which `enumerate` has, too.
 void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme);
 

@@ -2,13 +2,14 @@
 
 #include "planner/io/files.hpp"
 #include "planner/io/report.hpp"
+#include "tools/common/main.hpp"
+#include "tools/common/outputs.hpp"
 
 namespace gnnplan::tools {
 
 void check_artifacts(const RunFlags& flags) {
-    for (const auto& file : {flags.report, flags.metrics, flags.trace}) {
-        if (file) io::check_can_create(*file);
-    }
+    check_outputs({{"--report", flags.report}, {"--metrics", flags.metrics}, {"--trace", flags.trace}},
+                  {{"the plan", flags.plan}, {"--data", flags.data}});
 }
 
 void Metrics::add(const EpochRecord& epoch) {
@@ -19,13 +20,24 @@ void Metrics::add(const EpochRecord& epoch) {
         !file_ || std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0;
 }
 
-void Metrics::finish() const {
+void Metrics::check() const {
     if (failed_) throw Error(ErrorCode::io, "not all lines could be written", *path_);
 }
 
-void write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace) {
-    if (flags.report) io::write_file_atomically(*flags.report, io::write_report(report));
-    if (flags.trace) io::write_file_atomically(*flags.trace, io::write_trace(trace.value()));
+bool write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace,
+                     const Metrics& metrics) {
+    bool all = true;
+    const auto attempt = [&](const auto& write) {
+        all = run_guarded([&] {
+                  write();
+                  return 0;
+              }) == 0 &&
+              all;
+    };
+    if (flags.report) attempt([&] { io::write_file_atomically(*flags.report, io::write_report(report)); });
+    if (flags.trace) attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(trace.value())); });
+    attempt([&] { metrics.check(); });
+    return all;
 }
 
 }  // namespace gnnplan::tools

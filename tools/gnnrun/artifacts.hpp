@@ -25,7 +25,7 @@ public:
     // Never throws: a run goes on without its metrics.
     void add(const EpochRecord& epoch);
     // Throws Error{io} when a line could not be written.
-    void finish() const;
+    void check() const;
 
 private:
     std::optional<std::string> path_;
@@ -33,7 +33,9 @@ private:
     bool failed_ = false;
 };
 
-// The report and the trace, which is there when --trace is.
-void write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace);
+// Writes the report and the trace, which is there when --trace is. A file that cannot be written, metrics included, is
+// said on stderr and costs itself alone: then the answer is false.
+bool write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace,
+                     const Metrics& metrics);
 
 }  // namespace gnnplan::tools

@@ -67,7 +67,7 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     }
     session->train(world, false);
     comm::agree(world, [&] { code = session->finish("mpi"); });
-    return code;
+    return static_cast<int>(comm::control_max(world, code));
 }
 
 // As parse_arguments and run_guarded, without a word.

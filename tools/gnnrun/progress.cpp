@@ -1,12 +1,11 @@
 #include "tools/gnnrun/progress.hpp"
 
 #include "tools/common/format.hpp"
+#include "tools/common/streams.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
-
-#include <cstdio>
 
 namespace gnnplan::tools {
 namespace {
@@ -36,20 +35,19 @@ void Progress::show(const EpochRecord& epoch) {
     const bool last = epoch.epoch == epochs_;
     if (quiet_ || (now - last_shown_ < (live_ ? live_interval : plain_interval) && !(live_ && last))) return;
     last_shown_ = now;
-    fmt::print(stderr, "{}epoch {}/{}  {}  {}/epoch{}", live_ ? "\r" : "", epoch.epoch, epochs_, describe(epoch),
+    tools::say("{}epoch {}/{}  {}  {}/epoch{}", live_ ? "\r" : "", epoch.epoch, epochs_, describe(epoch),
                format_seconds(epoch.seconds), live_ ? "\033[K" : "\n");
-    std::fflush(stderr);
     line_open_ = live_;
 }
 
 void Progress::say(const std::string& text) {
     if (quiet_) return;
     end_line();
-    fmt::print(stderr, "{}\n", text);
+    tools::say("{}\n", text);
 }
 
 void Progress::end_line() {
-    if (line_open_) fmt::print(stderr, "\n");
+    if (line_open_) tools::say("\n");
     line_open_ = false;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
 #include "tools/common/main.hpp"
+#include "tools/common/streams.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
 #include "tools/gnnrun/artifacts.hpp"
@@ -51,10 +52,10 @@ void Session::open_data() {
     measure::SteadyClock clock;
     const double start = clock.now();
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
-    if (speaks_ && !flags_.quiet) fmt::print(stderr, "{}: {}\n", flags_.data, dataset_->report().describe());
+    if (speaks_ && !flags_.quiet) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
     if (const auto note = discard_note(plan_, options_); note && speaks_ && !flags_.quiet) {
-        fmt::print(stderr, "{}\n", *note);
+        say("{}\n", *note);
     }
     options_.load_seconds = clock.now() - start;
 }
@@ -130,12 +131,12 @@ int Session::finish(const std::string& communicator) {
         trace_->tool_version = report_->tool_version;
         trace_->command_line = flags_.command_line;
     }
-    write_artifacts(flags_, *report_, trace_);
-    metrics_->finish();
+    const bool written = write_artifacts(flags_, *report_, trace_, *metrics_);
     print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_)) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
+    if (!written) return static_cast<int>(ErrorCode::io);
     return report_->ended ? static_cast<int>(ErrorCode::interrupted) : 0;
 }
 

@@ -32,9 +32,9 @@ public:
     // report is kept when this rank is 0, and the trace if one is asked for.
     void train(comm::Communicator& comm, bool shared);
 
-    // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: that of a run
-    // that was interrupted is 75. Throws
-    // Error{internal} when the bytes counted are not those predicted.
+    // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: 74 when a file
+    // could not be written, else 75 when the run was interrupted. Throws Error{internal} when the bytes counted are not
+    // those predicted.
     int finish(const std::string& communicator);
 
 private:

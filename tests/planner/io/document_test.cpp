@@ -69,6 +69,7 @@ TEST(Parse, RefusesWhatIsNotJson) {
         expect_error([&] { parsed(text); }, ErrorCode::data, "file: not valid JSON");
     }
     expect_error([] { parsed("{\n  \"a\": x}"); }, ErrorCode::data, "line 2");
+    expect_error([] { parsed(std::string("{}\0 more", 8)); }, ErrorCode::data, "file: a byte of value 0");
     expect_error([] { parsed("[1e400]"); }, ErrorCode::data, "1e400");
 }
 

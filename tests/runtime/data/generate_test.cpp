@@ -4,6 +4,8 @@
 
 #include "test_files.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -232,6 +234,18 @@ TEST(WriteGraph, SameSeedSameBytes) {
     write_graph(generate_planted(small_planted()), folder.path() / "a.npz");
     write_graph(generate_planted(small_planted()), folder.path() / "b.npz");
     EXPECT_EQ(files::read_bytes(folder.path() / "a.npz"), files::read_bytes(folder.path() / "b.npz"));
+}
+
+// Someone who guesses the temporary name cannot make us write through a link of theirs.
+TEST(WriteGraph, FollowsNoLinkThatSomeoneElsePutThere) {
+    const TempFolder folder;
+    folder.write("victim", "precious");
+    const std::string guess = ".g.npz.tmp-" + std::to_string(::getpid()) + "-0";
+    fs::create_symlink(folder.path() / "victim", folder.path() / guess);
+    write_graph(generate_rmat(small_rmat()), folder.path() / "g.npz");
+    EXPECT_EQ(files::read_bytes(folder.path() / "victim"), "precious");
+    EXPECT_TRUE(fs::is_regular_file(folder.path() / "g.npz"));
+    EXPECT_TRUE(fs::is_symlink(folder.path() / guess));
 }
 
 TEST(WriteGraph, RefusesWhatItCannotCreate) {

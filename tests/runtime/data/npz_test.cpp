@@ -2,6 +2,8 @@
 
 #include "test_files.hpp"
 
+#include <sys/stat.h>
+
 #include <limits>
 
 namespace gnnplan::data {
@@ -134,6 +136,10 @@ TEST(Npz, BadFeatures) {
 
 TEST(Npz, BadLabelsAndSplits) {
     expect_bad(with({"y", "<i8", {3}, bytes_of<I64>({0, -1, 1})}), {"y: vertex 1: label -1 is negative"});
+    const double inf = std::numeric_limits<double>::infinity();
+    expect_bad(with({"y", "<f8", {3}, bytes_of<double>({0, -inf, 1})}), {"y: vertex 1: label -inf is negative"});
+    expect_bad(with({"y", "<f8", {3}, bytes_of<double>({0, inf, 1})}), {"y: vertex 1: label inf is out of range"});
+    expect_bad(with({"y", "<f8", {3}, bytes_of<double>({0, -1e300, 1})}), {"y: vertex 1: label -1e+300 is negative"});
     expect_bad(with({"y", "<i8", {2}, bytes_of<I64>({0, 1})}), {"y: 3 labels expected"});
     expect_bad(with({"y", "<i8", {3, 2}, bytes_of<I64>({0, 1, 0, 1, 0, 1})}), {"y: one label per vertex"});
     expect_bad(with({"y", "<f4", {3}, bytes_of<float>({0, 0.5F, 1})}), {"y: vertex 1: label 0.5", "not an integer"});
@@ -156,6 +162,34 @@ TEST(Npz, DamagedArchive) {
     damaged[whole.find("edge_index.npy") + 60] ^= '\x55';
     files::write_bytes(path, damaged);
     expect_error(ErrorCode::data, {"graph.npz:edge_index"}, [&] { open_dataset(path); });
+}
+
+// NumPy would take the second, libzip the first.
+TEST(Npz, TwoMembersOfOneName) {
+    const TempFolder folder;
+    const auto path = files::write_npz(folder, with({"z", "<i8", {3}, bytes_of<I64>({1, 0, 0})}));
+    std::string bytes = files::read_bytes(path);
+    for (std::size_t at = bytes.find("z.npy"); at != std::string::npos; at = bytes.find("z.npy", at)) bytes[at] = 'y';
+    files::write_bytes(path, bytes);
+    expect_error(ErrorCode::data, {"graph.npz:y.npy: the archive holds two members of this name"},
+                 [&] { open_dataset(path); });
+}
+
+TEST(Npz, WithoutATrainingVertexNothingCanBeTrained) {
+    const TempFolder folder;
+    std::vector<Array> all = arrays();
+    std::erase_if(all, [](const Array& array) { return array.name == "train_idx"; });
+    const Dataset d = open_arrays(folder, all);
+    expect_error(ErrorCode::data, {"graph.npz: the split has no training vertices"}, [&] { check_training_set(d); });
+}
+
+TEST(Input, IsARegularFile) {
+    const TempFolder folder;
+    const std::string pipe = folder.path() / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+        expect_error(ErrorCode::missing_input, {path + ": is not a regular file"}, [&] { open_dataset(path); });
+    }
 }
 
 std::vector<Array> scipy(const std::string& format) {

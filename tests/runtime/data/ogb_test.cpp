@@ -131,8 +131,9 @@ TEST(OgbFolder, BadLabels) {
     const std::string file = "raw/node-label.csv.gz";
     ogb.expect_bad(file, "1\n-1\n2\nnan\n", {"node-label.csv.gz:2: label -1 is negative"});
     ogb.expect_bad(file, "1\n0.5\n2\nnan\n", {"node-label.csv.gz:2: label 0.5", "not an integer"});
-    ogb.expect_bad(file, "1\n9223372036854775808\n2\n0\n", {"node-label.csv.gz:2: a label is out of range"});
-    ogb.expect_bad(file, "1\ninf\n2\n0\n", {"node-label.csv.gz:2: a label is out of range"});
+    ogb.expect_bad(file, "1\n9223372036854775808\n2\n0\n",
+                   {"node-label.csv.gz:2: label 9223372036854775808 is out of range"});
+    ogb.expect_bad(file, "1\ninf\n2\n0\n", {"node-label.csv.gz:2: label inf is out of range"});
     ogb.expect_bad(file, "1\n0\n1000000\n0\n", {"label 1000000 is out of range: only 3 different labels"});
     ogb.expect_bad(file, "nan\n0\n2\n1\n", {"vertex 0 is in the train set but has no label"});
     ogb.expect_bad(file, "0\n1\n2\n", {"ends after 3 of 4 labels"});

@@ -254,6 +254,39 @@ TEST_F(Gnnrun, ASignalEndsTheRunAfterAnEpochWithAllFilesWritten) {
     }
 }
 
+// Whatever becomes of what is said, and of other files.
+TEST_F(Gnnrun, EveryFileThatCanBeWrittenIs) {
+    const std::string run = "@plan1.json --data @graph --epochs 3 ";
+    for (const std::string closed : {" 2>/dev/full", " 2>&-"}) {
+        EXPECT_EQ(gnnrun(run + "--report @run.json" + closed).code, 0) << closed;
+        EXPECT_EQ(report("run.json").epochs.size(), 3U);
+        std::filesystem::remove(path("run.json"));
+    }
+    const Outcome no_report = gnnrun(run + "--report /dev/full --metrics @m.jsonl --trace @trace.json");
+    EXPECT_EQ(no_report.code, 74);
+    EXPECT_THAT(no_report.output, HasSubstr("error: /dev/full: cannot write"));
+    EXPECT_THAT(no_report.output, HasSubstr("total "));
+    EXPECT_NE(io::read_file(path("m.jsonl")), "");
+    EXPECT_NE(io::read_file(path("trace.json")), "");
+    const Outcome no_metrics = gnnrun(run + "--report @run.json --metrics /dev/full");
+    EXPECT_EQ(no_metrics.code, 74);
+    EXPECT_EQ(report("run.json").epochs.size(), 3U);
+}
+
+TEST_F(Gnnrun, OverwritesNothingThatItReads) {
+    const auto expect_refused = [&](const std::string& flags, const std::string& why) {
+        const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 3 " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.output, HasSubstr(why)) << flags;
+    };
+    expect_refused("--report @plan1.json", "would overwrite what is read: the plan");
+    expect_refused("--trace @graph/raw/edge.csv.gz", "would overwrite what is read: --data");
+    expect_refused("--report @out --metrics @out", "names the same file as --report");
+    EXPECT_TRUE(leftovers().empty());
+    EXPECT_EQ(gnnrun("@plan1.json --data @graph --epochs 3 --report @graph/run.json").code, 0);
+    EXPECT_EQ(gnnrun("@plan1.json --data @graph --epochs 3 --report @graph/run.json").code, 0) << "and again";
+}
+
 TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
     for (const std::string flags :
          {"--epochs 0", "--epochs x", "--dropout 1", "--dropout -0.1", "--input-dropout nan", "--lr 0", "--lr inf",

@@ -1,0 +1,65 @@
+#include "tools/common/outputs.hpp"
+
+#include "planner/io/files.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+namespace gnnplan::tools {
+namespace fs = std::filesystem;
+namespace {
+
+// Whether they are one file, or would be.
+bool same_file(const fs::path& a, const fs::path& b) {
+    std::error_code none;
+    if (fs::exists(a, none) && fs::exists(b, none)) return fs::equivalent(a, b, none);
+    return fs::weakly_canonical(a, none) == fs::weakly_canonical(b, none);
+}
+
+// Whether the file is of data, and lies in the folder or below it.
+bool holds_data_file(const fs::path& folder, const fs::path& file) {
+    constexpr std::array<std::string_view, 6> endings{".gz", ".csv", ".npz", ".npy", ".mtx", ".txt"};
+    std::error_code none;
+    if (!fs::is_directory(folder, none) || !fs::is_regular_file(file, none)) return false;
+    if (std::find(endings.begin(), endings.end(), file.extension().string()) == endings.end()) return false;
+    const fs::path below = fs::canonical(file, none).lexically_relative(fs::canonical(folder, none));
+    return !below.empty() && *below.begin() != "..";
+}
+
+bool is_there(const fs::path& file) {
+    std::error_code none;
+    return fs::exists(file, none);
+}
+
+bool is_special(const fs::path& file) {
+    std::error_code none;
+    return is_there(file) && !fs::is_regular_file(file, none);
+}
+
+}  // namespace
+
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!outputs[i].path) continue;
+        const std::string& path = *outputs[i].path;
+        const std::string where = outputs[i].name + " " + path;
+        for (const NamedFile& input : inputs) {
+            if (!input.path || !is_there(*input.path) || is_special(path)) continue;
+            if (same_file(path, *input.path) || holds_data_file(*input.path, path)) {
+                throw Error(ErrorCode::usage, "would overwrite what is read: " + input.name + " " + *input.path, where,
+                            "choose another name");
+            }
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            if (!outputs[j].path || is_special(path) || !same_file(path, *outputs[j].path)) continue;
+            throw Error(ErrorCode::usage, "names the same file as " + outputs[j].name, where, "choose another name");
+        }
+        io::check_can_create(path);
+    }
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,34 @@
+// stdout and stderr. What is said to a person on stderr never ends a run; results on stdout are checked in the end.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace gnnplan::tools {
+
+// To be called first. Standard streams that the caller closed are opened on /dev/null, so that no file of ours takes
+// their numbers, stdout in a way that fails when it is written to. A reader that went away is an error of the write,
+// not a signal.
+void guard_standard_streams();
+
+// Writes to stderr, as given. What cannot be written, to a full disk for instance, is lost without a word.
+void say_text(std::string_view text) noexcept;
+
+// The same, formatted.
+template <class... T>
+void say(fmt::format_string<T...> format, T&&... values) noexcept {
+    try {
+        say_text(fmt::format(format, std::forward<T>(values)...));
+    } catch (...) {  // no memory for the text
+    }
+}
+
+// Prints to stdout.
+void print(std::string_view text);
+
+// Whether all that was printed has arrived. Says on stderr when it has not, unless the reader went away, who knows.
+bool finish_printing();
+
+}  // namespace gnnplan::tools
