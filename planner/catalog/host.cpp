@@ -23,7 +23,37 @@ int available_cores() {
     return std::max(1, checked_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// The number in a file; unset where there is none, such as "max".
+std::optional<std::int64_t> number_in(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::int64_t number = 0;
+    if (stream >> number && number > 0) return number;
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> parse_memory_limit(std::istream& membership, const std::filesystem::path& root) {
+    std::optional<std::int64_t> least;
+    std::string line;
+    while (std::getline(membership, line)) {  // "0::/user.slice", "9:memory:/docker/12ab"
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        const bool unified = controllers.empty();
+        if (!unified && controllers != "memory") continue;
+        const std::filesystem::path mount = unified ? root : root / "memory";
+        const char* limit = unified ? "memory.max" : "memory.limit_in_bytes";
+        std::filesystem::path group = std::filesystem::path(line.substr(second + 1)).relative_path();
+        while (true) {  // the groups around it limit it, too
+            if (const auto bytes = number_in(mount / group / limit)) least = std::min(least.value_or(*bytes), *bytes);
+            if (group.empty()) break;
+            group = group.parent_path();
+        }
+    }
+    return least;
+}
 
 std::int64_t parse_memory_total(std::istream& meminfo) {
     std::string line;
@@ -70,7 +100,10 @@ int physical_cores() {
 Host read_host() {
     std::ifstream meminfo("/proc/meminfo");
     std::ifstream cpuinfo("/proc/cpuinfo");
-    return {available_cores(), parse_memory_total(meminfo), parse_cpu_model(cpuinfo)};
+    std::ifstream membership("/proc/self/cgroup");
+    const std::int64_t installed = parse_memory_total(meminfo);
+    const std::int64_t limit = parse_memory_limit(membership, "/sys/fs/cgroup").value_or(installed);
+    return {available_cores(), std::min(installed, limit), parse_cpu_model(cpuinfo)};
 }
 
 Machine machine_of(const Machine& base, const Host& host) {

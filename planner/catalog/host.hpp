@@ -4,19 +4,25 @@
 #include <gnnplan/ir/machine.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 namespace gnnplan::catalog {
 
 struct Host {
     int cores = 1;                  // this process may run on
-    std::int64_t memory_bytes = 0;  // installed
+    std::int64_t memory_bytes = 0;  // that this process and those beside it may use: installed, or what a cgroup allows
     std::string cpu_model;          // "" when the system does not say
 };
 
 // The total of a /proc/meminfo, in bytes. Throws Error{unavailable} without a usable MemTotal line.
 std::int64_t parse_memory_total(std::istream& meminfo);
+
+// The least that the memory cgroups of a process allow, in bytes, of version 1 or 2: `membership` is its
+// /proc/PID/cgroup, `root` where cgroups are mounted. Unset: they set no limit.
+std::optional<std::int64_t> parse_memory_limit(std::istream& membership, const std::filesystem::path& root);
 
 // The first "model name" of a /proc/cpuinfo, or "".
 std::string parse_cpu_model(std::istream& cpuinfo);

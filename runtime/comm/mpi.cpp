@@ -7,6 +7,7 @@
 #include "runtime/comm/packed_exchange.hpp"
 
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/base/out_of_memory.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -167,7 +168,7 @@ MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes) {
     check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     OwnedComm data = OwnedComm::duplicate(MPI_COMM_WORLD, data_name);
     OwnedComm control = OwnedComm::duplicate(MPI_COMM_WORLD, control_name);
-    std::shared_ptr<NodeRings> rings = NodeRings::create(control);
+    std::shared_ptr<NodeRings> rings = NodeRings::create(control, note_);
     world_ = std::make_unique<MpiCommunicator>(std::move(data), std::move(control),
                                                static_cast<std::size_t>(largest_message_bytes), std::move(rings));
 }
@@ -193,6 +194,8 @@ int MpiEnvironment::run_or_abort(const std::function<int()>& work) {
         throw;
     } catch (const Error& error) {
         fail(error.what(), error.code());
+    } catch (const std::bad_alloc& failure) {
+        fail(memory_error(failure).what(), ErrorCode::infeasible);
     } catch (const std::exception& error) {
         fail(error.what(), ErrorCode::internal);
     } catch (...) {

@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.hpp"
 
 #include <functional>
+#include <string>
 
 namespace gnnplan::comm {
 
@@ -23,6 +24,9 @@ public:
 
     Communicator& world() { return *world_; }
 
+    // What makes ranks slower here than they could be, as a sentence; empty: nothing. Each rank's own.
+    const std::string& note() const { return note_; }
+
     // Ends all ranks; the launcher reports `code`. The only safe way out when one rank fails and others may be waiting.
     [[noreturn]] void abort(int code);
 
@@ -34,6 +38,7 @@ public:
     static std::string library_version();
 
 private:
+    std::string note_;
     std::unique_ptr<Communicator> world_;
 };
 

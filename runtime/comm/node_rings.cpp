@@ -3,9 +3,17 @@
 // standard allows that where the window's memory model is the unified one.
 #include "runtime/comm/node_rings.hpp"
 
-#include <bit>
+#include <gnnplan/base/memory_text.hpp>
 
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
 
 namespace gnnplan::comm {
 namespace {
@@ -44,6 +52,35 @@ bool everywhere(bool here, const OwnedComm& comm) {
     int all = here ? 1 : 0;
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
     return all != 0;
+}
+
+// Where MPI libraries lay the memory of shared windows. Where it cannot be written they take another place.
+std::string window_folder() {
+    const char* chosen = std::getenv("OMPI_MCA_osc_sm_backing_directory");
+    return chosen != nullptr ? chosen : "/dev/shm";
+}
+
+// Bytes that are free there; unset where it is not for us to judge. It has to be known before the window is asked for:
+// where it does not fit, Open MPI tells one rank only, and the others wait for that one inside the call, forever.
+std::optional<std::size_t> room_for_windows() {
+    struct statvfs status {};
+    const std::string folder = window_folder();
+    if (::access(folder.c_str(), W_OK) != 0 || ::statvfs(folder.c_str(), &status) != 0) return std::nullopt;
+    return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
+}
+
+// Gets the memory behind the addresses now. A store into a page that is not to be had later kills the process.
+bool populate(void* memory, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    constexpr int populate_write = MADV_POPULATE_WRITE;
+#else
+    constexpr int populate_write = 23;  // since Linux 5.14
+#endif
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory) / page * page;
+    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes + page - 1) / page * page;
+    // An older kernel does not know the request: the pages then come as they are used.
+    return ::madvise(reinterpret_cast<void*>(begin), end - begin, populate_write) == 0 || errno == EINVAL;
 }
 
 // Ranks share cores when there are more of them than cores, and a peer may need this rank's MPI to get on.
@@ -92,16 +129,29 @@ NodeRings::~NodeRings() {
     MPI_Win_free(&window_);
 }
 
-std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control) {
+std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control, std::string& note) {
     std::shared_ptr<NodeRings> rings(new NodeRings(OwnedComm::split_by_node(control.get(), "gnnplan node")));
-    if (rings->size_ == 1 || !worth_while(rings->size_) || !rings->open()) return nullptr;
-    return rings;
+    if (rings->size_ == 1 || !worth_while(rings->size_)) return nullptr;
+    const std::size_t window = rings->part_bytes() * static_cast<std::size_t>(rings->size_);
+    const std::size_t needed = window + window / 8 + (1U << 20U);  // the library's own pages included
+    const std::optional<std::size_t> room = room_for_windows();
+    if (everywhere(!room || *room >= needed, rings->node_) && rings->open()) return rings;
+    if (room) {
+        const auto text = [](std::size_t bytes) { return memory_text(static_cast<std::int64_t>(bytes)); };
+        note = "ranks of this node exchange rows without shared memory, which is slower: " + window_folder() + " has " +
+               text(*room) + " free, " + text(needed) + " are needed";
+    }
+    return nullptr;
+}
+
+std::size_t NodeRings::part_bytes() const {
+    return SharedRing::bytes(ring_capacity(size_)) * static_cast<std::size_t>(size_) + SharedRing::line;
 }
 
 bool NodeRings::open() {
     const std::size_t capacity = ring_capacity(size_);
     const std::size_t ring = SharedRing::bytes(capacity);
-    const std::size_t part = ring * static_cast<std::size_t>(size_) + SharedRing::line;
+    const std::size_t part = part_bytes();
     void* memory = nullptr;
     const int status =
         MPI_Win_allocate_shared(checked_cast<MPI_Aint>(part), 1, MPI_INFO_NULL, node_.get(), &memory, &window_);
@@ -111,7 +161,8 @@ bool NodeRings::open() {
         return false;
     }
     // From here on nothing is communication, so that a rank on which a call fails can say so to the others.
-    bool usable = is_unified(window_) && MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+    bool usable = populate(memory, part) && is_unified(window_) &&
+                  MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN) == MPI_SUCCESS;
     for (int peer = 0; usable && peer < size_; ++peer) {
         MPI_Aint bytes = 0;
         int unit = 0;

@@ -5,12 +5,15 @@
 #include "runtime/comm/mpi_comm.hpp"
 #include "runtime/comm/shared_ring.hpp"
 
+#include <string>
+
 namespace gnnplan::comm {
 
 class NodeRings {
 public:
-    // Collective. Null on all ranks of a node where there is no shared memory to be had, or one rank only.
-    static std::shared_ptr<NodeRings> create(const OwnedComm& control);
+    // Collective. Null on all ranks of a node where there is no shared memory to be had, or one rank only. `note` then
+    // says why, as a sentence, where the user can change it.
+    static std::shared_ptr<NodeRings> create(const OwnedComm& control, std::string& note);
 
     NodeRings(const NodeRings&) = delete;
     NodeRings& operator=(const NodeRings&) = delete;
@@ -37,7 +40,9 @@ public:
 private:
     explicit NodeRings(OwnedComm node);
 
-    // Allocates the window and makes the rings. False if MPI does not give it.
+    // Bytes of this rank's part of the window.
+    std::size_t part_bytes() const;
+    // Allocates the window and makes the rings. False if MPI does not give it, or there is no memory behind it.
     bool open();
 
     OwnedComm node_;

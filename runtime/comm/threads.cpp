@@ -5,6 +5,8 @@
 #include <gnnplan/base/error.hpp>
 
 #include <numeric>
+#include <string>
+#include <system_error>
 #include <thread>
 
 namespace gnnplan::comm {
@@ -52,7 +54,13 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
         std::vector<std::jthread> threads;  // joins on every way out
         try {
             for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
-        } catch (...) {  // no more threads to be had: release those that started
+        } catch (const std::system_error& failure) {  // release those that started
+            world->abort();
+            throw Error(ErrorCode::infeasible,
+                        "no thread for rank " + std::to_string(threads.size()) + " of " + std::to_string(ranks) +
+                            " was to be had: " + failure.code().message(),
+                        {}, "memory or processes are limited, see ulimit -a; use fewer ranks, or mpirun on more nodes");
+        } catch (...) {
             world->abort();
             throw;
         }

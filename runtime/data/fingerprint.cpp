@@ -8,6 +8,25 @@
 
 namespace gnnplan::data {
 
+namespace {
+
+std::string text_of(std::uint64_t hash) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text(16, '0');
+    for (std::size_t i = 16; i-- > 0; hash >>= 4U) text[i] = digits[hash & 15U];
+    return "xxh3:" + text;
+}
+
+}  // namespace
+
+std::string fingerprint(const std::vector<std::int32_t>& labels) {
+    return text_of(XXH3_64bits(labels.data(), labels.size() * sizeof labels[0]));
+}
+
+std::string fingerprint(const std::vector<std::uint8_t>& subset) {
+    return text_of(XXH3_64bits(subset.data(), subset.size()));
+}
+
 std::string fingerprint(const Graph& graph) {
     const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
     ensure(state != nullptr && XXH3_64bits_reset(state.get()) == XXH_OK, "xxHash state");
@@ -19,11 +38,7 @@ std::string fingerprint(const Graph& graph) {
     add(&csr.vertices, sizeof csr.vertices);
     add(csr.row_start.data(), csr.row_start.size() * sizeof csr.row_start[0]);
     add(csr.column.data(), csr.column.size() * sizeof csr.column[0]);
-    constexpr char digits[] = "0123456789abcdef";
-    std::uint64_t hash = XXH3_64bits_digest(state.get());
-    std::string text(16, '0');
-    for (std::size_t i = 16; i-- > 0; hash >>= 4U) text[i] = digits[hash & 15U];
-    return "xxh3:" + text;
+    return text_of(XXH3_64bits_digest(state.get()));
 }
 
 }  // namespace gnnplan::data

@@ -1,13 +1,19 @@
-// A short name for the structure of a graph, to refuse plans that were made for another.
+// Short names for data, to refuse what was made for other data.
 #pragma once
 
 #include "runtime/data/csr.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gnnplan::data {
 
 // XXH3 (64 bit) of the number of vertices, the row starts and the columns, as 16 hexadecimal digits.
 std::string fingerprint(const Graph& graph);
+
+// Of labels, and of which subset each vertex is in.
+std::string fingerprint(const std::vector<std::int32_t>& labels);
+std::string fingerprint(const std::vector<std::uint8_t>& subset);
 
 }  // namespace gnnplan::data

@@ -1,5 +1,7 @@
 #include "runtime/data/large_buffer.hpp"
 
+#include <gnnplan/base/out_of_memory.hpp>
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -18,7 +20,8 @@ void LargeBuffer::Free::operator()(std::byte* data) const { std::free(data); }
 LargeBuffer::LargeBuffer(std::size_t bytes) : size_(bytes) {
     const bool large = bytes >= 2 * huge_page;
     void* data = nullptr;
-    if (posix_memalign(&data, large ? huge_page : cache_line, std::max(bytes, cache_line)) != 0) throw std::bad_alloc();
+    if (posix_memalign(&data, large ? huge_page : cache_line, std::max(bytes, cache_line)) != 0)
+        throw OutOfMemory(bytes);
     data_.reset(static_cast<std::byte*>(data));
     if (large) madvise(data, bytes, MADV_HUGEPAGE);  // advice: may be refused
 }

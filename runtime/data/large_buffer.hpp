@@ -11,7 +11,7 @@ namespace gnnplan::data {
 class LargeBuffer {
 public:
     LargeBuffer() = default;
-    // Not initialised, aligned to 64 bytes at least. Throws std::bad_alloc when the memory is not there.
+    // Not initialised, aligned to 64 bytes at least. Throws OutOfMemory, a std::bad_alloc.
     explicit LargeBuffer(std::size_t bytes);
 
     std::size_t size() const { return size_; }

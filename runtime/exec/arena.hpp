@@ -12,7 +12,7 @@ namespace gnnplan::exec {
 class Arena {
 public:
     Arena() = default;
-    // Not initialised. Throws std::bad_alloc when the memory is not there.
+    // Not initialised. Throws OutOfMemory, a std::bad_alloc.
     Arena(std::int64_t bytes, MemoryTracker& tracker)
         : charge_(tracker, bytes), data_(static_cast<std::size_t>(bytes)) {}
 

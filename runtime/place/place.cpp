@@ -12,6 +12,10 @@
 #include <omp.h>
 #endif
 
+#include <gnnplan/base/out_of_memory.hpp>
+
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -31,8 +35,17 @@ const char* openmp_variable() {
     return set == names.end() ? nullptr : *set;
 }
 
+// hwloc crashes when memory runs out while it looks around, so more than it takes is asked for first.
+void require_room() {
+    constexpr std::size_t bytes = std::size_t{8} << 20;
+    void* room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) throw OutOfMemory(bytes);
+    ::munmap(room, bytes);
+}
+
 // Null where the system does not tell.
 Topology this_machine() {
+    require_room();
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) return nullptr;
     Topology owned(topology);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <iterator>
+#include <new>
 
 namespace gnnplan::place {
 namespace {
@@ -16,7 +17,7 @@ UnitSet copy_of(const UnitSet& set) { return UnitSet(hwloc_bitmap_dup(set.get())
 // `parts` disjoint sets that together are `set`, which has as many units at least; none empty.
 std::vector<UnitSet> split(hwloc_topology_t topology, const UnitSet& set, int parts) {
     hwloc_topology_t copy = nullptr;
-    ensure(hwloc_topology_dup(&copy, topology) == 0, "hwloc cannot copy a topology");
+    if (hwloc_topology_dup(&copy, topology) != 0) throw std::bad_alloc();
     const Topology part(copy);
     ensure(hwloc_topology_restrict(copy, set.get(), HWLOC_RESTRICT_FLAG_REMOVE_CPULESS) == 0,
            "hwloc cannot restrict a topology");

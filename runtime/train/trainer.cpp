@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -211,14 +210,8 @@ void Trainer::keep_tuning_peak() {
 
 void Trainer::load_model(const Candidate& next) {
     comm::agree(comm_, [&] {
-        try {
-            if (!state_) state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, tracker_);
-            executor_->allocate(*state_);
-        } catch (const std::bad_alloc&) {
-            throw Error(ErrorCode::infeasible,
-                        "cannot allocate " + std::to_string(executor_->memory().arena_bytes) + " bytes", "memory",
-                        "plan with --memory and what this machine has");
-        }
+        if (!state_) state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, tracker_);
+        executor_->allocate(*state_);
         executor_->fill(dataset_);
     });
 }

@@ -146,7 +146,7 @@ TEST(Main, ErrorsBecomeExitCodes) {
     EXPECT_EQ(run_guarded([] { return 3; }), 3);
     EXPECT_EQ(run_guarded([]() -> int { throw Error(ErrorCode::mismatch, "x"); }), 78);
     EXPECT_EQ(run_guarded([]() -> int { throw std::runtime_error("x"); }), 70);
-    EXPECT_EQ(run_guarded([]() -> int { throw std::bad_alloc(); }), 70);
+    EXPECT_EQ(run_guarded([]() -> int { throw std::bad_alloc(); }), 3);
 }
 
 }  // namespace

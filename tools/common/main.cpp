@@ -5,6 +5,7 @@
 #include "tools/common/version.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/out_of_memory.hpp>
 
 #include <fmt/format.h>
 
@@ -152,21 +153,21 @@ std::string help_text(const CLI::App& app) {
     return app.get_formatter()->make_help(&app, full_name(app), CLI::AppFormatMode::Normal);
 }
 
-std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv) {
+std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, bool speaks) {
+    const int usage = code_of(ErrorCode::usage);
     try {
         app.parse(argc, argv);
         return std::nullopt;
     } catch (const CLI::Success& request) {  // help, version
         std::ostringstream text;
         app.exit(request, text, text);
-        print(text.str());
-        return code_after_printing(ok);
+        if (speaks) print(text.str());
+        return EarlyEnd{code_after_printing(ok), {}};
     } catch (const CLI::ExtrasError&) {
-        say_error(fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app))));
+        return EarlyEnd{usage, fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app)))};
     } catch (const CLI::ParseError& error) {
-        say_error(fmt::format("{} (see {} --help)", error.what(), full_name(active(app))));
+        return EarlyEnd{usage, fmt::format("{} (see {} --help)", error.what(), full_name(active(app)))};
     }
-    return code_of(ErrorCode::usage);
 }
 
 int run_guarded(const std::function<int()>& work) {
@@ -176,8 +177,10 @@ int run_guarded(const std::function<int()>& work) {
     } catch (const Error& error) {
         say_error(error.what());
         code = code_of(error.code());
-    } catch (const std::bad_alloc&) {
-        say_error("out of memory");
+    } catch (const std::bad_alloc& failure) {
+        const Error error = memory_error(failure);
+        say_error(error.what());
+        code = code_of(error.code());
     } catch (const std::exception& error) {
         say_error(fmt::format("internal error: {}", error.what()));
     }
@@ -185,8 +188,10 @@ int run_guarded(const std::function<int()>& work) {
 }
 
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work) {
-    const std::optional<int> early = parse_arguments(app, argc, argv);
-    return early ? *early : run_guarded(work);
+    const std::optional<EarlyEnd> end = parse(app, argc, argv, true);
+    if (!end) return run_guarded(work);
+    if (!end->error.empty()) say_error(end->error);
+    return end->code;
 }
 
 std::string command_line(int argc, const char* const* argv) {

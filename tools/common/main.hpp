@@ -28,15 +28,20 @@ std::vector<std::string> subcommand_names(const CLI::App& app);
 // What --help of this command prints.
 std::string help_text(const CLI::App& app);
 
-// Parses; nothing when the work can start, else the exit code: 0 after --help and --version, 64 after an error, which
-// is on stderr.
-std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv);
+// The end before any work: of --help and --version, or of arguments with an error.
+struct EarlyEnd {
+    int code = 0;
+    std::string error;  // empty: help was asked for
+};
+
+// Parses; nothing when the work can start. With `speaks` help is printed; errors are the caller's to say.
+std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, bool speaks);
 
 // Runs `work`. An Error is printed to stderr as "error: ..." and its code returned; any other exception is 70. stdout
 // is flushed; when that fails the code is 74.
 int run_guarded(const std::function<int()>& work);
 
-// parse_arguments, then run_guarded.
+// parse, then run_guarded.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work);
 
 // The arguments as one line that a shell reads back.

@@ -15,14 +15,19 @@ constexpr std::array<std::pair<int, const char*>, 4> caught{
 std::atomic<int> received = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-extern "C" void remember(int signal) { received = signal; }
+// A second signal, whichever it is, ends the process at once.
+extern "C" void remember(int signal) {
+    if (received.exchange(signal) == 0) return;
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
 
 }  // namespace
 
 void catch_interruptions() {
     struct sigaction action = {};
     action.sa_handler = remember;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    action.sa_flags = SA_RESTART;
     for (const auto& [signal, name] : caught) sigaction(signal, &action, nullptr);
 }
 

@@ -6,8 +6,8 @@
 
 namespace gnnplan::tools {
 
-// From now on the first SIGINT, SIGTERM, SIGUSR1 or SIGUSR2 is remembered; a second one of the same ends the process at
-// once, as it would have without this call.
+// From now on the first SIGINT, SIGTERM, SIGUSR1 or SIGUSR2 is remembered; a second one, of whichever of them, ends the
+// process at once, as it would have without this call.
 void catch_interruptions();
 
 // "interrupted by SIGTERM", once there was a signal. What no thread but the handler changes, all may ask.

@@ -13,6 +13,11 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
 namespace gnnplan::tools {
 namespace {
 
@@ -29,6 +34,7 @@ int run_here(const RunFlags& flags) {
     check_artifacts(flags);
     const int ranks = plan.problem.ranks;
     Session session(flags, std::move(plan), true);
+    session.check_memory(1);  // threads share what each rank would load
     session.open_data();
     if (flags.dry_run) {
         session.show_dry_run();
@@ -45,6 +51,13 @@ int run_here(const RunFlags& flags) {
 
 #ifdef GNNPLAN_HAVE_MPI
 
+int ranks_on_this_host(comm::Communicator& world) {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    const std::vector<std::string> all = world.control_all_gather(name.data());
+    return static_cast<int>(std::count(all.begin(), all.end(), std::string(name.data())));
+}
+
 int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     const bool speaks = world.rank() == 0;
     std::optional<Session> session;
@@ -58,8 +71,14 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         }
         if (speaks) check_artifacts(flags);
         session.emplace(flags, std::move(plan), speaks);
+    });
+    require_same(world, session->facts_of_run());
+    const int ranks_here = ranks_on_this_host(world);
+    comm::agree(world, [&] {
+        session->check_memory(ranks_here);
         session->open_data();
     });
+    require_same(world, session->facts_of_data());
     int code = 0;
     if (flags.dry_run) {
         session->show_dry_run();
@@ -70,18 +89,40 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     return static_cast<int>(comm::control_max(world, code));
 }
 
-// As parse_arguments and run_guarded, without a word.
-int quiet_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work) {
+// As run_guarded, without a word.
+int run_quietly(const std::function<int()>& work) {
     try {
-        app.parse(argc, argv);
         return work();
-    } catch (const CLI::Success&) {
-        return 0;
-    } catch (const CLI::ParseError&) {
-        return static_cast<int>(ErrorCode::usage);
     } catch (const Error& error) {
         return static_cast<int>(error.code());
     }
+}
+
+// Parses on every rank. When one of them has nothing to run, because of an error or because it was asked for help, none
+// has; rank 0 says what the errors are.
+std::optional<int> parse_everywhere(comm::Communicator& world, CLI::App& app, int argc, const char* const* argv) {
+    const bool speaks = world.rank() == 0;
+    const std::optional<EarlyEnd> end = parse(app, argc, argv, speaks);
+    const std::vector<std::string> all = world.control_all_gather(!end                 ? "runs"
+                                                                  : end->error.empty() ? "helps"
+                                                                                       : "error: " + end->error);
+    const auto differs = std::find_if(all.begin(), all.end(), [&](const std::string& text) { return text != all[0]; });
+    if (differs == all.end()) {
+        if (end && speaks && !end->error.empty()) say("error: {}\n", end->error);
+        return end ? std::optional(end->code) : std::nullopt;
+    }
+    for (std::size_t rank = 0; speaks && rank < all.size(); ++rank) {
+        if (all[rank].starts_with("error: ")) say("error: rank {}: {}\n", rank, all[rank].substr(7));
+        if (all[rank] == "helps") say("error: rank {} was asked for help, and others to run\n", rank);
+    }
+    return static_cast<int>(ErrorCode::usage);
+}
+
+// What makes ranks slower than they could be, once, whichever rank knows it.
+void say_note(comm::Communicator& world, const std::string& note, bool quiet) {
+    const std::vector<std::string> all = world.control_all_gather(note);
+    const auto said = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+    if (said != all.end() && world.rank() == 0 && !quiet) say("note: {}\n", *said);
 }
 
 int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
@@ -92,11 +133,13 @@ int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const
     });
     if (failure != 0) return failure;
     comm::Communicator& world = mpi->world();
+    if (const std::optional<int> end = parse_everywhere(world, app, argc, argv)) return *end;
+    say_note(world, mpi->note(), flags.quiet);
     const auto work = [&] {
         if (flags.color == "auto") flags.color = "never";  // launchers give ranks a terminal of their own
         return mpi->run_or_abort([&] { return run_under_mpi(flags, world); });
     };
-    return world.rank() == 0 ? run_main(app, argc, argv, work) : quiet_main(app, argc, argv, work);
+    return world.rank() == 0 ? run_guarded(work) : run_quietly(work);
 }
 
 #else

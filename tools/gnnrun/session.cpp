@@ -1,5 +1,6 @@
 #include "tools/gnnrun/session.hpp"
 
+#include "planner/catalog/host.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
@@ -18,6 +19,9 @@
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
+
+#include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/base/out_of_memory.hpp>
 
 #include <fmt/format.h>
 
@@ -58,6 +62,17 @@ void Session::open_data() {
         say("{}\n", *note);
     }
     options_.load_seconds = clock.now() - start;
+}
+
+void Session::check_memory(int ranks_here) const {
+    if (plan_.machine.accelerators || flags_.dry_run) return;
+    const std::int64_t memory = catalog::read_host().memory_bytes;
+    const auto first = static_cast<std::size_t>(train::usable_candidates(plan_, options_).front());
+    const Prediction& predicted = plan_.candidates[first].predicted;
+    if (predicted.estimate || predicted.peak_bytes_per_rank <= memory / ranks_here) return;
+    throw memory_error(fmt::format("{} rank{} here need {} each, this machine allows {} in all", ranks_here,
+                                   ranks_here == 1 ? "" : "s", memory_text(predicted.peak_bytes_per_rank),
+                                   memory_text(memory)));
 }
 
 void Session::show_dry_run() const {

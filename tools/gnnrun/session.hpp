@@ -3,6 +3,7 @@
 
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "tools/gnnrun/agreement.hpp"
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/flags.hpp"
 
@@ -22,6 +23,14 @@ class Session {
 public:
     // `speaks`: this process holds rank 0, which is the one to talk.
     Session(const RunFlags& flags, Plan plan, bool speaks);
+
+    // What all ranks have to have in common, see agreement.hpp: before and after the data is read.
+    std::vector<Fact> facts_of_run() const { return tools::facts_of_run(flags_, options_, plan_); }
+    std::vector<Fact> facts_of_data() const { return tools::facts_of_data(*dataset_); }
+
+    // Throws Error{infeasible} when the plan is known to need more for `ranks_here`, those on this machine, than the
+    // machine has.
+    void check_memory(int ranks_here) const;
 
     // Reads the data and checks that it is the plan's. Not collective.
     void open_data();

@@ -5,6 +5,10 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/catalog.hpp>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "planner/catalog/host.hpp"
@@ -138,6 +142,31 @@ TEST(DetectMachine, IsUsable) {
     EXPECT_NO_THROW(validate(machine));
     EXPECT_FALSE(machine.measured);
     EXPECT_EQ(machine.name, "detected");
+}
+
+TEST(Host, AMemoryCgroupLimitsAndSoDoThoseAroundIt) {
+    const std::filesystem::path root =
+        std::filesystem::temp_directory_path() / ("cgroups" + std::to_string(::getpid()));
+    const auto write = [&](const std::string& file, const std::string& text) {
+        std::filesystem::create_directories((root / file).parent_path());
+        std::ofstream(root / file) << text;
+    };
+    const auto limit = [&](const std::string& membership) {
+        std::istringstream stream(membership);
+        return parse_memory_limit(stream, root);
+    };
+    write("job/step/memory.max", "max\n");
+    write("job/memory.max", "3000\n");
+    write("memory/docker/12/memory.limit_in_bytes", "2000\n");
+    write("memory/memory.limit_in_bytes", "9223372036854771712\n");
+    EXPECT_EQ(limit("0::/job/step\n"), 3000);
+    EXPECT_EQ(limit("0::/elsewhere\n"), std::nullopt);
+    EXPECT_EQ(limit("9:name=systemd:/job\n4:memory:/docker/12\n0::/\n"), 2000);
+    EXPECT_EQ(limit("4:memory:/docker/12\n0::/job\n"), 2000);
+    EXPECT_EQ(limit("4:memory:/\n"), 9223372036854771712);
+    EXPECT_EQ(limit("nonsense\n"), std::nullopt);
+    std::filesystem::remove_all(root);
+    EXPECT_GT(read_host().memory_bytes, 0);
 }
 
 }  // namespace

@@ -287,6 +287,17 @@ TEST_F(Gnnrun, OverwritesNothingThatItReads) {
     EXPECT_EQ(gnnrun("@plan1.json --data @graph --epochs 3 --report @graph/run.json").code, 0) << "and again";
 }
 
+TEST_F(Gnnrun, ASecondSignalEndsTheRunAtOnce) {
+    // The process is stopped in between, so that no epoch ends between the signals.
+    const std::string command =
+        std::string("sh -c '") + program + " --threads 1 @plan4.json --data @graph " +
+        "--in-process --epochs 1000000000 --report @run.json --metrics @m.jsonl & pid=$!; " +
+        "until test -s @m.jsonl; do :; done; kill -STOP $pid; kill -INT $pid; kill -TERM $pid; " +
+        "kill -CONT $pid; wait $pid'";
+    EXPECT_GT(run(command).code, 128) << "killed by a signal, as the shell says it";
+    EXPECT_FALSE(std::filesystem::exists(path("run.json")));
+}
+
 TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
     for (const std::string flags :
          {"--epochs 0", "--epochs x", "--dropout 1", "--dropout -0.1", "--input-dropout nan", "--lr 0", "--lr inf",
@@ -357,10 +368,62 @@ TEST_F(UnderMpi, OneRankThatFailsEndsAll) {
     const std::string start = std::string("timeout -k 5 60 ") + MPIRUN + " 3 " + ONE_RANK_FAILS + " ";
     EXPECT_EQ(run(start + "none").code, 0);
     for (const auto& [error, code] :
-         {std::pair{"data", 65}, std::pair{"mismatch", 78}, std::pair{"infeasible", 3}, std::pair{"memory", 70}}) {
+         {std::pair{"data", 65}, std::pair{"mismatch", 78}, std::pair{"infeasible", 3}, std::pair{"memory", 3}}) {
         const Outcome outcome = run(start + error);
         EXPECT_EQ(outcome.code, code) << error << outcome.output;
         EXPECT_THAT(outcome.output, HasSubstr("error: rank 1: ")) << error;
+    }
+}
+
+// Wrapper scripts, copies of data on each node and old installations make ranks that disagree. All end, and say why.
+TEST_F(UnderMpi, RanksThatDisagreeEndAndSayInWhat) {
+    save(testing::make_plan(dataset_, 4, true, 2, {{2, 10}, {2, 6}}), "plan2.json");
+    save(testing::make_plan(dataset_, 4, true, 2, {{2, 6}}), "other2.json");
+    gnnplan::testing::TinyGraph other = gnnplan::testing::random_symmetric(31, 3, 6, 3, 2);
+    other.labels[5] = (other.labels[5] + 1) % 3;
+    write_ogb(other, path("labels"));
+    other = gnnplan::testing::random_symmetric(31, 3, 6, 3, 2);
+    std::swap(*std::find(other.subset.begin(), other.subset.end(), 0),
+              *std::find(other.subset.begin(), other.subset.end(), 2));
+    write_ogb(other, path("split"));
+    const std::string same = "@plan2.json --data @graph";
+    struct Case {
+        std::string first, second;
+        int code;
+        std::string says;
+    };
+    for (const Case& c : std::vector<Case>{
+             {same, same + " --epochs 6", 78, "--epochs is not the same on every rank: 200 on rank 0, 6 on rank 1"},
+             {same, same + " --seed 2", 78, "--seed is not the same on every rank: 1 on rank 0, 2 on rank 1"},
+             {same + " --lr 0.5", same, 78, "--lr is not the same"},
+             {same, same + " --weight-decay 0.5", 78, "--weight-decay is not the same"},
+             {same, same + " --decay-all", 78, "--decay-all is not the same"},
+             {same, same + " --feature-norm row", 78, "--feature-norm is not the same"},
+             {same, same + " --dropout 0.5", 78, "--dropout is not the same"},
+             {same + " --dropout 0.5", same + " --dropout 0.5 --input-dropout 0", 78,
+              "--input-dropout is not the same"},
+             {same, same + " --eval-every 3", 78, "--eval-every is not the same"},
+             {same, same + " --autotune 2", 78, "--autotune is not the same"},
+             {same, same + " --bind off", 78, "--bind is not the same"},
+             {same, same + " --trace @t.json", 78, "--trace is not the same"},
+             {same + " --dry-run", same, 78, "--dry-run is not the same"},
+             {same, "@other2.json --data @graph", 78, "the plan is not the same"},
+             {same, "@plan2.json --data @labels", 78, "the labels is not the same"},
+             {same, "@plan2.json --data @split", 78, "the split is not the same"},
+             {same, "@plan2.json --data @nowhere", 66, "nowhere: no such file or folder"},
+             {same, "@nowhere.json --data @graph", 66, "nowhere.json"},
+             {same, "@plan4.json --data @graph", 78, "the plan is for 4 ranks"},
+             {same, same + " --in-process", 64, "--in-process and mpirun exclude each other"},
+             {same, same + " --no-such-flag", 64, "rank 1: "},
+             {same + " --no-such-flag", same, 64, "rank 0: "},
+             {same, same + " --epochs", 64, "rank 1: --epochs"},
+             {same, same + " --help", 64, "rank 1 was asked for help"},
+             {same, "--version", 64, "rank 1 was asked for help"},
+             {same + " --epochs 2", same + " --epochs 2 --threads 2 --backend reference -q", 0, "one epoch"}}) {
+        const Outcome outcome = run(std::string("timeout -k 5 60 ") + MPIRUN + " 1 " + program + " " + c.first +
+                                    " : -n 1 " + program + " " + c.second);
+        EXPECT_EQ(outcome.code, c.code) << c.second << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr(c.says)) << c.second;
     }
 }
 

@@ -1,0 +1,41 @@
+// Lack of memory, said the same way wherever it strikes.
+#pragma once
+
+#include <gnnplan/base/error.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace gnnplan {
+
+// Memory that was not to be had, and how much was asked for. Making one takes no memory.
+class OutOfMemory : public std::bad_alloc {
+public:
+    explicit OutOfMemory(std::size_t bytes) noexcept {
+        constexpr double mebibyte = 1 << 20;
+        std::snprintf(text_.data(), text_.size(), "%.3g MiB in one piece were not to be had",
+                      static_cast<double>(bytes) / mebibyte);
+    }
+    const char* what() const noexcept override { return text_.data(); }
+
+private:
+    std::array<char, 64> text_{};
+};
+
+// What a user is told, with ErrorCode::infeasible: "out of memory: 20.6 MiB in one piece were not to be had".
+inline Error memory_error(const std::string& why) {
+    return {ErrorCode::infeasible,
+            "out of memory" + (why.empty() ? "" : ": " + why),
+            {},
+            "use more ranks, or plan with --memory; gnnrun --dry-run says what a plan needs"};
+}
+inline Error memory_error(const std::bad_alloc& failure) {
+    const std::string_view what = failure.what();
+    return memory_error(what == std::bad_alloc().what() ? std::string() : std::string(what));
+}
+
+}  // namespace gnnplan
