@@ -77,10 +77,11 @@ bool populate(void* memory, std::size_t bytes) {
     constexpr int populate_write = 23;  // since Linux 5.14
 #endif
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory) / page * page;
-    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes + page - 1) / page * page;
+    const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(memory) % page;  // on the first page
+    std::byte* begin = static_cast<std::byte*>(memory) - before;
+    const std::size_t whole_pages = (before + bytes + page - 1) / page * page;
     // An older kernel does not know the request: the pages then come as they are used.
-    return ::madvise(reinterpret_cast<void*>(begin), end - begin, populate_write) == 0 || errno == EINVAL;
+    return ::madvise(begin, whole_pages, populate_write) == 0 || errno == EINVAL;
 }
 
 // Ranks share cores when there are more of them than cores, and a peer may need this rank's MPI to get on.

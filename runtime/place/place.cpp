@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #endif
 
 namespace gnnplan::place {
@@ -37,7 +38,7 @@ const char* openmp_variable() {
 
 // hwloc crashes when memory runs out while it looks around, so more than it takes is asked for first.
 void require_room() {
-    constexpr std::size_t bytes = std::size_t{8} << 20;
+    constexpr std::size_t bytes = std::size_t{64} << 20;  // its plugins take 40 MiB of addresses
     void* room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) throw OutOfMemory(bytes);
     ::munmap(room, bytes);
@@ -45,6 +46,8 @@ void require_room() {
 
 // Null where the system does not tell.
 Topology this_machine() {
+    static std::mutex one_at_a_time;  // so that ranks as threads do not take the room from each other
+    const std::lock_guard lock(one_at_a_time);
     require_room();
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) return nullptr;

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Runs gnnplan and gnnrun on bad days, and prints a table of what was tried, right and wrong.
+
+    bench/faults/faults.py [--bin build/release/bin] [--only SECTION,...] [--quick] [--seed S]
+
+A case is right when the exit code is the documented one, the message says what it should, the process ends in time, and nothing is
+left behind. Full disks and small shared memories are file systems of a mount namespace (unshare), so that no other process sees
+them. The exit code is 1 when a case is wrong.
+"""
+import argparse
+import dataclasses
+import os
+import pathlib
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 60  # seconds after which a case counts as hung
+ENDED_BY_LIMIT = "hung"
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+@dataclasses.dataclass
+class Ended:
+    """How a command ended: `code` is its exit code, or 'hung'."""
+
+    code: object
+    text: str
+    seconds: float
+
+
+class Faults:
+    def __init__(self, programs, quick, seed):
+        self.gnnplan, self.gnnrun = (shlex.quote(str(programs / name)) for name in ("gnnplan", "gnnrun"))
+        self.quick = quick
+        self.random = random.Random(seed)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gnnplan-faults-"))
+        self.environment = {**os.environ, **MPI, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        self.unshare = "unshare -m" if os.geteuid() == 0 else "unshare -rm"
+        self.results = {}  # section -> [(name, right, why)]
+        self.section = ""
+
+    def close(self):
+        shutil.rmtree(self.folder)
+
+    # --- running ---
+
+    def run(self, command, limit=LIMIT):
+        """Runs a shell command in the folder; its whole process group is ended at the limit."""
+        start = time.monotonic()
+        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
+            try:
+                text, _ = process.communicate(timeout=limit)
+                code = process.returncode
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                text, _ = process.communicate()
+                code = ENDED_BY_LIMIT
+        return Ended(code, text.decode(errors="replace"), time.monotonic() - start)
+
+    def expect(self, name, command, codes, says="", also=None, limit=LIMIT, excuse=None):
+        """Runs a command; `codes` are the right exit codes, `says` a regular expression found in what it prints.
+
+        Where `excuse`, another one, is found, ending in time is all that is asked.
+        """
+        ended = self.run(command, limit)
+        why = ""
+        if excuse and ended.code != ENDED_BY_LIMIT and re.search(excuse, ended.text):
+            why = ""
+        elif ended.code not in codes:
+            why = f"exit code {ended.code}, expected {' or '.join(map(str, codes))}"
+        elif says and not re.search(says, ended.text):
+            why = f"does not say {says!r}"
+        elif also:
+            why = also() or ""
+        self.note(name, why, ended.text)
+
+    def note(self, name, why, text=""):
+        self.results.setdefault(self.section, []).append((name, not why, why))
+        if why:
+            print(f"wrong: {self.section}: {name}: {why}", file=sys.stderr)
+            print("\n".join("    " + line for line in text.splitlines()[-12:]), file=sys.stderr)
+
+    def mounted(self, path, size, command):
+        """`command` with a file system of `size` at `path`."""
+        script = f"mkdir -p {path} 2>/dev/null; mount -t tmpfs -o size={size} none {path} && {command}"
+        return f"{self.unshare} bash -c {shlex.quote(script)}"
+
+    def prepare(self):
+        commands = [f"{self.gnnplan} graph generate planted --vertices 200 --nonzeros 1600 --features 12 --classes 4 -o small.npz",
+                    f"{self.gnnplan} graph generate planted --vertices 20000 --nonzeros 400000 --features 128 --classes 8 -o large.npz",
+                    f"{self.gnnplan} plan --graph large.npz --hidden 64 --ranks 2 -o large2.json"]
+        commands += [f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks {n} --scheme rdm -o small{n}.json" for n in (1, 2, 4, 16)]
+        for command in commands:
+            ended = self.run(command)
+            if ended.code != 0:
+                raise SystemExit(f"faults: cannot prepare: {command}\n{ended.text}")
+
+    def one(self, arguments="", plan=1, data="small.npz"):
+        where = "" if plan == 1 else "--in-process"
+        return f"{self.gnnrun} small{plan}.json --data {data} --threads 1 {where} {arguments}"
+
+    def exists(self, *names):
+        missing = [name for name in names if not (self.folder / name).exists() or (self.folder / name).stat().st_size == 0]
+        return f"{', '.join(missing)} is missing or empty" if missing else ""
+
+    # --- sections ---
+
+    def speech(self):
+        """stderr and stdout that cannot be written to."""
+        for target in ("2>/dev/full", "2>&-"):
+            self.expect(f"missing input {target}", f"{self.gnnplan} graph info /nonexistent {target}", [66])
+            self.expect(f"training {target}", self.one(f"--epochs 20 --report a.json {target}"), [0], also=lambda: self.exists("a.json"))
+            self.expect(f"planning {target}", f"rm -f p.json; {self.gnnplan} plan --graph small.npz --hidden 8 --ranks 2 -o p.json {target}",
+                        [0], also=lambda: self.exists("p.json"))
+        self.expect("a log that fills while training",
+                    self.mounted("logs", "4k", "(head -c 4000 /dev/zero >logs/filler; " + self.one("--epochs 200 -v --report a.json 2>logs/log") + ")"), [0])
+        self.expect("the reader of stderr goes away", self.one("--epochs 2000 -v --report a.json") + " 2> >(head -c 1 >/dev/null)", [0])
+        for arguments in ("--help", "--version", "datasets list", "plan --help"):
+            self.expect(f"{arguments} >/dev/full", f"{self.gnnplan} {arguments} >/dev/full", [74])
+            self.expect(f"{arguments} >&-", f"{self.gnnplan} {arguments} >&-", [74])
+
+    def outputs(self):
+        """Files that cannot be written, and outputs that are inputs."""
+        files = "--metrics m.jsonl --trace t.json"
+        self.expect("report on a full disk", "rm -f m.jsonl t.json; " + self.mounted("disk", "8k", self.one(f"--epochs 30 --report disk/r.json {files}")),
+                    [74], "total ", lambda: self.exists("m.jsonl", "t.json"))
+        self.expect("report on a full disk, under mpirun",
+                    "rm -f m.jsonl t.json; " + self.mounted("disk", "8k", f"mpirun -n 2 {self.gnnrun} small2.json --data small.npz --threads 1 --epochs 30 --report disk/r.json {files}"),
+                    [74], "total ", lambda: self.exists("m.jsonl", "t.json"))
+        self.expect("metrics on a full device", "rm -f r.json; " + self.one("--epochs 30 --metrics /dev/full --report r.json"), [74], "total ",
+                    lambda: self.exists("r.json"))
+        self.expect("plan on a full disk", self.mounted("disk", "4k", f"{self.gnnplan} plan --graph small.npz --hidden 8 -o disk/p.json"), [74], "p.json: cannot write")
+        self.expect("a folder that is not there", self.one("--report none/r.json"), [73])
+        for flags in ("--report small1.json", "--report small.npz", "--trace small.npz", "--report x --metrics x"):
+            self.expect(flags, self.one(f"--epochs 2 {flags}"), [64], "would overwrite|same file")
+        self.expect("plan -o its own graph", f"{self.gnnplan} plan --graph small.npz --hidden 8 -o small.npz", [64], "would overwrite")
+        self.expect("a pipe for data", "mkfifo -m 600 pipe 2>/dev/null; " + self.one("--epochs 2", data="pipe"), [66], "not a regular file", limit=10)
+
+    def shared_memory(self):
+        """/dev/shm of any size."""
+        sizes = ("4k", "4m", "64m") if self.quick else ("4k", "1m", "2m", "4m", "8m", "32m", "64m")
+        for size in sizes:
+            for ranks in (2, 4, 16):
+                for transport in ("", "OMPI_MCA_btl=tcp,self "):
+                    run = f"{transport}mpirun -n {ranks} {self.gnnrun} small{ranks}.json --data small.npz --threads 1 --epochs 5"
+                    self.expect(f"{size}, {ranks} ranks {transport}", self.mounted("/dev/shm", size, run), [0])
+
+    def memory(self):
+        """Address space of any size: a run ends well, or with 3 and a word of memory."""
+        for kib in range(25000, 120000, 19000 if self.quick else 3000):
+            run = f"{self.gnnrun} large2.json --data large.npz --threads 1 --epochs 2 -q"
+            self.expect(f"{kib} KiB, threads", f"ulimit -v {kib}; {run} --in-process", [0, 3], "one epoch|out of memory|no thread")
+        for kib in range(60000, 400000, 120000 if self.quick else 20000):
+            run = f"{self.gnnrun} large2.json --data large.npz --threads 1 --epochs 2 -q"
+            command = f"mpirun -n 2 bash -c {shlex.quote(f'ulimit -v {kib}; exec {run}')}"
+            self.expect(f"{kib} KiB, mpirun", command, [0, 3], "one epoch|out of memory",
+                        excuse="An error occurred in MPI_Init")  # the library's own lack of memory
+
+    def ranks_that_disagree(self):
+        """mpirun with other arguments for rank 1."""
+        same = f"{self.gnnrun} small2.json --data small.npz --threads 1"
+        self.run(f"{self.gnnplan} graph generate planted --vertices 200 --nonzeros 1600 --features 12 --classes 4 --seed 2 -o other.npz")
+        cases = [(flags, 78, "is not the same on every rank") for flags in
+                 ("--epochs 6", "--seed 2", "--lr 0.5", "--weight-decay 0.5", "--decay-all", "--feature-norm row", "--dropout 0.5",
+                  "--eval-every 7", "--autotune 2", "--bind off", "--trace t.json", "--dry-run")]
+        cases += [("--no-such-flag", 64, "rank 1: "), ("--help", 64, "rank 1 was asked for help"), ("--in-process", 64, "exclude")]
+        for flags, code, says in cases[::3] if self.quick else cases:
+            self.expect(flags, f"mpirun -n 1 {same} : -n 1 {same} {flags}", [code], says)
+        self.expect("another graph", f"mpirun -n 1 {same} : -n 1 {same.replace('small.npz', 'other.npz')}", [78])
+        self.expect("another plan", f"mpirun -n 1 {same} : -n 1 {same.replace('small2', 'small4')}", [78])
+
+    def signals(self):
+        """Signals end a run after an epoch, with its files written."""
+        for name in ("INT", "TERM", "USR1", "USR2"):
+            for plan, start in ((4, self.one("", plan=4)), (2, f"exec mpirun -n 2 {self.gnnrun} small2.json --data small.npz --threads 1")):
+                run = f"rm -f m r; ({start} --epochs 100000000 --metrics m --report r) & pid=$!; until test -s m; do sleep .01; done; "
+                # The shell's child is the process itself, or mpirun, which hands the signal on to its ranks.
+                target = "$(pgrep -P $pid || echo $pid)" if plan == 4 else "$pid"
+                # Of a SIGINT or SIGTERM that mpirun gets it tells its ranks, and then its own code.
+                codes = [75] if plan == 4 or name in ("USR1", "USR2") else [1, 75, 130, 143]
+                self.expect(f"SIG{name}, {'threads' if plan == 4 else 'mpirun'}", f"{run} kill -{name} {target}; wait $pid", codes,
+                            also=lambda: self.exists("m", "r"), limit=30)
+
+    def killed_ranks(self):
+        """SIGKILL of a rank at a random time: all end within 30 s and leave nothing."""
+        for attempt in range(5 if self.quick else 50):
+            delay = self.random.uniform(0.02, 2.5)
+            rank = self.random.randrange(4)
+            run = (f"mpirun -n 4 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {self.gnnrun} small4.json --data small.npz --threads 1 "
+                   f"--epochs 100000000 -q --report killed.json' & mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep {delay:.3f}; "
+                   f"kill -KILL $(cat pid.{rank}); wait $mpirun; code=$?; rm -f pid.*; "
+                   # Ranks are removed, and their folders with them, a moment after mpirun has ended.
+                   'for i in $(seq 20); do left=$(find /dev/shm sessions *.tmp-* ! -type d 2>/dev/null); test -z "$left" && break; sleep .1; done; '
+                   'echo "left behind: $left"; exit $code')
+            ended = self.run(self.mounted("/dev/shm", "64m", f"mkdir -p sessions; export TMPDIR=$PWD/sessions; {run}"), 35)
+            why = "" if ended.code == 137 else f"exit code {ended.code}, expected 137"
+            if not why and not ended.text.endswith("left behind: \n"):
+                why = "something is left behind"
+            self.note(f"kill {attempt + 1}: rank {rank} after {delay:.2f} s", why, ended.text)
+
+
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"), help="where gnnplan and gnnrun are")
+    parser.add_argument("--only", default=",".join(SECTIONS), help="sections, separated by commas: " + ", ".join(SECTIONS))
+    parser.add_argument("--quick", action="store_true", help="fewer cases of a kind")
+    parser.add_argument("--seed", type=int, default=random.randrange(2**31), help="of the times at which ranks are killed")
+    options = parser.parse_args()
+    chosen = options.only.split(",")
+    for name in chosen:
+        if name not in SECTIONS:
+            parser.error(f"there is no section {name}")
+    faults = Faults(options.bin.resolve(), options.quick, options.seed)
+    try:
+        if faults.run(faults.mounted("probe", "4k", "true")).code != 0:
+            print("skipped: this account may not mount file systems of its own (unshare)")
+            return 77
+        faults.prepare()
+        for name in chosen:
+            faults.section = name.replace("_", " ")
+            getattr(faults, name)()
+    finally:
+        faults.close()
+    print(f"seed {options.seed}\n\n| faults | tried | right | wrong |\n|---|---|---|---|")
+    total = [0, 0]
+    for section, cases in faults.results.items():
+        right = sum(case[1] for case in cases)
+        total = [total[0] + len(cases), total[1] + right]
+        print(f"| {section} | {len(cases)} | {right} | {len(cases) - right} |")
+    print(f"| all | {total[0]} | {total[1]} | {total[0] - total[1]} |")
+    return 0 if total[0] == total[1] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
