@@ -114,6 +114,7 @@ private:
 
 Document parse(std::string_view text, const std::string& where, const ParseLimits& limits) {
     Builder builder(where, limits);
+    if (text.empty()) throw Error(ErrorCode::data, "not valid JSON: the file is empty", where);
     if (text.find('\0') != std::string_view::npos) {  // where nlohmann stops reading
         throw Error(ErrorCode::data, "a byte of value 0 is no part of JSON", where);
     }

@@ -111,8 +111,9 @@ Autotuner Trainer::make_tuner() {
     const Trials fitting = fitting_trials(plan_, usable, counts_of(dataset_), static_cast<bool>(hooks_.cache_features));
     Autotuner tuner(fitting.trials, rules);
     if (!tuner.tuning()) {
-        note("not tuning: fewer than two candidates can be tried in " + std::to_string(options_.epochs) +
-             " epochs and the memory allowed");
+        note(fitting.trials.size() < 2
+                 ? "not tuning: the memory allowed holds too few candidates beside the loaded graph"
+                 : "not tuning: " + std::to_string(options_.epochs) + " epochs are too few to try two candidates");
         return {{first}, rules};
     }
     cached_feature_bytes_ = fitting.feature_bytes;

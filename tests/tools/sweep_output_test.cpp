@@ -233,7 +233,7 @@ TEST(SweepTable, FitsHundredColumns) {
 }
 
 TEST(SweepReport, SaysOnceWhatAPresetCanBeTrustedWith) {
-    const std::string trust = "seconds may be up to three times too small";
+    const std::string trust = "typically three times too small";
     SweepReport report{"graph", "machine", {sample(), {"a note"}}, {"a sentence"}};
     const std::string text = report_text(report, false);
     EXPECT_THAT(text, HasSubstr("a note\n"));

@@ -10,7 +10,10 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Trust, APresetSaysWhatWasFoundOfPresets) {
-    const std::string sentence = trust_sentence(Machine{});
+    Machine preset;
+    EXPECT_THAT(trust_sentence(preset), HasSubstr("gains from more ranks are optimistic"));
+    preset.accelerators = true;
+    const std::string sentence = trust_sentence(preset);
     for (const char* part : {"orders and schemes can be trusted", "three times too small", "more GPUs are optimistic",
                              "docs/published.md"}) {
         EXPECT_THAT(sentence, HasSubstr(part));

@@ -1,6 +1,7 @@
 #include "tools/common/main.hpp"
 
 #include "planner/catalog/suggest.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/streams.hpp"
 #include "tools/common/version.hpp"
 
@@ -58,6 +59,16 @@ public:
         while (root->get_parent() != nullptr) root = root->get_parent();
         return fmt::format("Exit codes: 0 done, 1 the answer is no, 3 nothing fits, 64 and up errors: see {} --help\n",
                            root->get_name());
+    }
+    // As CLI11 does, with long descriptions broken into lines.
+    std::string make_option(const CLI::Option* option, bool is_positional) const override {
+        std::string name = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+        const std::string description = make_option_desc(option);
+        if (description.empty()) return name + "\n";
+        const std::string blanks(get_column_width(), ' ');
+        const bool fits = name.size() < blanks.size();
+        const std::string first = fits ? name + blanks.substr(name.size()) : blanks;
+        return (fits ? "" : name + "\n") + wrapped(first, blanks, description);
     }
     // Type and default; CLI11 would add every check and exclusion.
     std::string make_option_opts(const CLI::Option* option) const override {

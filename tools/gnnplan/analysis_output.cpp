@@ -2,6 +2,7 @@
 
 #include "planner/io/plan_keys.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 
@@ -109,7 +110,7 @@ std::string analysis_text(const Analysis& analysis, const RunReport& report, boo
                           format_seconds(analysis.waiting_seconds))
             : "";
     return head + step_table(analysis, color) + "\n" + totals_table(analysis, color) + waiting + "\n" +
-           bold("hint", color) + "     " + analysis.hint.text + "\n";
+           wrapped(bold("hint", color) + "     ", "         ", analysis.hint.text);
 }
 
 io::Document encode(const Analysis& analysis, const RunReport& report) {

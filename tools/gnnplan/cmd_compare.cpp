@@ -74,7 +74,7 @@ void add_rows(Table& table, const Difference& d) {
 // Whether the predictions can be told apart, and what they can be trusted with.
 std::string trust_text(const Comparison& comparison) {
     const std::optional<bool> tie = comparison.tie();
-    if (!tie) return "";
+    if (!tie || comparison.a.configuration == comparison.b.configuration) return "";
     const double ratio = *comparison.b.predicted_seconds / *comparison.a.predicted_seconds;
     const Machine& machine = *comparison.machine();
     const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));

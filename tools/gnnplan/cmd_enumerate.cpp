@@ -30,9 +30,10 @@ std::string part_listed(const io::EnumerationDocument& document) {
 
 std::string headline(const io::EnumerationDocument& document) {
     return wrapped("", "",
-                   fmt::format("{} configurations{} of widths {} on N={} nnz={}, {} ranks{}",
-                               document.configurations.size(), part_listed(document), widths_text(document.widths),
-                               format_count(document.vertices), format_count(document.nonzeros), document.ranks,
+                   fmt::format("{} configuration{}{} of widths {} on N={} nnz={}, {} rank{}{}",
+                               document.configurations.size(), document.configurations.size() == 1 ? "" : "s",
+                               part_listed(document), widths_text(document.widths), format_count(document.vertices),
+                               format_count(document.nonzeros), document.ranks, document.ranks == 1 ? "" : "s",
                                document.replication ? fmt::format(", R_A={}", *document.replication) : "")) +
            "\n";
 }

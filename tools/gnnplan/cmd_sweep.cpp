@@ -1,6 +1,8 @@
 // gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
 #include "planner/io/files.hpp"
+#include "tools/common/options.hpp"
 #include "tools/common/outputs.hpp"
+#include "tools/common/run_question.hpp"
 #include "tools/common/streams.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibration.hpp"
@@ -28,6 +30,7 @@ namespace {
 
 struct SweepOptions {
     ProblemFlags problem;
+    RunQuestion run;
     std::vector<std::string> vary;
     bool compare_schemes = false;
     std::optional<std::string> break_even, csv, plot;
@@ -116,7 +119,8 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
 int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_files(options);
     std::vector<Variation> variations = variations_of(options);
-    const LoadedProblem loaded = load_problem(options.problem);
+    LoadedProblem loaded = load_problem(options.problem);
+    loaded.problem.record.run = run_record(options.run);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);
     // One for all points, so that they differ by what varies only.
     const Question question{&loaded, options.problem.shape, options.problem.search,
@@ -155,6 +159,8 @@ void add_sweep(CLI::App& root, Context& context) {
                     "--plot reddit.svg\n"
                     "gnnplan sweep --graph reddit --machine a6000x8 --ranks 8 --break-even bandwidth");
     add_problem_flags(command, options->problem);
+    add_run_question(command, options->run);
+    under_heading(command, "Run");
     command
         .add_option("--vary", options->vary,
                     fmt::format("Values of one of {}; again for another one. Bandwidth is of both links, bytes per "

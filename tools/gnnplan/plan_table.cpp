@@ -24,7 +24,11 @@ std::string separation_line(const Selection& selection) {
     const std::string error = fmt::format("predictions err by {:.0f} % {}", 100 * cost::model_error(machine),
                                           machine.calibration ? "(median, cross-validated)" : "or more");
     const std::int64_t tied = ties(selection);
-    if (tied == 1) return labelled("lead", fmt::format("#1 leads #2 by {:.2g} %; {}.", 100 * *slower, error));
+    if (tied == 1) {
+        const std::string lead = *slower < 1 ? fmt::format("#1 leads #2 by {:.2g} %", 100 * *slower)
+                                             : fmt::format("#1 is {:.2g} times as fast as #2", 1 + *slower);
+        return labelled("lead", fmt::format("{}; {}.", lead, error));
+    }
     return labelled("tie", fmt::format("#1 to #{} are a tie: {}. gnnrun will time those of the plan during its first "
                                        "epochs, using at most 5 % of the run.",
                                        tied, error));
@@ -120,7 +124,7 @@ public:
         for (const Alternative& a : selection_.plan.alternatives) {
             if (!a.choice.starts_with("baseline")) continue;
             const char* who = a.choice == "baseline" ? "PyTorch Geometric" : "DGL";
-            table.add(cells("", "-", a.configuration, a.predicted, fmt::format("as {}: nothing kept", who)));
+            table.add(cells("", "-", a.configuration, a.predicted, fmt::format("as {}: no ÂX once", who)));
         }
     }
 

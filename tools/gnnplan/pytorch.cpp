@@ -43,7 +43,7 @@ std::string head(const Plan& plan) {
     const std::string trust = trust_sentence(plan.machine);
     return "#!/usr/bin/env python3\n"
            "# A plan of gnnplan in PyTorch. One process trains with the plan's products in the plan's order:\n"
-           "#     python3 THIS_FILE GRAPH.npz [EPOCHS]\n"
+           "#     python3 THIS_FILE GRAPH [EPOCHS]        GRAPH: an .npz file or an OGB folder, as gnnrun reads\n"
            "# What each of several ranks would hold and send is in the comments. See docs/pytorch.md.\n"
            "#\n" +
            comment("graph", graph_line(plan.problem)) + comment("plan", configuration_text(chosen.configuration)) +
@@ -108,8 +108,8 @@ std::string network(const Plan& plan) {
     const Configuration& c = plan.candidates.front().configuration;
     std::string out = "def network(x, W, b):\n";
     for (int layer = 1; layer <= depth(c); ++layer) {
-        const bool dropped = layer > 1 || !c.constant_input;
-        if (dropped) out += "    x = F.dropout(x, DROPOUT)\n";
+        if (layer > 1) out += "    x = F.dropout(x, DROPOUT)\n";
+        if (layer == 1 && !c.constant_input) out += "    x = F.dropout(x, INPUT_DROPOUT)\n";
         std::string product;
         if (cached(c, layer)) {
             product = "x @ W[1]";
@@ -133,16 +133,20 @@ std::string network(const Plan& plan) {
 std::string settings(const Plan& plan) {
     const GraphRecord& graph = plan.problem.graph;
     const Configuration& c = plan.candidates.front().configuration;
+    const RunRecord& run = plan.problem.run;
     const auto flag = [](bool value) { return value ? "True" : "False"; };
     const char* normalisation = graph.normalisation == Normalisation::symmetric  ? "symmetric"
                                 : graph.normalisation == Normalisation::row_mean ? "row_mean"
                                                                                  : "none";
     return fmt::format(
         "WIDTHS = [{}]\nBIAS = {}\nSYMMETRISE = {}\nSELF_LOOPS = {}\nNORMALISATION = \"{}\"\nLOSS_ROWS = {}\n"
-        "CACHE_AX = {}\nDROPOUT = 0.0  # of every layer's input{}\nLEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n",
+        "CACHE_AX = {}\nSPLIT = \"{}\"  # of an OGB folder with several\nEPOCHS = {}\n"
+        "DROPOUT = {}  # of every layer's input but the features\n{}LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n",
         fmt::join(plan.problem.model.widths, ", "), flag(plan.problem.model.bias), flag(graph.symmetrised),
-        flag(graph.self_loops), normalisation, flag(c.loss_rows), flag(c.cached_aggregation),
-        c.constant_input ? " but the features" : "");
+        flag(graph.self_loops), normalisation, flag(c.loss_rows), flag(c.cached_aggregation), graph.split, run.epochs,
+        run.dropout.value_or(0),
+        c.constant_input ? ""
+                         : fmt::format("INPUT_DROPOUT = {}\n", run.input_dropout.value_or(run.dropout.value_or(0))));
 }
 
 bool needs_product(const Configuration& configuration) {

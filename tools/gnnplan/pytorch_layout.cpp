@@ -151,9 +151,10 @@ std::vector<Line> collectives(const Plan& plan) {
 std::string launch_line(const Plan& plan) {
     const int ranks = plan.problem.ranks;
     const int node = plan.machine.ranks_per_node;
-    if (ranks <= node) return fmt::format("torchrun --nproc-per-node {} train.py", ranks);
+    if (ranks <= node) return fmt::format("torchrun --nproc-per-node {} train.py GRAPH, once it is distributed", ranks);
     return fmt::format(
-        "torchrun --nnodes {} --nproc-per-node {} --rdzv-backend c10d --rdzv-endpoint HOST:29500 train.py",
+        "torchrun --nnodes {} --nproc-per-node {} --rdzv-backend c10d --rdzv-endpoint HOST:29500 train.py GRAPH, once "
+        "it is distributed",
         (ranks + node - 1) / node, node);
 }
 

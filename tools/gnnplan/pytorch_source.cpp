@@ -3,6 +3,7 @@
 namespace gnnplan::tools {
 
 const char* const pytorch_imports = R"py(
+import pathlib
 import sys
 
 import numpy
@@ -115,22 +116,41 @@ def glorot(rows, columns):
     return torch.nn.init.xavier_uniform_(torch.empty(rows, columns)).requires_grad_()
 
 
+def arrays(path):
+    """The arrays of an .npz file; those of an OGB folder under the same names."""
+    folder = pathlib.Path(path)
+    if not folder.is_dir():
+        with numpy.load(path) as file:
+            return dict(file)
+
+    def table(pattern, kind):
+        found = sorted(folder.glob(pattern + ".csv*"))
+        return numpy.loadtxt(found[0], kind, delimiter=",", ndmin=2) if found else None
+
+    found = {"edge_index": table("raw/edge", numpy.int64).T,
+             "num_nodes": table("raw/num-node-list", numpy.int64)[0, 0],
+             "x": table("raw/node-feat", numpy.float32),
+             "y": table("raw/node-label", numpy.float64),
+             "train_idx": table(f"split/{SPLIT or '*'}/train", numpy.int64)}
+    return {name: values for name, values in found.items() if values is not None}
+
+
 def read(path):
     """Sets A, At; features, labels of the computed rows, which of those train, initial weights."""
     global A, At
-    with numpy.load(path) as file:
-        n = int(file["num_nodes"]) if "num_nodes" in file else len(file["x"])
-        target, source = edges(file, n)
-        random = numpy.random.default_rng(1)  # where the file has only a graph; gnnrun draws others
-        x = file["x"] if "x" in file else random.random((n, WIDTHS[0]))
-        y = file["y"] if "y" in file else random.integers(WIDTHS[-1], size=n)
-        X = torch.from_numpy(x.astype(numpy.float32))
-        y = torch.from_numpy(y.reshape(-1).astype(numpy.int64))
-        if "train_idx" in file:
-            training = file["train_idx"]
-        else:
-            mask = file["train_mask"] if "train_mask" in file else numpy.ones(n)
-            training = numpy.flatnonzero(mask)
+    file = arrays(path)
+    n = int(file["num_nodes"]) if "num_nodes" in file else len(file["x"])
+    target, source = edges(file, n)
+    random = numpy.random.default_rng(1)  # where the file has only a graph; gnnrun draws others
+    x = file["x"] if "x" in file else random.random((n, WIDTHS[0]))
+    y = file["y"] if "y" in file else random.integers(WIDTHS[-1], size=n)
+    X = torch.from_numpy(x.astype(numpy.float32))
+    y = torch.from_numpy(numpy.nan_to_num(y.reshape(-1), nan=-1).astype(numpy.int64))
+    if "train_idx" in file:
+        training = file["train_idx"].reshape(-1)
+    else:
+        mask = file["train_mask"] if "train_mask" in file else numpy.ones(n)
+        training = numpy.flatnonzero(mask)
     A, At = matrices(target, source, weights(target, source, n), n, training)
     if LOSS_ROWS:
         y, training = y[torch.from_numpy(numpy.sort(training))], numpy.arange(len(training))
@@ -156,7 +176,7 @@ def train(X, y, training, W, b, epochs):
 
 if __name__ == "__main__":
     torch.manual_seed(1)
-    epochs = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    epochs = int(sys.argv[2]) if len(sys.argv) > 2 else EPOCHS
     for epoch, loss in enumerate(train(*read(sys.argv[1]), epochs), 1):
         print(f"epoch {epoch}  loss {loss:.6f}")
 )py";

@@ -27,9 +27,11 @@ std::string time_line(const Plan& plan) {
         every == 0 ? "no evaluation"
                    : fmt::format("evaluation {} ({} x {}, every {})", seconds(count * one), count, seconds(one),
                                  every == 1 ? "epoch" : fmt::format("{} epochs", format_count(every)));
-    return labelled(
-        "run", fmt::format("{} epochs: training {}, {}, setup {}; {} beside loading the data", format_count(run.epochs),
-                           seconds(training), evaluation, seconds(setup), seconds(setup + training + count * one)));
+    return labelled("run",
+                    fmt::format("{} epochs: training {}, {}{}; {} in all, without loading and preparing the data",
+                                format_count(run.epochs), seconds(training), evaluation,
+                                setup > 0 ? fmt::format(", products made once {}", seconds(setup)) : "",
+                                seconds(setup + training + count * one)));
 }
 
 // The memory while candidates are tried, when a run tries any.

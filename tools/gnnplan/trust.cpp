@@ -2,6 +2,8 @@
 
 #include "tools/common/format.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace gnnplan::tools {
@@ -13,9 +15,10 @@ bool calibrated(const Machine& machine) { return machine.measured || machine.cal
 
 std::string trust_sentence(const Machine& machine) {
     if (calibrated(machine)) return "";
-    return "Not measured here: orders and schemes can be trusted; seconds may be up to three times too small, and "
-           "gains "
-           "from more GPUs are optimistic (docs/published.md).";
+    return fmt::format(
+        "Not measured here: orders and schemes can be trusted; seconds are typically three times too small (at worst "
+        "eight), and gains from more {} are optimistic (docs/published.md).",
+        machine.accelerators ? "GPUs" : "ranks");
 }
 
 double trusted_digits(double value, const Machine& machine) {

@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 std::string text_of(const std::optional<T>& value) {
-    return value ? fmt::format("{}", *value) : "its default";
+    return value ? fmt::format("{}", *value) : "not given";
 }
 
 std::string on_or_off(bool value) { return value ? "given" : "not given"; }
@@ -28,7 +28,7 @@ std::vector<Fact> decode(std::string_view text) {
     std::vector<Fact> facts;
     const auto next = [&] {
         const std::size_t end = std::min(text.find('\0'), text.size());
-        const std::string field(text.substr(0, end));
+        std::string field(text.substr(0, end));
         text.remove_prefix(std::min(end + 1, text.size()));
         return field;
     };
@@ -56,7 +56,10 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
             {"--autotune", text_of(options.autotune)},
             {"--feature-norm", flags.feature_norm},
             {"--bind", flags.bind},
-            {"--trace", on_or_off(flags.trace.has_value())}};
+            {"--backend", flags.backend},
+            {"--report", text_of(flags.report)},
+            {"--metrics", text_of(flags.metrics)},
+            {"--trace", text_of(flags.trace)}};
 }
 
 std::vector<Fact> facts_of_data(const data::Dataset& dataset) {

@@ -1,8 +1,12 @@
 #include "tools/gnnrun/interruption.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -13,18 +17,24 @@ constexpr std::array<std::pair<int, const char*>, 4> caught{
 
 // A signal handler can reach nothing but what is global.
 std::atomic<int> received = 0;
+std::atomic<bool> speaks = false;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 // A second signal, whichever it is, ends the process at once.
 extern "C" void remember(int signal) {
-    if (received.exchange(signal) == 0) return;
+    if (received.exchange(signal) == 0) {
+        constexpr std::string_view text = "finishing the epoch; a second signal ends the run at once\n";
+        if (speaks && ::write(STDERR_FILENO, text.data(), text.size()) < 0) errno = 0;  // nobody hears it
+        return;
+    }
     std::signal(signal, SIG_DFL);
     std::raise(signal);
 }
 
 }  // namespace
 
-void catch_interruptions() {
+void catch_interruptions(bool says_so) {
+    speaks = says_so;
     struct sigaction action = {};
     action.sa_handler = remember;
     action.sa_flags = SA_RESTART;

@@ -103,7 +103,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
         progress.show(epoch);
         if (first) metrics_->add(epoch);
     };
-    catch_interruptions();
+    if (first || !shared) catch_interruptions(first && !flags_.quiet);
     hooks.stop = interruption;
     std::optional<TraceRecorder> recorder;
     if (flags_.trace) {

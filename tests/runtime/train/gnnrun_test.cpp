@@ -406,6 +406,8 @@ TEST_F(UnderMpi, RanksThatDisagreeEndAndSayInWhat) {
              {same, same + " --autotune 2", 78, "--autotune is not the same"},
              {same, same + " --bind off", 78, "--bind is not the same"},
              {same, same + " --trace @t.json", 78, "--trace is not the same"},
+             {same, same + " --report @r.json", 78, "--report is not the same on every rank: not given on rank 0"},
+             {same, same + " --backend reference", 78, "--backend is not the same"},
              {same + " --dry-run", same, 78, "--dry-run is not the same"},
              {same, "@other2.json --data @graph", 78, "the plan is not the same"},
              {same, "@plan2.json --data @labels", 78, "the labels is not the same"},
@@ -419,7 +421,7 @@ TEST_F(UnderMpi, RanksThatDisagreeEndAndSayInWhat) {
              {same, same + " --epochs", 64, "rank 1: --epochs"},
              {same, same + " --help", 64, "rank 1 was asked for help"},
              {same, "--version", 64, "rank 1 was asked for help"},
-             {same + " --epochs 2", same + " --epochs 2 --threads 2 --backend reference -q", 0, "one epoch"}}) {
+             {same + " --epochs 2", same + " --epochs 2 --threads 2 -q", 0, "one epoch"}}) {
         const Outcome outcome = run(std::string("timeout -k 5 60 ") + MPIRUN + " 1 " + program + " " + c.first +
                                     " : -n 1 " + program + " " + c.second);
         EXPECT_EQ(outcome.code, c.code) << c.second << outcome.output;
