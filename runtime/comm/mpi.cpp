@@ -5,6 +5,7 @@
 #include "runtime/comm/mpi_exchange.hpp"
 #include "runtime/comm/node_rings.hpp"
 #include "runtime/comm/packed_exchange.hpp"
+#include "runtime/comm/room.hpp"
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/out_of_memory.hpp>
@@ -159,6 +160,8 @@ std::vector<std::string> MpiCommunicator::control_all_gather(const std::string& 
 MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes) {
     ensure(largest_message_bytes >= 8 && largest_message_bytes <= std::numeric_limits<int>::max(),
            "MPI messages: the largest must have 8 to 2^31 - 1 bytes");
+    // With less than about 200 MiB of addresses Open MPI fails, crashes or hangs while it starts.
+    require_room(std::size_t{256} << 20);
     keep_unasked_messages_short();
     int provided = MPI_THREAD_SINGLE;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");

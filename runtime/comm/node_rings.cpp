@@ -3,6 +3,8 @@
 // standard allows that where the window's memory model is the unified one.
 #include "runtime/comm/node_rings.hpp"
 
+#include "runtime/comm/room.hpp"
+
 #include <gnnplan/base/memory_text.hpp>
 
 #include <sched.h>
@@ -136,8 +138,10 @@ std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control, std::stri
     const std::size_t window = rings->part_bytes() * static_cast<std::size_t>(rings->size_);
     const std::size_t needed = window + window / 8 + (1U << 20U);  // the library's own pages included
     const std::optional<std::size_t> room = room_for_windows();
-    if (everywhere(!room || *room >= needed, rings->node_) && rings->open()) return rings;
-    if (room) {
+    constexpr std::size_t spare = 32U << 20U;  // for what the library maps besides
+    const bool fits = (!room || *room >= needed) && has_room(needed + spare);
+    if (everywhere(fits, rings->node_) && rings->open()) return rings;
+    if (room && *room < needed) {
         const auto text = [](std::size_t bytes) { return memory_text(static_cast<std::int64_t>(bytes)); };
         note = "ranks of this node exchange rows without shared memory, which is slower: " + window_folder() + " has " +
                text(*room) + " free, " + text(needed) + " are needed";

@@ -6,15 +6,12 @@
 
 #ifdef GNNPLAN_HWLOC
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/room.hpp"
 #include "runtime/place/shares.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#include <gnnplan/base/out_of_memory.hpp>
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -36,19 +33,12 @@ const char* openmp_variable() {
     return set == names.end() ? nullptr : *set;
 }
 
-// hwloc crashes when memory runs out while it looks around, so more than it takes is asked for first.
-void require_room() {
-    constexpr std::size_t bytes = std::size_t{64} << 20;  // its plugins take 40 MiB of addresses
-    void* room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) throw OutOfMemory(bytes);
-    ::munmap(room, bytes);
-}
-
 // Null where the system does not tell.
 Topology this_machine() {
     static std::mutex one_at_a_time;  // so that ranks as threads do not take the room from each other
     const std::lock_guard lock(one_at_a_time);
-    require_room();
+    // hwloc crashes when memory runs out while it looks around; its plugins alone take 40 MiB of addresses.
+    comm::require_room(std::size_t{64} << 20);
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) return nullptr;
     Topology owned(topology);
