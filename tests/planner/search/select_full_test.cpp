@@ -256,7 +256,7 @@ TEST(SelectFull, MemoryIsAHardFilter) {
 
 TEST(SelectFull, SaysWhatIsMissingWhenNothingFits) {
     SelectOptions options;
-    options.memory_per_rank = 60'000'000;
+    options.memory_per_rank = 100'000'000;
     const SelectResult none = select(problem(widths, 2, products), machine(), options);
     ASSERT_FALSE(none);
     EXPECT_EQ(none.code, ErrorCode::infeasible);
