@@ -92,8 +92,7 @@ private:
 // malformed, ErrorCode::usage when an option does not fit the data.
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
 
-// Whether a loss can be taken: there are training vertices, and each has a label where there are labels. Throws
-// ErrorCode::data.
+// Throws ErrorCode::data when there are no training vertices. That each has a label was found out by open_dataset().
 void check_training_set(const Dataset& dataset);
 
 }  // namespace gnnplan::data

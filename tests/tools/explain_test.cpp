@@ -1,4 +1,6 @@
 // gnnplan explain: the schedule adds up to the plan's own figures; runs are laid beside what was predicted.
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/parse.hpp"
 #include "tests/tools/tool.hpp"
 
 #include <gmock/gmock.h>
@@ -172,6 +174,22 @@ TEST(Explain, InTheWordsOfPyTorch) {
     }
     EXPECT_THAT(program("--ranks 8 --grid 2x4 --scheme rdm"), HasSubstr("all_to_all_single over y"));
     EXPECT_EQ(gnnplan("explain --pytorch --analyze run.json").code, 64);
+}
+
+// What a plan calls its graph and its split is text to the program, whatever it says.
+TEST(Explain, AStrangersNamesAreNoCode) {
+    const Folder folder;
+    const std::string file = planned(folder, "--graph cora --ranks 2 --machine a6000x8");
+    auto plan = nlohmann::ordered_json::parse(read_text(file));
+    plan["problem"]["graph"]["name"] = "cora\nimport os  # name";
+    plan["problem"]["graph"]["split"] = "\"\nimport os  # split";
+    plan["fingerprints"]["content"] = io::content_fingerprint(io::parse(plan.dump(), file));
+    write_text(file, plan.dump());
+    const Outcome program = gnnplan("explain --pytorch " + file);
+    ASSERT_EQ(program.code, 0) << program.err;
+    EXPECT_THAT(program.out, HasSubstr("cora import os  # name"));
+    EXPECT_THAT(program.out, HasSubstr(R"(SPLIT = "\"\nimport os  # split")"));
+    EXPECT_THAT(program.out, ::testing::Not(HasSubstr("\nimport os  #")));
 }
 
 // A run of two ranks and its plan, which was made for a preset.

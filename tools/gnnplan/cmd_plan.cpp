@@ -1,6 +1,7 @@
 // gnnplan plan: search, choose, write the plan.
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
@@ -48,9 +49,7 @@ constexpr std::array<NamedObjective, 4> objectives{{{"time", Objective::time},
 
 std::vector<Objective> parse_objectives(const std::string& text) {
     std::vector<Objective> parsed;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string name = text.substr(begin, end - begin);
+    for (const std::string& name : split(text, ",")) {
         const auto* known =
             std::find_if(objectives.begin(), objectives.end(), [&](const NamedObjective& o) { return name == o.name; });
         if (known == objectives.end()) {
@@ -58,7 +57,6 @@ std::vector<Objective> parse_objectives(const std::string& text) {
                         "a list of time, memory, volume, spmm");
         }
         parsed.push_back(known->objective);
-        begin = end + 1;
     }
     return parsed;
 }

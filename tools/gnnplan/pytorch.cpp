@@ -1,5 +1,6 @@
 #include "tools/gnnplan/pytorch.hpp"
 
+#include "planner/io/document.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
@@ -26,7 +27,11 @@ Operand operand(const Configuration& c, int layer) { return c.operands[static_ca
 bool cached(const Configuration& c, int layer) { return layer == 1 && c.cached_aggregation; }
 
 // "# title  text", broken at blanks; further lines are indented as the text.
-std::string comment(const std::string& title, const std::string& text, std::size_t indent = 11) {
+// Names are a plan's: a line break in one would begin a line of the program.
+std::string comment(const std::string& title, std::string text, std::size_t indent = 11) {
+    for (char& c : text) {
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    }
     return wrapped(fmt::format("# {:<{}}", title, indent - 2), "#" + std::string(indent - 1, ' '), text);
 }
 
@@ -140,11 +145,11 @@ std::string settings(const Plan& plan) {
                                                                                  : "none";
     return fmt::format(
         "WIDTHS = [{}]\nBIAS = {}\nSYMMETRISE = {}\nSELF_LOOPS = {}\nNORMALISATION = \"{}\"\nLOSS_ROWS = {}\n"
-        "CACHE_AX = {}\nSPLIT = \"{}\"  # of an OGB folder with several\nEPOCHS = {}\n"
+        "CACHE_AX = {}\nSPLIT = {}  # of an OGB folder with several\nEPOCHS = {}\n"
         "DROPOUT = {}  # of every layer's input but the features\n{}LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n",
         fmt::join(plan.problem.model.widths, ", "), flag(plan.problem.model.bias), flag(graph.symmetrised),
-        flag(graph.self_loops), normalisation, flag(c.loss_rows), flag(c.cached_aggregation), graph.split, run.epochs,
-        run.dropout.value_or(0),
+        flag(graph.self_loops), normalisation, flag(c.loss_rows), flag(c.cached_aggregation),
+        io::dump(io::Document(graph.split)), run.epochs, run.dropout.value_or(0),
         c.constant_input ? ""
                          : fmt::format("INPUT_DROPOUT = {}\n", run.input_dropout.value_or(run.dropout.value_or(0))));
 }

@@ -1,6 +1,7 @@
 #include "tools/gnnrun/agreement.hpp"
 
 #include "runtime/data/fingerprint.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/version.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ std::string text_of(const std::optional<T>& value) {
     return value ? fmt::format("{}", *value) : "not given";
 }
 
-std::string on_or_off(bool value) { return value ? "given" : "not given"; }
+std::string given_or_not(bool value) { return value ? "given" : "not given"; }
 
 // Names and values, each ended by a zero byte.
 std::string encode(const std::vector<Fact>& facts) {
@@ -24,32 +25,17 @@ std::string encode(const std::vector<Fact>& facts) {
     return text;
 }
 
-std::vector<Fact> decode(std::string_view text) {
-    std::vector<Fact> facts;
-    const auto next = [&] {
-        const std::size_t end = std::min(text.find('\0'), text.size());
-        std::string field(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-        return field;
-    };
-    while (!text.empty()) {
-        std::string name = next();
-        facts.push_back({std::move(name), next()});
-    }
-    return facts;
-}
-
 }  // namespace
 
 std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan) {
     return {{"the version of gnnrun", version()},
             {"the plan", plan.fingerprints.content},
-            {"--dry-run", on_or_off(flags.dry_run)},
+            {"--dry-run", given_or_not(flags.dry_run)},
             {"--epochs", std::to_string(options.epochs)},
             {"--seed", std::to_string(options.seed)},
             {"--lr", fmt::format("{}", options.learning_rate)},
             {"--weight-decay", fmt::format("{}", options.weight_decay)},
-            {"--decay-all", on_or_off(options.decay_all)},
+            {"--decay-all", given_or_not(options.decay_all)},
             {"--dropout", fmt::format("{}", options.dropout)},
             {"--input-dropout", text_of(options.input_dropout)},
             {"--eval-every", text_of(options.eval_every)},
@@ -72,18 +58,18 @@ std::vector<Fact> facts_of_data(const data::Dataset& dataset) {
 
 void require_same(comm::Communicator& comm, const std::vector<Fact>& facts) {
     const std::vector<std::string> all = comm.control_all_gather(encode(facts));
-    const std::vector<Fact> first = decode(all.front());
+    const std::string_view zero("\0", 1);
+    const std::vector<std::string> first = split(all.front(), zero);
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank] == all.front()) continue;
-        const std::vector<Fact> other = decode(all[rank]);
+        const std::vector<std::string> other = split(all[rank], zero);
         // The version comes first, so facts that another version lacks or adds are not reached.
-        const auto [mine, theirs] =
-            std::mismatch(first.begin(), first.end(), other.begin(), other.end(),
-                          [](const Fact& a, const Fact& b) { return a.name == b.name && a.value == b.value; });
-        ensure(mine != first.end() && theirs != other.end(), "ranks compare the same facts");
+        const auto differs = std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first;
+        const auto name = static_cast<std::size_t>(differs - first.begin()) / 2 * 2;
+        ensure(name + 1 < std::min(first.size(), other.size()), "ranks compare the same facts");
         throw comm::AgreedError(ErrorCode::mismatch,
-                                fmt::format("{} is not the same on every rank: {} on rank 0, {} on rank {}", mine->name,
-                                            mine->value, theirs->value, rank),
+                                fmt::format("{} is not the same on every rank: {} on rank 0, {} on rank {}",
+                                            first[name], first[name + 1], other[name + 1], rank),
                                 {}, "start all ranks with the same arguments, data and version");
     }
 }
