@@ -299,7 +299,7 @@ TEST(SelectFull, WhatIsNeededDoesNotDependOnWhatIsAllowed) {
 // A processor loads what it trains on; a device is fed by its host, however small its own memory is.
 TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
     Machine on = machine();
-    const Problem p = problem(widths, 8, products);
+    const Problem p = problem(widths, 12, products);
     SelectOptions options;
     options.memory_per_rank = load_bytes(products) - 1;
     const SelectResult processors = select(p, on, options);
