@@ -9,6 +9,7 @@ them. The exit code is 1 when a case is wrong.
 """
 import argparse
 import dataclasses
+import json
 import os
 import pathlib
 import random
@@ -201,7 +202,83 @@ class Faults:
             self.note(f"kill {attempt + 1}: rank {rank} after {delay:.2f} s", why, ended.text)
 
 
-SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks")
+    def stopped_ranks(self):
+        """SIGSTOP of a rank: the run ends with 69 after its timeout, and says which rank was last seen in which step."""
+        for attempt in range(2 if self.quick else 6):
+            ranks = (2, 4)[attempt % 2]
+            rank = self.random.randrange(ranks)
+            run = (f"rm -rf kept pid.*; mpirun -n {ranks} bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {self.gnnrun} small{ranks}.json --data small.npz "
+                   "--threads 1 --epochs 100000000 -q --timeout 2s --checkpoint kept --checkpoint-every 10' & mpirun=$!; "
+                   f"until test -s pid.{rank} -a -d kept && ls kept/* >/dev/null 2>&1; do sleep .05; done; kill -STOP $(cat pid.{rank}); wait $mpirun")
+            self.expect(f"{ranks} ranks, rank {rank} stops", run, [69], r"nothing has moved for 2 s: rank \d+ was last seen .* after step \S+ of epoch \d+",
+                        lambda: "" if any((self.folder / "kept").iterdir()) else "no checkpoint is left", limit=40)
+
+    def checkpoints(self):
+        """A run of 4 ranks, killed at a random time, goes on with other plans and ranks, and loses one interval at most."""
+        epochs, every = 400, 7
+        for ranks, scheme in ((3, "1d"), (2, "rdm"), (1, "rdm"), (4, "2d")):
+            self.run(f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks {ranks} --scheme {scheme} -o other{ranks}.json")
+        flags = f"--data small.npz --threads 1 --epochs {epochs} --dropout 0.25 -q"
+        self.run(f"mpirun -n 4 {self.gnnrun} small4.json {flags} --autotune 0 --report whole.json")
+        whole = [epoch["loss"] for epoch in json.loads((self.folder / "whole.json").read_text())["epochs"]]
+        for attempt in range(4 if self.quick else 20):
+            ranks = (1, 2, 3, 4)[attempt % 4]
+            shutil.rmtree(self.folder / "kept", ignore_errors=True)
+            (self.folder / "m.jsonl").unlink(missing_ok=True)
+            kill_at = self.random.randrange(1, epochs - every)
+            killed = (f"mpirun -n 4 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {self.gnnrun} small4.json {flags} --autotune 0 "
+                      f"--checkpoint kept --checkpoint-every {every} --metrics m.jsonl' & mpirun=$!; "
+                      f'until test "$(cat m.jsonl 2>/dev/null | wc -l)" -ge {kill_at}; do sleep .002; done; '
+                      f"kill -KILL $(cat pid.{self.random.randrange(4)}); wait $mpirun; rm -f pid.*")
+            self.run(killed, 35)
+            seen = sum(1 for _ in open(self.folder / "m.jsonl", encoding="utf-8"))
+            start = f"mpirun -n {ranks} {self.gnnrun}" if ranks > 1 else self.gnnrun
+            ended = self.run(f"{start} other{ranks}.json {flags} --checkpoint kept --checkpoint-every {every} --resume auto --report rest.json")
+            why = "" if ended.code == 0 else f"exit code {ended.code}, expected 0"
+            if not why:
+                rest = json.loads((self.folder / "rest.json").read_text())
+                lost = seen - rest.get("resumed_after", 0)
+                loss = rest["epochs"][-1]["loss"]
+                # One checkpoint may be on its way while the epochs of the next interval are trained.
+                if lost >= 2 * every:
+                    why = f"{lost} epochs are lost, with a checkpoint every {every}"
+                elif len(rest["epochs"]) != epochs or abs(loss - whole[-1]) > 1e-5 * whole[-1]:
+                    why = f"the last loss is {loss}, and {whole[-1]} of a run that was not killed"
+            self.note(f"killed after epoch {seen}, resumed on {ranks}", why, ended.text)
+        newest = max((self.folder / "kept").iterdir())
+        whole_bytes = newest.read_bytes()
+        further = f"{self.gnnrun} other1.json {flags.replace(str(epochs), str(epochs + 1))}"
+        for attempt in range(20 if self.quick else 200):
+            at = self.random.randrange(len(whole_bytes))
+            flipped = bytes([whole_bytes[at] ^ 1 << self.random.randrange(8)]) + whole_bytes[at + 1:]
+            newest.write_bytes(whole_bytes[:at] + (b"" if attempt % 2 == 0 else flipped))
+            name = f"{'cut' if attempt % 2 == 0 else 'flipped'} at byte {at}"
+            if attempt % 10 == 0:
+                self.expect(f"{name}, the folder", f"rm -rf new; {further} --resume kept --checkpoint new".replace(" -q", ""), [0], "the one before it is used")
+            else:
+                self.expect(name, f"{further} --resume {newest}", [65], "cut or altered")
+
+    def soak(self):
+        """2,000 epochs with a checkpoint every 10: memory stays, and so does the number of files."""
+        epochs = 300 if self.quick else 2000
+        command = (f"rm -rf kept; {self.one(f'--epochs {epochs} --checkpoint kept --checkpoint-every 10 --metrics soak.jsonl -q', plan=4)} & pid=$!; "
+                   "while kill -0 $pid 2>/dev/null; do echo $(grep VmRSS /proc/$pid/status 2>/dev/null | tr -dc 0-9) $(ls /proc/$pid/fd 2>/dev/null | wc -l) "
+                   "$(ls kept 2>/dev/null | wc -l) >>soak.log; sleep .05; done; wait $pid")
+        (self.folder / "soak.log").unlink(missing_ok=True)
+        ended = self.run(command, 300)
+        rows = [list(map(int, line.split())) for line in (self.folder / "soak.log").read_text().splitlines() if len(line.split()) == 3]
+        half = rows[len(rows) // 2:-1]
+        growth = half[-1][0] - half[0][0] if half else 0
+        why = "" if ended.code == 0 else f"exit code {ended.code}, expected 0"
+        if not why and (not half or growth > 2048):
+            why = f"memory grew by {growth} KiB in the second half"
+        # The third file is there between writing it and removing the oldest; a fourth is one that is being written.
+        if not why and max(row[2] for row in rows) > 4:
+            why = f"{max(row[2] for row in rows)} files at once"
+        self.note(f"{epochs} epochs", why, ended.text)
+
+
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "stopped_ranks", "checkpoints", "soak")
 
 
 def main():

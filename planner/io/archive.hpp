@@ -47,6 +47,7 @@ template <class T>
 bool holds_something(const std::optional<T>& value) {
     return value.has_value();
 }
+inline bool holds_something(const std::string& text) { return !text.empty(); }
 inline bool holds_something(bool value) { return value; }
 inline bool holds_something(int value) { return value != 0; }
 inline bool holds_something(double value) { return value != 0; }

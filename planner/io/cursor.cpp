@@ -7,6 +7,11 @@
 #include <algorithm>
 
 namespace gnnplan::io {
+namespace {
+
+constexpr std::size_t longest_text = std::size_t{1} << 20U;
+
+}  // namespace
 
 void Cursor::fail(const std::string& what, const std::string& hint) const {
     throw Error(ErrorCode::data, what, where_ + (path_.empty() ? "" : ": " + path_), hint);
@@ -51,6 +56,8 @@ double Cursor::number(double min, double max) const {
 const std::string& Cursor::string() const {
     const auto* value = value_->get_if<std::string>();
     if (value == nullptr) fail("expected a string");
+    if (value->size() > longest_text) fail("a text of more than 1 MiB");
+    if (printable(*value) != *value) fail("control characters in " + in_quotes(*value));
     return *value;
 }
 

@@ -4,6 +4,7 @@
 #include <gnnplan/base/dtype.hpp>
 #include <gnnplan/ir/config.hpp>
 #include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/plan.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
@@ -44,6 +45,10 @@ struct EnumNames<Normalisation> {
 template <>
 struct EnumNames<Product> {
     static constexpr std::array<std::string_view, 3> names{"forward", "input_gradient", "weight_gradient"};
+};
+template <>
+struct EnumNames<Ending> {
+    static constexpr std::array<std::string_view, 3> names{"interrupted", "patience", "diverged"};
 };
 template <>
 struct EnumNames<Stream> {

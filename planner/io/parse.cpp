@@ -122,9 +122,21 @@ Document parse(std::string_view text, const std::string& where, const ParseLimit
     return builder.take();
 }
 
+std::string printable(std::string_view text) {
+    std::string shown;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+        const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+        shown += byte < ' ' || byte == 0x7F || c1 ? '?' : text[i];
+        if (c1) ++i;
+    }
+    return shown;
+}
+
 std::string in_quotes(std::string_view text) {
     constexpr std::size_t longest = 60;
-    return dump(Document(text.substr(0, longest))) + (text.size() > longest ? "..." : "");
+    return printable(dump(Document(text.substr(0, longest)))) + (text.size() > longest ? "..." : "");
 }
 
 }  // namespace gnnplan::io

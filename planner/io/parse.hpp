@@ -19,6 +19,9 @@ struct ParseLimits {
 // or more than the limits allow. `where` names the text in messages.
 Document parse(std::string_view text, const std::string& where, const ParseLimits& limits = {});
 
+// `text` with a question mark in place of each control character, C1's in UTF-8 included: terminals obey these.
+std::string printable(std::string_view text);
+
 // `text` quoted and escaped for a message, cut if it is long.
 std::string in_quotes(std::string_view text);
 

@@ -65,6 +65,13 @@ void check_fingerprints(const Plan& plan, const Cursor& root) {
     }
 }
 
+template <class Archive>
+void describe_data(Archive& archive, Subject<Archive, Fingerprints>& fingerprints) {
+    archive.optional("features", fingerprints.features);
+    archive.optional("labels", fingerprints.labels);
+    archive.optional("split", fingerprints.split);
+}
+
 void check_meaning(const Plan& plan, const std::string& where) {
     try {
         validate(plan);
@@ -91,8 +98,11 @@ std::string write_plan(const Plan& plan) {
     }
     root.set("candidates", std::move(candidates));
     if (!plan.alternatives.empty()) root.set("alternatives", encode(plan.alternatives));
-    root.set("fingerprints",
-             Document::object({{"graph", plan.fingerprints.graph}, {"machine", machine_fingerprint(plan.machine)}}));
+    Writer fingerprints;
+    fingerprints.field("graph", plan.fingerprints.graph);
+    describe_data(fingerprints, plan.fingerprints);
+    fingerprints.field("machine", machine_fingerprint(plan.machine));
+    root.set("fingerprints", fingerprints.take());
     root.find("fingerprints")->set("content", content_fingerprint(root));
     return dump(root, 1) + "\n";
 }
@@ -110,6 +120,7 @@ Plan read_plan(std::string_view text, const std::string& where) {
     reader.optional("alternatives", plan.alternatives);
     reader.group("fingerprints", [&](auto& inner) {
         inner.field("graph", plan.fingerprints.graph);
+        describe_data(inner, plan.fingerprints);
         inner.field("machine", plan.fingerprints.machine);
         inner.field("content", plan.fingerprints.content);
     });

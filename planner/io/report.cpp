@@ -63,6 +63,13 @@ void describe(Archive& archive, Subject<Archive, MeasuredTotals>& measured) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, CheckpointTotals>& checkpoints) {
+    archive.field("written", checkpoints.written);
+    archive.field("failed", checkpoints.failed);
+    archive.field("seconds", checkpoints.seconds);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.field("tool_version", report.tool_version);
     archive.field("command_line", report.command_line);
@@ -86,7 +93,11 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     });
     archive.optional("eval_every", report.eval_every);
     archive.optional("wall", report.wall);
+    archive.optional("ending", report.ending);
     archive.optional("ended", report.ended);
+    archive.optional("best_epoch", report.best_epoch);
+    archive.optional("resumed_after", report.resumed_after);
+    archive.optional("checkpoints", report.checkpoints);
     archive.group("fingerprints", [&](auto& inner) {
         inner.field("graph", report.fingerprints.graph);
         inner.field("machine", report.fingerprints.machine);

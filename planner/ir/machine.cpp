@@ -22,16 +22,22 @@ double spmm_flops_per_second(const Machine& machine, std::int64_t width) {
 
 namespace {
 
+// Beyond these, times of epochs leave the range of numbers.
+constexpr double smallest_number = 1e-30;
+constexpr double largest_number = 1e30;
+
 void require(bool condition, const Machine& machine, const std::string& field, const std::string& what) {
     if (!condition) throw Error(ErrorCode::data, field + " " + what, "machine " + machine.name);
 }
 
 void require_positive(double value, const Machine& machine, const std::string& field) {
     require(std::isfinite(value) && value > 0, machine, field, "must be positive and finite");
+    require(value >= smallest_number && value <= largest_number, machine, field, "must be from 1e-30 to 1e30");
 }
 
 void require_not_negative(double value, const Machine& machine, const std::string& field) {
     require(std::isfinite(value) && value >= 0, machine, field, "must be finite and not negative");
+    require(value <= largest_number, machine, field, "must be at most 1e30");
 }
 
 std::string element(const std::string& array, std::size_t i) { return array + "[" + std::to_string(i) + "]"; }

@@ -2,6 +2,7 @@
 // (errors, votes, clocks) and is not.
 #pragma once
 
+#include "runtime/comm/heartbeat.hpp"
 #include "runtime/comm/rows.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -96,6 +97,10 @@ public:
     virtual void barrier() = 0;
     // Every rank's text, in rank order, on every rank. Small messages only.
     virtual std::vector<std::string> control_all_gather(const std::string& text) = 0;
+
+    // Local. By rank, as long as the communicator lives; null for those that cannot be seen from here: on another node,
+    // or where ranks share no memory. One's own is always there.
+    virtual std::vector<Heartbeat*> heartbeats() = 0;
 };
 
 // The largest value over all ranks, on the control channel; of several values, each by itself.

@@ -38,6 +38,7 @@ public:
     std::vector<std::string> control_all_gather(const std::string& text) override {
         return inner_.control_all_gather(text);
     }
+    std::vector<Heartbeat*> heartbeats() override { return inner_.heartbeats(); }
 
 private:
     void count_sent(int peer, std::size_t bytes);

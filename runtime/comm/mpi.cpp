@@ -54,6 +54,7 @@ public:
     std::unique_ptr<Communicator> split(int colour, int key) override;
     void barrier() override { check_mpi(MPI_Barrier(control_.get()), "MPI_Barrier"); }
     std::vector<std::string> control_all_gather(const std::string& text) override;
+    std::vector<Heartbeat*> heartbeats() override;
 
 private:
     template <class T>
@@ -69,8 +70,19 @@ private:
     int size_;
     std::shared_ptr<NodeRings> rings_;  // of all ranks on this node, whatever communicators they form
     std::vector<int> node_ranks_;       // by rank: its number in the rings, -1 on another node
+    Heartbeat own_heartbeat_;           // where there are no rings
     ExchangesUnderWay under_way_;
 };
+
+std::vector<Heartbeat*> MpiCommunicator::heartbeats() {
+    std::vector<Heartbeat*> all(static_cast<std::size_t>(size_), nullptr);
+    for (std::size_t rank = 0; rings_ && rank < all.size(); ++rank) {
+        if (node_ranks_[rank] >= 0) all[rank] = rings_->heartbeat(node_ranks_[rank]);
+    }
+    Heartbeat*& own = all[static_cast<std::size_t>(rank_)];
+    if (own == nullptr) own = &own_heartbeat_;
+    return all;
+}
 
 std::unique_ptr<PendingExchange> MpiCommunicator::start_exchange(std::span<const Send> sends,
                                                                  std::span<const Receive> receives) {

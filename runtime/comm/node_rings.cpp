@@ -30,6 +30,9 @@ std::size_t ring_capacity(int ranks) {
     return std::clamp(std::bit_floor(largest_window / pairs), smallest_ring, largest_ring);
 }
 
+constexpr std::size_t heartbeat_bytes = SharedRing::line;
+static_assert(sizeof(Heartbeat) <= heartbeat_bytes);
+
 // Beyond that many ranks the smallest rings together are more than /dev/shm may hold, and a store behind its end kills
 // the process.
 bool worth_while(int ranks) {
@@ -150,7 +153,8 @@ std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control, std::stri
 }
 
 std::size_t NodeRings::part_bytes() const {
-    return SharedRing::bytes(ring_capacity(size_)) * static_cast<std::size_t>(size_) + SharedRing::line;
+    const std::size_t rings = SharedRing::bytes(ring_capacity(size_)) * static_cast<std::size_t>(size_);
+    return rings + heartbeat_bytes + SharedRing::line;  // the last to begin with a whole line
 }
 
 bool NodeRings::open() {
@@ -175,6 +179,9 @@ bool NodeRings::open() {
         // Open MPI's monitoring component gives windows that cannot be asked.
         usable = MPI_Win_shared_query(window_, peer, &bytes, &unit, &theirs) == MPI_SUCCESS;
         if (!usable) break;
+        std::byte* const behind_rings = aligned_to_lines(theirs) + static_cast<std::size_t>(size_) * ring;
+        heartbeats_.push_back(peer == rank_ ? new (behind_rings) Heartbeat
+                                            : reinterpret_cast<Heartbeat*>(behind_rings));
         std::byte* const incoming = aligned_to_lines(memory) + static_cast<std::size_t>(peer) * ring;
         SharedRing::initialise(incoming);
         incoming_.emplace_back(incoming, capacity);

@@ -1,6 +1,7 @@
 // A ring for each ordered pair of the ranks of a node, in one MPI-3 shared window. Needs MPI's own header.
 #pragma once
 
+#include "runtime/comm/heartbeat.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/mpi_comm.hpp"
 #include "runtime/comm/shared_ring.hpp"
@@ -23,6 +24,9 @@ public:
     // For each rank of `comm`, a part of the communicator that the rings were made from: its rank on this node, -1 if
     // it is on another one. Local.
     std::vector<int> node_ranks_in(const OwnedComm& comm) const;
+
+    // Of a rank of this node.
+    Heartbeat* heartbeat(int node_rank) const { return heartbeats_[static_cast<std::size_t>(node_rank)]; }
 
     // Whose peers are meant: the ranks of a communicator as ranks on this node, and the caller's rank in it.
     struct Members {
@@ -52,7 +56,8 @@ private:
     bool locked_ = false;               // for as long as the rings are used, so that loads and stores are allowed
     std::vector<SharedRing> outgoing_;  // by receiver
     std::vector<SharedRing> incoming_;  // by sender
-    std::vector<std::byte> scratch_;    // of RingSend
+    std::vector<Heartbeat*> heartbeats_;
+    std::vector<std::byte> scratch_;  // of RingSend
 };
 
 }  // namespace gnnplan::comm

@@ -18,9 +18,11 @@ public:
     std::unique_ptr<Communicator> split(int colour, int key) override;
     void barrier() override {}
     std::vector<std::string> control_all_gather(const std::string& text) override { return {text}; }
+    std::vector<Heartbeat*> heartbeats() override { return {&heartbeat_}; }
 
 private:
     ExchangesUnderWay under_way_;
+    Heartbeat heartbeat_;
 };
 
 }  // namespace gnnplan::comm

@@ -23,6 +23,7 @@ public:
     std::vector<std::string> control_all_gather(const std::string& text) override {
         return group_->all_gather(rank_, text);
     }
+    std::vector<Heartbeat*> heartbeats() override { return group_->heartbeats(); }
 
     // What the mailboxes have really carried for this rank since run_ranks() began, over all groups it is in.
     Traffic carried() { return group_->carried(rank_); }

@@ -7,7 +7,9 @@
 namespace gnnplan::comm {
 
 ThreadWorld::ThreadWorld(int ranks)
-    : signals_(static_cast<std::size_t>(ranks)), carried_(static_cast<std::size_t>(ranks)) {}
+    : signals_(static_cast<std::size_t>(ranks)),
+      carried_(static_cast<std::size_t>(ranks)),
+      heartbeats_(static_cast<std::size_t>(ranks)) {}
 
 void ThreadWorld::abort() {
     const std::lock_guard lock(mutex_);
@@ -56,6 +58,12 @@ ThreadGroup::ThreadGroup(std::shared_ptr<ThreadWorld> world, std::vector<int> wo
       world_ranks_(std::move(world_ranks)),
       mailboxes_(world_ranks_.size() * world_ranks_.size()),
       texts_(world_ranks_.size()) {}
+
+std::vector<Heartbeat*> ThreadGroup::heartbeats() {
+    std::vector<Heartbeat*> all;
+    for (const int world_rank : world_ranks_) all.push_back(&world_->heartbeat(world_rank));
+    return all;
+}
 
 void ThreadGroup::transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
     const Posting posting(*this, rank, sends);

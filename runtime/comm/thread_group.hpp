@@ -30,6 +30,8 @@ public:
     // Bytes and messages the mailboxes have carried for a rank; call from that rank's thread.
     Traffic carried(int world_rank);
 
+    Heartbeat& heartbeat(int world_rank) { return heartbeats_[static_cast<std::size_t>(world_rank)]; }
+
 private:
     friend class ThreadGroup;
 
@@ -44,6 +46,7 @@ private:
     std::mutex mutex_;  // guards all members here and in every group; never held while bytes are copied
     std::vector<std::condition_variable> signals_;
     std::vector<Traffic> carried_;
+    std::vector<Heartbeat> heartbeats_;
     bool aborted_ = false;
 };
 
@@ -54,6 +57,8 @@ public:
 
     int size() const { return static_cast<int>(world_ranks_.size()); }
     Traffic carried(int rank) { return world_->carried(world_rank(rank)); }
+
+    std::vector<Heartbeat*> heartbeats();
 
     // Sends and receives, at most one message for each ordered pair of ranks; returns when all have been copied.
     // Messages to oneself and empty ones are left out. Throws ErrorCode::internal if a sender's and a receiver's

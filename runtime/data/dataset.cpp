@@ -167,14 +167,29 @@ void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_
         if (normalise) {
             for (std::int64_t j = 0; j < read.size(); ++j) sum += std::abs(static_cast<double>(values[j]));
         }
-        const float scale = sum > 0 ? static_cast<float>(1.0 / sum) : 1.0F;
+        const double exact = sum > 0 ? 1.0 / sum : 1.0;
+        const auto scale = static_cast<float>(exact);
         const float* wanted = values + (columns.begin - read.begin);
         float* target = out + (position(v) - rows.begin) * stride;
-        for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = wanted[j] * scale;
+        if (std::isinf(scale)) {  // all of the row are tiny
+            for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = static_cast<float>(wanted[j] * exact);
+        } else {
+            for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = wanted[j] * scale;
+        }
     };
     if (order == nullptr) return features_->visit_rows(rows, read, copy);
     const auto taken = [&](std::int64_t v) { return position(v) >= rows.begin && position(v) < rows.end; };
     features_->visit_rows({0, vertices()}, read, copy, taken);
+}
+
+std::uint64_t Dataset::feature_hash(Range rows) const {
+    std::uint64_t sum = 0;
+    if (!features_ || rows.empty()) return sum;
+    const auto width = static_cast<std::size_t>(features());
+    features_->visit_rows(rows, {0, features()}, [&](std::int64_t v, const float* values) {
+        sum += row_hash(v, {values, width});
+    });
+    return sum;
 }
 
 void Dataset::cache_features() {
@@ -185,6 +200,17 @@ void Dataset::cache_features() {
 }
 
 void Dataset::release_features() { cache_ = {}; }
+
+Fingerprints fingerprints_of(const Dataset& dataset) {
+    Fingerprints of;
+    of.graph = dataset.fingerprint();
+    if (dataset.features() > 0 && !dataset.report().features_generated) {
+        of.features = feature_fingerprint(dataset.feature_hash({0, dataset.vertices()}));
+    }
+    if (!dataset.labels().empty()) of.labels = fingerprint(dataset.labels());
+    if (!dataset.subset().empty()) of.split = fingerprint(dataset.subset());
+    return of;
+}
 
 void check_training_set(const Dataset& dataset) {
     if (dataset.subset_size(train) > 0) return;

@@ -8,6 +8,7 @@
 #include "runtime/data/report.hpp"
 
 #include <gnnplan/base/range.hpp>
+#include <gnnplan/ir/plan.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -65,6 +66,8 @@ public:
     // cached. Safe to call from several threads.
     void read_features(Range rows, Range columns, float* out, std::int64_t stride,
                        const VertexOrder* order = nullptr) const;
+    // The sum of row_hash() over these rows of the file, which are read for it.
+    std::uint64_t feature_hash(Range rows) const;
     // Reads all features (vertices x features floats) once, so that ranks as threads copy their blocks from memory.
     void cache_features();
     void release_features();  // frees that memory
@@ -91,6 +94,10 @@ private:
 // ErrorCode::missing_input when nothing is there, ErrorCode::data with file and line or array name when it is
 // malformed, ErrorCode::usage when an option does not fit the data.
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
+
+// Of the graph, the features, the labels and the split, for a plan; "" of what is not there or generated. Reads all
+// features once, and throws ErrorCode::data when one is not finite.
+Fingerprints fingerprints_of(const Dataset& dataset);
 
 // Throws ErrorCode::data when there are no training vertices. That each has a label was found out by open_dataset().
 void check_training_set(const Dataset& dataset);

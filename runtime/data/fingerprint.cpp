@@ -27,6 +27,12 @@ std::string fingerprint(const std::vector<std::uint8_t>& subset) {
     return text_of(XXH3_64bits(subset.data(), subset.size()));
 }
 
+std::uint64_t row_hash(std::int64_t v, std::span<const float> row) {
+    return XXH3_64bits_withSeed(row.data(), row.size_bytes(), static_cast<XXH64_hash_t>(v));
+}
+
+std::string feature_fingerprint(std::uint64_t sum) { return text_of(sum); }
+
 std::string fingerprint(const Graph& graph) {
     const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
     ensure(state != nullptr && XXH3_64bits_reset(state.get()) == XXH_OK, "xxHash state");

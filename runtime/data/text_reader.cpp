@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
 constexpr std::size_t longest_line = std::size_t{1} << 26;
 
+bool separates(char c) { return c == '\t' || c == ' ' || c == ',' || c == ';'; }
+
 }  // namespace
 
 TextReader::TextReader(std::unique_ptr<InputStream> input) : input_(std::move(input)), buffer_(block_bytes) {}
@@ -50,16 +52,19 @@ bool TextReader::next_line(std::string_view& line) {
     line = {buffer_.data() + begin_, length};
     begin_ = std::min(end_, begin_ + length + 1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as editors of Windows write it
+    if (line_number_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     return true;
 }
 
 void TextReader::fail(const std::string& what, const std::string& hint) const {
-    throw Error(ErrorCode::data, what, name() + ":" + std::to_string(line_number_), hint);
+    const std::string line = line_number_ > 0 ? ":" + std::to_string(line_number_) : "";  // nothing was read yet
+    throw Error(ErrorCode::data, what, name() + line, hint);
 }
 
 std::string Fields::token(const char* begin) const {
     const char* stop = begin;
-    while (stop != end_ && stop - begin < 32 && std::strchr(" \t,;", *stop) == nullptr) ++stop;
+    while (stop != end_ && stop - begin < 32 && !separates(*stop)) ++stop;
     std::string text(begin, stop);
     for (char& c : text) {
         if (c < ' ' || c > '~') c = '?';
@@ -72,7 +77,7 @@ void Fields::fail_index(const char* begin, std::int64_t limit, const char* what,
     const bool negative = *begin == '-';
     const char* digits = begin + (negative ? 1 : 0);
     const char* stop = std::find_if(digits, end_, [](char c) { return c < '0' || c > '9'; });
-    const bool whole = stop != digits && (stop == end_ || std::strchr(" \t,;", *stop) != nullptr);
+    const bool whole = stop != digits && (stop == end_ || separates(*stop));
     if (!whole) reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin));
     if (negative) reader_.fail(std::string(what) + " " + token(begin) + " is negative");
     const std::string out_of_range = std::string(what) + " " + token(begin) + " is out of range";
@@ -85,7 +90,7 @@ void Fields::fail_index(const char* begin, std::int64_t limit, const char* what,
 }
 
 void Fields::skip_separator(const char* what) {
-    if (next_ != end_ && std::strchr(" \t,;", *next_) == nullptr) {
+    if (next_ != end_ && !separates(*next_)) {
         reader_.fail(std::string("malformed line: ") + token(next_) + " after " + what);
     }
     skip_space();
@@ -101,7 +106,7 @@ std::int64_t Fields::index(std::int64_t limit, const char* what, std::int64_t fi
     std::int64_t value = 0;
     // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
     while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18) value = value * 10 + (*next_++ - '0');
-    const bool ended = next_ == end_ || *next_ == '\t' || *next_ == ' ' || *next_ == ',' || *next_ == ';';
+    const bool ended = next_ == end_ || separates(*next_);
     if (next_ == begin || !ended || value < first || value >= limit) fail_index(begin, limit, what, first);
     skip_separator(what);
     return value;

@@ -42,6 +42,12 @@ ModelState::ModelState(const Schedule& schedule, std::uint64_t seed, MemoryTrack
     }
 }
 
+std::vector<Tensor> ModelState::tensors() const {
+    std::vector<Tensor> tensors;
+    for (const Entry& entry : entries_) tensors.push_back(entry.tensor);
+    return tensors;
+}
+
 std::span<float> ModelState::values(const Tensor& tensor) const {
     const auto entry =
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.tensor.name == tensor.name; });

@@ -23,6 +23,8 @@ public:
     // Glorot uniform weights, zero biases and moments.
     ModelState(const Schedule& schedule, std::uint64_t seed, MemoryTracker& tracker);
 
+    // Everything that is held, in the order of the schedule that it was made for.
+    std::vector<Tensor> tensors() const;
     // Throws Error{data} when the state holds no tensor of this name and shape.
     std::span<float> values(const Tensor& tensor) const;
 

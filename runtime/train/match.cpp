@@ -1,5 +1,7 @@
 #include "runtime/train/match.hpp"
 
+#include "runtime/data/fingerprint.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -15,6 +17,15 @@ void require_equal(const char* what, std::int64_t planned, std::int64_t found) {
     throw Error(ErrorCode::mismatch,
                 "the plan is for " + std::to_string(planned) + " " + what + ", the data has " + std::to_string(found),
                 "data", plan_again);
+}
+
+// What was planned without the data, or by an earlier version, has no fingerprint.
+void require_same(const char* what, const std::string& planned, const std::string& found,
+                  const data::Dataset& dataset) {
+    if (planned.empty() || planned == found) return;
+    throw Error(ErrorCode::mismatch,
+                std::string("the ") + what + " are not those that the plan was made for: they were changed since",
+                dataset.report().path, plan_again);
 }
 
 // A plan made from sizes counts nonzeros as its author did; twice as many or half as many is another graph.
@@ -52,6 +63,10 @@ void match_graph(const GraphRecord& planned, const std::string& fingerprint, con
 
 }  // namespace
 
+void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_t sum) {
+    require_same("features", plan.fingerprints.features, data::feature_fingerprint(sum), dataset);
+}
+
 data::Normalisation normalisation_of(const Plan& plan) {
     switch (plan.problem.graph.normalisation) {
         case Normalisation::symmetric: return data::Normalisation::symmetric;
@@ -88,6 +103,9 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     require_equal("features", widths.front(), dataset.features());
     require_equal("classes", widths.back(), dataset.classes());
     data::check_training_set(dataset);
+    require_same("labels", plan.fingerprints.labels, data::fingerprint(dataset.labels()), dataset);
+    require_same("training, validation and test vertices", plan.fingerprints.split, data::fingerprint(dataset.subset()),
+                 dataset);
     return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
 }
 

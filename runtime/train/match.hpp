@@ -6,6 +6,7 @@
 
 #include <gnnplan/ir/plan.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ data::Normalisation normalisation_of(const Plan& plan);
 // Checks that the data is what the plan was made for: by the graph's fingerprint when the plan has one, else by sizes.
 // Returns remarks for the user. Throws ErrorCode::mismatch, or ErrorCode::data when there is nothing to train on.
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset);
+
+// The same for the features: `sum` is Dataset::feature_hash() of all rows. Throws ErrorCode::mismatch.
+void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_t sum);
 
 // Plans cost dropout, because it may be asked for. Takes the steps out of the predictions that have nothing to do
 // because the features are not dropped; dropout within an activation stays in its time.

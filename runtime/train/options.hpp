@@ -5,11 +5,13 @@
 #include "runtime/exec/executor.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
+#include <gnnplan/ir/training_state.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gnnplan::train {
 
@@ -26,6 +28,12 @@ struct TrainOptions {
     std::optional<std::int64_t> eval_every;
     // Epochs each candidate is tried for; 0: no tuning. Unset: chosen from the number of epochs, none below 20.
     std::optional<std::int64_t> autotune;
+    bool keep_best = false;                // keep the weights of the best validation accuracy beside the last ones
+    std::optional<std::int64_t> patience;  // evaluations without a better validation accuracy that end the run
+    // Where training goes on from: after `start`, or with these weights at epoch 1; neither: Glorot weights. Checked
+    // with check_values().
+    const TrainingState* start = nullptr;
+    const std::vector<NamedTensor>* weights = nullptr;
     int threads = 1;
     const kernels::Table* kernels = &kernels::cpu_table();
     double load_seconds = 0;  // what reading the data took, for the report
@@ -33,18 +41,27 @@ struct TrainOptions {
     double features_dropout() const { return input_dropout.value_or(dropout); }
 };
 
+// What there is after an epoch.
+struct EpochEnd {
+    std::int64_t epoch;
+    bool last;                             // no other follows in this run
+    std::optional<Ending> ending;          // unset: the run goes on, or took all its epochs
+    std::function<TrainingState()> state;  // a copy of what training would go on from
+};
+
 // Called on every rank, in the same order. Any may be empty.
 struct TrainHooks {
-    std::function<void(int candidate)> candidate;   // it is built next, and trains from then on
-    std::function<void(const EpochRecord&)> epoch;  // an epoch and its evaluation are done
+    std::function<void(int candidate)> candidate;    // it is built next, and trains from then on
+    std::function<void(const EpochRecord&)> epoch;   // an epoch and its evaluation are done
+    std::function<void(const EpochEnd&)> epoch_end;  // after `epoch`
     std::function<void(std::int64_t epoch, const Step&, const exec::Executor&)>
         step;                                      // a step of a training epoch is done
     std::function<void()> release_graph;           // no rank reads the graph any more
     std::function<void()> cache_features;          // several candidates will read features, and there is room for all
     std::function<void()> release_features;        // no rank reads features any more
     std::function<void(const std::string&)> note;  // a sentence for the user
-    // Asked after each epoch: why training should end now, as on a signal; unset: it goes on. One rank that wants to is
-    // enough for all to end.
+    // Asked after each epoch: why training should be interrupted now, as on a signal; unset: it goes on. One rank that
+    // wants to is enough for all to end.
     std::function<std::optional<std::string>()> stop;
 };
 

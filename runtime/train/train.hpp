@@ -12,10 +12,9 @@ namespace gnnplan::train {
 // the candidates the options allow, trains, and returns the report, the same on every rank; tool, command line, backend
 // and communicator are the caller's to fill in. `clock` is this rank's.
 //
-// The same plan, seed, threads and candidate give the same bits. Throws on every rank, as comm::AgreedError,
-// ErrorCode::mismatch when ranks or data are not the plan's, ErrorCode::infeasible when memory runs out,
-// ErrorCode::data when the loss is no longer finite. After any other exception other ranks may still be waiting for
-// this one.
+// The same plan, seed, threads and candidate give the same bits. A loss that is no number ends training, which the
+// report says. Throws on every rank, as comm::AgreedError, ErrorCode::mismatch when ranks or data are not the plan's,
+// ErrorCode::infeasible when memory runs out. After any other exception other ranks may still be waiting for this one.
 RunReport train(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
                 const TrainHooks& hooks, measure::Clock& clock);
 

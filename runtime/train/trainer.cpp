@@ -2,12 +2,14 @@
 // tried the graph stays loaded for the next one, and all features, where there is room; the candidate that trains the
 // rest is built last, always anew, so that its memory is what was predicted for it. The model's state outlives
 // executors, and so do sparse blocks that the next one would cut alike.
-#include "runtime/train/autotune.hpp"
+#include "runtime/train/course.hpp"
 #include "runtime/train/footprint.hpp"
 #include "runtime/train/match.hpp"
+#include "runtime/train/model_values.hpp"
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
 #include "runtime/train/trials.hpp"
+#include "runtime/train/tuning.hpp"
 
 #include <gnnplan/base/checked.hpp>
 
@@ -43,14 +45,19 @@ class Trainer {
 public:
     Trainer(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
             const TrainHooks& hooks, measure::Clock& clock)
-        : comm_(comm), plan_(plan), dataset_(dataset), options_(options), hooks_(hooks), clock_(clock) {}
+        : comm_(comm),
+          plan_(plan),
+          dataset_(dataset),
+          options_(options),
+          hooks_(hooks),
+          clock_(clock),
+          course_(options, comm.rank() == 0) {}
 
     RunReport run();
 
 private:
     const Candidate& candidate(int index) const { return plan_.candidates[static_cast<std::size_t>(index)]; }
-    Autotuner prepare();
-    Autotuner make_tuner();
+    Tuning prepare();
     void cache_features();
     void build(int index, bool last);
     void make_executor(const Schedule& schedule, const Circumstances& circumstances,
@@ -60,8 +67,10 @@ private:
     void note_choice(int index, const Autotuner& tuner) const;
     void load_model(const Candidate& candidate);
     EpochRecord train_epoch(std::int64_t epoch);
+    void check_weights();
     bool evaluation_due(std::int64_t epoch) const;
     void evaluate(std::int64_t epoch, EpochRecord& record);
+    void finish_epoch(const EpochRecord& record, const TuningLog& log);
     void keep_tuning_peak();
     void finish_report(const Autotuner& tuner, int built);
     exec::PassSettings settings(std::int64_t epoch, bool training) const;
@@ -82,7 +91,7 @@ private:
     exec::Charge loaded_;                    // the graph and its scales, while they live
     std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
     std::int64_t eval_every_ = 1;
-    bool ends_ = false;  // after this epoch, because report_.ended says so
+    Course course_;
     exec::Charge cached_features_;
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
@@ -93,32 +102,6 @@ private:
     WallTimes wall_;
     RunReport report_;
 };
-
-Autotuner Trainer::make_tuner() {
-    const std::vector<int> planned = usable_candidates(plan_, options_);
-    const std::vector<int> usable = candidates_that_fit(plan_, usable_candidates(plan_, options_, &dataset_), dataset_);
-    eval_every_ = options_.eval_every.value_or(automatic_eval_every(candidate(usable.front())));
-    if (usable.size() < planned.size()) {
-        note("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
-             " can be used on this graph: rows that others leave out were estimated, or they need more memory than "
-             "allowed; gnnplan plan --graph with this path plans for it");
-    }
-    const auto& calibration = plan_.machine.calibration;
-    const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
-    const TuningRules rules = tuning_rules(options_.autotune, options_.epochs, error);
-    const Trial first{usable.front(), candidate(usable.front()).predicted.epoch_seconds, usable.front()};
-    if (usable.size() == 1 || rules.epochs_each == 0) return {{first}, rules};
-    const Trials fitting = fitting_trials(plan_, usable, counts_of(dataset_), static_cast<bool>(hooks_.cache_features));
-    Autotuner tuner(fitting.trials, rules);
-    if (!tuner.tuning()) {
-        note(fitting.trials.size() < 2
-                 ? "not tuning: the memory allowed holds too few candidates beside the loaded graph"
-                 : "not tuning: " + std::to_string(options_.epochs) + " epochs are too few to try two candidates");
-        return {{first}, rules};
-    }
-    cached_feature_bytes_ = fitting.feature_bytes;
-    return tuner;
-}
 
 void Trainer::cache_features() {
     const double start = clock_.now();
@@ -211,7 +194,11 @@ void Trainer::keep_tuning_peak() {
 
 void Trainer::load_model(const Candidate& next) {
     comm::agree(comm_, [&] {
-        if (!state_) state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, tracker_);
+        if (!state_) {
+            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, tracker_);
+            if (options_.start != nullptr) set_values(*state_, options_.start->tensors, true);
+            if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
+        }
         executor_->allocate(*state_);
         executor_->fill(dataset_);
     });
@@ -246,13 +233,13 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
     const std::vector<double> agreed = comm::control_max(comm_, {clock_.now() - start, stop ? 1.0 : 0.0});
     record.seconds = agreed[0];
     wall_.training_seconds += record.seconds;
-    ends_ = agreed[1] > 0 && epoch < options_.epochs;
-    if (ends_) report_.ended = stop.value_or("another rank was told to stop");
-    record.loss = executor_->loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
-    if (!std::isfinite(record.loss)) {  // summed over the ranks, so the same bits on all of them
-        throw comm::AgreedError(ErrorCode::answer_no, "the loss is no longer finite", "epoch " + std::to_string(epoch),
-                                "lower --lr, or use --feature-norm row");
+    if (agreed[1] > 0 && epoch < options_.epochs) {
+        course_.end(Ending::interrupted, stop.value_or("another rank was told to stop"));
     }
+    record.loss = executor_->loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
+    // Summed over the ranks, so the same bits on all of them.
+    if (!std::isfinite(record.loss)) course_.end(Ending::diverged, "the loss is no longer finite");
+    if (course_.is_last(epoch)) check_weights();
     // The first epoch after a build warms up caches.
     if (++epochs_since_build_ == 2) {
         measured_.steady_seconds.clear();
@@ -263,8 +250,18 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
     return record;
 }
 
+// The loss is that of the weights before the update, so nothing else would tell what the last one did.
+void Trainer::check_weights() {
+    if (course_.ending() == Ending::diverged) return;
+    const bool finite = all_finite(values_of(*state_, false));
+    if (comm::control_max(comm_, finite ? 0.0 : 1.0) > 0) {
+        course_.end(Ending::diverged, "the last update made weights that are not finite");
+    }
+}
+
 bool Trainer::evaluation_due(std::int64_t epoch) const {
-    return eval_every_ > 0 && (epoch % eval_every_ == 0 || epoch == options_.epochs || ends_);
+    return eval_every_ > 0 && course_.ending() != Ending::diverged &&
+           (epoch % eval_every_ == 0 || course_.is_last(epoch));
 }
 
 void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
@@ -282,31 +279,50 @@ void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
     record.test_accuracy = share(data::test);
 }
 
+void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
+    course_.add(record, *state_);
+    if (hooks_.epoch) hooks_.epoch(record);
+    if (!hooks_.epoch_end) return;
+    hooks_.epoch_end(
+        {record.epoch, course_.is_last(record.epoch), course_.ending(), [&] { return course_.state(*state_, log); }});
+}
+
 // Everything that can be found wrong before the first executor is built.
-Autotuner Trainer::prepare() {
-    std::optional<Autotuner> tuner;
+Tuning Trainer::prepare() {
+    std::optional<Tuning> tuning;
     comm::agree(comm_, [&] {
         if (comm_.size() != plan_.problem.ranks) {
             throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
                                                  " ranks, this run has " + std::to_string(comm_.size()));
         }
+        if (course_.next_epoch() > options_.epochs) {
+            throw Error(ErrorCode::usage, "nothing is left to train after epoch " +
+                                              std::to_string(course_.next_epoch() - 1) + " of " +
+                                              std::to_string(options_.epochs));
+        }
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
         scales_ = scales_of(dataset_.graph(), normalisation_of(plan_));
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
-        tuner = make_tuner();
+        tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features));
     });
-    return *tuner;
+    for (const std::string& text : tuning->notes) note(text);
+    cached_feature_bytes_ = tuning->feature_bytes;
+    eval_every_ = tuning->eval_every;
+    return std::move(*tuning);
 }
 
 RunReport Trainer::run() {
     const double begin = clock_.now();
     kernels::set_threads(options_.threads);
-    Autotuner tuner = prepare();
+    Tuning tuning = prepare();
+    Autotuner& tuner = tuning.tuner;
     if (cached_feature_bytes_ > 0) cache_features();
     wall_.setup_seconds = clock_.now() - begin;
     int built = -1;
     bool settled = false;  // the graph is gone, and the candidate trains to the end
-    for (std::int64_t epoch = 1; epoch <= options_.epochs && !ends_; ++epoch) {
+    bool last_epoch = false;
+    while (!last_epoch) {
+        const std::int64_t epoch = course_.next_epoch();
         const int next = tuner.candidate();
         const bool last = !tuner.tuning();
         if (next != built) {
@@ -316,6 +332,7 @@ RunReport Trainer::run() {
             const std::vector<double> slowest = comm::control_max(comm_, {clock_.now() - start, cut_seconds_});
             wall_.setup_seconds += slowest[0];
             tuner.built(slowest[0], slowest[1]);
+            tuning.log.built.push_back({epoch, slowest[0], slowest[1]});
             built = next;
         } else if (last && !settled) {  // it won, and stays as it is
             keep_tuning_peak();
@@ -327,8 +344,8 @@ RunReport Trainer::run() {
         EpochRecord record = train_epoch(epoch);
         tuner.record(record.seconds);
         if (evaluation_due(epoch)) evaluate(epoch, record);
-        report_.epochs.push_back(record);
-        if (hooks_.epoch) hooks_.epoch(record);
+        finish_epoch(record, tuning.log);
+        last_epoch = course_.is_last(epoch);
     }
     keep_tuning_peak();
     wall_.load_seconds = options_.load_seconds;
@@ -338,6 +355,7 @@ RunReport Trainer::run() {
 }
 
 void Trainer::finish_report(const Autotuner& tuner, int built) {
+    course_.report(report_);
     report_.seed = options_.seed;
     report_.ranks = comm_.size();
     report_.threads = options_.threads;

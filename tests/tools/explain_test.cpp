@@ -181,15 +181,25 @@ TEST(Explain, AStrangersNamesAreNoCode) {
     const Folder folder;
     const std::string file = planned(folder, "--graph cora --ranks 2 --machine a6000x8");
     auto plan = nlohmann::ordered_json::parse(read_text(file));
-    plan["problem"]["graph"]["name"] = "cora\nimport os  # name";
-    plan["problem"]["graph"]["split"] = "\"\nimport os  # split";
-    plan["fingerprints"]["content"] = io::content_fingerprint(io::parse(plan.dump(), file));
-    write_text(file, plan.dump());
-    const Outcome program = gnnplan("explain --pytorch " + file);
+    const auto explained = [&](const std::string& flags) {
+        plan["fingerprints"]["content"] = io::content_fingerprint(io::parse(plan.dump(), file));
+        write_text(file, plan.dump());
+        return gnnplan("explain " + flags + file);
+    };
+    plan["problem"]["graph"]["split"] = "\"; import os";
+    const Outcome program = explained("--pytorch ");
     ASSERT_EQ(program.code, 0) << program.err;
-    EXPECT_THAT(program.out, HasSubstr("cora import os  # name"));
-    EXPECT_THAT(program.out, HasSubstr(R"(SPLIT = "\"\nimport os  # split")"));
-    EXPECT_THAT(program.out, ::testing::Not(HasSubstr("\nimport os  #")));
+    EXPECT_THAT(program.out, HasSubstr(R"(SPLIT = "\"; import os")"));
+    // A line break would begin a line of the program, and terminals obey escape codes.
+    for (const char* name : {"cora\nimport os", "\x1b[2J",
+                             "\xc2\x9b"
+                             "2J"}) {
+        plan["problem"]["graph"]["name"] = name;
+        const Outcome refused = explained("");
+        EXPECT_EQ(refused.code, 65) << name;
+        EXPECT_THAT(refused.err, HasSubstr("problem.graph.name: control characters in"));
+        EXPECT_EQ(io::printable(refused.err.substr(0, refused.err.size() - 1)) + "\n", refused.err);
+    }
 }
 
 // A run of two ranks and its plan, which was made for a preset.

@@ -138,8 +138,18 @@ TEST(Options, CountsAreDecimalDigitsWithinBounds) {
 }
 
 TEST(Main, CommandLineIsOneThatAShellReadsBack) {
-    const char* argv[] = {"gnnplan", "plan", "--graph", "my graph", "it's", ""};
-    EXPECT_EQ(command_line(6, argv), "gnnplan plan --graph 'my graph' 'it'\\''s' ''");
+    EXPECT_EQ(command_line({"gnnplan", "plan", "--graph", "my graph", "it's", ""}),
+              "gnnplan plan --graph 'my graph' 'it'\\''s' ''");
+    EXPECT_EQ(command_line({"a\nb", "\x1b[0m'"}), R"($'a\x0ab' $'\x1b[0m\x27')");
+}
+
+TEST(Main, TimesHaveUnits) {
+    EXPECT_EQ(parse_duration("3h50m"), 3 * 3600 + 50 * 60);
+    EXPECT_EQ(parse_duration("90s"), 90);
+    EXPECT_EQ(parse_duration("1d12h"), 36 * 3600);
+    for (const char* wrong : {"", "3", "0s", "h", "3h5", "50m3h", "3.5h", "-1h", "1h 5m", "99999999d"}) {
+        EXPECT_THROW(parse_duration(wrong), Error) << wrong;
+    }
 }
 
 TEST(Main, ErrorsBecomeExitCodes) {

@@ -1,6 +1,7 @@
 #include "tools/common/main.hpp"
 
 #include "planner/catalog/suggest.hpp"
+#include "planner/io/parse.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/streams.hpp"
 #include "tools/common/version.hpp"
@@ -122,6 +123,15 @@ std::string shell_quoted(const std::string& word) {
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
     std::string quoted = "'";
     for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    quoted += "'";
+    if (io::printable(word) == word) return quoted;
+    quoted = "$'";  // as files hold it: with control characters spelled out
+    for (const char c : word) {
+        const std::string one(1, c);
+        const bool plain_here =
+            static_cast<unsigned char>(c) < 0x80 && io::printable(one) == one && c != '\'' && c != '\\';
+        quoted += plain_here ? one : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
     return quoted + "'";
 }
 
@@ -205,9 +215,9 @@ int run_main(CLI::App& app, int argc, const char* const* argv, const std::functi
     return end->code;
 }
 
-std::string command_line(int argc, const char* const* argv) {
+std::string command_line(const std::vector<std::string>& arguments) {
     std::string line;
-    for (int i = 0; i < argc; ++i) line += (i == 0 ? "" : " ") + shell_quoted(argv[i]);
+    for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + shell_quoted(argument);
     return line;
 }
 

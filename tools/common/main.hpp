@@ -45,6 +45,6 @@ int run_guarded(const std::function<int()>& work);
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work);
 
 // The arguments as one line that a shell reads back.
-std::string command_line(int argc, const char* const* argv);
+std::string command_line(const std::vector<std::string>& arguments);
 
 }  // namespace gnnplan::tools

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -49,6 +50,39 @@ std::vector<std::int64_t> parse_counts(const std::string& text, char separator, 
         begin = end + 1;
     }
     return values;
+}
+
+std::int64_t parse_duration(const std::string& text) {
+    constexpr std::array<std::pair<char, std::int64_t>, 4> units{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
+    const Error wrong(ErrorCode::usage, fmt::format("'{}' is not a time such as 3h50m, 90s or 1d12h", text));
+    std::int64_t seconds = 0;
+    std::size_t begin = 0;
+    for (const auto& [unit, length] : units) {
+        const std::size_t end = text.find(unit, begin);
+        if (end == std::string::npos) continue;
+        std::int64_t number = 0;
+        const char* last = text.data() + end;
+        const auto [stop, error] = std::from_chars(text.data() + begin, last, number);
+        constexpr std::int64_t most = 1'000'000;
+        if (error != std::errc() || stop != last || number < 0 || number > most) throw wrong;
+        seconds += number * length;
+        begin = end + 1;
+    }
+    if (begin != text.size() || seconds == 0) throw wrong;
+    return seconds;
+}
+
+CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<std::int64_t>& seconds,
+                          const std::string& description) {
+    return add_text(app, name, description, "TIME",
+                    [&seconds](const std::string& text) { seconds = parse_duration(text); });
+}
+
+CLI::Option* add_duration(CLI::App& app, const std::string& name, std::int64_t& seconds,
+                          const std::string& description) {
+    return add_text(app, name, description, "TIME",
+                    [&seconds](const std::string& text) { seconds = text == "0" ? 0 : parse_duration(text); })
+        ->default_str(std::to_string(seconds) + "s");
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& description,

@@ -22,6 +22,9 @@ std::int64_t parse_count(const std::string& text, const Bounds& bounds);
 // Numbers separated by `separator`.
 std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds);
 
+// Seconds in "3h50m", above 0. Throws Error{usage}.
+std::int64_t parse_duration(const std::string& text);
+
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& description,
                        const Bounds& bounds = {});
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
@@ -31,6 +34,12 @@ CLI::Option* add_counts(CLI::App& app, const std::string& name, std::vector<std:
                         const std::string& description, const Bounds& bounds, std::size_t min_size);
 // "16GiB"
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description);
+// "3h50m" or "90s": numbers with the units d, h, m, s, the larger first.
+CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<std::int64_t>& seconds,
+                          const std::string& description);
+// The same, or 0.
+CLI::Option* add_duration(CLI::App& app, const std::string& name, std::int64_t& seconds,
+                          const std::string& description);
 // A finite number for which `allowed` holds; `what` names those in the error.
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
                         std::function<bool(double)> allowed, const std::string& what, const std::string& description);

@@ -45,9 +45,12 @@ Degrees degrees_of(const data::Dataset& dataset) {
     return degrees;
 }
 
-io::Document info_json(const data::Dataset& dataset, const Degrees& degrees) {
+io::Document info_json(const data::Dataset& dataset, const Degrees& degrees, const Fingerprints& of) {
     const data::LoadReport& report = dataset.report();
     const auto count_or_null = [](std::int64_t count) { return count > 0 ? io::Document(count) : io::Document(); };
+    const auto text_or_null = [](const std::string& text) {
+        return text.empty() ? io::Document() : io::Document(text);
+    };
     io::Document split;
     if (!dataset.subset().empty()) {
         split = io::Document::object({{"train", dataset.subset_size(data::train)},
@@ -74,7 +77,10 @@ io::Document info_json(const data::Dataset& dataset, const Degrees& degrees) {
                                  {"features", count_or_null(dataset.features())},
                                  {"classes", count_or_null(dataset.classes())},
                                  {"split", std::move(split)},
-                                 {"fingerprint", dataset.fingerprint()}});
+                                 {"fingerprint", of.graph},
+                                 {"features_fingerprint", text_or_null(of.features)},
+                                 {"labels_fingerprint", text_or_null(of.labels)},
+                                 {"split_fingerprint", text_or_null(of.split)}});
 }
 
 std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
@@ -117,8 +123,9 @@ int run_info(const Context&, const InfoOptions& options) {
     read.split = options.split;
     const data::Dataset dataset = data::open_dataset(options.path, read);
     const Degrees degrees = degrees_of(dataset);
+    const Fingerprints fingerprints = data::fingerprints_of(dataset);  // also without --json: it looks at all features
     if (options.json) {
-        print_json(info_json(dataset, degrees));
+        print_json(info_json(dataset, degrees, fingerprints));
     } else {
         print(info_text(dataset, degrees));
         for (const std::string& note : dataset.report().notes) say("{}\n", note);

@@ -101,6 +101,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     LoadedProblem loaded = load_problem(options.problem);
     loaded.problem.record.run = run_record(options.run);
+    const Fingerprints fingerprints = loaded.dataset ? data::fingerprints_of(*loaded.dataset) : Fingerprints();
     SelectResult result = select(loaded.problem, machine, pins);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, result.message));
@@ -112,7 +113,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     say_notes(node_notes(machine, {plan.problem.ranks}));
     plan.tool_version = version();
     plan.command_line = context.command_line;
-    plan.fingerprints.graph = loaded.fingerprint;
+    plan.fingerprints = fingerprints;
     const std::string file = io::write_plan(plan);
     if (options.output) io::write_file_atomically(*options.output, file);
     if (options.table) {

@@ -1,10 +1,10 @@
 // gnnplan validate: is a file what it says it is, and does a plan fit a machine.
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
-#include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
 #include "planner/io/schema.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/plan_file.hpp"
 #include "tools/common/streams.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
@@ -58,8 +58,7 @@ void check_memory(const Plan& plan, const Machine& machine, const std::string& f
 void check(const std::string& schema, const std::string& text, const std::string& file,
            const std::optional<Machine>& machine) {
     if (schema.starts_with("gnnplan.plan/")) {
-        const Plan plan = io::read_plan(text, file);
-        check_predicted_bytes(plan);
+        const Plan plan = read_plan_text(text, file);
         if (machine) check_memory(plan, *machine, file);
     } else if (schema.starts_with("gnnplan.run/")) {
         io::read_report(text, file);

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     add_completion(app, context);
     add_help(app, context);
     return run_main(app, argc, argv, [&] {
-        context.command_line = command_line(argc, argv);
+        context.command_line = command_line({argv, argv + argc});
         if (context.run) return context.run();
         print(help_text(app));
         return 0;

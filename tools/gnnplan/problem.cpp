@@ -5,6 +5,7 @@
 #include "planner/catalog/suggest.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
+#include "planner/io/parse.hpp"
 #include "runtime/data/graph_counts.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
@@ -60,7 +61,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     const data::Dataset& dataset = *loaded.dataset;
     if (!dataset.subset().empty()) data::check_training_set(dataset);
     GraphRecord& record = loaded.problem.record.graph;
-    record.name = shape.graph;
+    record.name = io::printable(shape.graph);
     record.source = "file: " + dataset.report().format;
     record.vertices = dataset.vertices();
     record.nonzeros = dataset.nonzeros();
@@ -73,7 +74,6 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
     record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
-    loaded.fingerprint = dataset.fingerprint();
     loaded.graph = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
     loaded.features = dataset.features();
     loaded.classes = dataset.classes();

@@ -71,7 +71,6 @@ std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t featur
 // A problem and what it points to.
 struct LoadedProblem {
     Problem problem;
-    std::string fingerprint;  // of the prepared graph; "" when planned without it
     std::unique_ptr<data::Dataset> dataset;
     std::unique_ptr<GraphStats> graph;
     std::int64_t features = 0, classes = 0;  // of the data or the card; 0: not known

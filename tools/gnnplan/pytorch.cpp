@@ -27,11 +27,7 @@ Operand operand(const Configuration& c, int layer) { return c.operands[static_ca
 bool cached(const Configuration& c, int layer) { return layer == 1 && c.cached_aggregation; }
 
 // "# title  text", broken at blanks; further lines are indented as the text.
-// Names are a plan's: a line break in one would begin a line of the program.
-std::string comment(const std::string& title, std::string text, std::size_t indent = 11) {
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) < ' ') c = ' ';
-    }
+std::string comment(const std::string& title, const std::string& text, std::size_t indent = 11) {
     return wrapped(fmt::format("# {:<{}}", title, indent - 2), "#" + std::string(indent - 1, ' '), text);
 }
 

@@ -27,25 +27,39 @@ std::string encode(const std::vector<Fact>& facts) {
 
 }  // namespace
 
-std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan) {
-    return {{"the version of gnnrun", version()},
-            {"the plan", plan.fingerprints.content},
-            {"--dry-run", given_or_not(flags.dry_run)},
-            {"--epochs", std::to_string(options.epochs)},
-            {"--seed", std::to_string(options.seed)},
+std::vector<Fact> facts_of_training(const RunFlags& flags, const train::TrainOptions& options) {
+    return {{"--seed", std::to_string(options.seed)},
             {"--lr", fmt::format("{}", options.learning_rate)},
             {"--weight-decay", fmt::format("{}", options.weight_decay)},
             {"--decay-all", given_or_not(options.decay_all)},
             {"--dropout", fmt::format("{}", options.dropout)},
             {"--input-dropout", text_of(options.input_dropout)},
-            {"--eval-every", text_of(options.eval_every)},
-            {"--autotune", text_of(options.autotune)},
-            {"--feature-norm", flags.feature_norm},
-            {"--bind", flags.bind},
-            {"--backend", flags.backend},
-            {"--report", text_of(flags.report)},
-            {"--metrics", text_of(flags.metrics)},
-            {"--trace", text_of(flags.trace)}};
+            {"--feature-norm", flags.feature_norm}};
+}
+
+std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan) {
+    std::vector<Fact> facts{{"the version of gnnrun", version()}, {"the plan", plan.fingerprints.content}};
+    for (Fact& fact : facts_of_training(flags, options)) facts.push_back(std::move(fact));
+    const std::vector<Fact> others{{"--dry-run", given_or_not(flags.dry_run)},
+                                   {"--epochs", std::to_string(options.epochs)},
+                                   {"--eval-every", text_of(options.eval_every)},
+                                   {"--autotune", text_of(options.autotune)},
+                                   {"--checkpoint", text_of(flags.checkpoint)},
+                                   {"--checkpoint-every", text_of(flags.checkpoint_every)},
+                                   {"--resume", text_of(flags.resume)},
+                                   {"--load-weights", text_of(flags.load_weights)},
+                                   {"--save-weights", text_of(flags.save_weights)},
+                                   {"--keep-best", given_or_not(options.keep_best)},
+                                   {"--patience", text_of(options.patience)},
+                                   {"--time-limit", text_of(flags.time_limit)},
+                                   {"--timeout", std::to_string(flags.timeout)},
+                                   {"--bind", flags.bind},
+                                   {"--backend", flags.backend},
+                                   {"--report", text_of(flags.report)},
+                                   {"--metrics", text_of(flags.metrics)},
+                                   {"--trace", text_of(flags.trace)}};
+    facts.insert(facts.end(), others.begin(), others.end());
+    return facts;
 }
 
 std::vector<Fact> facts_of_data(const data::Dataset& dataset) {

@@ -18,6 +18,8 @@ struct Fact {
     std::string value;  // as a person reads it
 };
 
+// The options that decide what is computed in an epoch.
+std::vector<Fact> facts_of_training(const RunFlags& flags, const train::TrainOptions& options);
 // What decides how a run of this plan goes: the version, the plan and the options.
 std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan);
 // The graph, the labels and the split.

@@ -1,15 +1,45 @@
 #include "tools/gnnrun/artifacts.hpp"
 
+#include "planner/io/checkpoint.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/report.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/outputs.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 namespace gnnplan::tools {
 
+bool saves_regularly(const RunFlags& flags) { return flags.checkpoint || flags.checkpoint_every || flags.resume; }
+
+namespace {
+
+void check_checkpoint_folder(const RunFlags& flags) {
+    if (!saves_regularly(flags)) return;
+    const std::string folder = checkpoint_folder(flags);
+    if (!flags.resume && !checkpoints_in(folder).empty()) {
+        throw Error(ErrorCode::usage, "holds checkpoints of an earlier run", folder,
+                    "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
+    }
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
+    io::check_can_create(folder + "/checkpoint");
+}
+
+}  // namespace
+
 void check_artifacts(const RunFlags& flags) {
-    check_outputs({{"--report", flags.report}, {"--metrics", flags.metrics}, {"--trace", flags.trace}},
-                  {{"the plan", flags.plan}, {"--data", flags.data}});
+    check_outputs({{"--report", flags.report},
+                   {"--metrics", flags.metrics},
+                   {"--trace", flags.trace},
+                   {"--save-weights", flags.save_weights}},
+                  {{"the plan", flags.plan},
+                   {"--data", flags.data},
+                   {"--load-weights", flags.load_weights},
+                   {"--resume", flags.resume}});
+    check_checkpoint_folder(flags);
 }
 
 void Metrics::add(const EpochRecord& epoch) {
@@ -20,12 +50,15 @@ void Metrics::add(const EpochRecord& epoch) {
         !file_ || std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0;
 }
 
+void Metrics::repeat(const std::vector<EpochRecord>& epochs) {
+    for (const EpochRecord& epoch : epochs) add(epoch);
+}
+
 void Metrics::check() const {
     if (failed_) throw Error(ErrorCode::io, "not all lines could be written", *path_);
 }
 
-bool write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace,
-                     const Metrics& metrics) {
+bool write_artifacts(const RunFlags& flags, const Artifacts& artifacts) {
     bool all = true;
     const auto attempt = [&](const auto& write) {
         all = run_guarded([&] {
@@ -34,9 +67,14 @@ bool write_artifacts(const RunFlags& flags, const RunReport& report, const std::
               }) == 0 &&
               all;
     };
-    if (flags.report) attempt([&] { io::write_file_atomically(*flags.report, io::write_report(report)); });
-    if (flags.trace) attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(trace.value())); });
-    attempt([&] { metrics.check(); });
+    if (flags.report) attempt([&] { io::write_file_atomically(*flags.report, io::write_report(artifacts.report)); });
+    if (flags.trace)
+        attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(artifacts.trace.value())); });
+    if (flags.save_weights && !artifacts.weights.empty()) {
+        attempt([&] { io::write_file_atomically(*flags.save_weights, io::write_weights(artifacts.weights)); });
+    }
+    attempt([&] { artifacts.metrics.check(); });
+    attempt([&] { artifacts.checkpoints.check(); });
     return all;
 }
 

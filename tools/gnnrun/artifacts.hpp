@@ -2,6 +2,7 @@
 #pragma once
 
 #include "planner/io/trace.hpp"
+#include "tools/gnnrun/checkpoints.hpp"
 #include "tools/gnnrun/flags.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
@@ -11,10 +12,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gnnplan::tools {
 
-// Finds out before training that --report, --metrics or --trace cannot be written. Throws Error{cannot_create}.
+// Finds out before training that a file cannot be written. Throws Error{cannot_create}, or Error{usage} when it is an
+// input, or the checkpoint folder holds those of another run.
 void check_artifacts(const RunFlags& flags);
 
 // --metrics: a line as soon as an epoch is done, so that others can follow a run and nothing is lost with it.
@@ -24,6 +27,8 @@ public:
     explicit Metrics(std::optional<std::string> path) : path_(std::move(path)) {}
     // Never throws: a run goes on without its metrics.
     void add(const EpochRecord& epoch);
+    // The lines of the epochs that a checkpoint says are done: the file is that of the whole run.
+    void repeat(const std::vector<EpochRecord>& epochs);
     // Throws Error{io} when a line could not be written.
     void check() const;
 
@@ -33,9 +38,19 @@ private:
     bool failed_ = false;
 };
 
-// Writes the report and the trace, which is there when --trace is. A file that cannot be written, metrics included, is
-// said on stderr and costs itself alone: then the answer is false.
-bool write_artifacts(const RunFlags& flags, const RunReport& report, const std::optional<io::Trace>& trace,
-                     const Metrics& metrics);
+// Whether checkpoints are saved while a run goes on, not only when it is interrupted.
+bool saves_regularly(const RunFlags& flags);
+
+struct Artifacts {
+    const RunReport& report;
+    const std::optional<io::Trace>& trace;    // there when --trace is
+    const std::vector<NamedTensor>& weights;  // none after a run that diverged
+    const Metrics& metrics;
+    const Checkpoints& checkpoints;
+};
+
+// Writes the report, the trace and the weights. A file that cannot be written, or could not, is said on stderr and
+// costs itself alone: then the answer is false.
+bool write_artifacts(const RunFlags& flags, const Artifacts& artifacts);
 
 }  // namespace gnnplan::tools

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 namespace gnnplan::tools {
@@ -45,6 +46,33 @@ void add_tuning(CLI::App& app, RunFlags& flags) {
     under_heading(app, "Tuning");
 }
 
+void add_checkpoints(CLI::App& app, RunFlags& flags) {
+    app.add_option("--checkpoint", flags.checkpoint,
+                   "Save checkpoints in this folder, about once a minute; the last two are kept. An interrupted run "
+                   "saves one in any case, in PLAN.checkpoints")
+        ->type_name("DIR");
+    add_count(app, "--checkpoint-every", flags.checkpoint_every, "Save one after every N epochs instead");
+    CLI::Option* resume =
+        app.add_option("--resume", flags.resume,
+                       "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the "
+                       "checkpoint folder, or from the first epoch where there is none")
+            ->type_name("PATH");
+    app.add_option("--load-weights", flags.load_weights, "Begin with these weights (safetensors)")
+        ->type_name("FILE")
+        ->excludes(resume);
+    app.add_option("--save-weights", flags.save_weights, "Write the weights at the end (safetensors)")
+        ->type_name("FILE");
+    app.add_flag("--keep-best", flags.keep_best,
+                 "Keep the weights of the best validation accuracy; --save-weights writes these");
+    add_count(app, "--patience", flags.patience,
+              "End the run after N evaluations without a better validation accuracy");
+    add_duration(app, "--time-limit", flags.time_limit,
+                 "End the run before this much time has passed, with a checkpoint and the command that resumes");
+    add_duration(app, "--timeout", flags.timeout,
+                 "End the run when no step has been done for so long, because a rank has stopped; 0: wait forever");
+    under_heading(app, "Checkpoints and weights");
+}
+
 void add_placement(CLI::App& app, RunFlags& flags) {
     app.add_flag("--in-process", flags.in_process, "Run the ranks as threads of this process, without mpirun");
     add_count(app, "--threads", flags.threads, "How many threads each rank has; default: the cores, shared out",
@@ -75,11 +103,24 @@ void add_output(CLI::App& app, RunFlags& flags) {
 
 }  // namespace
 
+std::string checkpoint_folder(const RunFlags& flags) {
+    namespace fs = std::filesystem;
+    if (flags.checkpoint) return *flags.checkpoint;
+    if (flags.resume && flags.resume != "auto") {
+        std::error_code none;
+        if (fs::is_directory(*flags.resume, none)) return *flags.resume;
+        const fs::path folder = fs::path(*flags.resume).parent_path();
+        return folder.empty() ? "." : folder.string();
+    }
+    return fs::path(flags.plan).replace_extension("checkpoints").string();
+}
+
 void add_flags(CLI::App& app, RunFlags& flags) {
     app.add_option("PLAN", flags.plan, "The plan that gnnplan plan -o wrote")->required()->type_name("FILE");
     add_data(app, flags);
     add_training(app, flags);
     add_tuning(app, flags);
+    add_checkpoints(app, flags);
     add_placement(app, flags);
     add_output(app, flags);
 }
@@ -96,6 +137,12 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     options.input_dropout = run.input_dropout;
     options.eval_every = run.eval_every;
     options.autotune = flags.autotune;
+    options.keep_best = flags.keep_best;
+    options.patience = flags.patience;
+    if ((flags.keep_best || flags.patience) && options.eval_every == 0) {
+        throw Error(ErrorCode::usage, "needs evaluations, and --eval-every 0 makes none",
+                    flags.keep_best ? "--keep-best" : "--patience");
+    }
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / plan.problem.ranks)));
     options.kernels = flags.backend == "reference" ? &kernels::reference_table() : &kernels::cpu_table();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
@@ -25,6 +26,14 @@ struct RunFlags {
     bool decay_all = false;
     std::string feature_norm = "none";
     std::optional<std::int64_t> autotune;
+    std::optional<std::string> checkpoint;  // folder
+    std::optional<std::int64_t> checkpoint_every;
+    std::optional<std::string> resume;  // a file, a folder, or "auto"
+    std::optional<std::string> load_weights, save_weights;
+    bool keep_best = false;
+    std::optional<std::int64_t> patience;
+    std::optional<std::int64_t> time_limit;  // seconds
+    std::int64_t timeout = 600;              // seconds; 0: none
     std::optional<std::int64_t> threads;
     std::string bind = "on";
     std::string backend = "cpu";
@@ -37,8 +46,11 @@ struct RunFlags {
     bool verbose = false;
     bool json = false;
     std::string color = "auto";
-    std::string command_line;
+    std::vector<std::string> arguments;  // as the program was started
 };
+
+// Where checkpoints are: in --checkpoint, else where --resume says, else beside the plan.
+std::string checkpoint_folder(const RunFlags& flags);
 
 void add_flags(CLI::App& app, RunFlags& flags);
 

@@ -4,6 +4,7 @@
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/threads.hpp"
 #include "tools/common/main.hpp"
+#include "tools/common/plan_file.hpp"
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/session.hpp"
 
@@ -29,24 +30,28 @@ void check_ranks(const RunFlags& flags, const Plan& plan) {
 }
 
 int run_here(const RunFlags& flags) {
-    Plan plan = load_plan(flags);
+    Plan plan = read_plan_file(flags.plan);
     check_ranks(flags, plan);
     check_artifacts(flags);
     const int ranks = plan.problem.ranks;
     Session session(flags, std::move(plan), true);
     session.check_memory(1);  // threads share what each rank would load
+    session.read_start();
+    session.take_start();
     session.open_data();
+    session.compare_start();
+    comm::SelfCommunicator self;
+    session.check_features(self);
     if (flags.dry_run) {
         session.show_dry_run();
         return 0;
     }
     if (ranks == 1) {
-        comm::SelfCommunicator self;
         session.train(self, false);
-        return session.finish("self");
+        return session.finish("self", 1);
     }
     comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.train(comm, true); });
-    return session.finish("threads");
+    return session.finish("threads", 1);
 }
 
 #ifdef GNNPLAN_HAVE_MPI
@@ -63,7 +68,7 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     std::optional<Session> session;
     comm::agree(world, [&] {
         if (flags.in_process) throw Error(ErrorCode::usage, "--in-process and mpirun exclude each other");
-        Plan plan = load_plan(flags);
+        Plan plan = read_plan_file(flags.plan);
         if (plan.problem.ranks != world.size()) {
             throw Error(ErrorCode::mismatch,
                         fmt::format("the plan is for {} ranks, mpirun started {}", plan.problem.ranks, world.size()),
@@ -76,16 +81,23 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     const int ranks_here = ranks_on_this_host(world);
     comm::agree(world, [&] {
         session->check_memory(ranks_here);
+        if (speaks) session->read_start();
+    });
+    session->share_start(world);
+    comm::agree(world, [&] {
+        session->take_start();
         session->open_data();
     });
     require_same(world, session->facts_of_data());
+    comm::agree(world, [&] { session->compare_start(); });
+    session->check_features(world);
     int code = 0;
     if (flags.dry_run) {
         session->show_dry_run();
         return code;
     }
     session->train(world, false);
-    comm::agree(world, [&] { code = session->finish("mpi"); });
+    comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));
 }
 
@@ -156,7 +168,7 @@ int launch_under_mpi(CLI::App& app, const RunFlags&, int argc, const char* const
 }  // namespace
 
 int launch(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
-    flags.command_line = command_line(argc, argv);
+    flags.arguments.assign(argv, argv + argc);
     if (comm::launched_by_mpi()) return launch_under_mpi(app, flags, argc, argv);
     return run_main(app, argc, argv, [&] { return run_here(flags); });
 }

@@ -1,11 +1,10 @@
 #include "tools/gnnrun/session.hpp"
 
 #include "planner/catalog/host.hpp"
-#include "planner/io/files.hpp"
-#include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
+#include "runtime/train/model_values.hpp"
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
 #include "tools/common/main.hpp"
@@ -25,13 +24,12 @@
 
 #include <fmt/format.h>
 
-namespace gnnplan::tools {
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <numeric>
 
-Plan load_plan(const RunFlags& flags) {
-    Plan plan = io::read_plan(io::read_file(flags.plan), flags.plan);
-    check_predicted_bytes(plan);
-    return plan;
-}
+namespace gnnplan::tools {
 
 namespace {
 
@@ -53,15 +51,100 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
 
 void Session::open_data() {
     train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out
-    measure::SteadyClock clock;
-    const double start = clock.now();
+    const double start = clock_.now();
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
     if (speaks_ && !flags_.quiet) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
     if (const auto note = discard_note(plan_, options_); note && speaks_ && !flags_.quiet) {
         say("{}\n", *note);
     }
-    options_.load_seconds = clock.now() - start;
+    options_.load_seconds = clock_.now() - start;
+}
+
+void Session::take_start() {
+    start_.take(plan_);
+    options_.weights = start_.weights();
+    const io::Checkpoint* checkpoint = start_.checkpoint();
+    if (checkpoint == nullptr) return;
+    if (checkpoint->state.epoch >= options_.epochs) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("all {} epochs are done: the checkpoint is of epoch {}", options_.epochs,
+                                checkpoint->state.epoch),
+                    start_.path(), "ask for more with --epochs");
+    }
+    options_.start = &checkpoint->state;
+}
+
+void Session::compare_start() const {
+    if ((options_.keep_best || options_.patience) && dataset_->subset_size(data::valid) == 0) {
+        throw Error(ErrorCode::mismatch, "the split has no validation vertices to judge by",
+                    options_.keep_best ? "--keep-best" : "--patience");
+    }
+    const std::vector<std::string> differing = start_.compare(facts_of_training_and_data());
+    if (!speaks_ || flags_.quiet) return;
+    for (const std::string& text : differing) say("note: {}\n", text);
+    if (options_.start != nullptr) say("{}: going on after epoch {}\n", start_.path(), options_.start->epoch);
+}
+
+std::vector<Fact> Session::facts_of_training_and_data() const {
+    std::vector<Fact> facts = facts_of_training(flags_, options_);
+    for (Fact& fact : facts_of_data()) facts.push_back(std::move(fact));
+    if (!plan_.fingerprints.features.empty()) facts.push_back({"the features", plan_.fingerprints.features});
+    return facts;
+}
+
+Checkpoints Session::make_checkpoints() {
+    io::Checkpoint form;
+    form.tool_version = version();
+    form.command_line = command_line(flags_.arguments);
+    for (Fact& fact : facts_of_training_and_data())
+        form.facts.emplace_back(std::move(fact.name), std::move(fact.value));
+    return {{checkpoint_folder(flags_), saves_regularly(flags_), flags_.checkpoint_every},
+            std::move(form),
+            start_.earlier_in(checkpoint_folder(flags_)),
+            clock_};
+}
+
+// Nothing else can be done for a rank that waits inside MPI: the process ends, and the launcher ends the others.
+std::unique_ptr<Watchdog> Session::make_watchdog(comm::Communicator& comm, bool shared) const {
+    std::vector<int> mine{comm.rank()};
+    if (shared) {
+        mine.resize(static_cast<std::size_t>(comm.size()));
+        std::iota(mine.begin(), mine.end(), 0);
+    }
+    return std::make_unique<Watchdog>(
+        std::chrono::seconds(flags_.timeout), comm.heartbeats(), std::move(mine), [](const std::string& what) {
+            say("error: {} (a longer --timeout waits longer; --resume goes on from the last checkpoint)\n", what);
+            std::_Exit(static_cast<int>(ErrorCode::unavailable));
+        });
+}
+
+// The last weights, or the best ones where these are kept.
+void Session::keep_weights(const TrainingState& state) {
+    const std::string wanted = options_.keep_best ? std::string(train::best_prefix) + "layers." : "layers.";
+    for (const NamedTensor& tensor : state.tensors) {
+        if (!tensor.name.starts_with(wanted)) continue;
+        weights_.push_back({tensor.name.substr(tensor.name.find("layers.")), tensor.shape, tensor.values});
+    }
+}
+
+// Another epoch and a checkpoint have to fit in what is left of --time-limit.
+std::optional<std::string> Session::reason_to_stop() {
+    if (auto signal = interruption()) return signal;
+    trained_at_ = clock_.now();
+    const double needed = trained_at_ - began_ + 2 * longest_epoch_;
+    if (!flags_.time_limit || needed < static_cast<double>(*flags_.time_limit)) return std::nullopt;
+    return fmt::format("the time limit of {} s is near", *flags_.time_limit);
+}
+
+void Session::check_features(comm::Communicator& processes) const {
+    if (plan_.fingerprints.features.empty()) return;
+    const Range share = balanced_block({0, dataset_->vertices()}, processes.rank(), processes.size());
+    std::uint64_t mine = 0;
+    comm::agree(processes, [&] { mine = dataset_->feature_hash(share); });
+    std::uint64_t sum = 0;
+    for (const std::string& hash : processes.control_all_gather(std::to_string(mine))) sum += std::stoull(hash);
+    comm::agree(processes, [&] { train::match_features(plan_, *dataset_, sum); });
 }
 
 void Session::check_memory(int ranks_here) const {
@@ -98,22 +181,38 @@ void Session::train(comm::Communicator& comm, bool shared) {
     }
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
-    if (first) metrics_ = std::make_unique<Metrics>(flags_.metrics);
-    hooks.epoch = [&](const EpochRecord& epoch) {
-        progress.show(epoch);
-        if (first) metrics_->add(epoch);
-    };
-    if (first || !shared) catch_interruptions(first && !flags_.quiet);
-    hooks.stop = interruption;
-    std::optional<TraceRecorder> recorder;
-    if (flags_.trace) {
-        recorder.emplace(clock, comm.size());
-        hooks.step = [&](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
-            recorder->step(epoch, step, executor);
+    if (first) {
+        metrics_ = std::make_unique<Metrics>(flags_.metrics);
+        if (options_.start != nullptr) metrics_->repeat(options_.start->epochs);
+        checkpoints_.emplace(make_checkpoints());
+        hooks.epoch_end = [&](const train::EpochEnd& end) {
+            checkpoints_->offer(end);
+            if (end.last && flags_.save_weights && end.ending != Ending::diverged) keep_weights(end.state());
         };
     }
+    hooks.epoch = [&](const EpochRecord& epoch) {
+        progress.show(epoch);
+        if (!first) return;
+        longest_epoch_ = std::max(longest_epoch_, epoch.seconds + clock_.now() - trained_at_);
+        metrics_->add(epoch);
+    };
+    if (first || !shared) catch_interruptions(first && !flags_.quiet);
+    if (first || !shared) hooks.stop = [&] { return reason_to_stop(); };
+    const bool watched = flags_.timeout > 0 && comm.size() > 1;
+    comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
+    // Of this function, so that an error ends it before the communicator, whose heartbeats it looks at.
+    std::unique_ptr<Watchdog> watchdog;
+    if (watched && (first || !shared)) watchdog = make_watchdog(comm, shared);
+    std::optional<TraceRecorder> recorder;
+    if (flags_.trace) recorder.emplace(clock, comm.size());
+    hooks.step = [&](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
+        if (recorder) recorder->step(epoch, step, executor);
+        heartbeat->beat(epoch, static_cast<std::int32_t>(&step - executor.schedule().steps.data()));
+    };
     hooks.candidate = [&](int candidate) {
         if (recorder) recorder->restart();
+        heartbeat->rest();  // building is not watched: it may take as long as reading the data
+        if (watchdog) watchdog->steps_of(plan_.candidates[static_cast<std::size_t>(candidate)].schedule);
         if (flags_.verbose) progress.say(fmt::format("building candidate {}", candidate + 1));
     };
     if (!shared) hooks.cache_features = [&] { dataset_->cache_features(); };
@@ -128,6 +227,9 @@ void Session::train(comm::Communicator& comm, bool shared) {
     }
     measure::Clock& looked_at = recorder ? recorder->clock() : clock;
     RunReport report = train::train(comm, plan_, *dataset_, options_, hooks, looked_at);
+    heartbeat->rest();
+    comm.barrier();  // what is seen belongs to the communicator, and others may still look
+    watchdog.reset();
     report.placement = placement;
     if (recorder) {
         const std::vector<measure::Timeline> ranks = recorder->gather(comm);
@@ -136,23 +238,33 @@ void Session::train(comm::Communicator& comm, bool shared) {
     if (first) report_ = std::move(report);
 }
 
-int Session::finish(const std::string& communicator) {
+int Session::finish(const std::string& communicator, int processes) {
     if (!speaks_) return 0;
+    checkpoints_->finish();
+    if (checkpoints_->totals().written + checkpoints_->totals().failed > 0)
+        report_->checkpoints = checkpoints_->totals();
     report_->tool_version = version();
-    report_->command_line = flags_.command_line;
+    report_->command_line = command_line(flags_.arguments);
     report_->backend = flags_.backend;
     report_->communicator = communicator;
     if (trace_) {
         trace_->tool_version = report_->tool_version;
-        trace_->command_line = flags_.command_line;
+        trace_->command_line = report_->command_line;
     }
-    const bool written = write_artifacts(flags_, *report_, trace_, *metrics_);
+    const bool written = write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_});
     print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_)) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
+    if (report_->ending == Ending::interrupted && checkpoints_->newest()) {
+        say("resume with: {}\n", resuming_command(flags_, processes, checkpoints_->newest()->path));
+    }
+    if (report_->ending == Ending::diverged) {
+        throw Error(ErrorCode::answer_no, *report_->ended, fmt::format("epoch {}", report_->epochs.back().epoch),
+                    flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row");
+    }
     if (!written) return static_cast<int>(ErrorCode::io);
-    return report_->ended ? static_cast<int>(ErrorCode::interrupted) : 0;
+    return report_->ending == Ending::interrupted ? static_cast<int>(ErrorCode::interrupted) : 0;
 }
 
 }  // namespace gnnplan::tools

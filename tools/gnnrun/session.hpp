@@ -3,9 +3,13 @@
 
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "runtime/measure/clock.hpp"
 #include "tools/gnnrun/agreement.hpp"
 #include "tools/gnnrun/artifacts.hpp"
+#include "tools/gnnrun/checkpoints.hpp"
 #include "tools/gnnrun/flags.hpp"
+#include "tools/gnnrun/start.hpp"
+#include "tools/gnnrun/watchdog.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/plan.hpp>
@@ -13,11 +17,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
-
-// Reads the plan and checks it. Throws what io::read_file, io::read_plan and check_predicted_bytes throw.
-Plan load_plan(const RunFlags& flags);
 
 class Session {
 public:
@@ -32,8 +34,16 @@ public:
     // machine has.
     void check_memory(int ranks_here) const;
 
+    // Reads what training starts from, checks it, and compares it with the data, which is open by then; see start.hpp.
+    void read_start() { start_.read(flags_); }
+    void share_start(comm::Communicator& comm) { start_.share(comm); }
+    void take_start();
+    void compare_start() const;
+
     // Reads the data and checks that it is the plan's. Not collective.
     void open_data();
+    // Collective over the processes: checks that the features are the plan's. Each process reads its share of them.
+    void check_features(comm::Communicator& processes) const;
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
@@ -42,19 +52,33 @@ public:
     void train(comm::Communicator& comm, bool shared);
 
     // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: 74 when a file
-    // could not be written, else 75 when the run was interrupted. Throws Error{internal} when the bytes counted are not
-    // those predicted.
-    int finish(const std::string& communicator);
+    // could not be written, else 75 when the run was interrupted, 1 when it diverged. `processes` were started
+    // together. Throws Error{internal} when the bytes counted are not those predicted.
+    int finish(const std::string& communicator, int processes);
 
 private:
+    Checkpoints make_checkpoints();
+    std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
+    std::vector<Fact> facts_of_training_and_data() const;
+    void keep_weights(const TrainingState& state);
+    std::optional<std::string> reason_to_stop();
+
     const RunFlags& flags_;
+    measure::SteadyClock clock_;
+    double began_ = clock_.now();
     Plan plan_;
     bool speaks_;
     train::TrainOptions options_;
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;
     std::optional<io::Trace> trace_;
-    std::unique_ptr<Metrics> metrics_;  // of rank 0
+    Start start_;
+    double trained_at_ = 0;  // the epoch under way, but for its evaluation
+    // Of rank 0:
+    double longest_epoch_ = 0;  // seconds, with its evaluation
+    std::unique_ptr<Metrics> metrics_;
+    std::optional<Checkpoints> checkpoints_;
+    std::vector<NamedTensor> weights_;  // of --save-weights
 };
 
 }  // namespace gnnplan::tools

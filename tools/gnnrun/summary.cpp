@@ -127,11 +127,27 @@ std::string time_line(const RunReport& report) {
     if (report.eval_every && wall.evaluations > 1 &&
         wall.evaluation_seconds > 2 * evaluation_share * wall.training_seconds) {
         const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
-        const auto less = evaluations(std::ssize(report.epochs), *report.eval_every * 10);
+        const auto epochs = std::ssize(report.epochs) - report.resumed_after.value_or(0);
+        const auto less = evaluations(epochs, *report.eval_every * 10);
         line += fmt::format("            --eval-every {} would save {}\n", format_count(*report.eval_every * 10),
                             format_seconds(each * static_cast<double>(wall.evaluations - less)));
     }
     return line;
+}
+
+std::string best_line(const RunReport& report) {
+    if (!report.best_epoch) return "";
+    return fmt::format("best        epoch {}: {}\n", *report.best_epoch,
+                       describe(report.epochs[static_cast<std::size_t>(*report.best_epoch - 1)]));
+}
+
+// How long training waited for them.
+std::string checkpoint_line(const RunReport& report) {
+    if (!report.checkpoints) return "";
+    const CheckpointTotals& totals = *report.checkpoints;
+    return fmt::format("checkpoints {} written{}, {}\n", totals.written,
+                       totals.failed > 0 ? fmt::format(", {} NOT WRITTEN", totals.failed) : "",
+                       format_seconds(totals.seconds));
 }
 
 }  // namespace
@@ -140,9 +156,9 @@ std::string summary(const RunReport& report, bool color) {
     const EpochRecord& last = report.epochs.back();
     const std::string ended =
         report.ended ? fmt::format("ended early: {} after epoch {}\n", *report.ended, last.epoch) : "";
-    return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" +
+    return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
            configuration_line(report) + "\n" + step_table(report, color) + "\n" + worst_step(report.steps) +
-           time_line(report) + peak_lines(report);
+           time_line(report) + checkpoint_line(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools

@@ -35,6 +35,9 @@ TEST(Machine, MistakesAreNamed) {
     refused("replace", "/inter_node/latency_seconds", -1, "inter_node.latency_seconds: expected a number from 0");
     refused("replace", "/spmm", json::array(), "m.json: machine two-sockets: spmm needs at least one measured width");
     refused("replace", "/gemm_flops_per_second", 0, "gemm_flops_per_second must be positive");
+    refused("replace", "/gemm_flops_per_second", 1e-308, "gemm_flops_per_second must be from 1e-30 to 1e30");
+    refused("replace", "/memory_bytes_per_second", 1e300, "memory_bytes_per_second must be from 1e-30 to 1e30");
+    refused("replace", "/step_seconds", 1e300, "step_seconds must be at most 1e30");
     refused("replace", "/spmm/1/width", 16, "spmm[1].width must be positive and increasing");
 }
 

@@ -34,6 +34,17 @@ TEST(EdgeList, SnapWithCommentsBlanksAndWindowsLines) {
     EXPECT_THAT(d.report().describe(), testing::HasSubstr("ids from 0, directed as listed: 5 vertices, 4 edges read"));
 }
 
+TEST(EdgeList, AByteOrderMarkIsNoPartOfTheFirstLine) {
+    EXPECT_EQ(open_text("\xEF\xBB\xBF"
+                        "0 7\n")
+                  .vertices(),
+              8);
+    EXPECT_EQ(open_text("\xEF\xBB\xBF"
+                        "# Nodes: 2\n0 1\n")
+                  .vertices(),
+              2);
+}
+
 TEST(EdgeList, LargestIdCountsWhenMoreThanDeclared) { EXPECT_EQ(open_text("# Nodes: 2\n0 7\n").vertices(), 8); }
 
 TEST(EdgeList, GzipIsTransparent) {

@@ -26,6 +26,7 @@ namespace gnnplan::train::testing {
 struct Choice {
     int replication = 1;
     int id = 0;
+    bool constant_input = false;
 };
 
 inline Machine some_machine() {
@@ -66,6 +67,7 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         configuration.backward = pair.backward;
         configuration.kept = enumerate::kept_products(pair.forward, pair.backward, widths);
         configuration.operands = enumerate::paper_operands(pair.forward, pair.backward, widths);
+        configuration.constant_input = choice.constant_input;
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
         candidate.schedule =
             lower::lower(layers, configuration, {dataset.vertices(), dataset.graph().symmetric, {}, 0});
@@ -99,7 +101,8 @@ struct Trained {
     std::vector<int> candidates;                 // in the order they were built
     std::vector<std::vector<float>> parameters;  // of the last epoch, after each update, in the order of updates
     std::int64_t releases = 0;
-    std::int64_t caches = 0;  // of the features
+    std::int64_t caches = 0;            // of the features
+    std::vector<TrainingState> states;  // after each epoch
 };
 
 // Whether a rank that is asked for the n-th time wants to stop, and why.
@@ -124,6 +127,7 @@ std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset,
             const auto values = executor.values(tensor_of(executor.schedule(), update->weight).name);
             mine.parameters.emplace_back(values.begin(), values.end());
         };
+        hooks.epoch_end = [&](const EpochEnd& end) { mine.states.push_back(end.state()); };
         hooks.release_graph = [&] { ++mine.releases; };
         hooks.cache_features = [&] { ++mine.caches; };
         std::int64_t asked = 0;

@@ -1,75 +1,14 @@
 // The program itself: exit codes, messages and files.
-#include "planner/io/files.hpp"
-#include "planner/io/plan.hpp"
-#include "planner/io/report.hpp"
 #include "runtime/train/report.hpp"
-#include "tests/runtime/train/fixture.hpp"
+#include "tests/runtime/train/gnnrun_fixture.hpp"
 
 #include <gmock/gmock.h>
-
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
 namespace gnnplan::train {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Outcome {
-    int code = -1;
-    std::string output;  // stdout, then stderr
-};
-
-class Gnnrun : public ::testing::Test {
-protected:
-    static constexpr const char* program = GNNRUN;
-
-    Gnnrun() {
-        write_ogb(gnnplan::testing::random_symmetric(31, 3, 6, 3, 2), path("graph"));
-        dataset_ = data::open_dataset(path("graph"));
-        save(testing::make_plan(dataset_, 4, true, 1, {{1, 10}}), "plan1.json");
-        save(testing::make_plan(dataset_, 4, true, 4, {{4, 10}, {2, 6}}), "plan4.json");
-    }
-
-    std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-    void save(const Plan& plan, const std::string& name) const {
-        io::write_file_atomically(path(name), io::write_plan(plan));
-    }
-
-    // Runs a command in which "@name" stands for the path of a file in the folder.
-    Outcome run(std::string command) const {
-        for (std::size_t at = command.find('@'); at != std::string::npos; at = command.find('@', at)) {
-            command.replace(at, 1, folder_.path().string() + "/");
-        }
-        command += " >" + path("stdout") + " 2>" + path("stderr");
-        const int status = std::system(command.c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                io::read_file(path("stdout")) + io::read_file(path("stderr"))};
-    }
-    Outcome gnnrun(const std::string& arguments) const {
-        return run(std::string(program) + " --threads 1 " + arguments);
-    }
-
-    RunReport report(const std::string& name) const { return io::read_report(io::read_file(path(name)), name); }
-
-    // Files of the folder that the test did not ask for.
-    std::vector<std::string> leftovers() const {
-        const std::vector<std::string> known = {"graph", "plan1.json", "plan4.json", "stdout", "stderr"};
-        std::vector<std::string> found;
-        for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
-            const std::string name = entry.path().filename();
-            if (std::find(known.begin(), known.end(), name) == known.end()) found.push_back(name);
-        }
-        return found;
-    }
-
-    gnnplan::testing::TemporaryFolder folder_;
-    data::Dataset dataset_;
-};
 
 // Not what else the data lacks or has, which follows from its being other data.
 TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
@@ -83,6 +22,33 @@ TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
         const Outcome outcome = gnnrun(std::string("@ego.json --data @") + data);
         EXPECT_EQ(outcome.code, 78) << outcome.output;
         EXPECT_THAT(outcome.output, HasSubstr("this plan is for data/ego.txt.gz, not " + path(data) + ": that has "));
+    }
+}
+
+// A plan of data at hand knows all of it, not only the graph.
+TEST_F(Gnnrun, DataThatChangedSinceIsNamed) {
+    const gnnplan::testing::TinyGraph graph = gnnplan::testing::random_symmetric(31, 3, 6, 3, 2);
+    for (const int ranks : {1, 4}) {
+        Plan plan = testing::make_plan(dataset_, 4, true, ranks, {{1, 10}});
+        plan.fingerprints = data::fingerprints_of(dataset_);
+        save(plan, "exact.json");
+        const auto expect = [&](const gnnplan::testing::TinyGraph& changed, int code, const std::string& what) {
+            std::filesystem::remove_all(path("changed"));
+            write_ogb(changed, path("changed"));
+            const Outcome outcome = gnnrun("@exact.json --data @changed --in-process --epochs 2");
+            EXPECT_EQ(outcome.code, code) << outcome.output;
+            EXPECT_THAT(outcome.output, HasSubstr(what));
+        };
+        expect(graph, 0, "epoch 2");
+        gnnplan::testing::TinyGraph changed = graph;
+        changed.feature[7] += 1;
+        expect(changed, 78, "the features are not those that the plan was made for");
+        changed = graph;
+        for (std::int32_t& label : changed.labels) label = label < 0 ? label : 2 - label;
+        expect(changed, 78, "the labels are not those");
+        changed = graph;
+        std::replace(changed.subset.begin(), changed.subset.end(), std::uint8_t{1}, std::uint8_t{2});
+        expect(changed, 78, "the training, validation and test vertices are not those");
     }
 }
 
@@ -164,9 +130,7 @@ TEST_F(Gnnrun, RefusesAnotherGraph) {
 }
 
 TEST_F(Gnnrun, RefusesDropoutThatNoCandidateAllows) {
-    Plan plan = testing::make_plan(dataset_, 4, false, 1, {{1, 10}});
-    plan.candidates[0].configuration.constant_input = true;
-    save(plan, "constant.json");
+    save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}}), "constant.json");
     const Outcome outcome = gnnrun("@constant.json --data @graph --dropout 0.5");
     EXPECT_EQ(outcome.code, 78);
     EXPECT_THAT(outcome.output, HasSubstr("--input-dropout 0"));
@@ -190,11 +154,11 @@ TEST_F(Gnnrun, FindsOutBeforeTrainingThatOutputCannotBeWritten) {
     EXPECT_TRUE(leftovers().empty());
 }
 
-TEST_F(Gnnrun, LeavesNoFilesWhenTrainingFails) {
+TEST_F(Gnnrun, LeavesNoOtherFilesWhenTrainingFails) {
     const Outcome outcome = gnnrun("@plan1.json --data @graph --lr 1e38 --report @run.json --metrics @m.jsonl");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.output, HasSubstr("finite"));
-    EXPECT_THAT(leftovers(), ::testing::IsSubsetOf({"m.jsonl"}));  // the epochs before, where there were any
+    EXPECT_THAT(leftovers(), ::testing::UnorderedElementsAre("run.json", "m.jsonl"));
 }
 
 // What the plan was asked is what the run does, unless its own flags say otherwise.
@@ -212,10 +176,7 @@ TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
 }
 
 TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
-    Plan plan = testing::make_plan(dataset_, 4, false, 1, {{1, 10}, {1, 6}, {1, 9}});
-    plan.candidates[0].configuration.constant_input = true;
-    plan.candidates[1].configuration.constant_input = true;
-    save(plan, "mixed.json");
+    save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}, {1, 6, true}, {1, 9}}), "mixed.json");
     const std::string run = "@mixed.json --data @graph --epochs 2 --autotune 0 ";
     const Outcome dropped = gnnrun(run + "--dropout 0.5");
     EXPECT_EQ(dropped.code, 0);
@@ -302,7 +263,7 @@ TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
     for (const std::string flags :
          {"--epochs 0", "--epochs x", "--dropout 1", "--dropout -0.1", "--input-dropout nan", "--lr 0", "--lr inf",
           "--weight-decay -1", "--seed -1", "--autotune -1", "--threads 0", "--bind maybe", "--backend cuda",
-          "--feature-norm column", "--checkpoint-every 3", "extra", "-q -v"}) {
+          "--feature-norm column", "--checkpoint-every 0", "--time-limit 3", "extra", "-q -v"}) {
         const Outcome outcome = run(std::string(program) + " @plan1.json --data @graph " + flags);
         EXPECT_EQ(outcome.code, 64) << flags;
         EXPECT_THAT(outcome.output, HasSubstr("error: ")) << flags;
@@ -442,7 +403,8 @@ TEST_F(UnderMpi, AllRanksStopWhenTheLossIsNoLongerFinite) {
     const Outcome outcome = mpirun(4, "@plan4.json --data @graph --lr 1e38 --report @run.json");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(errors_in(outcome.output), 1U) << outcome.output;
-    EXPECT_TRUE(leftovers().empty());
+    EXPECT_EQ(report("run.json").ending, Ending::diverged);
+    EXPECT_THAT(leftovers(), ::testing::ElementsAre("run.json"));
 }
 
 #endif

@@ -172,17 +172,30 @@ TEST_F(OneGraph, TimesAreThoseOfTheSlowestRank) {
     EXPECT_EQ(report.measured.epoch_seconds, report.epochs.back().seconds);
 }
 
-TEST_F(OneGraph, StopsWhenTheLossIsNoLongerFinite) {
+TEST_F(OneGraph, EndsWhenTheLossIsNoLongerFinite) {
     TrainOptions options = short_run();
     options.epochs = 50;
     options.learning_rate = 1e38;
-    try {
-        testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
-        ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::answer_no);
-        EXPECT_NE(std::string(error.what()).find("finite"), std::string::npos);
+    const auto trained = testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
+    for (const auto& rank : trained) {
+        EXPECT_EQ(rank.report.ending, Ending::diverged);
+        EXPECT_EQ(rank.report.ended, "the loss is no longer finite");
+        EXPECT_LT(rank.report.epochs.size(), 50U);
+        EXPECT_FALSE(std::isfinite(rank.report.epochs.back().loss));
+        EXPECT_EQ(byte_mismatch(rank.report), std::nullopt) << "the epochs before it count";
     }
+}
+
+// Its loss is that of the weights before.
+TEST_F(OneGraph, SeesWhatTheLastUpdateDid) {
+    TrainOptions options = short_run();
+    options.epochs = 1;
+    options.learning_rate = 1e39;
+    const RunReport report = testing::train_ranks(plan_, dataset_, options, testing::steady_tick).front().report;
+    EXPECT_EQ(report.ending, Ending::diverged);
+    EXPECT_EQ(report.ended, "the last update made weights that are not finite");
+    EXPECT_TRUE(std::isfinite(report.epochs.back().loss));
+    EXPECT_FALSE(report.epochs.back().test_accuracy);
 }
 
 TEST_F(OneGraph, RefusesAnotherNumberOfRanks) {

@@ -61,6 +61,16 @@ struct MeasuredTotals {
     std::int64_t peak_bytes_per_rank = 0;
 };
 
+// Why a run ended before its last epoch: a signal or a time limit; validation that got no better (--patience); a loss
+// or weights that are no numbers.
+enum class Ending : std::uint8_t { interrupted, patience, diverged };
+
+struct CheckpointTotals {
+    std::int64_t written = 0;
+    std::int64_t failed = 0;
+    double seconds = 0;  // for which training waited for them
+};
+
 struct RunReport {
     std::string tool_version;
     std::string command_line;
@@ -83,7 +93,11 @@ struct RunReport {
     std::optional<std::int64_t>
         eval_every;                    // epochs between evaluations; 0: never; unset in reports of earlier versions
     std::optional<WallTimes> wall;     // unset in reports of earlier versions
-    std::optional<std::string> ended;  // why the run ended before its last epoch; unset: it did not
+    std::optional<Ending> ending;      // unset: the run took all its epochs, or ended so in an earlier version
+    std::optional<std::string> ended;  // the same in words
+    std::optional<std::int64_t> best_epoch;     // whose weights are kept
+    std::optional<std::int64_t> resumed_after;  // the epoch of the checkpoint that the run went on from
+    std::optional<CheckpointTotals> checkpoints;
     Fingerprints fingerprints;
 };
 

@@ -108,6 +108,8 @@ struct Fingerprints {
     std::string graph;    // of the prepared structure; "" when planned without the graph
     std::string machine;  // of the profile
     std::string content;  // of everything else in the file; detects damage and edits
+    // Of the data; "" when planned without it, and of features that are generated.
+    std::string features = {}, labels = {}, split = {};
 };
 
 struct Plan {

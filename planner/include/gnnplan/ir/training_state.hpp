@@ -1,0 +1,47 @@
+// What training carries from one epoch to the next. It knows of no plan, grid or number of ranks: any plan of the same
+// model goes on from it.
+#pragma once
+
+#include <gnnplan/ir/measurement.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan {
+
+// Floats in row-major order under the name that they have in files: "layers.1.weight", of shape [in, out], or
+// "layers.1.bias", of shape [out].
+struct NamedTensor {
+    std::string name;
+    std::vector<std::int64_t> shape;
+    std::vector<float> values;
+};
+
+// What tuning has learnt: the same candidates of the same plan, told the same times, are decided about alike.
+struct TuningLog {
+    // A candidate was set up before this epoch.
+    struct Built {
+        std::int64_t epoch = 0;
+        double seconds = 0;
+        double cut_seconds = 0;  // of these, for the sparse blocks
+    };
+    std::string plan;                   // fingerprint of its content
+    std::vector<int> candidates;        // that could be tried, as indices in the plan
+    std::int64_t epochs = 0;            // that the run was to take when tuning began
+    std::int64_t first = 1;             // epoch of this tuning
+    std::optional<std::int64_t> asked;  // of TrainOptions::autotune
+    std::vector<Built> built;
+};
+
+struct TrainingState {
+    std::int64_t epoch = 0;  // the last one that is done
+    // Weights and biases; Adam's moments, "adam.layers.1.weight.exp_avg" and ".exp_avg_sq"; and where the best weights
+    // are kept, "best.layers.1.weight".
+    std::vector<NamedTensor> tensors;
+    std::vector<EpochRecord> epochs;  // 1 to `epoch`
+    TuningLog tuning;
+};
+
+}  // namespace gnnplan

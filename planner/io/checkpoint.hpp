@@ -1,0 +1,35 @@
+// Weights and checkpoints as safetensors: docs/checkpoints.md.
+#pragma once
+
+#include <gnnplan/ir/training_state.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gnnplan::io {
+
+inline constexpr std::string_view checkpoint_schema = "gnnplan.checkpoint/1";
+
+struct Checkpoint {
+    std::string tool_version;
+    std::string command_line;
+    // What the run was asked and of which data it is, each with its name, as people read it.
+    std::vector<std::pair<std::string, std::string>> facts;
+    TrainingState state;
+};
+
+// Ends with a hash of everything before.
+std::string write_checkpoint(const Checkpoint& checkpoint);
+
+// Throws Error{data} when a byte is not as it was written, or what is in it is no checkpoint.
+Checkpoint read_checkpoint(std::string_view file, const std::string& where);
+
+std::string write_weights(const std::vector<NamedTensor>& tensors);
+
+// The tensors of a safetensors file whose names begin with "layers.", in the order of the file; a checkpoint is one,
+// too. Throws Error{data} when there are none or they are not of type F32.
+std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where);
+
+}  // namespace gnnplan::io

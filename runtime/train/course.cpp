@@ -1,0 +1,61 @@
+#include "runtime/train/course.hpp"
+
+#include "runtime/train/model_values.hpp"
+
+#include <string_view>
+
+namespace gnnplan::train {
+
+Course::Course(const TrainOptions& options, bool keeps_values)
+    : options_(options), keeps_best_(options.keep_best && keeps_values) {
+    if (options.start == nullptr) return;
+    for (const EpochRecord& record : options.start->epochs) {
+        epochs_.push_back(record);
+        judge(record);
+    }
+    for (const NamedTensor& value : options.start->tensors) {
+        if (!keeps_best_ || !value.name.starts_with(best_prefix)) continue;
+        best_values_.push_back({value.name.substr(std::string_view(best_prefix).size()), value.shape, value.values});
+    }
+}
+
+// Whether this epoch is better than all before. One without validation accuracy is not.
+bool Course::judge(const EpochRecord& record) {
+    if (!record.valid_accuracy) return false;
+    ++since_best_;
+    if (best_ && *record.valid_accuracy <= epochs_[static_cast<std::size_t>(*best_ - 1)].valid_accuracy) return false;
+    best_ = record.epoch;
+    since_best_ = 0;
+    return true;
+}
+
+void Course::end(Ending why, std::string words) {
+    ending_ = why;
+    words_ = std::move(words);
+}
+
+void Course::add(const EpochRecord& record, const exec::ModelState& state) {
+    epochs_.push_back(record);
+    if (judge(record) && keeps_best_) best_values_ = values_of(state, false);
+    if (options_.patience && since_best_ >= *options_.patience && !is_last(record.epoch)) {
+        end(Ending::patience, "no better validation accuracy in " + std::to_string(since_best_) + " evaluations");
+    }
+}
+
+TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuning) const {
+    TrainingState all{epochs_.back().epoch, values_of(state, true), epochs_, tuning};
+    for (const NamedTensor& value : best_values_) {
+        all.tensors.push_back({best_prefix + value.name, value.shape, value.values});
+    }
+    return all;
+}
+
+void Course::report(RunReport& report) const {
+    report.epochs = epochs_;
+    report.ending = ending_;
+    if (ending_) report.ended = words_;
+    if (options_.keep_best) report.best_epoch = best_;
+    if (options_.start != nullptr) report.resumed_after = options_.start->epoch;
+}
+
+}  // namespace gnnplan::train

@@ -1,0 +1,50 @@
+// The epochs of a run: how they went, which one was best, and why the last one was the last.
+#pragma once
+
+#include "runtime/exec/model_state.hpp"
+#include "runtime/train/options.hpp"
+
+#include <gnnplan/ir/measurement.hpp>
+#include <gnnplan/ir/training_state.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::train {
+
+class Course {
+public:
+    // Goes on from options.start, if there is one. The best weights are kept if the options say so and
+    // `keeps_values`, which one rank does for all. The options outlive it.
+    Course(const TrainOptions& options, bool keeps_values);
+
+    std::int64_t next_epoch() const { return std::ssize(epochs_) + 1; }
+    // Whether no epoch follows this one, as far as is known.
+    bool is_last(std::int64_t epoch) const { return ending_ || epoch >= options_.epochs; }
+    std::optional<Ending> ending() const { return ending_; }
+
+    void end(Ending why, std::string words);
+    // The next epoch is done. Ends the run when validation has not got better for as long as the options allow.
+    void add(const EpochRecord& record, const exec::ModelState& state);
+
+    // What training would go on from. There was an epoch.
+    TrainingState state(const exec::ModelState& state, const TuningLog& tuning) const;
+    // Fills in everything of the report that is told here.
+    void report(RunReport& report) const;
+
+private:
+    const TrainOptions& options_;
+    bool keeps_best_;
+    std::vector<EpochRecord> epochs_;
+    std::optional<Ending> ending_;
+    std::string words_;
+    std::optional<std::int64_t> best_;  // epoch
+    std::int64_t since_best_ = 0;       // evaluations
+    std::vector<NamedTensor> best_values_;
+
+    bool judge(const EpochRecord& record);
+};
+
+}  // namespace gnnplan::train

@@ -1,0 +1,32 @@
+// The values of a model's state under the names that they have in files.
+#pragma once
+
+#include "runtime/exec/model_state.hpp"
+
+#include <gnnplan/ir/training_state.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gnnplan::train {
+
+inline constexpr const char* best_prefix = "best.";
+
+// "layers.1.weight" of W1, "layers.1.bias" of b1, "adam.layers.1.weight.exp_avg" and ".exp_avg_sq" of W1's moments.
+std::string name_in_files(const Tensor& tensor);
+
+// Copies of weights and biases, and with `moments` of Adam's moments.
+std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments);
+
+// Throws ErrorCode::mismatch when `values` lacks a weight or a bias of the schedule, or with `moments` one of Adam's
+// moments, holds one of another shape, or a layer that the schedule does not have. `where` names their file.
+void check_values(const std::vector<NamedTensor>& values, const Schedule& schedule, bool moments,
+                  const std::string& where);
+
+// Sets the state to `values`, which were checked.
+void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values, bool moments);
+
+// Whether all of them are numbers.
+bool all_finite(const std::vector<NamedTensor>& values);
+
+}  // namespace gnnplan::train

@@ -1,0 +1,82 @@
+#include "runtime/train/tuning.hpp"
+
+#include "runtime/train/match.hpp"
+#include "runtime/train/trials.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace gnnplan::train {
+namespace {
+
+std::vector<int> candidates_of(const std::vector<Trial>& trials) {
+    std::vector<int> candidates;
+    std::transform(trials.begin(), trials.end(), std::back_inserter(candidates),
+                   [](const Trial& trial) { return trial.candidate; });
+    return candidates;
+}
+
+// Tells a tuner what another one was told.
+void replay(Autotuner& tuner, const TuningLog& log, const std::vector<EpochRecord>& epochs) {
+    auto built = log.built.begin();
+    for (const EpochRecord& epoch : epochs) {
+        if (epoch.epoch < log.first) continue;
+        for (; built != log.built.end() && built->epoch <= epoch.epoch; ++built) {
+            tuner.built(built->seconds, built->cut_seconds);
+        }
+        tuner.record(epoch.seconds);
+    }
+}
+
+}  // namespace
+
+Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features) {
+    const std::vector<int> planned = usable_candidates(plan, options);
+    const std::vector<int> usable = candidates_that_fit(plan, usable_candidates(plan, options, &dataset), dataset);
+    const auto predicted = [&](int index) -> const Candidate& {
+        return plan.candidates[static_cast<std::size_t>(index)];
+    };
+    const auto& calibration = plan.machine.calibration;
+    const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
+
+    std::vector<Trial> trials{{usable.front(), predicted(usable.front()).predicted.epoch_seconds, usable.front()}};
+    std::int64_t feature_bytes = 0;
+    std::vector<std::string> notes;
+    if (usable.size() < planned.size()) {
+        notes.push_back("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
+                        " can be used on this graph: rows that others leave out were estimated, or they need more "
+                        "memory than allowed; gnnplan plan --graph with this path plans for it");
+    }
+    const std::int64_t done = options.start == nullptr ? 0 : options.start->epoch;
+    TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};
+    TuningRules rules = tuning_rules(options.autotune, log.epochs, error);
+    if (usable.size() > 1 && rules.epochs_each > 0) {
+        const Trials fitting = fitting_trials(plan, usable, counts_of(dataset), keeps_features);
+        if (fitting.trials.size() < 2) {
+            notes.emplace_back("not tuning: the memory allowed holds too few candidates beside the loaded graph");
+        } else {
+            trials = fitting.trials;
+            feature_bytes = fitting.feature_bytes;
+        }
+    }
+    log.candidates = candidates_of(trials);
+    const TuningLog* before = options.start == nullptr ? nullptr : &options.start->tuning;
+    const bool goes_on =
+        before != nullptr && before->plan == log.plan && before->candidates == log.candidates && trials.size() > 1;
+    if (goes_on) {
+        log = *before;
+        rules = tuning_rules(log.asked, log.epochs, error);
+    }
+    Tuning tuning{Autotuner(std::move(trials), rules), std::move(log), feature_bytes,
+                  options.eval_every.value_or(automatic_eval_every(predicted(usable.front()))), std::move(notes)};
+    if (goes_on) {
+        replay(tuning.tuner, tuning.log, options.start->epochs);
+    } else if (!tuning.tuner.tuning() && tuning.log.candidates.size() > 1) {
+        tuning.notes.push_back("not tuning: " + std::to_string(tuning.log.epochs) +
+                               " epochs are too few to try two candidates");
+    }
+    if (!tuning.tuner.tuning()) tuning.feature_bytes = 0;
+    return tuning;
+}
+
+}  // namespace gnnplan::train

@@ -1,0 +1,156 @@
+// Weights and checkpoints: what is written is read, and what was damaged is refused.
+#include "planner/io/checkpoint.hpp"
+#include "planner/io/safetensors.hpp"
+#include "tests/planner/io/expect_error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <random>
+
+namespace gnnplan::io {
+namespace {
+
+using test::expect_error;
+
+// A file of the format, put together by hand.
+std::string file_of(const std::string& header, const std::string& values) {
+    std::string file(8, '\0');
+    for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<char>(header.size() >> (8 * i) & 0xFFU);
+    return file + header + values;
+}
+
+void expect_refused(const std::string& file, const std::string& why) {
+    expect_error([&] { read_safetensors(file, "w"); }, ErrorCode::data, why);
+}
+
+Checkpoint sample() {
+    Checkpoint checkpoint;
+    checkpoint.tool_version = "1.2";
+    checkpoint.command_line = "gnnrun 'my plan.json'";
+    checkpoint.facts = {{"--seed", "7"}, {"the graph", "xxh3:1"}};
+    checkpoint.state.epoch = 3;
+    checkpoint.state.tensors = {{"layers.1.weight", {2, 3}, {1, -2, 3.5F, 1e-40F, 5, 6}},
+                                {"layers.1.bias", {3}, {0.1F, 0.2F, 0.3F}},
+                                {"adam.layers.1.weight.exp_avg", {2, 3}, {0, 0, 0, 0, 0, 1}}};
+    checkpoint.state.epochs = {
+        {1, 2.5, {}, {}, {}, 0.25}, {2, 2.25, 0.5, 0.25, {}, 0.125}, {3, 1.0 / 3, {}, {}, {}, 0.5}};
+    checkpoint.state.tuning = {"xxh64:2", {0, 3}, 200, 2, 4, {{2, 0.5, 0.25}, {3, 1.5, 0}}};
+    return checkpoint;
+}
+
+TEST(Safetensors, HasTheLayoutOfTheFormat) {
+    const std::string values("\0\0\x80\x3f\0\0\0\x40", 8);  // 1 and 2
+    const std::string file =
+        write_safetensors({{{"format", "pt"}}, {{"a", "F32", {2}, values}, {"b", "U8", {0, 3}, ""}}});
+    std::size_t length = 0;
+    for (std::size_t i = 8; i-- > 0;) length = length << 8U | static_cast<unsigned char>(file[i]);
+    EXPECT_EQ(length % 8, 0U) << "values begin aligned";
+    const auto header = nlohmann::json::parse(file.substr(8, length));
+    EXPECT_EQ(header["__metadata__"]["format"], "pt");
+    EXPECT_EQ(header["a"], nlohmann::json::parse(R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8]})"));
+    EXPECT_EQ(header["b"], nlohmann::json::parse(R"({"dtype": "U8", "shape": [0, 3], "data_offsets": [8, 8]})"));
+    EXPECT_EQ(file.substr(8 + length), values);
+
+    const Safetensors read = read_safetensors(file, "w");
+    ASSERT_EQ(read.tensors.size(), 2U);
+    EXPECT_EQ(read.tensors[0].bytes, values);
+    EXPECT_EQ(read.tensors[1].shape, (std::vector<std::int64_t>{0, 3}));
+}
+
+TEST(Safetensors, RefusesWhatDoesNotFit) {
+    const auto entry = [](const std::string& type, const std::string& shape, const std::string& offsets) {
+        return R"({"a": {"dtype": ")" + type + R"(", "shape": )" + shape + R"(, "data_offsets": )" + offsets + "}}";
+    };
+    const std::string eight(8, '\0');
+    EXPECT_NO_THROW(read_safetensors(file_of(entry("F32", "[2]", "[0, 8]"), eight), "w"));
+    expect_refused("short", "shorter than 8 bytes");
+    expect_refused(std::string(8, '\xff'), "its header would take");
+    expect_refused(file_of("{}", "").substr(0, 9), "its header would take");
+    expect_refused(file_of("[]", ""), "is an object");
+    expect_refused(file_of("{", ""), "w");
+    expect_refused(file_of(entry("F31", "[2]", "[0, 8]"), eight), "is no type of safetensors");
+    expect_refused(file_of(entry("F32", "[3]", "[0, 8]"), eight), "other bytes than type and shape say");
+    expect_refused(file_of(entry("F32", "[-2]", "[0, 8]"), eight), "shape");
+    expect_refused(file_of(entry("F32", "[4294967296, 4294967296]", "[0, 8]"), eight), "larger than any file");
+    expect_refused(file_of(entry("F32", "[2]", "[8, 16]"), eight), "end after the file");
+    expect_refused(file_of(entry("F32", "[2]", "[8, 16]"), eight + eight), "leave a gap");
+    expect_refused(file_of(entry("F32", "[2]", "[0]"), eight), "expected the begin and the end");
+    expect_refused(file_of(entry("F32", "[2]", "[0, 8]"), eight + eight), "bytes follow the last tensor");
+    expect_refused(file_of(R"({"a": {"dtype": "U8", "shape": [8], "data_offsets": [0, 8]},
+                               "b": {"dtype": "U8", "shape": [4], "data_offsets": [4, 8]}})",
+                           eight),
+                   "overlap others");
+    expect_refused(file_of(R"({"__metadata__": {"a": 1}})", ""), "__metadata__");
+}
+
+TEST(Checkpoint, IsReadAsItWasWritten) {
+    const Checkpoint before = sample();
+    const Checkpoint after = read_checkpoint(write_checkpoint(before), "c");
+    EXPECT_EQ(after.tool_version, before.tool_version);
+    EXPECT_EQ(after.command_line, before.command_line);
+    EXPECT_EQ(after.facts, before.facts);
+    EXPECT_EQ(after.state.epoch, 3);
+    ASSERT_EQ(after.state.tensors.size(), before.state.tensors.size());
+    for (std::size_t i = 0; i < after.state.tensors.size(); ++i) {
+        EXPECT_EQ(after.state.tensors[i].name, before.state.tensors[i].name);
+        EXPECT_EQ(after.state.tensors[i].shape, before.state.tensors[i].shape);
+        EXPECT_EQ(after.state.tensors[i].values, before.state.tensors[i].values);
+    }
+    ASSERT_EQ(after.state.epochs.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const EpochRecord& a = after.state.epochs[i];
+        const EpochRecord& b = before.state.epochs[i];
+        EXPECT_EQ(std::tie(a.epoch, a.loss, a.train_accuracy, a.valid_accuracy, a.test_accuracy, a.seconds),
+                  std::tie(b.epoch, b.loss, b.train_accuracy, b.valid_accuracy, b.test_accuracy, b.seconds));
+    }
+    const TuningLog& log = after.state.tuning;
+    EXPECT_EQ(log.plan, "xxh64:2");
+    EXPECT_EQ(log.candidates, (std::vector<int>{0, 3}));
+    EXPECT_EQ(log.epochs, 200);
+    EXPECT_EQ(log.first, 2);
+    EXPECT_EQ(log.asked, 4);
+    ASSERT_EQ(log.built.size(), 2U);
+    EXPECT_EQ(log.built[1].seconds, 1.5);
+}
+
+TEST(Checkpoint, IsRefusedWhenItWasCutOrAltered) {
+    const std::string whole = write_checkpoint(sample());
+    std::mt19937 random(1);
+    for (int i = 0; i < 200; ++i) {
+        const std::string cut = whole.substr(0, random() % whole.size());
+        expect_error([&] { read_checkpoint(cut, "c"); }, ErrorCode::data, "c: is no checkpoint, or was cut or altered");
+        std::string altered = whole;
+        char& byte = altered[random() % whole.size()];
+        byte = static_cast<char>(byte ^ (1 << random() % 8));
+        expect_error([&] { read_checkpoint(altered, "c"); }, ErrorCode::data, "its hash does not match");
+        expect_error([&] { read_weights(altered, "c"); }, ErrorCode::data, "c");
+    }
+}
+
+TEST(Weights, AreReadFromWeightsAndFromCheckpoints) {
+    const Checkpoint checkpoint = sample();
+    const std::vector<NamedTensor> weights(checkpoint.state.tensors.begin(), checkpoint.state.tensors.begin() + 2);
+    for (const std::string& file : {write_weights(weights), write_checkpoint(checkpoint)}) {
+        const std::vector<NamedTensor> read = read_weights(file, "w");
+        ASSERT_EQ(read.size(), 2U);
+        EXPECT_EQ(read[0].name, "layers.1.weight");
+        EXPECT_EQ(read[0].values, weights[0].values);
+        EXPECT_EQ(read[1].shape, weights[1].shape);
+    }
+    expect_error([&] { read_checkpoint(write_weights(weights), "w"); }, ErrorCode::data, "is no checkpoint");
+    const std::string eight(8, '\0');
+    expect_error(
+        [&] {
+            read_weights(write_safetensors({{}, {{"other", "F32", {2}, eight}}}), "w");
+        },
+        ErrorCode::data, "holds no weights");
+    expect_error(
+        [&] {
+            read_weights(write_safetensors({{}, {{"layers.1.weight", "F64", {1}, eight}}}), "w");
+        },
+        ErrorCode::data, "is of type F64, not F32");
+}
+
+}  // namespace
+}  // namespace gnnplan::io

@@ -1,0 +1,228 @@
+// gnnrun's checkpoints, weights and early ends.
+#include "planner/io/checkpoint.hpp"
+#include "tests/runtime/train/gnnrun_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gnnplan::train {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Checkpoints : public Gnnrun {
+protected:
+    std::vector<std::string> files(const std::string& folder) const {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(path(folder))) {
+            names.push_back(entry.path().filename());
+        }
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+    std::vector<double> losses(const std::string& name) const {
+        std::vector<double> losses;
+        for (const EpochRecord& epoch : report(name).epochs) losses.push_back(epoch.loss);
+        return losses;
+    }
+    void damage(const std::string& name) const {
+        std::string bytes = io::read_file(path(name));
+        bytes.erase(bytes.size() / 2, 1);
+        io::write_file_atomically(path(name), bytes);
+    }
+
+    const std::string run_ = "@plan4.json --data @graph --in-process --autotune 0 --dropout 0.25 --eval-every 1 ";
+};
+
+TEST_F(Checkpoints, TheLastTwoAreKeptAndARunGoesOnFromThem) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 20 --report @whole.json --metrics @whole.jsonl").code, 0);
+    const Outcome first = gnnrun(run_ + "--epochs 11 --checkpoint @c --checkpoint-every 3 --report @first.json");
+    ASSERT_EQ(first.code, 0) << first.output;
+    EXPECT_EQ(files("c"), (std::vector<std::string>{"checkpoint-000009.safetensors", "checkpoint-000011.safetensors"}));
+    EXPECT_EQ(report("first.json").checkpoints->written, 4);
+
+    const Outcome rest = gnnrun(run_ +
+                                "--epochs 20 --checkpoint @c --checkpoint-every 3 --resume auto --report "
+                                "@rest.json --metrics @rest.jsonl");
+    ASSERT_EQ(rest.code, 0) << rest.output;
+    EXPECT_THAT(rest.output, HasSubstr("checkpoint-000011.safetensors: going on after epoch 11"));
+    EXPECT_EQ(losses("rest.json"), losses("whole.json"));
+    EXPECT_EQ(report("rest.json").resumed_after, 11);
+    EXPECT_EQ(files("c"), (std::vector<std::string>{"checkpoint-000018.safetensors", "checkpoint-000020.safetensors"}));
+    // The metrics are those of the whole run, but for how long epochs took.
+    const std::string metrics = io::read_file(path("rest.jsonl"));
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 20);
+
+    const Outcome done = gnnrun(run_ + "--epochs 20 --resume @c");
+    EXPECT_EQ(done.code, 64);
+    EXPECT_THAT(done.output, HasSubstr("all 20 epochs are done"));
+}
+
+TEST_F(Checkpoints, OtherRanksAndPlansGoOn) {
+    save(testing::make_plan(dataset_, 4, true, 3, {{1, 9}}), "plan3.json");
+    ASSERT_EQ(gnnrun(run_ + "--epochs 20 --report @whole.json").code, 0);
+    ASSERT_EQ(gnnrun(run_ + "--epochs 8 --checkpoint @c").code, 0);
+    for (const std::string plan : {"@plan1.json", "@plan3.json"}) {
+        const Outcome rest = gnnrun(plan +
+                                    " --data @graph --in-process --dropout 0.25 --epochs 20 --resume "
+                                    "@c/checkpoint-000008.safetensors --checkpoint @d --report @rest.json");
+        ASSERT_EQ(rest.code, 0) << rest.output;
+        const auto whole = losses("whole.json");
+        const auto here = losses("rest.json");
+        for (std::size_t i = 0; i < 20; ++i) EXPECT_NEAR(here[i], whole[i], 1e-5 * whole[i]) << i;
+    }
+}
+
+// The command that is printed is run as it is.
+TEST_F(Checkpoints, AnInterruptedRunSaysHowToGoOn) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 3000 --report @whole.json -q").code, 0);
+    const std::string command = std::string("sh -c '") + program + " --threads 1 " + run_ +
+                                "--epochs 3000 --report @run.json --metrics @m.jsonl & pid=$!; " +
+                                "until test -s @m.jsonl; do :; done; kill -USR1 $pid; wait $pid'";
+    const Outcome outcome = run(command);
+    ASSERT_EQ(outcome.code, 75) << outcome.output;
+    EXPECT_EQ(report("run.json").ending, Ending::interrupted);
+    const std::string resume = "resume with: ";
+    const std::size_t at = outcome.output.find(resume);
+    ASSERT_NE(at, std::string::npos) << outcome.output;
+    const std::string line =
+        outcome.output.substr(at + resume.size(), outcome.output.find('\n', at) - at - resume.size());
+    EXPECT_THAT(line, HasSubstr("plan4.checkpoints/checkpoint-"));
+    const Outcome rest = run(line);
+    EXPECT_EQ(rest.code, 0) << rest.output;
+    EXPECT_EQ(losses("run.json"), losses("whole.json"));
+    const std::string metrics = io::read_file(path("m.jsonl"));
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 3000);
+}
+
+TEST_F(Checkpoints, TheTimeLimitEndsARunInTime) {
+    const Outcome outcome = gnnrun(run_ + "--epochs 1000000000 --time-limit 1s -q");
+    EXPECT_EQ(outcome.code, 75);
+    EXPECT_THAT(outcome.output, HasSubstr("the time limit of 1 s is near"));
+    EXPECT_THAT(outcome.output, HasSubstr("resume with: "));
+    EXPECT_EQ(gnnrun(run_ + "--time-limit 3").code, 64);
+    EXPECT_THAT(gnnrun(run_ + "--time-limit 5h3d").output, HasSubstr("is not a time such as 3h50m"));
+}
+
+TEST_F(Checkpoints, AnEarlierOneTakesThePlaceOfADamagedOne) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 10 --checkpoint @c --checkpoint-every 5").code, 0);
+    damage("c/checkpoint-000010.safetensors");
+    const Outcome file = gnnrun(run_ + "--epochs 12 --resume @c/checkpoint-000010.safetensors");
+    EXPECT_EQ(file.code, 65);
+    EXPECT_THAT(file.output, HasSubstr("was cut or altered"));
+    const Outcome folder = gnnrun(run_ + "--epochs 12 --checkpoint @c --resume auto");
+    EXPECT_EQ(folder.code, 0);
+    EXPECT_THAT(folder.output, HasSubstr("the one before it is used"));
+    EXPECT_THAT(folder.output, HasSubstr("going on after epoch 5"));
+    for (const std::string& name : files("c")) damage("c/" + name);
+    EXPECT_EQ(gnnrun(run_ + "--epochs 20 --resume @c").code, 65) << "starting afresh would lose what there is";
+}
+
+TEST_F(Checkpoints, WithoutAnyARunStartsAfresh) {
+    const Outcome outcome = gnnrun(run_ + "--epochs 5 --resume auto");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.output,
+                HasSubstr("plan4.checkpoints: holds no checkpoints: training starts with the first epoch"));
+    EXPECT_EQ(files("plan4.checkpoints"), (std::vector<std::string>{"checkpoint-000005.safetensors"}));
+    EXPECT_EQ(gnnrun(run_ + "--epochs 5 --resume @none").code, 66);
+    std::filesystem::create_directory(path("empty"));
+    EXPECT_EQ(gnnrun(run_ + "--epochs 5 --resume @empty").code, 66);
+}
+
+TEST_F(Checkpoints, AnotherRunsAreNotWrittenOver) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    const Outcome afresh = gnnrun(run_ + "--epochs 5 --checkpoint @c");
+    EXPECT_EQ(afresh.code, 64);
+    EXPECT_THAT(afresh.output, HasSubstr("--resume auto goes on from them"));
+}
+
+TEST_F(Checkpoints, AreOfTheSameRun) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    const Outcome seed = gnnrun(run_ + "--epochs 9 --seed 2 --resume @c");
+    EXPECT_EQ(seed.code, 78);
+    EXPECT_THAT(seed.output, HasSubstr("--seed was 1 when the checkpoint was written, and is 2 now (use --seed 1)"));
+    write_ogb(gnnplan::testing::random_symmetric(31, 4, 6, 3, 2), path("other"));
+    const data::Dataset other = data::open_dataset(path("other"));
+    save(testing::make_plan(other, 4, true, 1, {{1, 10}}), "other.json");
+    const Outcome graph = gnnrun("@other.json --data @other --dropout 0.25 --epochs 9 --resume @c");
+    EXPECT_EQ(graph.code, 78);
+    EXPECT_THAT(graph.output, HasSubstr("the graph was xxh3:"));
+    save(testing::make_plan(dataset_, 5, true, 1, {{1, 10}}), "wider.json");
+    const Outcome model = gnnrun("@wider.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
+    EXPECT_EQ(model.code, 78);
+    EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5"));
+    const Outcome rate = gnnrun(run_ + "--epochs 9 --lr 0.02 --resume @c");
+    EXPECT_EQ(rate.code, 0);
+    EXPECT_THAT(rate.output, HasSubstr("note: --lr was 0.01 up to epoch 5, and is 0.02 from here on"));
+}
+
+TEST_F(Checkpoints, WeightsAreSavedAndLoaded) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 30 --checkpoint @c --save-weights @w.safetensors --report @a.json").code, 0);
+    const auto weights = io::read_weights(io::read_file(path("w.safetensors")), "w");
+    ASSERT_EQ(weights.size(), 4U);
+    EXPECT_EQ(weights[0].name, "layers.1.weight");
+    EXPECT_EQ(weights[0].shape, (std::vector<std::int64_t>{6, 4}));
+    for (const std::string from : {"@w.safetensors", "@c/checkpoint-000030.safetensors"}) {
+        const Outcome loaded = gnnrun(
+            "@plan1.json --data @graph --epochs 1 --lr 1e-12 --eval-every 1 --report @b.json --load-weights " + from);
+        ASSERT_EQ(loaded.code, 0) << loaded.output;
+        EXPECT_EQ(report("b.json").epochs[0].test_accuracy, report("a.json").epochs.back().test_accuracy) << from;
+    }
+    EXPECT_EQ(gnnrun(run_ + "--load-weights @graph/raw/edge.csv.gz").code, 65);
+    EXPECT_EQ(gnnrun(run_ + "--load-weights @w.safetensors --resume @c").code, 64);
+    EXPECT_EQ(gnnrun(run_ + "--load-weights @w.safetensors --save-weights @w.safetensors").code, 64);
+}
+
+TEST_F(Checkpoints, BestWeightsAndPatienceNeedValidation) {
+    const Outcome best = gnnrun(run_ + "--epochs 30 --keep-best --patience 5 --save-weights @w.safetensors");
+    EXPECT_EQ(best.code, 0) << best.output;
+    EXPECT_THAT(best.output, HasSubstr("best        epoch "));
+    EXPECT_THAT(best.output, HasSubstr("ended early: no better validation accuracy in 5 evaluations"));
+    EXPECT_EQ(gnnrun("@plan1.json --data @graph --keep-best --eval-every 0").code, 64);
+    EXPECT_EQ(gnnrun("@plan1.json --data @graph --patience 0").code, 64);
+}
+
+TEST_F(Checkpoints, OneThatCannotBeWrittenCostsItselfAlone) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint /proc/none").code, 73);
+    io::write_file_atomically(path("plan4.checkpoints"), "a file in its place");
+    const std::string command = std::string("sh -c '") + program + " --threads 1 " + run_ +
+                                "--epochs 1000000000 --report @run.json --metrics @m.jsonl & pid=$!; " +
+                                "until test -s @m.jsonl; do :; done; kill -TERM $pid; wait $pid'";
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 74) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("plan4.checkpoints/checkpoint-"));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("resume with")));
+    EXPECT_EQ(report("run.json").checkpoints->failed, 1);
+}
+
+TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
+    const Outcome outcome =
+        gnnrun(run_ + "--epochs 50 --lr 1e38 --checkpoint @c --report @run.json --metrics @m.jsonl");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.output, HasSubstr("the loss is no longer finite (lower --lr, or use --feature-norm row)"));
+    EXPECT_EQ(report("run.json").ending, Ending::diverged);
+    EXPECT_TRUE(files("c").empty()) << "there is nothing to go on from";
+    const Outcome last = gnnrun(run_ + "--epochs 1 --lr 1e39");
+    EXPECT_EQ(last.code, 1);
+    EXPECT_THAT(last.output, HasSubstr("the last update made weights that are not finite"));
+}
+
+#ifdef MPIRUN
+
+TEST_F(Checkpoints, ARankThatStopsEndsTheRun) {
+    const std::string command =
+        std::string("sh -c '") + MPIRUN + " 4 sh -c \"if test \\$OMPI_COMM_WORLD_RANK = 2; then echo \\$\\$ " +
+        ">@pid; fi; exec " + program + " --threads 1 @plan4.json --data @graph --epochs 1000000000 -q " +
+        "--timeout 2s --checkpoint @c --checkpoint-every 5 --metrics @m.jsonl\" & mpirun=$!; " +
+        "until test -s @m.jsonl -a -s @pid; do sleep .02; done; sleep .3; kill -STOP $(cat @pid); wait $mpirun'";
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 69) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("nothing has moved for 2 s: rank 2 was last seen "));
+    EXPECT_THAT(outcome.output, HasSubstr(" s ago, after step "));
+    EXPECT_FALSE(files("c").empty());
+}
+
+#endif
+
+}  // namespace
+}  // namespace gnnplan::train

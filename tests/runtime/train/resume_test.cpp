@@ -1,0 +1,199 @@
+// Training that goes on from what an earlier training left.
+#include "runtime/train/model_values.hpp"
+#include "tests/runtime/train/fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace gnnplan::train {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<double> losses(const RunReport& report) {
+    std::vector<double> losses;
+    for (const EpochRecord& epoch : report.epochs) losses.push_back(epoch.loss);
+    return losses;
+}
+
+class Resume : public ::testing::Test {
+protected:
+    Resume() {
+        options_.epochs = 12;
+        options_.dropout = 0.25;
+        options_.eval_every = 1;
+        options_.autotune = 0;
+    }
+
+    std::vector<testing::Trained> run(const Plan& plan) const {
+        return testing::train_ranks(plan, dataset_, options_, testing::steady_tick);
+    }
+    Plan plan(int ranks, const std::vector<testing::Choice>& choices) const {
+        return testing::make_plan(dataset_, 5, true, ranks, choices);
+    }
+
+    data::Dataset dataset_ = testing::open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
+    TrainOptions options_;
+};
+
+TEST_F(Resume, TheSamePlanGivesTheSameBits) {
+    const Plan plan = this->plan(3, {{3, 6}});
+    const auto whole = run(plan);
+    for (const std::size_t epoch : {1U, 5U, 11U}) {
+        const TrainingState& start = whole[0].states[epoch - 1];
+        options_.start = &start;
+        const auto rest = run(plan);
+        EXPECT_EQ(rest[0].parameters, whole[0].parameters) << "after epoch " << epoch;
+        EXPECT_EQ(losses(rest[0].report), losses(whole[0].report));
+        EXPECT_EQ(rest[0].report.resumed_after, epoch);
+        EXPECT_EQ(rest[0].report.epochs.back().test_accuracy, whole[0].report.epochs.back().test_accuracy);
+        EXPECT_EQ(rest[0].states.back().epoch, 12);
+    }
+}
+
+// Other grids add up in another order.
+TEST_F(Resume, AnotherPlanGoesOnToRounding) {
+    const auto whole = run(plan(4, {{2, 6}}));
+    options_.start = &whole[0].states[4];
+    for (const auto& [ranks, choice] : std::vector<std::pair<int, testing::Choice>>{
+             {1, {1, 0}}, {2, {2, 15}}, {3, {1, 9}}, {4, {4, 3}}, {6, {3, 10}}}) {
+        const auto rest = run(plan(ranks, {choice}));
+        ASSERT_EQ(rest[0].report.epochs.size(), 12U);
+        for (std::size_t i = 0; i < 12; ++i) {
+            const double expected = whole[0].report.epochs[i].loss;
+            EXPECT_NEAR(rest[0].report.epochs[i].loss, expected, 1e-5 * expected) << ranks << " ranks, epoch " << i + 1;
+        }
+    }
+}
+
+// A candidate that lost is not tried again, and one that was not tried yet is.
+TEST_F(Resume, TuningGoesOnWhereItWas) {
+    Plan plan = this->plan(2, {{2, 6}, {1, 9}, {2, 15}});
+    plan.fingerprints.content = "xxh64:1";
+    options_.autotune = 2;
+    const auto second_is_fastest = [](int, int candidate) { return candidate == 1 ? 1.0 : 2.0; };
+    const auto whole = testing::train_ranks(plan, dataset_, options_, second_is_fastest);
+    ASSERT_EQ(whole[0].candidates, (std::vector<int>{0, 1, 2, 1}));
+    const auto after = [&](std::size_t epoch, const Plan& next) {
+        options_.start = &whole[0].states[epoch - 1];
+        return testing::train_ranks(next, dataset_, options_, second_is_fastest)[0];
+    };
+    EXPECT_EQ(after(1, plan).candidates, (std::vector<int>{0, 1, 2, 1}));
+    EXPECT_EQ(after(2, plan).candidates, (std::vector<int>{1, 2, 1}));
+    EXPECT_EQ(after(5, plan).candidates, (std::vector<int>{2, 1}));
+    EXPECT_EQ(after(6, plan).candidates, (std::vector<int>{1}));
+    EXPECT_EQ(after(9, plan).candidates, (std::vector<int>{1}));
+    EXPECT_EQ(after(9, plan).report.tried.size(), 3U);
+    Plan other = plan;
+    other.fingerprints.content = "xxh64:2";
+    EXPECT_EQ(after(4, other).candidates, (std::vector<int>{0, 1, 2, 1})) << "another plan's candidates are tried anew";
+}
+
+TEST_F(Resume, NothingIsLeftAfterTheLastEpoch) {
+    const Plan plan = this->plan(2, {{2, 6}});
+    const auto whole = run(plan);
+    options_.start = &whole[0].states.back();
+    try {
+        run(plan);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::usage);
+        EXPECT_THAT(error.what(), HasSubstr("nothing is left to train after epoch 12 of 12"));
+    }
+    options_.epochs = 15;
+    EXPECT_EQ(run(plan)[0].report.epochs.size(), 15U);
+}
+
+TEST_F(Resume, GivenWeightsAreThoseOfTheFirstEpoch) {
+    const Plan plan = this->plan(2, {{2, 6}});
+    const auto whole = run(plan);
+    std::vector<NamedTensor> weights = whole[0].states.back().tensors;
+    std::erase_if(weights, [](const NamedTensor& tensor) { return !tensor.name.starts_with("layers."); });
+    ASSERT_EQ(weights.size(), 4U);
+    options_.weights = &weights;
+    options_.dropout = 0;
+    const auto again = run(plan);
+    EXPECT_LT(again[0].report.epochs[0].loss, whole[0].report.epochs[0].loss);
+    for (std::size_t rank = 1; rank < again.size(); ++rank) {
+        EXPECT_EQ(again[rank].parameters, again[0].parameters);
+    }
+    for (NamedTensor& tensor : weights) std::fill(tensor.values.begin(), tensor.values.end(), 0.0F);
+    EXPECT_NEAR(run(plan)[0].report.epochs[0].loss, std::log(dataset_.classes()), 1e-6) << "zeros know nothing";
+}
+
+TEST_F(Resume, BestWeightsAreThoseOfTheBestEpoch) {
+    options_.keep_best = true;
+    const auto whole = run(plan(2, {{2, 6}}));
+    const RunReport& report = whole[0].report;
+    ASSERT_TRUE(report.best_epoch);
+    const std::int64_t best = *report.best_epoch;
+    const auto accuracy = report.epochs[static_cast<std::size_t>(best - 1)].valid_accuracy;
+    for (const EpochRecord& epoch : report.epochs) {
+        EXPECT_LE(epoch.valid_accuracy, accuracy);
+        EXPECT_TRUE(epoch.epoch >= best || epoch.valid_accuracy < accuracy) << "the first of the best";
+    }
+    const auto find = [](const TrainingState& state, const std::string& name) {
+        for (const NamedTensor& tensor : state.tensors) {
+            if (tensor.name == name) return tensor.values;
+        }
+        return std::vector<float>();
+    };
+    const TrainingState& last = whole[0].states.back();
+    const TrainingState& then = whole[0].states[static_cast<std::size_t>(best - 1)];
+    EXPECT_FALSE(find(last, "best.layers.1.weight").empty());
+    EXPECT_EQ(find(last, "best.layers.1.weight"), find(then, "layers.1.weight"));
+    EXPECT_EQ(find(last, "best.layers.2.bias"), find(then, "layers.2.bias"));
+
+    options_.start = &last;
+    options_.epochs = 13;
+    options_.learning_rate = 1e-9;  // as good as last time, which is not better
+    const auto rest = run(plan(2, {{2, 6}}));
+    if (rest[0].report.best_epoch == best) {
+        EXPECT_EQ(find(rest[0].states.back(), "best.layers.1.weight"), find(then, "layers.1.weight"));
+    }
+}
+
+TEST_F(Resume, PatienceEndsARunThatGetsNoBetter) {
+    options_.epochs = 100;
+    options_.patience = 3;
+    options_.learning_rate = 1e-12;
+    const auto trained = run(plan(2, {{2, 6}}));
+    for (const auto& rank : trained) {
+        EXPECT_EQ(rank.report.ending, Ending::patience);
+        EXPECT_EQ(rank.report.ended, "no better validation accuracy in 3 evaluations");
+        EXPECT_EQ(rank.report.epochs.size(), 4U);
+    }
+    options_.start = &trained[0].states[1];  // one of the three is over
+    EXPECT_EQ(run(plan(2, {{2, 6}}))[0].report.epochs.size(), 4U);
+}
+
+void expect_mismatch(const std::vector<NamedTensor>& values, const Schedule& schedule, const std::string& why) {
+    try {
+        check_values(values, schedule, true, "file");
+        ADD_FAILURE() << "no error: " << why;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::mismatch);
+        EXPECT_THAT(error.what(), HasSubstr(why));
+    }
+}
+
+TEST_F(Resume, AnotherModelsValuesAreRefused) {
+    const Plan plan = this->plan(1, {{1, 6}});
+    const Schedule& schedule = plan.candidates[0].schedule;
+    options_.epochs = 1;
+    const std::vector<NamedTensor> right = run(plan)[0].states[0].tensors;
+    EXPECT_NO_THROW(check_values(right, schedule, true, "file"));
+    std::vector<NamedTensor> wrong = right;
+    wrong.erase(wrong.begin());
+    expect_mismatch(wrong, schedule, "file: the plan's model has layers.");
+    wrong = right;
+    wrong[0].shape = {5, 6};
+    expect_mismatch(wrong, schedule, "is 5 x 6, that of the plan's model 6 x 5");
+    wrong = right;
+    wrong.push_back({"layers.3.weight", {3, 3}, std::vector<float>(9)});
+    expect_mismatch(wrong, schedule, "more layers or biases");
+}
+
+}  // namespace
+}  // namespace gnnplan::train

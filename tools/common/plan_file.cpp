@@ -1,0 +1,91 @@
+#include "tools/common/plan_file.hpp"
+
+#include "planner/cost/cache.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/parse.hpp"
+#include "planner/io/plan.hpp"
+#include "planner/io/schedule_codec.hpp"
+#include "planner/lower/lower.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/op_graph.hpp>
+#include <gnnplan/models.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::tools {
+namespace {
+
+// |N_0| .. |N_L|, which only the graph knows, as the schedule has them: the rows of each layer's result. The run
+// compares them with the graph.
+std::vector<std::int64_t> loss_rows_of(const Schedule& schedule, std::int64_t vertices, std::size_t layers) {
+    std::vector<std::int64_t> rows(layers + 1, vertices);
+    for (std::size_t l = 1; l <= layers; ++l) {
+        const std::string result = fmt::format("Z{}.", l);
+        for (const Tensor& tensor : schedule.tensors) {
+            if (tensor.name.starts_with(result)) rows[l] = tensor.rows;
+        }
+    }
+    return rows;
+}
+
+// The first element of the array `key` that differs, in words; "" when none does.
+std::string difference(const io::Document& found, const io::Document& expected, const char* key) {
+    const auto* have = found.find(key)->get_if<io::Document::Array>();
+    const auto* want = expected.find(key)->get_if<io::Document::Array>();
+    ensure(have != nullptr && want != nullptr, "schedules are written as arrays");
+    for (std::size_t i = 0; i < std::max(have->size(), want->size()); ++i) {
+        const auto text = [&](const io::Document::Array& array) {
+            return i < array.size() ? io::dump(array[i]) : std::string("none");
+        };
+        if (text(*have) == text(*want)) continue;
+        return fmt::format("{}[{}] is {}, and should be {}", key, i, io::in_quotes(text(*have)),
+                           io::in_quotes(text(*want)));
+    }
+    return "";
+}
+
+}  // namespace
+
+void check_lowering(const Plan& plan) {
+    const GraphRecord& graph = plan.problem.graph;
+    const ModelRecord& model = plan.problem.model;
+    const std::vector<ProductLayer> layers = product_chain(models::build(model.name, model.widths, model.bias));
+    lower::GraphShape shape;
+    shape.vertices = graph.vertices;
+    shape.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
+    shape.symmetric_pattern = graph.symmetric;
+    shape.nonzeros = graph.nonzeros;
+    shape.seed = graph.seed;
+    shape.cache_bytes = cost::gathered_cache_bytes(plan.machine);
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+        const Candidate& candidate = plan.candidates[i];
+        shape.loss_rows = loss_rows_of(candidate.schedule, graph.vertices, layers.size());
+        const io::Document found = io::encode_schedule(candidate.schedule);
+        const io::Document expected = io::encode_schedule(lower::lower(layers, candidate.configuration, shape));
+        if (io::canonical(found) == io::canonical(expected)) continue;
+        std::string where = difference(found, expected, "tensors");
+        if (where.empty()) where = difference(found, expected, "steps");
+        throw Error(ErrorCode::data, "is not what this version makes of the configuration: " + where,
+                    fmt::format("candidates[{}].schedule", i),
+                    fmt::format("it was altered, or made by another version ({}): plan again", plan.tool_version));
+    }
+}
+
+Plan read_plan_text(std::string_view text, const std::string& path) {
+    Plan plan = io::read_plan(text, path);
+    try {
+        check_predicted_bytes(plan);
+        check_lowering(plan);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::internal) throw;
+        throw Error(ErrorCode::data, error.what(), path);
+    }
+    return plan;
+}
+
+Plan read_plan_file(const std::string& path) { return read_plan_text(io::read_file(path), path); }
+
+}  // namespace gnnplan::tools

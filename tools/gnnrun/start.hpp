@@ -1,0 +1,51 @@
+// What training starts from: Glorot weights, weights of a file, or a checkpoint.
+#pragma once
+
+#include "planner/io/checkpoint.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "tools/gnnrun/agreement.hpp"
+#include "tools/gnnrun/checkpoints.hpp"
+#include "tools/gnnrun/flags.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+#include <gnnplan/ir/training_state.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+class Start {
+public:
+    // Reads the file that --resume or --load-weights names, which one rank does for all: what is kept there need not be
+    // on every machine. Notes are said on stderr unless --quiet.
+    void read(const RunFlags& flags);
+    // Collective: every rank gets what rank 0 has read.
+    void share(comm::Communicator& comm);
+
+    // What was read, checked against the plan's model; nothing without the flags. Throws Error{data} when the file is
+    // damaged, Error{mismatch} when it is of another model.
+    void take(const Plan& plan);
+    const io::Checkpoint* checkpoint() const { return checkpoint_ ? &*checkpoint_ : nullptr; }
+    const std::vector<NamedTensor>* weights() const { return weights_ ? &*weights_ : nullptr; }
+    const std::string& path() const { return path_; }
+
+    // Compares what the checkpoint's run was asked, and its data, with this run: returns the options that differ, as
+    // sentences. Throws Error{mismatch} where it could not be the same run.
+    std::vector<std::string> compare(const std::vector<Fact>& facts) const;
+    // The checkpoints of its run up to it, if it lies in this folder; those of another folder stay.
+    std::vector<KeptCheckpoint> earlier_in(const std::string& folder) const;
+
+private:
+    bool resumes_ = false;
+    std::string path_;
+    std::string bytes_;
+    std::optional<io::Checkpoint> checkpoint_;
+    std::optional<std::vector<NamedTensor>> weights_;
+};
+
+// The command that goes on from this checkpoint, as it was started but for --resume.
+std::string resuming_command(const RunFlags& flags, int processes, const std::string& checkpoint);
+
+}  // namespace gnnplan::tools
