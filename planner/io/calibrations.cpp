@@ -30,6 +30,7 @@ std::vector<std::string> files_of(const std::string& folder) {
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder, nothing_there)) {
         const std::string name = entry.path().filename().string();
+        if (!entry.is_regular_file(nothing_there)) continue;  // a pipe would be waited for
         if (name.starts_with(prefix) && name.ends_with(suffix)) files.push_back(entry.path().string());
     }
     return files;

@@ -9,7 +9,7 @@
 namespace gnnplan::io {
 namespace {
 
-constexpr std::size_t longest_text = std::size_t{1} << 20U;
+constexpr std::size_t longest_text = std::size_t{1} << 16U;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ double Cursor::number(double min, double max) const {
 const std::string& Cursor::string() const {
     const auto* value = value_->get_if<std::string>();
     if (value == nullptr) fail("expected a string");
-    if (value->size() > longest_text) fail("a text of more than 1 MiB");
+    if (value->size() > longest_text) fail("a text of more than 64 KiB");
     if (printable(*value) != *value) fail("control characters in " + in_quotes(*value));
     return *value;
 }

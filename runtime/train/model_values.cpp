@@ -34,7 +34,7 @@ const NamedTensor* find(const std::vector<NamedTensor>& values, const std::strin
 }  // namespace
 
 std::string name_in_files(const Tensor& tensor) {
-    const std::string parameter =
+    std::string parameter =
         "layers." + std::to_string(tensor.layer) + (tensor.name.starts_with('b') ? ".bias" : ".weight");
     if (tensor.role != Role::moment) return parameter;
     return "adam." + parameter + (tensor.name.ends_with(".m1") ? ".exp_avg" : ".exp_avg_sq");

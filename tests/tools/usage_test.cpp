@@ -162,6 +162,15 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
     }
 }
 
+TEST(Usage, WrongValuesAreSaidInWords) {
+    const std::string plan = "plan --vertices 10 --nonzeros 30 --widths 4,4,2 ";
+    EXPECT_THAT(gnnplan(plan + "--ranks 2 --ranks 4").err, HasSubstr("--ranks: given 2 times, and takes one value"));
+    EXPECT_THAT(gnnplan(plan + "--ranks").err, HasSubstr("--ranks: its value is missing"));
+    EXPECT_THAT(gnnplan(plan + "--scheme 4d").err, HasSubstr("--scheme: 4d is none of rdm, 1d, 1.5d, 2d, 3d"));
+    EXPECT_THAT(gnnplan(plan + "--dropout abc").err, HasSubstr("--dropout: 'abc' is not a number"));
+    EXPECT_THAT(gnnplan(plan + "--dropout 0.99999999999").err, HasSubstr("--dropout: must be at least 0 and below 1"));
+}
+
 TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
     EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err, HasSubstr("'--rank', did you mean --ranks?"));
     EXPECT_THAT(gnnplan("plan --versoin").err, HasSubstr("'--versoin', did you mean --version?"));

@@ -135,6 +135,24 @@ std::string shell_quoted(const std::string& word) {
     return quoted + "'";
 }
 
+// CLI11's sentences that say how it counts, in ours.
+std::string in_words(const std::string& text) {
+    const auto before = [&](std::string_view part) { return text.substr(0, text.find(part)); };
+    const auto after = [&](std::string_view part) { return text.substr(text.find(part) + part.size()); };
+    const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+    constexpr std::string_view repeated = ": At Most 1 required but received ";
+    if (has(repeated)) return fmt::format("{}: given {} times, and takes one value", before(repeated), after(repeated));
+    constexpr std::string_view lacking = ": 1 required ";
+    if (has(lacking) && text.ends_with(" missing")) return before(lacking) + ": its value is missing";
+    constexpr std::string_view outside = " not in {";
+    if (!has(outside) || !text.ends_with('}')) return text;
+    std::string known;
+    for (const std::string& name : split(after(outside).substr(0, after(outside).size() - 1), ",")) {
+        known += (known.empty() ? "" : ", ") + name;
+    }
+    return fmt::format("{} is none of {}", before(outside), known);
+}
+
 }  // namespace
 
 void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
@@ -187,7 +205,7 @@ std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, 
     } catch (const CLI::ExtrasError&) {
         return EarlyEnd{usage, fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app)))};
     } catch (const CLI::ParseError& error) {
-        return EarlyEnd{usage, fmt::format("{} (see {} --help)", error.what(), full_name(active(app)))};
+        return EarlyEnd{usage, fmt::format("{} (see {} --help)", in_words(error.what()), full_name(active(app)))};
     }
 }
 

@@ -111,11 +111,14 @@ CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& byte
 
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
                         std::function<bool(double)> allowed, const std::string& what, const std::string& description) {
-    const auto read = [&value, name, what, allowed = std::move(allowed)](const double& number) {
-        if (!std::isfinite(number) || !allowed(number)) throw CLI::ValidationError(name, "must be " + what);
+    return add_text(app, name, description, "X", [&value, what, allowed = std::move(allowed)](const std::string& text) {
+        double number = 0;
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, number);
+        if (error != std::errc() || stop != end) throw Error(ErrorCode::usage, "'" + text + "' is not a number");
+        if (!std::isfinite(number) || !allowed(number)) throw Error(ErrorCode::usage, "must be " + what);
         value = number;
-    };
-    return app.add_option_function<double>(name, read, description)->type_name("X");
+    });
 }
 
 void under_heading(CLI::App& app, const std::string& heading) {

@@ -31,6 +31,11 @@ void check_checkpoint_folder(const RunFlags& flags) {
 }  // namespace
 
 void check_artifacts(const RunFlags& flags) {
+    const bool writes = flags.report || flags.metrics || flags.trace || flags.save_weights || saves_regularly(flags);
+    if (flags.dry_run && writes) {
+        throw Error(ErrorCode::usage, "nothing is trained, so there is nothing to write", "--dry-run",
+                    "leave out the files, or --dry-run");
+    }
     check_outputs({{"--report", flags.report},
                    {"--metrics", flags.metrics},
                    {"--trace", flags.trace},

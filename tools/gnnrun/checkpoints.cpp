@@ -37,6 +37,7 @@ std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder) {
     std::vector<KeptCheckpoint> found;
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(folder, none)) {
+        if (!entry.is_regular_file(none)) continue;  // a pipe would be waited for
         if (const auto epoch = epoch_in(entry.path().filename().string()))
             found.push_back({*epoch, entry.path().string()});
     }

@@ -70,7 +70,9 @@ void Start::take(const Plan& plan) {
 std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
     std::vector<std::string> differing;
     if (!checkpoint_) return differing;
-    for (const auto& [name, then] : checkpoint_->facts) {
+    for (const auto& fact : checkpoint_->facts) {
+        const std::string& name = fact.first;
+        const std::string& then = fact.second;
         const auto now = std::find_if(facts.begin(), facts.end(), [&](const Fact& f) { return f.name == name; });
         if (now == facts.end() || now->value == then) continue;
         const bool option = name.starts_with("--");

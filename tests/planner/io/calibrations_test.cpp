@@ -8,6 +8,8 @@
 
 #include <gnnplan/io.hpp>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -75,6 +77,12 @@ TEST_F(Calibrations, WhatCannotBeReadIsNamedAndNotUsed) {
     ASSERT_EQ(all.unreadable.size(), 1U);
     EXPECT_NE(all.unreadable[0].find("machine-4x1.json"), std::string::npos) << all.unreadable[0];
     EXPECT_EQ(calibrated(4)->ranks_per_node, 2);
+}
+
+TEST_F(Calibrations, APipeAmongThemIsNotWaitedFor) {
+    keep(2, 1);
+    ASSERT_EQ(::mkfifo((folder_ / "gnnplan" / "machine-4x1.json").c_str(), 0600), 0);
+    EXPECT_EQ(read_calibrations().kept.size(), 1U);
 }
 
 TEST_F(Calibrations, ThePublicReaderReadsPlans) {
