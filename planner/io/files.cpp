@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -102,16 +103,14 @@ Target target_of(const std::string& path) {
     return {exists ? std::filesystem::canonical(path, ignored).string() : path, false};
 }
 
-}  // namespace
-
-std::string read_file(const std::string& path) {
+std::string read_whole(const std::string& path, off_t limit) {
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
     if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::missing_input, "is a directory, not a file", path);
     const Error too_large(ErrorCode::data, "larger than 1 GiB", path);
-    if (status.st_size > max_file_bytes) throw too_large;
+    if (status.st_size > limit) throw too_large;
     std::string text;
     std::string buffer(std::size_t{1} << 16U, '\0');
     while (true) {  // a pipe has no size to go by
@@ -122,9 +121,23 @@ std::string read_file(const std::string& path) {
             throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
         }
         text.append(buffer, 0, static_cast<std::size_t>(count));
-        if (text.size() > static_cast<std::size_t>(max_file_bytes)) throw too_large;
+        if (text.size() > static_cast<std::size_t>(limit)) throw too_large;
     }
 }
+
+}  // namespace
+
+std::string read_large_file(const std::string& path) {
+    std::error_code none;
+    const std::filesystem::file_status status = std::filesystem::status(path, none);
+    if (std::filesystem::exists(status) && !std::filesystem::is_directory(status) &&
+        !std::filesystem::is_regular_file(status)) {
+        throw Error(ErrorCode::missing_input, "not a regular file", path);  // a pipe would be waited for
+    }
+    return read_whole(path, std::numeric_limits<off_t>::max());
+}
+
+std::string read_file(const std::string& path) { return read_whole(path, max_file_bytes); }
 
 void check_can_create(const std::string& path) {
     const Target target = target_of(path);

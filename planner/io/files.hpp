@@ -10,6 +10,9 @@ namespace gnnplan::io {
 // when reading fails half-way, Error{data} when it is larger.
 std::string read_file(const std::string& path);
 
+// The bytes of a regular file of any size. Throws the same, and Error{missing_input} when it is a pipe or a device.
+std::string read_large_file(const std::string& path);
+
 // Finds out before long work that `path` cannot be written. Throws Error{cannot_create}; leaves nothing behind.
 void check_can_create(const std::string& path);
 

@@ -25,6 +25,13 @@ public:
         at_.store(now().count(), std::memory_order_relaxed);
         beats_.fetch_add(1, std::memory_order_release);
     }
+    // Of the process that the rank is, or is a thread of.
+    void belongs_to(std::int32_t process) { process_.store(process, std::memory_order_relaxed); }
+    std::int32_t process() const { return process_.load(std::memory_order_relaxed); }
+
+    // True for one caller only, of all that see this.
+    bool claim() { return !claimed_.exchange(true); }
+
     // From here on nobody waits for it.
     void rest() { beats_.store(0, std::memory_order_release); }
 
@@ -40,6 +47,8 @@ private:
     std::atomic<std::int64_t> epoch_{0};
     std::atomic<std::int64_t> at_{0};  // of the steady clock, which is one for all processes of a node
     std::atomic<std::int32_t> step_{0};
+    std::atomic<std::int32_t> process_{0};
+    std::atomic<bool> claimed_{false};
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "locks would not work between processes");
 

@@ -9,9 +9,11 @@ namespace gnnplan::train {
 Course::Course(const TrainOptions& options, bool keeps_values)
     : options_(options), keeps_best_(options.keep_best && keeps_values) {
     if (options.start == nullptr) return;
+    // Without the weights of its best epoch a checkpoint's accuracies are nothing to be compared with.
+    const bool judged = !options.keep_best || holds_best(options.start->tensors);
     for (const EpochRecord& record : options.start->epochs) {
         epochs_.push_back(record);
-        judge(record);
+        if (judged) judge(record);
     }
     for (const NamedTensor& value : options.start->tensors) {
         if (!keeps_best_ || !value.name.starts_with(best_prefix)) continue;

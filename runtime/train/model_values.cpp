@@ -87,6 +87,11 @@ void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values,
     }
 }
 
+bool holds_best(const std::vector<NamedTensor>& values) {
+    return std::any_of(values.begin(), values.end(),
+                       [](const NamedTensor& value) { return value.name.starts_with(best_prefix); });
+}
+
 bool all_finite(const std::vector<NamedTensor>& values) {
     return std::all_of(values.begin(), values.end(), [](const NamedTensor& tensor) {
         return std::all_of(tensor.values.begin(), tensor.values.end(), [](float v) { return std::isfinite(v); });

@@ -26,6 +26,9 @@ void check_values(const std::vector<NamedTensor>& values, const Schedule& schedu
 // Sets the state to `values`, which were checked.
 void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values, bool moments);
 
+// Whether the best weights are among them.
+bool holds_best(const std::vector<NamedTensor>& values);
+
 // Whether all of them are numbers.
 bool all_finite(const std::vector<NamedTensor>& values);
 

@@ -22,6 +22,7 @@ void guard_standard_streams() {
         ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
     }
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files, too, is an error of the write
 }
 
 void say_text(std::string_view text) noexcept {

@@ -23,6 +23,7 @@ void check_checkpoint_folder(const RunFlags& flags) {
                     "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
     }
     std::error_code failure;
+    remove_abandoned(folder);
     std::filesystem::create_directories(folder, failure);
     if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
     io::check_can_create(folder + "/checkpoint");
@@ -44,6 +45,14 @@ void check_artifacts(const RunFlags& flags) {
                    {"--data", flags.data},
                    {"--load-weights", flags.load_weights},
                    {"--resume", flags.resume}});
+    for (const auto& [flag, path] :
+         {std::pair("--report", flags.report), std::pair("--metrics", flags.metrics), std::pair("--trace", flags.trace),
+          std::pair("--save-weights", flags.save_weights)}) {
+        if (path && checkpoint_epoch(*path)) {
+            throw Error(ErrorCode::usage, "is the name of a checkpoint", std::string(flag) + " " + *path,
+                        "choose another name");
+        }
+    }
     check_checkpoint_folder(flags);
 }
 

@@ -2,10 +2,14 @@
 
 #include "planner/io/files.hpp"
 #include "runtime/train/model_values.hpp"
+#include "tools/common/streams.hpp"
 
 #include <fmt/format.h>
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <utility>
@@ -31,7 +35,29 @@ std::optional<std::int64_t> epoch_in(const std::string& name) {
     return epoch;
 }
 
+// "checkpoint-000120.safetensors.tmp-31539-0" of a process that is no longer there.
+bool is_abandoned(const std::string& name) {
+    constexpr std::string_view mark = ".safetensors.tmp-";
+    const std::size_t at = name.find(mark);
+    if (!name.starts_with(prefix) || at == std::string::npos) return false;
+    pid_t process = 0;
+    const char* begin = name.data() + at + mark.size();
+    const auto [stop, error] = std::from_chars(begin, name.data() + name.size(), process);
+    return error == std::errc() && process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> checkpoint_epoch(const std::string& path) {
+    return epoch_in(fs::path(path).filename().string());
+}
+
+void remove_abandoned(const std::string& folder) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+        if (is_abandoned(entry.path().filename().string())) fs::remove(entry.path(), none);
+    }
+}
 
 std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder) {
     std::vector<KeptCheckpoint> found;
@@ -48,7 +74,7 @@ std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder) {
 
 StartFile read_start(const std::string& path) {
     std::error_code none;
-    if (!fs::is_directory(path, none)) return {path, io::read_file(path), {}};
+    if (!fs::is_directory(path, none)) return {path, io::read_large_file(path), {}};
     std::vector<KeptCheckpoint> found = checkpoints_in(path);
     if (found.empty()) throw Error(ErrorCode::missing_input, "holds no checkpoints", path);
     StartFile start;
@@ -56,7 +82,7 @@ StartFile read_start(const std::string& path) {
     for (auto checkpoint = found.rbegin(); checkpoint != found.rend(); ++checkpoint) {
         try {
             start.path = checkpoint->path;
-            start.bytes = io::read_file(checkpoint->path);
+            start.bytes = io::read_large_file(checkpoint->path);
             io::read_checkpoint(start.bytes, checkpoint->path);
             return start;
         } catch (const Error& error) {
@@ -86,6 +112,7 @@ bool Checkpoints::due(const train::EpochEnd& end) const {
 }
 
 void Checkpoints::offer(const train::EpochEnd& end) {
+    if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) finish();
     if (end.ending == Ending::diverged || !due(end)) return;
     const double start = clock_.now();
     finish();
@@ -131,7 +158,9 @@ void Checkpoints::attempt(const std::function<void()>& work) {
         failure = Error(ErrorCode::io, error.what(), written_now_.path);
     }
     ++totals_.failed;
-    if (!failure_) failure_ = failure;
+    if (failure_) return;
+    failure_ = failure;
+    say("warning: {}; training goes on without it\n", failure->what());
 }
 
 void Checkpoints::remove_old() {

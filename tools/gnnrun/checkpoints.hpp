@@ -24,6 +24,12 @@ struct KeptCheckpoint {
 // The checkpoints in a folder, the oldest first. None where there is no such folder.
 std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder);
 
+// The epoch in the name of a checkpoint's file; unset: it is none.
+std::optional<std::int64_t> checkpoint_epoch(const std::string& path);
+
+// Removes what processes left half-written that were killed on this machine.
+void remove_abandoned(const std::string& folder);
+
 // A file that training starts from, in words `path` and as it was read.
 struct StartFile {
     std::string path;

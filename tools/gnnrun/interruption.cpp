@@ -12,8 +12,8 @@
 namespace gnnplan::tools {
 namespace {
 
-constexpr std::array<std::pair<int, const char*>, 4> caught{
-    {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"}}};
+constexpr std::array<std::pair<int, const char*>, 5> caught{
+    {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"}, {SIGHUP, "SIGHUP"}}};
 
 // A signal handler can reach nothing but what is global.
 std::atomic<int> received = 0;
@@ -38,7 +38,12 @@ void catch_interruptions(bool says_so) {
     struct sigaction action = {};
     action.sa_handler = remember;
     action.sa_flags = SA_RESTART;
-    for (const auto& [signal, name] : caught) sigaction(signal, &action, nullptr);
+    for (const auto& [signal, name] : caught) {
+        struct sigaction before = {};
+        sigaction(signal, nullptr, &before);
+        if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
+        sigaction(signal, &action, nullptr);
+    }
 }
 
 std::optional<std::string> interruption() {

@@ -39,9 +39,9 @@ int run_here(const RunFlags& flags) {
     session.read_start();
     session.take_start();
     session.open_data();
-    session.compare_start();
     comm::SelfCommunicator self;
     session.check_features(self);
+    session.compare_start();
     if (flags.dry_run) {
         session.show_dry_run();
         return 0;
@@ -89,8 +89,8 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         session->open_data();
     });
     require_same(world, session->facts_of_data());
-    comm::agree(world, [&] { session->compare_start(); });
     session->check_features(world);
+    comm::agree(world, [&] { session->compare_start(); });
     int code = 0;
     if (flags.dry_run) {
         session->show_dry_run();

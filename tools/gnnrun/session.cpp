@@ -2,6 +2,7 @@
 
 #include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
+#include "runtime/data/fingerprint.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
@@ -23,6 +24,8 @@
 #include <gnnplan/base/out_of_memory.hpp>
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -89,7 +92,7 @@ void Session::compare_start() const {
 std::vector<Fact> Session::facts_of_training_and_data() const {
     std::vector<Fact> facts = facts_of_training(flags_, options_);
     for (Fact& fact : facts_of_data()) facts.push_back(std::move(fact));
-    if (!plan_.fingerprints.features.empty()) facts.push_back({"the features", plan_.fingerprints.features});
+    if (!features_.empty()) facts.push_back({"the features", features_});
     return facts;
 }
 
@@ -114,7 +117,8 @@ std::unique_ptr<Watchdog> Session::make_watchdog(comm::Communicator& comm, bool 
     }
     return std::make_unique<Watchdog>(
         std::chrono::seconds(flags_.timeout), comm.heartbeats(), std::move(mine), [](const std::string& what) {
-            say("error: {} (a longer --timeout waits longer; --resume goes on from the last checkpoint)\n", what);
+            if (!what.empty())
+                say("error: {} (a longer --timeout waits longer; --resume goes on from the last checkpoint)\n", what);
             std::_Exit(static_cast<int>(ErrorCode::unavailable));
         });
 }
@@ -137,13 +141,23 @@ std::optional<std::string> Session::reason_to_stop() {
     return fmt::format("the time limit of {} s is near", *flags_.time_limit);
 }
 
-void Session::check_features(comm::Communicator& processes) const {
-    if (plan_.fingerprints.features.empty()) return;
-    const Range share = balanced_block({0, dataset_->vertices()}, processes.rank(), processes.size());
-    std::uint64_t mine = 0;
-    comm::agree(processes, [&] { mine = dataset_->feature_hash(share); });
+void Session::check_features(comm::Communicator& processes) {
+    if (dataset_->report().features_generated) return;
+    constexpr std::int64_t looked_at_by_all = std::int64_t{1} << 30;  // bytes
+    const Range all{0, dataset_->vertices()};
+    const bool whole = all.size() <= looked_at_by_all / 4 / std::max<std::int64_t>(1, dataset_->features());
     std::uint64_t sum = 0;
-    for (const std::string& hash : processes.control_all_gather(std::to_string(mine))) sum += std::stoull(hash);
+    comm::agree(processes, [&] {
+        sum = dataset_->feature_hash(whole ? all : balanced_block(all, processes.rank(), processes.size()));
+    });
+    if (whole) {
+        require_same(processes, {{"the features", data::feature_fingerprint(sum)}});
+    } else {
+        const std::vector<std::string> shares = processes.control_all_gather(std::to_string(sum));
+        sum = 0;
+        for (const std::string& share : shares) sum += std::stoull(share);
+    }
+    features_ = data::feature_fingerprint(sum);
     comm::agree(processes, [&] { train::match_features(plan_, *dataset_, sum); });
 }
 
@@ -200,6 +214,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
     if (first || !shared) hooks.stop = [&] { return reason_to_stop(); };
     const bool watched = flags_.timeout > 0 && comm.size() > 1;
     comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
+    heartbeat->belongs_to(::getpid());
     // Of this function, so that an error ends it before the communicator, whose heartbeats it looks at.
     std::unique_ptr<Watchdog> watchdog;
     if (watched && (first || !shared)) watchdog = make_watchdog(comm, shared);

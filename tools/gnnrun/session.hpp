@@ -42,8 +42,9 @@ public:
 
     // Reads the data and checks that it is the plan's. Not collective.
     void open_data();
-    // Collective over the processes: checks that the features are the plan's. Each process reads its share of them.
-    void check_features(comm::Communicator& processes) const;
+    // Collective over the processes: checks that the features are the plan's and the same on each. Of more than 1 GiB
+    // each process looks at its share only.
+    void check_features(comm::Communicator& processes);
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
@@ -72,6 +73,7 @@ private:
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;
     std::optional<io::Trace> trace_;
+    std::string features_;  // their fingerprint, once they were checked
     Start start_;
     double trained_at_ = 0;  // the epoch under way, but for its evaluation
     // Of rank 0:

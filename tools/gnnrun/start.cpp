@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* automatic = "auto";
 // Two runs that differ in these are not one; of the other options the flags of today decide.
-constexpr std::array<std::string_view, 1> same_options{"--seed"};
+constexpr std::array<std::string_view, 2> same_options{"--seed", "--feature-norm"};
 
 // The path that --resume means; nothing when a run starts afresh.
 std::optional<std::string> resumed_path(const RunFlags& flags) {
@@ -28,12 +28,31 @@ std::optional<std::string> resumed_path(const RunFlags& flags) {
     return std::nullopt;
 }
 
+bool same_folder(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code none;
+    return std::filesystem::equivalent(a.empty() ? std::filesystem::path(".") : a, b, none);
+}
+
+// New checkpoints go into a folder with those before the one that is resumed, if with any: of others, or of later
+// epochs, nobody could tell afterwards which are of which run. Of a folder (not `by_name`) the newest whole one was
+// taken, so that later ones are damaged.
+void check_folder(const std::string& folder, const std::string& resumed, bool by_name) {
+    const bool own = same_folder(std::filesystem::path(resumed).parent_path(), folder);
+    const std::optional<std::int64_t> epoch = checkpoint_epoch(resumed);
+    if (own && (!by_name || !epoch)) return;
+    for (const KeptCheckpoint& kept : checkpoints_in(folder)) {
+        if (own && kept.epoch <= *epoch) continue;
+        throw Error(ErrorCode::usage, own ? "holds checkpoints of later epochs" : "holds checkpoints of another run",
+                    folder, "remove them, or name another folder with --checkpoint");
+    }
+}
+
 }  // namespace
 
 void Start::read(const RunFlags& flags) {
     if (flags.load_weights) {
         path_ = *flags.load_weights;
-        bytes_ = io::read_file(path_);
+        bytes_ = io::read_large_file(path_);
         return;
     }
     const std::optional<std::string> path = resumed_path(flags);
@@ -43,6 +62,7 @@ void Start::read(const RunFlags& flags) {
         for (const std::string& note : file.notes) say("{}\n", note);
     }
     resumes_ = true;
+    check_folder(checkpoint_folder(flags), file.path, *path == file.path);
     path_ = std::move(file.path);
     bytes_ = std::move(file.bytes);
 }
@@ -64,6 +84,9 @@ void Start::take(const Plan& plan) {
         weights_ = io::read_weights(bytes_, path_);
         train::check_values(*weights_, schedule, false, path_);
     }
+    if (!train::all_finite(checkpoint_ ? checkpoint_->state.tensors : *weights_)) {
+        throw Error(ErrorCode::data, "holds values that are not finite", path_);
+    }
     bytes_ = {};
 }
 
@@ -77,9 +100,12 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
         if (now == facts.end() || now->value == then) continue;
         const bool option = name.starts_with("--");
         if (!option || std::find(same_options.begin(), same_options.end(), name) != same_options.end()) {
-            throw Error(ErrorCode::mismatch,
-                        fmt::format("{} was {} when the checkpoint was written, and is {} now", name, then, now->value),
-                        path_, option ? fmt::format("use {} {}", name, then) : "resume with the same data");
+            const std::string what =
+                option
+                    ? fmt::format("{} was {} when the checkpoint was written, and is {} now", name, then, now->value)
+                    : fmt::format("the checkpoint is of other data: not the same {}", name.substr(name.find(' ') + 1));
+            throw Error(ErrorCode::mismatch, what, path_,
+                        option ? fmt::format("use {} {}", name, then) : "resume with the same data");
         }
         differing.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", name, then,
                                         checkpoint_->state.epoch, now->value));
@@ -88,11 +114,8 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
 }
 
 std::vector<KeptCheckpoint> Start::earlier_in(const std::string& folder) const {
-    namespace fs = std::filesystem;
     std::vector<KeptCheckpoint> earlier;
-    std::error_code none;
-    const fs::path own = fs::path(path_).parent_path();
-    if (!checkpoint_ || !fs::equivalent(own.empty() ? fs::path(".") : own, folder, none)) return earlier;
+    if (!checkpoint_ || !same_folder(std::filesystem::path(path_).parent_path(), folder)) return earlier;
     for (KeptCheckpoint& kept : checkpoints_in(folder)) {
         if (kept.epoch <= checkpoint_->state.epoch) earlier.push_back(std::move(kept));
     }

@@ -19,8 +19,9 @@ namespace gnnplan::tools {
 // Watches, from a thread of its own, the ranks of this process while epochs are trained.
 class Watchdog {
 public:
-    // When none of `mine` has done a step for `timeout`, `end` is called once, on the watchdog's thread, with a
-    // sentence that says which rank of `all` was seen last, and where. The heartbeats outlive the watchdog.
+    // When none of `mine` has done a step for `timeout`, not counting the time for which this process was suspended,
+    // `end` is called once, on the watchdog's thread, with a sentence that says which rank of `all` was last seen
+    // where; with none if another process says it. The heartbeats outlive the watchdog.
     Watchdog(std::chrono::nanoseconds timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine,
              std::function<void(const std::string&)> end);
     ~Watchdog();
@@ -31,8 +32,10 @@ public:
     void steps_of(const Schedule& schedule);
 
 private:
-    bool stuck() const;
+    bool stuck(std::chrono::nanoseconds awake_since) const;
+    std::size_t last_seen() const;
     std::string describe();
+    void end();
     void watch();
 
     std::chrono::nanoseconds timeout_;

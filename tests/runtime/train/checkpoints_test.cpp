@@ -65,7 +65,8 @@ TEST_F(Checkpoints, OtherRanksAndPlansGoOn) {
     for (const std::string plan : {"@plan1.json", "@plan3.json"}) {
         const Outcome rest = gnnrun(plan +
                                     " --data @graph --in-process --dropout 0.25 --epochs 20 --resume "
-                                    "@c/checkpoint-000008.safetensors --checkpoint @d --report @rest.json");
+                                    "@c/checkpoint-000008.safetensors --report @rest.json --checkpoint " +
+                                    plan + ".c");
         ASSERT_EQ(rest.code, 0) << rest.output;
         const auto whole = losses("whole.json");
         const auto here = losses("rest.json");
@@ -136,6 +137,43 @@ TEST_F(Checkpoints, AnotherRunsAreNotWrittenOver) {
     EXPECT_THAT(afresh.output, HasSubstr("--resume auto goes on from them"));
 }
 
+TEST_F(Checkpoints, OfTwoRunsAreNotMixed) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 10 --checkpoint @c --checkpoint-every 5").code, 0);
+    const Outcome rewound = gnnrun(run_ + "--epochs 9 --resume @c/checkpoint-000005.safetensors");
+    EXPECT_EQ(rewound.code, 64);
+    EXPECT_THAT(rewound.output, HasSubstr("holds checkpoints of later epochs"));
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --seed 2 --checkpoint @d").code, 0);
+    const Outcome mixed = gnnrun(run_ + "--epochs 15 --resume @c/checkpoint-000010.safetensors --checkpoint @d");
+    EXPECT_EQ(mixed.code, 64);
+    EXPECT_THAT(mixed.output, HasSubstr("holds checkpoints of another run"));
+    const Outcome named = gnnrun(run_ + "--epochs 15 --resume @c --metrics @c/checkpoint-000099.safetensors");
+    EXPECT_EQ(named.code, 64);
+    EXPECT_EQ(gnnrun(run_ + "--epochs 15 --resume @c --feature-norm row").code, 78);
+    EXPECT_EQ(files("c").size(), 2U);
+}
+
+// What the best weights were is not known of a run that did not keep them.
+TEST_F(Checkpoints, BestWeightsAreThoseOfEpochsThatWereKept) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 20 --checkpoint @c").code, 0);
+    ASSERT_EQ(
+        gnnrun(run_ + "--epochs 22 --keep-best --resume @c --save-weights @w.safetensors --report @run.json").code, 0);
+    EXPECT_GT(report("run.json").best_epoch, 20);
+    EXPECT_EQ(io::read_weights(io::read_file(path("w.safetensors")), "w").size(), 4U);
+}
+
+TEST_F(Checkpoints, PipesAndAbandonedFilesAreNoTrouble) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    ASSERT_EQ(run("mkfifo @pipe").code, 0);
+    for (const std::string flag : {"--resume", "--load-weights"}) {
+        const Outcome outcome = run(std::string("timeout 20 ") + program + " --threads 1 " + run_ + flag + " @pipe");
+        EXPECT_EQ(outcome.code, 66) << flag << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("not a regular file"));
+    }
+    io::write_file_atomically(path("c/checkpoint-000003.safetensors.tmp-2147483646-0"), "of a process that was killed");
+    EXPECT_EQ(gnnrun(run_ + "--epochs 9 --resume @c").code, 0);
+    EXPECT_EQ(files("c").size(), 2U);
+}
+
 TEST_F(Checkpoints, AreOfTheSameRun) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
     const Outcome seed = gnnrun(run_ + "--epochs 9 --seed 2 --resume @c");
@@ -146,7 +184,7 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     save(testing::make_plan(other, 4, true, 1, {{1, 10}}), "other.json");
     const Outcome graph = gnnrun("@other.json --data @other --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(graph.code, 78);
-    EXPECT_THAT(graph.output, HasSubstr("the graph was xxh3:"));
+    EXPECT_THAT(graph.output, HasSubstr("the checkpoint is of other data: not the same graph"));
     save(testing::make_plan(dataset_, 5, true, 1, {{1, 10}}), "wider.json");
     const Outcome model = gnnrun("@wider.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(model.code, 78);
@@ -217,7 +255,7 @@ TEST_F(Checkpoints, ARankThatStopsEndsTheRun) {
         "until test -s @m.jsonl -a -s @pid; do sleep .02; done; sleep .3; kill -STOP $(cat @pid); wait $mpirun'";
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 69) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("nothing has moved for 2 s: rank 2 was last seen "));
+    EXPECT_THAT(outcome.output, HasSubstr("nothing has moved for 2 s: rank 2 (its process is stopped) was last seen "));
     EXPECT_THAT(outcome.output, HasSubstr(" s ago, after step "));
     EXPECT_FALSE(files("c").empty());
 }
