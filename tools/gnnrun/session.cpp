@@ -226,7 +226,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
     };
     hooks.candidate = [&](int candidate) {
         if (recorder) recorder->restart();
-        heartbeat->rest();  // building is not watched: it may take as long as reading the data
+        heartbeat->beat(0, Watchdog::building);
         if (watchdog) watchdog->steps_of(plan_.candidates[static_cast<std::size_t>(candidate)].schedule);
         if (flags_.verbose) progress.say(fmt::format("building candidate {}", candidate + 1));
     };

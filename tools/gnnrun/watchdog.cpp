@@ -64,27 +64,34 @@ bool Watchdog::stuck(std::chrono::nanoseconds awake_since) const {
 std::size_t Watchdog::last_seen() const {
     auto last = static_cast<std::size_t>(mine_.front());
     for (std::size_t rank = 0; rank < all_.size(); ++rank) {
-        if (all_[rank] == nullptr || all_[rank]->seen().beats == 0) continue;
+        if (all_[rank] == nullptr) continue;
         const bool another = std::find(mine_.begin(), mine_.end(), static_cast<int>(rank)) == mine_.end();
         const bool halted = !state_of(all_[rank]->process()).empty();
         const bool last_halted = !state_of(all_[last]->process()).empty();
-        const bool fewer = all_[rank]->seen().beats + (another ? 0U : 1U) <= all_[last]->seen().beats;
+        // One that has not begun, or is done, has no beats.
+        const std::uint64_t beats = all_[rank]->seen().beats;
+        const bool fewer = beats > 0 && beats + (another ? 0U : 1U) <= all_[last]->seen().beats;
         if (halted != last_halted ? halted : fewer) last = rank;
     }
     return last;
+}
+
+std::string Watchdog::place_of(const Seen& seen) {
+    if (seen.step == building) return "as it began to build a candidate";
+    const auto step = static_cast<std::size_t>(seen.step);
+    const std::lock_guard lock(mutex_);
+    return fmt::format("after step {} of epoch {}", step < names_.size() ? names_[step] : std::to_string(step),
+                       seen.epoch);
 }
 
 std::string Watchdog::describe() {
     const std::size_t last = last_seen();
     const bool others_unseen = std::find(all_.begin(), all_.end(), nullptr) != all_.end();
     const Seen seen = all_[last]->seen();
-    const auto step = static_cast<std::size_t>(seen.step);
-    const std::lock_guard lock(mutex_);
-    return fmt::format(
-        "nothing has moved for {:.0f} s: rank {}{} was last seen {:.0f} s ago, after step {} of epoch {}{}",
-        std::chrono::duration<double>(timeout_).count(), last, state_of(all_[last]->process()), seconds_since(seen),
-        step < names_.size() ? names_[step] : std::to_string(step), seen.epoch,
-        others_unseen ? "; ranks of other nodes cannot be seen from here" : "");
+    return fmt::format("nothing has moved for {:.0f} s: rank {}{} was last seen {:.0f} s ago, {}{}",
+                       std::chrono::duration<double>(timeout_).count(), last, state_of(all_[last]->process()),
+                       seconds_since(seen), place_of(seen),
+                       others_unseen ? "; ranks of other nodes cannot be seen from here" : "");
 }
 
 // Of the ranks of a node one speaks; the others leave it the time to.

@@ -19,6 +19,9 @@ namespace gnnplan::tools {
 // Watches, from a thread of its own, the ranks of this process while epochs are trained.
 class Watchdog {
 public:
+    // In place of a step: a candidate is being built.
+    static constexpr std::int32_t building = -1;
+
     // When none of `mine` has done a step for `timeout`, not counting the time for which this process was suspended,
     // `end` is called once, on the watchdog's thread, with a sentence that says which rank of `all` was last seen
     // where; with none if another process says it. The heartbeats outlive the watchdog.
@@ -35,6 +38,7 @@ private:
     bool stuck(std::chrono::nanoseconds awake_since) const;
     std::size_t last_seen() const;
     std::string describe();
+    std::string place_of(const comm::Heartbeat::Seen& seen);
     void end();
     void watch();
 
