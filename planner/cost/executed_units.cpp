@@ -16,11 +16,11 @@ Units executed_units(const Schedule& schedule) {
         if (step.phase != Phase::epoch) continue;
         const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
         const auto width = static_cast<double>(subject.columns);
-        if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) {
+        if (const SpmmStep* spmm = product_of(step.operation)) {
             const Tensor& matrix = tensor_of(schedule, spmm->matrix);
             units.sparse += width * share(std::min(matrix.rows, matrix.columns));
         }
-        if (std::holds_alternative<RedistributeStep>(step.operation)) {
+        if (redistributed(step.operation)) {
             units.redistribution += width * share(subject.rows) / (subject.dtype == DType::bits ? 32 : 1);
         }
     }

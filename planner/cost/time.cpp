@@ -114,29 +114,24 @@ struct RankStep {
     int rank;
 
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
-    bool rows_have_gaps(const RedistributeStep& move) const;
     const Link* measured_link() const;
     double communication(const RankLevels& traffic) const;
     double product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const;
-    double own_part(const RedistributeStep& move, const RankLevels& traffic, RankWork& work) const;
+    double own_part(TensorId result, const RankLevels& traffic, RankWork& work) const;
     double compute(const RankLevels& traffic) const;
 };
 
-// Of messages within a node, with what is done to their bytes; null if they were not measured so.
+// The link of messages within a node, measured with what is done to their bytes; null if they were not measured so.
 const Link* RankStep::measured_link() const {
     if (calibration() == nullptr) return nullptr;
     const auto address = [](const std::optional<Link>& link) { return link ? &*link : nullptr; };
-    if (std::holds_alternative<AllReduceStep>(step.operation)) return address(calibration()->all_reduce);
-    if (std::holds_alternative<ReduceScatterStep>(step.operation)) return address(calibration()->reduce_scatter);
-    const auto* move = std::get_if<RedistributeStep>(&step.operation);
-    return move != nullptr && rows_have_gaps(*move) ? address(calibration()->redistribution) : nullptr;
-}
-
-// Floats of which one side has other parts of its rows than the other.
-bool RankStep::rows_have_gaps(const RedistributeStep& move) const {
-    const Tensor& tensor = tensor_of(schedule, move.in);
-    const auto whole = [&](TensorId id) { return block_of(schedule, id, rank).columns.size() == tensor.columns; };
-    return tensor.dtype == DType::f32 && !(whole(move.in) && whole(move.out));
+    switch (collective_of(schedule, step.operation, rank)) {
+        case Collective::none: return nullptr;
+        case Collective::all_reduce: return address(calibration()->all_reduce);
+        case Collective::reduce_scatter: return address(calibration()->reduce_scatter);
+        case Collective::redistribution: return address(calibration()->redistribution);
+    }
+    return nullptr;
 }
 
 double RankStep::communication(const RankLevels& traffic) const {
@@ -145,7 +140,8 @@ double RankStep::communication(const RankLevels& traffic) const {
            traffic[between_nodes].seconds(machine.inter_node);
 }
 
-// Of a product. What it sends of needed rows is packed.
+// The sparse time of a product where gather curves were calibrated, which takes work.sparse_flops out; what is sent of
+// needed rows is packed, too.
 double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const {
     double seconds = 0;
     if (spmm.exchange == Exchange::rows) {
@@ -162,10 +158,11 @@ double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWo
     return seconds;
 }
 
-// Of the part of a redistribution that stays on the rank: one more message, to itself, where those were measured.
-double RankStep::own_part(const RedistributeStep& move, const RankLevels& traffic, RankWork& work) const {
+// The time of copying the part of a result that stays on the rank: one more message, to itself, where those were
+// measured.
+double RankStep::own_part(TensorId result, const RankLevels& traffic, RankWork& work) const {
     const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
-    const std::int64_t own = std::max<std::int64_t>(0, block_bytes(schedule, move.out, rank) - received);
+    const std::int64_t own = std::max<std::int64_t>(0, block_bytes(schedule, result, rank) - received);
     const Link* measured = measured_link();
     work.streamed_bytes = measured == nullptr ? 2 * own : 0;
     return measured == nullptr || own == 0 ? 0 : message_seconds(*measured, static_cast<double>(own));
@@ -175,13 +172,13 @@ double RankStep::own_part(const RedistributeStep& move, const RankLevels& traffi
 double RankStep::compute(const RankLevels& traffic) const {
     RankWork work = work_of(schedule, step, graph, rank);
     double seconds = 0;
-    if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) seconds += product(*spmm, traffic, work);
+    if (const SpmmStep* spmm = product_of(step.operation)) seconds += product(*spmm, traffic, work);
     if (measured_link() != nullptr) {
         leave_out(work.streamed_bytes, share_within_node(traffic));
         leave_out(work.staged_bytes, share_within_node(traffic));
     }
-    const auto* move = std::get_if<RedistributeStep>(&step.operation);
-    if (move != nullptr && calibration() != nullptr) seconds += own_part(*move, traffic, work);
+    const std::optional<TensorId> result = redistributed(step.operation);
+    if (result && calibration() != nullptr) seconds += own_part(*result, traffic, work);
     return seconds + compute_seconds(work, machine);
 }
 
@@ -189,7 +186,7 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const
     const RankLevels traffic = traffic_by_level(messages, on_rank.machine, on, on_rank.rank);
     const double compute = on_rank.compute(traffic);
     const double communication = on_rank.communication(traffic);
-    const auto* spmm = std::get_if<SpmmStep>(&on_rank.step.operation);
+    const SpmmStep* spmm = product_of(on_rank.step.operation);
     if (spmm == nullptr || !spmm->overlap) return compute + communication;
     const Grid& grid = on_rank.schedule.grid;
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
@@ -241,7 +238,7 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on) {
     const StepMessages messages(schedule, step, graph);
-    const bool ring = std::holds_alternative<AllReduceStep>(step.operation) && !graph.exact();
+    const bool ring = varies_with_rank(step.operation) && !graph.exact();
     double slowest = 0;
     for (const int rank : ring ? ring_ranks(schedule.grid.size(), machine) : on.ranks) {
         slowest = std::max(slowest, rank_seconds({schedule, step, graph, machine, rank}, messages, on));

@@ -30,6 +30,15 @@ struct EnumNames<Phase> {
     static constexpr std::array<std::string_view, 3> names{"setup", "epoch", "evaluation"};
 };
 template <>
+struct EnumNames<Pass> {
+    static constexpr std::array<std::string_view, 4> names{"forward", "keep", "backward", "update"};
+};
+template <>
+struct EnumNames<OpKind> {
+    static constexpr std::array<std::string_view, 7> names{"input", "dropout", "aggregate", "linear",
+                                                           "bias",  "relu",    "softmax_cross_entropy"};
+};
+template <>
 struct EnumNames<MapOp> {
     static constexpr std::array<std::string_view, 5> names{"activate", "dropout", "positive_mask", "apply_mask",
                                                            "column_sum"};

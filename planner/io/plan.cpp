@@ -110,7 +110,7 @@ std::string write_plan(const Plan& plan) {
 Plan read_plan(std::string_view text, const std::string& where) {
     const Document document = parse(text, where);
     const Cursor root(document, where);
-    expect_schema(root, plan_schema);
+    expect_schema(root, plan_schema, older_plan_schema);
     Reader reader(root);
     reader.member("schema");
     Plan plan;

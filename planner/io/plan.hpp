@@ -1,4 +1,4 @@
-// Plan files, schema gnnplan.plan/1: docs/plan-format.md.
+// Plan files, schema gnnplan.plan/2; version 1 is read, too: docs/plan-format.md.
 #pragma once
 
 #include <gnnplan/ir/plan.hpp>
@@ -8,7 +8,9 @@
 
 namespace gnnplan::io {
 
-inline constexpr std::string_view plan_schema = "gnnplan.plan/1";
+inline constexpr std::string_view plan_schema = "gnnplan.plan/2";
+// Without what version 2 added: where steps come from.
+inline constexpr std::string_view older_plan_schema = "gnnplan.plan/1";
 
 // The text of a plan with at least one candidate. The machine and content fingerprints are computed, whatever the plan
 // says.

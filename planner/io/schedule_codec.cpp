@@ -15,6 +15,13 @@ void describe(Archive& archive, Subject<Archive, Layout>& layout) {
     archive.field("partial", layout.partial);
 }
 
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Origin>& origin) {
+    archive.field("pass", origin.pass);
+    archive.field("layer", origin.layer);
+    archive.field("op", origin.op);
+}
+
 namespace {
 
 constexpr std::size_t max_tensors = 1U << 16U;
@@ -22,7 +29,7 @@ constexpr std::size_t max_steps = 1U << 16U;
 
 using TensorIds = std::unordered_map<std::string, TensorId>;
 
-// Archives that write a tensor as its name.
+// Archives that write a tensor as its name. Steps call them as operation.hpp says.
 class ScheduleWriter : public Writer {
 public:
     explicit ScheduleWriter(const Schedule& schedule) : schedule_(schedule) {}
@@ -30,6 +37,23 @@ public:
     void tensor(const char* key, TensorId id) { field(key, tensor_of(schedule_, id).name); }
     void tensor(const char* key, const std::optional<TensorId>& id) {
         field(key, id ? std::optional(tensor_of(schedule_, *id).name) : std::nullopt);
+    }
+    template <class Id>
+    void reads(const char* key, const Id& id) {
+        tensor(key, id);
+    }
+    template <class Id>
+    void writes(const char* key, const Id& id) {
+        tensor(key, id);
+    }
+    void updates(const char* key, TensorId id) { tensor(key, id); }
+    template <class T>
+    void value(const char* key, const T& value) {
+        field(key, value);
+    }
+    template <class T>
+    void identity(const char* key, const T& value) {
+        field(key, value);
     }
 
 private:
@@ -44,6 +68,23 @@ public:
     void tensor(const char* key, std::optional<TensorId>& id) {
         const Cursor name = member(key);
         if (!name.is_null()) id = find(name);
+    }
+    template <class Id>
+    void reads(const char* key, Id& id) {
+        tensor(key, id);
+    }
+    template <class Id>
+    void writes(const char* key, Id& id) {
+        tensor(key, id);
+    }
+    void updates(const char* key, TensorId& id) { tensor(key, id); }
+    template <class T>
+    void value(const char* key, T& value) {
+        field(key, value);
+    }
+    template <class T>
+    void identity(const char* key, T& value) {
+        field(key, value);
     }
 
 private:
@@ -70,89 +111,6 @@ void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.field("factored", tensor.factored);
     archive.field("panel_columns", tensor.panel_columns);
     archive.tensor("structure", tensor.structure);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, SpmmStep>& step) {
-    archive.tensor("matrix", step.matrix);
-    archive.tensor("in", step.in);
-    archive.tensor("out", step.out);
-    archive.field("exchange", step.exchange);
-    archive.field("overlap", step.overlap);
-    archive.optional("bf16", step.bf16);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, IndexStep>& step) {
-    archive.tensor("matrix", step.matrix);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, ReduceScatterStep>& step) {
-    archive.tensor("in", step.in);
-    archive.tensor("out", step.out);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, GemmStep>& step) {
-    archive.tensor("in", step.in);
-    archive.tensor("weight", step.weight);
-    archive.tensor("out", step.out);
-    archive.field("transposed", step.transposed);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, RedistributeStep>& step) {
-    archive.tensor("in", step.in);
-    archive.tensor("out", step.out);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, WeightGradStep>& step) {
-    archive.tensor("left", step.left);
-    archive.tensor("right", step.right);
-    archive.tensor("gradient", step.gradient);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, AllReduceStep>& step) {
-    archive.tensor("tensor", step.tensor);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, MapStep>& step) {
-    archive.field("op", step.op);
-    archive.tensor("tensor", step.tensor);
-    archive.tensor("operand", step.operand);
-    archive.tensor("out", step.out);
-    archive.field("layer", step.layer);
-    archive.field("relu", step.relu);
-    archive.field("dropout", step.dropout);
-    archive.tensor("vertices", step.vertices);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, LossStep>& step) {
-    archive.tensor("logits", step.logits);
-    archive.tensor("labels", step.labels);
-    archive.tensor("subset", step.subset);
-    archive.tensor("loss", step.loss);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, ScoreStep>& step) {
-    archive.tensor("logits", step.logits);
-    archive.tensor("labels", step.labels);
-    archive.tensor("subset", step.subset);
-    archive.tensor("counts", step.counts);
-}
-
-template <class Archive>
-void describe_operands(Archive& archive, Subject<Archive, UpdateStep>& step) {
-    archive.tensor("weight", step.weight);
-    archive.tensor("gradient", step.gradient);
-    archive.tensor("moment1", step.moment1);
-    archive.tensor("moment2", step.moment2);
 }
 
 // The alternative of Operation called `kind`, its members zero.
@@ -186,7 +144,8 @@ Document encode_step(const Schedule& schedule, const Step& step) {
     writer.field("name", step.name);
     writer.field("kind", kind_of(step.operation));
     writer.field("phase", step.phase);
-    std::visit([&](const auto& operation) { describe_operands(writer, operation); }, step.operation);
+    writer.field("origin", step.origin);
+    std::visit([&]<class S>(const S& operation) { S::fields(operation, writer); }, step.operation);
     return writer.take();
 }
 
@@ -197,7 +156,8 @@ Step decode_step(const Cursor& cursor, const TensorIds& ids) {
     const Cursor kind = reader.member("kind");
     step.operation = operation_of(kind.string(), kind);
     reader.field("phase", step.phase);
-    std::visit([&](auto& operation) { describe_operands(reader, operation); }, step.operation);
+    reader.optional("origin", step.origin);  // plans of version 1 do not say
+    std::visit([&]<class S>(S& operation) { S::fields(operation, reader); }, step.operation);
     reader.finish();
     return step;
 }

@@ -43,12 +43,13 @@ void refuse_kind(const std::string& file, std::string_view schema, const std::st
                     (command.empty() ? "; this program reads " + readable : ": " + command + " " + file));
 }
 
-void expect_schema(const Cursor& root, std::string_view schema) {
+void expect_schema(const Cursor& root, std::string_view schema, std::string_view older) {
     const Cursor found = root.member("schema");
     const std::string& name = found.string();
-    if (name == schema) return;
+    if (name == schema || (!older.empty() && name == older)) return;
     if (family_of(name) == family_of(schema)) {
-        found.fail("unknown version " + in_quotes(name), "this program reads " + std::string(schema));
+        const std::string also = older.empty() ? "" : " and " + std::string(older);
+        found.fail("unknown version " + in_quotes(name), "this program reads " + std::string(schema) + also);
     }
     refuse_kind(root.file(), name, std::string(schema));
 }

@@ -115,10 +115,8 @@ std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
 // Whether products with the matrix exchange needed rows: its nonzeros are then stored by the numbers of those rows.
 bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix) {
     const TensorId stored = tensor_of(schedule, matrix).structure.value_or(matrix);
-    return std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
-        const auto* index = std::get_if<IndexStep>(&step.operation);
-        return index != nullptr && index->matrix == stored;
-    });
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [&](const Step& step) { return requested_rows(step.operation) == stored; });
 }
 
 // A float for each row, and for each row of the dense operand that a piece meets.
@@ -141,7 +139,7 @@ void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int ran
         plan.adjacency_bytes += adjacency_block_bytes(schedule, static_cast<TensorId>(id), graph, rank);
     }
     for (const Step& step : schedule.steps) {
-        if (!std::holds_alternative<IndexStep>(step.operation)) continue;
+        if (!requested_rows(step.operation)) continue;
         const RankTraffic indices = traffic_of(schedule, step, graph, rank);
         plan.request_bytes += indices.sent_bytes;
         plan.served_bytes += indices.received_bytes;
@@ -149,6 +147,17 @@ void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int ran
 }
 
 }  // namespace
+
+Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
+    return std::visit(
+        [&]<class S>(const S& operation) -> Staging {
+            if constexpr (LocalStep<S>)
+                return {};
+            else
+                return operation.staging(schedule, graph, rank);
+        },
+        step.operation);
+}
 
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);

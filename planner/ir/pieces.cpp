@@ -161,8 +161,4 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     return stages;
 }
 
-bool column_parallel(const Schedule& schedule, const LossStep& step) {
-    return !same_placement(tensor_of(schedule, step.logits).layout, layout_r(), schedule.grid);
-}
-
 }  // namespace gnnplan

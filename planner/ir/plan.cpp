@@ -36,7 +36,7 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
 // With bf16 every product rounds that packs panels, and else none does.
 void validate_rounding(const Candidate& candidate, const std::string& where) {
     for (const Step& step : candidate.schedule.steps) {
-        const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        const SpmmStep* spmm = product_of(step.operation);
         if (spmm == nullptr) continue;
         if (spmm->bf16 != (candidate.configuration.bf16 && packs_panels(spmm->exchange, spmm->overlap))) {
             refuse(where + ": step " + step.name, "schedule and configuration differ in bf16");
@@ -102,14 +102,11 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
 
 // Labels are below the number of classes: logits of another width would be read past their rows.
 void validate_logits(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
-    const auto check = [&](const Step& step, TensorId logits) {
-        if (tensor_of(schedule, logits).columns != problem.model.widths.back()) {
+    for (const Step& step : schedule.steps) {
+        const std::optional<TensorId> logits = logits_of(step.operation);
+        if (logits && tensor_of(schedule, *logits).columns != problem.model.widths.back()) {
             refuse(where + ": step " + step.name, "its logits are not as wide as there are classes");
         }
-    };
-    for (const Step& step : schedule.steps) {
-        if (const auto* loss = std::get_if<LossStep>(&step.operation)) check(step, loss->logits);
-        if (const auto* score = std::get_if<ScoreStep>(&step.operation)) check(step, score->logits);
     }
 }
 
@@ -155,8 +152,7 @@ double predicted_seconds(const Candidate& candidate, Phase phase) {
 
 void leave_out_feature_dropout(const Schedule& schedule, Prediction& predicted) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-        const auto* map = std::get_if<MapStep>(&schedule.steps[i].operation);
-        if (map == nullptr || map->op != MapOp::dropout) continue;
+        if (!dropped_features(schedule.steps[i].operation)) continue;
         double& seconds = predicted.step_seconds[i];
         if (schedule.steps[i].phase == Phase::epoch) predicted.epoch_seconds -= seconds;
         seconds = 0;

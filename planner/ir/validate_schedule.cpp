@@ -39,16 +39,14 @@ private:
         if (!condition) refuse("step " + step.name, "it uses " + tensor_of(schedule_, id).name + " " + what);
     }
 
-    // A partial tensor is a summand on every rank until one all-reduce makes it the sum.
+    // A partial tensor is a summand on every rank until one step makes it the sum, or uses it up.
     void follow_sums(const Step& step, const Operands& operands) {
-        if (const auto* reduce = std::get_if<AllReduceStep>(&step.operation)) {
-            require(summands_.erase(reduce->tensor) == 1, step, reduce->tensor, "which is summed already");
-            return;
-        }
-        if (const auto* reduce = std::get_if<ReduceScatterStep>(&step.operation)) {
-            require(summands_.erase(reduce->in) == 1, step, reduce->in, "which is summed already");
-            require(tensor_of(schedule_, reduce->in).role == Role::transient, step, reduce->in, "which it uses up");
-            written_.erase(reduce->in);
+        if (const std::optional<TensorId> sum = summed(step.operation)) {
+            require(summands_.erase(*sum) == 1, step, *sum, "which is summed already");
+            const bool in_place = operands.writes == std::vector{*sum};
+            if (in_place) return;
+            require(tensor_of(schedule_, *sum).role == Role::transient, step, *sum, "which it uses up");
+            written_.erase(*sum);
             return;
         }
         for (const TensorId id : operands.reads) {
@@ -64,8 +62,7 @@ private:
         for (const TensorId id : operands.writes) {
             require(!dropped_.contains(id), step, id, "which may be the features themselves, as output");
         }
-        const auto* map = std::get_if<MapStep>(&step.operation);
-        if (map != nullptr && map->op == MapOp::dropout) dropped_.insert(*map->out);
+        if (const std::optional<TensorId> out = dropped_features(step.operation)) dropped_.insert(*out);
     }
 
     // What setup makes for every epoch is not made again.
@@ -79,11 +76,11 @@ private:
 
     // Rows are asked for once, before products that exchange them.
     void follow_indices(const Step& step) {
-        if (const auto* index = std::get_if<IndexStep>(&step.operation)) {
-            require(phase_ == Phase::setup && indexed_.insert(index->matrix).second, step, index->matrix,
+        if (const std::optional<TensorId> matrix = requested_rows(step.operation)) {
+            require(phase_ == Phase::setup && indexed_.insert(*matrix).second, step, *matrix,
                     "other than once, in setup");
         }
-        const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        const SpmmStep* spmm = product_of(step.operation);
         if (spmm == nullptr) return;
         // An indexed matrix is stored by needed rows: whole panels would meet the wrong columns.
         const bool needed_rows = spmm->exchange == Exchange::rows;

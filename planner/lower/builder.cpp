@@ -40,9 +40,9 @@ TensorId Builder::transient(const std::string& name, DType dtype, std::int64_t r
     return add({prefix + name, Role::transient, dtype, rows, columns, layout, 0, false});
 }
 
-void Builder::step(const std::string& name, const Operation& operation) {
+void Builder::step(const std::string& name, OpKind op, const Operation& operation) {
     const std::string prefix = phase_ == Phase::evaluation ? "evaluation." : "";
-    schedule_.steps.push_back({prefix + name, phase_, operation});
+    schedule_.steps.push_back({prefix + name, phase_, operation, {pass_, layer_, op}});
 }
 
 // The rows of a slice of the widest dense operand that one source panel meets fill most of the cache; panels with few
@@ -128,7 +128,8 @@ void Builder::index(TensorId matrix) {
         if (schedule_.steps[position].name == name) return;
     }
     // Before every product of setup, which may need them.
-    schedule_.steps.insert(schedule_.steps.begin(), Step{name, Phase::setup, IndexStep{matrix}});
+    schedule_.steps.insert(schedule_.steps.begin(),
+                           Step{name, Phase::setup, IndexStep{matrix}, {Pass::forward, layer_, OpKind::aggregate}});
 }
 
 TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId in, const std::string& out) {
@@ -145,7 +146,7 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     const auto emit = [&](TensorId result) {
         SpmmStep s = product;
         s.out = result;
-        step(name, s);
+        step(name, OpKind::aggregate, s);
         return result;
     };
     const Layout rest = layout_at(spmm_out());
@@ -153,7 +154,7 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     Layout partial{Axes::parse("x"), rest.columns, Axes::parse(*axis == Axis::y ? "y" : "z")};
     const TensorId summand = emit(transient(out + ".partial", DType::f32, height, width, partial));
     const TensorId sum = transient(out + suffix(spmm_out()), DType::f32, height, width, rest);
-    step(name + ".reduce_scatter", ReduceScatterStep{summand, sum});
+    step(name + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
     return sum;
 }
 
@@ -163,29 +164,29 @@ TensorId Builder::gemm(const std::string& name, TensorId in, int l, bool transpo
     const Place place = transposed ? Place::r : gemm_out(l);
     const TensorId product =
         transient(out + suffix(place), DType::f32, tensor_of(schedule_, in).rows, width, layout_at(place));
-    step(name, GemmStep{in, w, product, transposed});
+    step(name, OpKind::linear, GemmStep{in, w, product, transposed});
     return product;
 }
 
-TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out) {
+TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out, OpKind reader) {
     if (!places_differ()) return in;
     const Tensor tensor = tensor_of(schedule_, in);
     if (tensor.layout == layout_at(to)) return in;
     const TensorId moved = transient(out + suffix(to), tensor.dtype, tensor.rows, tensor.columns, layout_at(to));
-    step(name, RedistributeStep{in, moved});
+    step(name, reader, RedistributeStep{in, moved});
     return moved;
 }
 
 TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId right, int l) {
     const TensorId gradient =
         transient(numbered("Y", l), DType::f32, layer(l).in_width, layer(l).out_width, layout_partial());
-    step(name, WeightGradStep{left, right, gradient});
+    step(name, OpKind::linear, WeightGradStep{left, right, gradient});
     return gradient;
 }
 
 TensorId Builder::column_sum(const std::string& name, TensorId in, int l) {
     const TensorId sum = transient(numbered("y", l), DType::f32, 1, layer(l).out_width, layout_partial());
-    step(name, MapStep{MapOp::column_sum, in, {}, sum, l, false, false});
+    step(name, OpKind::bias, MapStep{MapOp::column_sum, in, {}, sum, l, false, false});
     return sum;
 }
 
@@ -198,7 +199,7 @@ std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, i
     const auto ids = vertices(output, dropped);
     std::optional<TensorId> bits;
     if (mask) bits = transient(*mask, DType::bits, output.rows, output.columns, output.layout);
-    step(name, MapStep{MapOp::activate, z, operand, bits, l + 1, layer(l).relu, dropped, ids});
+    step(name, OpKind::relu, MapStep{MapOp::activate, z, operand, bits, l + 1, layer(l).relu, dropped, ids});
     return bits;
 }
 
@@ -206,30 +207,31 @@ TensorId Builder::dropout_input(const std::string& name, TensorId in, const std:
     const Tensor source = tensor_of(schedule_, in);
     const auto ids = vertices(source, true);
     const TensorId dropped = transient(out, DType::f32, source.rows, source.columns, source.layout);
-    step(name, MapStep{MapOp::dropout, in, {}, dropped, 1, false, true, ids});
+    step(name, OpKind::dropout, MapStep{MapOp::dropout, in, {}, dropped, 1, false, true, ids});
     return dropped;
 }
 
 TensorId Builder::positive_mask(const std::string& name, TensorId h, const std::string& out) {
     const Tensor source = tensor_of(schedule_, h);
     const TensorId mask = transient(out, DType::bits, source.rows, source.columns, source.layout);
-    step(name, MapStep{MapOp::positive_mask, h, {}, mask, 0, false, false});
+    step(name, OpKind::relu, MapStep{MapOp::positive_mask, h, {}, mask, 0, false, false});
     return mask;
 }
 
 void Builder::apply_mask(const std::string& name, TensorId g, TensorId mask, int reading_layer) {
-    step(name, MapStep{MapOp::apply_mask, g, mask, {}, reading_layer, false, layer(reading_layer).dropout});
+    step(name, OpKind::relu,
+         MapStep{MapOp::apply_mask, g, mask, {}, reading_layer, false, layer(reading_layer).dropout});
 }
 
-void Builder::all_reduce(const std::string& name, TensorId tensor) { step(name, AllReduceStep{tensor}); }
+void Builder::all_reduce(const std::string& name, TensorId tensor, OpKind op) { step(name, op, AllReduceStep{tensor}); }
 
 void Builder::loss(TensorId logits) {
     const Tensor of = tensor_of(schedule_, logits);
     const TensorId label = per_row("labels", Role::labels, DType::i32, of);
     const TensorId part = per_row("subset", Role::subset, DType::u8, of);
     const TensorId sum = transient("loss", DType::f64, 1, 1, layout_partial());
-    step("loss", LossStep{logits, label, part, sum});
-    step("loss.all_reduce", AllReduceStep{sum});
+    step("loss", OpKind::softmax_cross_entropy, LossStep{logits, label, part, sum});
+    all_reduce("loss.all_reduce", sum, OpKind::softmax_cross_entropy);
 }
 
 void Builder::score(TensorId logits) {
@@ -237,8 +239,8 @@ void Builder::score(TensorId logits) {
     const TensorId label = per_row("labels", Role::labels, DType::i32, of);
     const TensorId part = per_row("subset", Role::subset, DType::u8, of);
     const TensorId counts = transient("correct", DType::f64, 1, 3, layout_partial());
-    step("score", ScoreStep{logits, label, part, counts});
-    step("score.all_reduce", AllReduceStep{counts});
+    step("score", OpKind::softmax_cross_entropy, ScoreStep{logits, label, part, counts});
+    all_reduce("score.all_reduce", counts, OpKind::softmax_cross_entropy);
 }
 
 void Builder::update(int l, TensorId gradient, bool of_bias) {
@@ -250,12 +252,12 @@ void Builder::update(int l, TensorId gradient, bool of_bias) {
     };
     const TensorId m1 = moment(".m1");
     const TensorId m2 = moment(".m2");
-    step("update." + name, UpdateStep{target, gradient, m1, m2});
+    step("update." + name, of_bias ? OpKind::bias : OpKind::linear, UpdateStep{target, gradient, m1, m2});
 }
 
-TensorId Builder::at(Copies& matrix, Place place, const std::string& name, const std::string& out) {
+TensorId Builder::at(Copies& matrix, Place place, const std::string& name, const std::string& out, OpKind reader) {
     if (matrix.in(place)) return matrix.at(place);
-    const TensorId moved = redistribute(name, matrix.at(matrix.source_for(place)), place, out);
+    const TensorId moved = redistribute(name, matrix.at(matrix.source_for(place)), place, out, reader);
     matrix.add(place, moved);
     return moved;
 }

@@ -13,6 +13,9 @@ namespace gnnplan::lower {
 enum class Place : std::uint8_t { c, r, f };
 inline constexpr std::array<Place, 3> places = {Place::c, Place::r, Place::f};
 
+// The operation that a pass begins a layer's product with.
+inline OpKind first_operation(Order order) { return order == Order::dense_first ? OpKind::linear : OpKind::aggregate; }
+
 inline std::string numbered(const std::string& name, int l) { return name + std::to_string(l); }
 const char* suffix(Place place);  // ".C", ".R", ".F"
 Layout layout_at(Place place);
@@ -95,6 +98,8 @@ public:
 
     // Steps and tensors of the current phase get its prefix ("" or "evaluation.").
     void begin_phase(Phase phase) { phase_ = phase; }
+    // Where the steps that follow come from; what they do says which operation of the layer they serve.
+    void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
     // Rows of H^l, Z^l and G^l: |N_l| in training where only the rows that the loss needs are computed.
     std::int64_t rows(int l) const;
 
@@ -109,7 +114,8 @@ public:
     // A product with the adjacency, summed where the contraction side is split: in spmm_out().
     TensorId spmm(const std::string& step, int l, bool transposed, TensorId in, const std::string& out);
     TensorId gemm(const std::string& step, TensorId in, int l, bool transposed, const std::string& out);
-    TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out);
+    // `reader`: the operation that wants the result there.
+    TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out, OpKind reader);
     TensorId weight_grad(const std::string& step, TensorId left, TensorId right, int l);
     TensorId column_sum(const std::string& step, TensorId in, int l);
     // With `mask`, the bits H^l > 0 are made in the same pass and returned under that name.
@@ -118,13 +124,13 @@ public:
     TensorId dropout_input(const std::string& step, TensorId in, const std::string& out);
     TensorId positive_mask(const std::string& step, TensorId h, const std::string& out);
     void apply_mask(const std::string& step, TensorId g, TensorId mask, int reading_layer);
-    void all_reduce(const std::string& step, TensorId tensor);
+    void all_reduce(const std::string& step, TensorId tensor, OpKind op);
     void loss(TensorId logits);
     void score(TensorId logits);
     void update(int l, TensorId gradient, bool of_bias);
 
     // `matrix` in `place`, redistributed if it is not there yet. `name` without layout, e.g. "H1".
-    TensorId at(Copies& matrix, Place place, const std::string& step, const std::string& name);
+    TensorId at(Copies& matrix, Place place, const std::string& step, const std::string& name, OpKind reader);
 
     // A tensor that setup has made lives on for every epoch.
     void cache(TensorId id) { schedule_.tensors[static_cast<std::size_t>(id)].role = Role::cached; }
@@ -139,11 +145,13 @@ private:
     TensorId per_row(const std::string& name, Role role, DType dtype, const Tensor& of);
     std::optional<TensorId> vertices(const Tensor& of, bool dropout);
     void index(TensorId matrix);
-    void step(const std::string& name, const Operation& operation);
+    void step(const std::string& name, OpKind op, const Operation& operation);
 
     GraphShape graph_;
     Schedule schedule_;
     Phase phase_ = Phase::epoch;
+    Pass pass_ = Pass::forward;
+    int layer_ = 0;
 };
 
 // H^(l-1) after dropout while layer l is trained, where it exists; l = 1 is the features.

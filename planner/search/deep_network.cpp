@@ -3,7 +3,6 @@
 #include "planner/lower/builder.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <unordered_map>
 
@@ -12,15 +11,6 @@ namespace {
 
 using enumerate::LayerChoice;
 using lower::Place;
-
-// The layer a step belongs to: the first number in its name; the loss is the last layer's, dropout of the features the
-// first's.
-int layer_of(const Step& step, int depth) {
-    const auto digit = std::find_if(step.name.begin(), step.name.end(),
-                                    [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
-    if (digit == step.name.end()) return depth;
-    return std::max(1, std::atoi(&*digit));
-}
 
 // Choices as numbers, to look terms up by.
 std::uint64_t code(const LayerChoice& c) {
@@ -111,7 +101,7 @@ private:
         const int position = l - first(l) + 1;
         std::vector<double> seconds(switches_.size(), 0);
         for (const Step& step : schedule.steps) {
-            if (step.phase != Phase::epoch || layer_of(step, static_cast<int>(window.size())) != position) continue;
+            if (step.phase != Phase::epoch || step.origin.layer != position) continue;
             for (std::size_t i = 0; i < switches_.size(); ++i) {
                 seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
             }

@@ -56,7 +56,7 @@ std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs, co
     std::vector<double> seconds(switches.size(), 0);
     for (const Step& step : schedule.steps) {
         if (step.phase != Phase::epoch) continue;
-        const bool product = std::holds_alternative<SpmmStep>(step.operation);
+        const bool product = product_of(step.operation) != nullptr;
         const double same = product ? 0 : costs.seconds(schedule, step.operation);
         for (std::size_t i = 0; i < switches.size(); ++i) {
             seconds[i] += product ? costs.seconds(schedule, step.operation, switches[i]) : same;

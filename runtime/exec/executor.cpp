@@ -3,7 +3,6 @@
 #include "runtime/exec/handlers.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/base/overloaded.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -19,25 +18,6 @@ int rank_in(const Grid& grid, const comm::Communicator& comm) {
                                              " ranks, this run has " + std::to_string(comm.size()));
     }
     return comm.rank();
-}
-
-// The tensor with which a step may have finished the loss or the counts, if it is of a kind that can.
-std::optional<TensorId> result_of(const Operation& operation) {
-    using Result = std::optional<TensorId>;
-    return std::visit(Overloaded{
-                          [](const LossStep& step) -> Result { return step.loss; },
-                          [](const ScoreStep& step) -> Result { return step.counts; },
-                          [](const AllReduceStep& step) -> Result { return step.tensor; },
-                          [](const SpmmStep&) -> Result { return std::nullopt; },
-                          [](const IndexStep&) -> Result { return std::nullopt; },
-                          [](const ReduceScatterStep&) -> Result { return std::nullopt; },
-                          [](const GemmStep&) -> Result { return std::nullopt; },
-                          [](const RedistributeStep&) -> Result { return std::nullopt; },
-                          [](const WeightGradStep&) -> Result { return std::nullopt; },
-                          [](const MapStep&) -> Result { return std::nullopt; },
-                          [](const UpdateStep&) -> Result { return std::nullopt; },
-                      },
-                      operation);
 }
 
 }  // namespace
@@ -105,15 +85,16 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
     return samples;
 }
 
-// Loss and counts are read as soon as they are summed: their memory is reused by later steps.
+// Loss and counts, the only doubles, are read as soon as they are summed: their memory is reused by later steps.
 void Executor::keep_results(const Operation& operation) {
-    const std::optional<TensorId> result = result_of(operation);
-    if (!result || tensor_of(schedule(), *result).dtype != DType::f64) return;
-    const auto values = store_.values<double>(*result);
-    if (values.size() == correct_.size()) {
-        std::copy(values.begin(), values.end(), correct_.begin());
-    } else {
-        loss_sum_ = values.front();
+    for (const TensorId result : operands_of(operation).writes) {
+        if (tensor_of(schedule(), result).dtype != DType::f64) continue;
+        const auto values = store_.values<double>(result);
+        if (values.size() == correct_.size()) {
+            std::copy(values.begin(), values.end(), correct_.begin());
+        } else {
+            loss_sum_ = values.front();
+        }
     }
 }
 

@@ -122,7 +122,7 @@ double row_parallel_loss(const LossStep& step, const StepContext& context) {
 void run_step(const LossStep& step, const StepContext& context) {
     const Schedule& schedule = context.store.schedule();
     context.store.values<double>(step.loss).front() =
-        column_parallel(schedule, step) ? ColumnLoss(step, context).run() : row_parallel_loss(step, context);
+        step.column_parallel(schedule) ? ColumnLoss(step, context).run() : row_parallel_loss(step, context);
 }
 
 void run_step(const ScoreStep& step, const StepContext& context) {

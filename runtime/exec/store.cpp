@@ -19,7 +19,7 @@ std::vector<std::size_t> adjacencies(const Schedule& schedule) {
 
 bool exchanges_indices(const Schedule& schedule) {
     return std::any_of(schedule.steps.begin(), schedule.steps.end(),
-                       [](const Step& step) { return std::holds_alternative<IndexStep>(step.operation); });
+                       [](const Step& step) { return requested_rows(step.operation).has_value(); });
 }
 
 // What blocks depend on, of each adjacency; the one that has the nonzeros by its place among them.
@@ -57,7 +57,7 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, Memory
       scales_(schedule.tensors.size()) {
     for (const Step& step : schedule.steps) {
         send_staging_.push_back(staging_of(schedule, step, graph, rank).send_bytes);
-        const auto* spmm = std::get_if<SpmmStep>(&step.operation);
+        const SpmmStep* spmm = product_of(step.operation);
         buffers_.push_back(spmm != nullptr ? spmm_buffers(schedule, *spmm, graph, rank) : SpmmBuffers{});
     }
 }
@@ -65,8 +65,7 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, Memory
 void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts) {
     std::vector<bool> needed_rows(schedule_.tensors.size(), false);
     for (const Step& step : schedule_.steps) {
-        const auto* index = std::get_if<IndexStep>(&step.operation);
-        if (index != nullptr) needed_rows[static_cast<std::size_t>(index->matrix)] = true;
+        if (const auto matrix = requested_rows(step.operation)) needed_rows[static_cast<std::size_t>(*matrix)] = true;
     }
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];

@@ -2,7 +2,6 @@
 
 #include "runtime/measure/clock.hpp"
 
-#include <gnnplan/base/overloaded.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -63,39 +62,7 @@ std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
     return std::nullopt;
 }
 
-// The ranks that differ from `rank` in their coordinate of `axis` at most.
-std::vector<int> along(const Grid& grid, Axis axis, int rank) {
-    std::vector<int> ranks(static_cast<std::size_t>(grid.extent(axis)));
-    for (int i = 0; i < grid.extent(axis); ++i) ranks[static_cast<std::size_t>(i)] = grid.neighbour(rank, axis, i);
-    return ranks;
-}
-
 }  // namespace
-
-std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank) {
-    const Grid& grid = schedule.grid;
-    using Ranks = std::vector<int>;
-    const auto alone = [rank] { return Ranks{rank}; };
-    return std::visit(
-        Overloaded{
-            [&](const RedistributeStep&) { return along(grid, Axis::y, rank); },
-            [&](const SpmmStep& s) { return s.exchange == Exchange::none ? alone() : along(grid, Axis::x, rank); },
-            [&](const IndexStep&) { return along(grid, Axis::x, rank); },
-            [&](const ReduceScatterStep& s) { return along(grid, partial_axis(tensor_of(schedule, s.in)), rank); },
-            [&](const AllReduceStep&) {
-                Ranks all(static_cast<std::size_t>(grid.size()));
-                std::iota(all.begin(), all.end(), 0);
-                return all;
-            },
-            [&](const GemmStep&) { return alone(); },
-            [&](const WeightGradStep&) { return alone(); },
-            [&](const MapStep&) { return alone(); },
-            [&](const LossStep&) { return alone(); },
-            [&](const ScoreStep&) { return alone(); },
-            [&](const UpdateStep&) { return alone(); },
-        },
-        operation);
-}
 
 std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
                                                 int rank) {

@@ -20,9 +20,6 @@ namespace gnnplan::train {
 std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
                                                 int rank);
 
-// The ranks that take part with `rank` in one exchange of the operation, itself among them.
-std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank);
-
 // Collective. Every rank's log, in rank order.
 std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measure::StepLog& log);
 

@@ -13,7 +13,8 @@ Plan read_plan_file(const std::string& path);
 Plan read_plan_text(std::string_view text, const std::string& path);
 
 // That every schedule is what lowering makes of its configuration: a schedule can be well formed and still leave an
-// update out, or train another model. Throws Error{data} that names the first step or tensor that is otherwise.
-void check_lowering(const Plan& plan);
+// update out, or train another model. Throws Error{data} that names the first step or tensor that is otherwise. Plans of
+// version 1 do not say where their steps come from; lowering does.
+void check_lowering(Plan& plan);
 
 }  // namespace gnnplan::tools

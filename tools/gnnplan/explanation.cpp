@@ -21,28 +21,21 @@ std::string layout_name(const Layout& layout) {
 }
 
 std::string layout_of(const Schedule& schedule, const Step& step) {
-    if (const auto* move = std::get_if<RedistributeStep>(&step.operation)) {
-        return layout_name(tensor_of(schedule, move->in).layout) + " -> " +
-               layout_name(tensor_of(schedule, move->out).layout);
-    }
-    return layout_name(tensor_of(schedule, subject_of(step.operation)).layout);
+    const std::string to = layout_name(tensor_of(schedule, subject_of(step.operation)).layout);
+    if (!redistributed(step.operation)) return to;
+    return layout_name(tensor_of(schedule, operands_of(step.operation).reads.front()).layout) + " -> " + to;
 }
 
-// The part of the network a step belongs to: "forward.2.spmm" says it; others belong where they stand.
-std::string section_of(const std::string& step, const std::string& previous) {
-    std::string name = step;
-    for (const std::string prefix : {"evaluation.", "setup."}) {
-        if (name.starts_with(prefix)) name.erase(0, prefix.size());
-    }
-    for (const std::string pass : {"forward.", "backward."}) {
-        if (!name.starts_with(pass)) continue;
-        const std::string rest = name.substr(pass.size());
-        const std::string layer = rest.substr(0, rest.find('.'));
-        const bool numbered = !layer.empty() && layer.find_first_not_of("0123456789") == std::string::npos;
-        return numbered ? name.substr(0, pass.size() - 1).append(", layer ").append(layer) : previous;
-    }
-    if (name.starts_with("loss") || name.starts_with("score")) return name.substr(0, name.find('.'));
-    return previous.empty() ? "input" : previous;
+// The part of the network a step belongs to. What is prepared for the backward pass belongs where it is made.
+std::string section_of(const Step& step, const std::string& previous) {
+    const Origin& origin = step.origin;
+    if (origin.op == OpKind::dropout || origin.layer == 0) return previous.empty() ? "input" : previous;
+    if (origin.pass == Pass::keep) return previous;
+    const bool of_loss = origin.op == OpKind::softmax_cross_entropy && logits_of(step.operation);
+    if (of_loss) return std::string(kind_of(step.operation));
+    if (origin.op == OpKind::softmax_cross_entropy) return previous;
+    return std::string(origin.pass == Pass::forward ? "forward" : "backward") + ", layer " +
+           std::to_string(origin.layer);
 }
 
 std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& graph) {
@@ -53,7 +46,7 @@ std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& g
         const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
         const bool same_phase = !costs.empty() && costs.back().phase == step.phase;
         StepCost cost{step.name,
-                      section_of(step.name, same_phase ? costs.back().section : ""),
+                      section_of(step, same_phase ? costs.back().section : ""),
                       step.phase,
                       std::string(kind_of(step.operation)),
                       subject.rows,
@@ -71,37 +64,38 @@ std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& g
     return costs;
 }
 
+// What is said of one step; nothing of those that the paper counts as they are.
+std::optional<UnitRemark> remark_on(const Schedule& schedule, const Step& step) {
+    if (const std::optional<TensorId> moved = redistributed(step.operation)) {
+        const Tensor& tensor = tensor_of(schedule, *moved);
+        const auto width = static_cast<double>(tensor.columns);
+        if (tensor.dtype == DType::bits)
+            return UnitRemark{step.name, width / 32,
+                              "the activation mask is made in one layout and wanted in the other"};
+        if (step.origin.pass == Pass::keep)
+            return UnitRemark{step.name, width, "an operand of the weight gradient exists only in the other layout"};
+        return std::nullopt;
+    }
+    const auto* map = std::get_if<MapStep>(&step.operation);
+    if (map == nullptr || map->op != MapOp::apply_mask) return std::nullopt;
+    const bool waited = std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                                    [&](const Step& other) { return redistributed(other.operation) == map->tensor; });
+    if (!waited) return std::nullopt;
+    return UnitRemark{step.name, 0, "the mask is applied after a redistribution of the gradient that happens anyway"};
+}
+
 // Moves of masks and operands, which the paper does not count; a mask that waits for a move that happens anyway is
 // free.
 std::vector<UnitRemark> remarks_on(const Schedule& schedule, bool places_differ) {
-    std::vector<UnitRemark> remarks;
     if (!places_differ) {
         return {
             {"", 0,
              "R_A = 1: layouts C and R are one, nothing is redistributed, and the formula weighs these units with 0"}};
     }
+    std::vector<UnitRemark> remarks;
     for (const Step& step : schedule.steps) {
         if (step.phase != Phase::epoch) continue;
-        if (const auto* move = std::get_if<RedistributeStep>(&step.operation)) {
-            const Tensor& tensor = tensor_of(schedule, move->in);
-            const auto width = static_cast<double>(tensor.columns);
-            if (tensor.dtype == DType::bits) {
-                remarks.push_back(
-                    {step.name, width / 32, "the activation mask is made in one layout and wanted in the other"});
-            } else if (step.name.find("operand") != std::string::npos) {
-                remarks.push_back(
-                    {step.name, width, "an operand of the weight gradient exists only in the other layout"});
-            }
-        } else if (const auto* map = std::get_if<MapStep>(&step.operation); map && map->op == MapOp::apply_mask) {
-            const bool waited = std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& other) {
-                const auto* source = std::get_if<RedistributeStep>(&other.operation);
-                return source != nullptr && source->out == map->tensor;
-            });
-            if (waited) {
-                remarks.push_back(
-                    {step.name, 0, "the mask is applied after a redistribution of the gradient that happens anyway"});
-            }
-        }
+        if (auto remark = remark_on(schedule, step)) remarks.push_back(std::move(*remark));
     }
     return remarks;
 }

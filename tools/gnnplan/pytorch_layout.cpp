@@ -53,7 +53,7 @@ std::string exchange_text(const Schedule& schedule, const SpmmStep& spmm) {
 
 std::string collective(const Schedule& schedule, const Step& step) {
     const Grid& grid = schedule.grid;
-    if (const auto* spmm = std::get_if<SpmmStep>(&step.operation)) return exchange_text(schedule, *spmm);
+    if (const SpmmStep* spmm = product_of(step.operation)) return exchange_text(schedule, *spmm);
     if (const auto* move = std::get_if<RedistributeStep>(&step.operation)) {
         return fmt::format("all_to_all_single over y: {} -> {}", placements(tensor_of(schedule, move->in).layout, grid),
                            placements(tensor_of(schedule, move->out).layout, grid));
@@ -75,9 +75,8 @@ std::map<std::string, std::string> outputs_by_place(const Schedule& schedule) {
     for (const Step& step : schedule.steps) {
         const auto* map = std::get_if<MapStep>(&step.operation);
         if (step.phase != Phase::epoch || map == nullptr || map->op != MapOp::activate) continue;
-        const std::string layer = step.name.substr(step.name.find('.') + 1);  // "forward.2.activate"
         names[placements(tensor_of(schedule, map->tensor).layout, schedule.grid)].push_back(
-            "H" + layer.substr(0, layer.find('.')));
+            "H" + std::to_string(step.origin.layer));
     }
     std::map<std::string, std::string> texts;
     for (auto& [where, list] : names) {

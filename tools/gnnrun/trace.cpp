@@ -105,8 +105,7 @@ private:
     std::int64_t waiting(std::size_t rank, std::size_t index) const {
         const measure::TimedStep& mine = ranks_[rank].steps()[index];
         double last = mine.begin;
-        for (const int other :
-             train::exchange_group(candidate_.schedule, step_of(mine).operation, static_cast<int>(rank))) {
+        for (const int other : exchange_group(candidate_.schedule, step_of(mine).operation, static_cast<int>(rank))) {
             last = std::max(last, ranks_[static_cast<std::size_t>(other)].steps().at(index).begin);
         }
         return origin_.nanoseconds(std::min(last, mine.end)) - origin_.nanoseconds(mine.begin);

@@ -159,7 +159,7 @@ TEST(Plan, AlternativesAreValidated) {
 
 TEST(Plan, HasTheKeysScriptsRelyOn) {
     const json plan = sample_json();
-    EXPECT_EQ(plan["schema"], "gnnplan.plan/1");
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/2");
     EXPECT_EQ(plan["configuration"], json::parse(R"({"id": 0, "scheme": "rdm", "grid": [2, 2, 1], "replication": 2,
         "forward": "S", "backward": "S", "kept": ["T1"], "exchange": "panels", "overlap": false, "permutation": true,
         "exact": true, "constant_input": false, "operands": "T", "cached_aggregation": false,
@@ -175,9 +175,10 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
         "splits": 1, "factored": false, "panel_columns": 0, "structure": null})"));
     EXPECT_EQ(plan["schedule"]["steps"][5], json::parse(R"({"name": "forward.activate", "kind": "map", "phase": "epoch",
         "op": "activate", "tensor": "Z", "operand": "b1", "out": null, "layer": 2, "relu": true, "dropout": true,
-        "vertices": "vertices"})"));
+        "vertices": "vertices", "origin": {"pass": "forward", "layer": 0, "op": "input"}})"));
     EXPECT_EQ(plan["schedule"]["steps"].back(), json::parse(R"({"name": "setup.sum", "kind": "reduce_scatter",
-        "phase": "setup", "in": "T.partial", "out": "T.kept"})"));
+        "phase": "setup", "in": "T.partial", "out": "T.kept",
+        "origin": {"pass": "forward", "layer": 0, "op": "input"}})"));
     EXPECT_EQ(plan["predicted"]["epoch_seconds"], 0.0375);
     EXPECT_EQ(plan["predicted"]["total_bytes"], 4096);
     EXPECT_EQ(plan["predicted"]["max_rank_bytes"], 1024);
@@ -234,8 +235,8 @@ TEST(Plan, TopLevelIsTheFirstCandidate) {
 }
 
 TEST(Plan, SchemaIsNamed) {
-    expect_refused(R"({"schema": "gnnplan.plan/2"})",
-                   "schema: unknown version \"gnnplan.plan/2\" (this program reads gnnplan.plan/1)");
+    expect_refused(R"({"schema": "gnnplan.plan/3"})",
+                   "schema: unknown version \"gnnplan.plan/3\" (this program reads gnnplan.plan/2 and gnnplan.plan/1)");
     expect_refused(R"({"schema": "gnnplan.run/1"})", "plan.json is a run report: gnnplan explain --analyze plan.json");
     expect_refused(R"({"schema": "other/1"})", "schema: unknown schema \"other/1\"");
     expect_refused(R"({"schema": 1})", "schema: expected a string");

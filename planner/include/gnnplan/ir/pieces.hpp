@@ -83,8 +83,4 @@ PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::
 // + 1) for row starts, for each nonzero 4 for its column and 4 for its value, unless values are factored.
 std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros);
 
-// Whether each rank has some columns of the logits only, so that the ranks of a y-group make the loss of a row
-// together.
-bool column_parallel(const Schedule& schedule, const LossStep& step);
-
 }  // namespace gnnplan

@@ -31,6 +31,12 @@ struct Message {
     int to = 0;
     std::int64_t bytes = 0;
     std::int64_t count = 0;
+
+    // One more message; empty ones do not exist.
+    void add(std::int64_t more) {
+        bytes += more;
+        count += more > 0 ? 1 : 0;
+    }
 };
 
 // Who says what to whom in one step. `schedule`, `step` and `graph` outlive the object.
@@ -70,8 +76,7 @@ struct TrafficTotal {
 };
 TrafficTotal total_traffic(const Schedule& schedule, Phase phase, const GraphStats& graph);
 
-// Whether bytes of the schedule follow from more than sizes: needed rows, nonzeros that are sent.
+// Whether bytes of any step follow from more than sizes.
 bool depends_on_graph(const Schedule& schedule);
-bool depends_on_graph(const Schedule& schedule, const Step& step);
 
 }  // namespace gnnplan

@@ -1,44 +1,73 @@
-#include <gnnplan/base/overloaded.hpp>
+// Reading guide: what a distributed product sends, stages and computes follows from its pieces (ir/pieces.hpp); the
+// pieces of others come one after the other, dense rows over x, nonzeros over y.
+#include "planner/ir/step_check.hpp"
+#include "planner/ir/steps/peers.hpp"
+#include "planner/ir/steps/pieces_between.hpp"
+
 #include <gnnplan/ir/memory.hpp>
-#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/work.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace gnnplan {
-namespace {
 
-Staging of_redistribution(const Schedule& schedule, const RedistributeStep& step, int rank) {
-    Staging staging;
-    const Tensor& tensor = tensor_of(schedule, step.in);
-    if (same_placement(tensor.layout, layout_f(), schedule.grid)) return staging;
-    const Block source = block_of(schedule, step.in, rank);
-    const Block target = block_of(schedule, step.out, rank);
-    const auto staged = [&](const Block& part, const Block& whole) {
-        const bool in_place = tensor.dtype != DType::bits && contiguous_in(part, whole);
-        return in_place ? 0 : bytes_of(tensor.dtype, part.count());
-    };
-    const int first = rank / schedule.grid.y * schedule.grid.y;
-    for (int peer = first; peer < first + schedule.grid.y; ++peer) {
-        if (peer == rank) continue;
-        staging.send_bytes += staged(intersect(source, block_of(schedule, step.out, peer)), source);
-        staging.receive_bytes += staged(intersect(target, block_of(schedule, step.in, peer)), target);
+void SpmmStep::check(const StepCheck& step) const {
+    step.with_role(matrix, {Role::adjacency});
+    const Tensor& m = step.at(matrix);
+    step.dense(in), step.distinct(in, out);
+    step.typed(out, DType::f32), step.written(out);
+    step.in_layout(in, dense_layout(m));
+    Layout product{Axes::parse("x"), dense_layout(m).columns, {}};
+    const std::optional<Axis> axis = contraction_axis(step.grid(), m);
+    if (axis) product.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
+    step.in_layout(out, product);
+    step.shaped(in, m.columns, step.at(out).columns), step.shaped(out, m.rows, step.at(in).columns);
+    step.require((exchange != Exchange::none) == gathers_rows(step.grid()), "the exchange does not fit the grid");
+    const bool gathers = gathers_rows(step.grid()) || gathers_matrix(step.grid(), m);
+    step.require(gathers || !overlap, "there is nothing to overlap the product with");
+    step.require(packs_panels(exchange, overlap) || !bf16, "with overlap or needed rows no panel is packed");
+}
+
+std::vector<int> SpmmStep::peers(const Schedule& schedule, int rank) const {
+    std::vector<int> peers;
+    if (exchange != Exchange::none) add_peers_along(schedule.grid, Axis::x, rank, peers);
+    if (gathers_matrix(schedule.grid, tensor_of(schedule, matrix)))
+        add_peers_along(schedule.grid, Axis::y, rank, peers);
+    return peers;
+}
+
+Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
+    const Grid& grid = schedule.grid;
+    const Tensor& m = tensor_of(schedule, matrix);
+    const Range own = block_of(schedule, matrix, to).rows;
+    Message message{from, to, 0, 0};
+    const bool same_column = grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
+    if (same_column && exchange != Exchange::none) {
+        const std::int64_t width = block_of(schedule, in, to).columns.size();
+        for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
+            if (piece.dense_root == from) message.add(4 * width * rows_sent(graph, m, piece, own, exchange));
+        });
+    } else if (!same_column && gathers_matrix(grid, m)) {
+        for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
+            if (piece.matrix_root != from) return;
+            const std::int64_t nonzeros = graph.block_nonzeros(m.transposed, own, piece.columns);
+            message.add(sparse_bytes(m, own, piece.columns, nonzeros));
+        });
     }
-    return staging;
+    return message;
 }
 
-Staging of_reduce_scatter(const Schedule& schedule, const ReduceScatterStep& step, int rank) {
-    const Block whole = block_of(schedule, step.in, rank);
-    const int extent = schedule.grid.extent(partial_axis(tensor_of(schedule, step.in)));
-    const std::int64_t largest = balanced_block(whole.rows, 0, extent).size();
-    return {0, bytes_of(tensor_of(schedule, step.in).dtype, largest * whole.columns.size())};
+bool SpmmStep::depends_on_graph(const Schedule& schedule) const {
+    return exchange == Exchange::rows || gathers_matrix(schedule.grid, tensor_of(schedule, matrix));
 }
 
-// A maximum and a sum for each row, this rank's and those of its peers.
-Staging of_loss(const Schedule& schedule, const LossStep& step, int rank) {
-    if (!column_parallel(schedule, step)) return {};
-    const std::int64_t bytes = 8 * block_of(schedule, step.logits, rank).rows.size();
-    return {bytes, bytes * (schedule.grid.y - 1)};
+Staging SpmmStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
+    const SpmmBuffers buffers = spmm_buffers(schedule, *this, graph, rank);
+    return {buffers.packs * buffers.pack, buffers.copies * (buffers.dense + buffers.nonzeros) + buffers.panel};
 }
+
+namespace {
 
 // The most that one stage packs; bytes(peer, columns) of the rows that a peer needs of a piece.
 template <class Bytes>
@@ -103,27 +132,6 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     buffers.dense = aligned(buffers.dense);
     buffers.nonzeros = aligned(buffers.nonzeros);
     return buffers;
-}
-
-Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {
-    return std::visit(Overloaded{
-                          [&](const RedistributeStep& s) { return of_redistribution(schedule, s, rank); },
-                          [&](const SpmmStep& s) {
-                              const SpmmBuffers buffers = spmm_buffers(schedule, s, graph, rank);
-                              return Staging{buffers.packs * buffers.pack,
-                                             buffers.copies * (buffers.dense + buffers.nonzeros) + buffers.panel};
-                          },
-                          [&](const ReduceScatterStep& s) { return of_reduce_scatter(schedule, s, rank); },
-                          [&](const LossStep& s) { return of_loss(schedule, s, rank); },
-                          [](const IndexStep&) { return Staging{}; },
-                          [](const GemmStep&) { return Staging{}; },
-                          [](const WeightGradStep&) { return Staging{}; },
-                          [](const AllReduceStep&) { return Staging{}; },
-                          [](const MapStep&) { return Staging{}; },
-                          [](const ScoreStep&) { return Staging{}; },
-                          [](const UpdateStep&) { return Staging{}; },
-                      },
-                      step.operation);
 }
 
 }  // namespace gnnplan

@@ -1,0 +1,94 @@
+// The kinds of steps, and what can be asked of any of them.
+//
+// A kind is a struct of its operands and switches (steps/*.hpp) that describes itself. It must have
+//   kind                                  its name in plans and reports
+//   fields(self, archive)                 its operands and switches, by their keys in plan files: what it reads, writes
+//                                         and updates, and values; the archive writes, reads, compares or lists them
+//   subject()                             the tensor whose shape describes the step in reports
+//   check(StepCheck)                      what an executor relies on, throwing Error{data}
+//   work(schedule, graph, rank)           what one rank computes (ir/work.hpp)
+// and, unless it is local, which `local = true` says (no rank waits for another, nothing is staged),
+//   peers(schedule, rank)                 ranks that it may send to or receive from
+//   between(schedule, graph, from, to)    all messages of one pair of peers (ir/traffic.hpp)
+//   staging(schedule, graph, rank)        buffers besides its tensors (ir/memory.hpp)
+// The functions below have an answer for kinds that do not mention what they ask for; it is said there.
+//
+// To add a kind: its struct, a row in Operation, and its handler, exec::run_step.
+#pragma once
+
+#include <gnnplan/ir/steps/all_reduce.hpp>
+#include <gnnplan/ir/steps/gemm.hpp>
+#include <gnnplan/ir/steps/index.hpp>
+#include <gnnplan/ir/steps/loss.hpp>
+#include <gnnplan/ir/steps/map.hpp>
+#include <gnnplan/ir/steps/redistribute.hpp>
+#include <gnnplan/ir/steps/reduce_scatter.hpp>
+#include <gnnplan/ir/steps/score.hpp>
+#include <gnnplan/ir/steps/spmm.hpp>
+#include <gnnplan/ir/steps/update.hpp>
+#include <gnnplan/ir/steps/weight_grad.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace gnnplan {
+
+using Operation = std::variant<SpmmStep, IndexStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep,
+                               AllReduceStep, MapStep, LossStep, ScoreStep, UpdateStep>;
+
+template <class S>
+concept LocalStep = S::local;
+
+std::string_view kind_of(const Operation& operation);
+
+// Tensors the step reads and writes, in no particular order; a tensor updated in place is in both.
+struct Operands {
+    std::vector<TensorId> reads;
+    std::vector<TensorId> writes;
+};
+Operands operands_of(const Operation& operation);
+
+// The tensor whose shape describes the step in reports: the dense operand that moves or is produced.
+TensorId subject_of(const Operation& operation);
+
+// Everything that decides what a step costs and moves: the grid, its kind and switches, and shapes, layouts and storage
+// of its tensors. Steps of equal signatures, in one graph, take equal time and send equal bytes.
+std::string signature_of(const Schedule& schedule, const Operation& operation);
+
+// The ranks that exchange with each other in the step, `rank` among them; of a local step itself alone.
+std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank);
+
+// The product over nonzeros that the step is; null of any other.
+const SpmmStep* product_of(const Operation& operation);
+
+// The matrix whose needed rows the step asks other ranks for; none of most.
+std::optional<TensorId> requested_rows(const Operation& operation);
+
+// The tensor of which every rank has a summand, and which the step sums; none of most. A step that writes the sum
+// elsewhere uses its summands up.
+std::optional<TensorId> summed(const Operation& operation);
+
+// The logits of which the step reads one row for each label; none of most.
+std::optional<TensorId> logits_of(const Operation& operation);
+
+// What the step writes, if that is its input itself where no element is dropped: nothing may overwrite it, and without
+// dropout it takes no time. None of most.
+std::optional<TensorId> dropped_features(const Operation& operation);
+
+// Whether its messages differ between ranks of equal sizes, as a ring's do; no, of most.
+bool varies_with_rank(const Operation& operation);
+
+// Whether its bytes follow from more than sizes (needed rows, nonzeros that are sent); no, of most.
+bool depends_on_graph(const Schedule& schedule, const Operation& operation);
+
+// How the messages of a step on `rank` are measured, with what is done to their bytes; plain ones, of most.
+Collective collective_of(const Schedule& schedule, const Operation& operation, int rank);
+
+// The matrix that the step brings into another layout: the messages, and the part that a rank has already; none of
+// most.
+std::optional<TensorId> redistributed(const Operation& operation);
+
+}  // namespace gnnplan

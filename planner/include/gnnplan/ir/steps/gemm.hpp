@@ -1,0 +1,27 @@
+#pragma once
+
+#include <gnnplan/ir/steps/step.hpp>
+
+namespace gnnplan {
+
+// out = in * W, or in * W^T (transposed): rows stay where they are, W is replicated. Where `in` is in F, `out` may be
+// in C: each rank multiplies by its columns of W (column-parallel).
+struct GemmStep {
+    TensorId in, weight, out;
+    bool transposed;
+
+    static constexpr std::string_view kind = "gemm";
+    static constexpr bool local = true;
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+        archive.reads("in", self.in);
+        archive.reads("weight", self.weight);
+        archive.writes("out", self.out);
+        archive.value("transposed", self.transposed);
+    }
+    TensorId subject() const { return out; }
+    void check(const StepCheck& step) const;
+    RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
+};
+
+}  // namespace gnnplan

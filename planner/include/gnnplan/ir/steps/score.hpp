@@ -1,0 +1,26 @@
+#pragma once
+
+#include <gnnplan/ir/steps/step.hpp>
+
+namespace gnnplan {
+
+// counts (1 x 3, f64, partial): correctly classified vertices of train, valid and test.
+struct ScoreStep {
+    TensorId logits, labels, subset, counts;
+
+    static constexpr std::string_view kind = "score";
+    static constexpr bool local = true;
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+        archive.reads("logits", self.logits);
+        archive.reads("labels", self.labels);
+        archive.reads("subset", self.subset);
+        archive.writes("counts", self.counts);
+    }
+    TensorId subject() const { return logits; }
+    void check(const StepCheck& step) const;
+    RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
+    TensorId logits_of() const { return logits; }
+};
+
+}  // namespace gnnplan

@@ -1,0 +1,51 @@
+// A tensor of a schedule: a dense matrix that is laid out over the ranks, or an adjacency.
+#pragma once
+
+#include <gnnplan/base/dtype.hpp>
+#include <gnnplan/ir/layout.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gnnplan {
+
+using TensorId = std::int32_t;
+
+enum class Role : std::uint8_t {
+    adjacency,  // sparse; resident
+    features,   // H^0, filled at load; resident, but gone after setup when only setup reads it
+    labels,     // i32 per vertex; resident
+    subset,     // u8 per vertex: 0 train, 1 valid, 2 test, 255 none; resident
+    vertices,   // i32: the user's number of the vertex of each row; resident
+    weight,     // W^l; resident
+    bias,       // b^l; resident
+    moment,     // Adam's first and second moments; resident
+    cached,     // made in setup, read in every epoch and evaluation
+    transient,  // lives from its first to its last use within a phase
+};
+
+// Whether the executor fills it, or keeps it, before any step runs.
+bool is_resident(Role role);
+
+struct Tensor {
+    std::string name;
+    Role role = Role::transient;
+    DType dtype = DType::f32;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    Layout layout;
+    int layer = 0;            // of weights, biases and moments: the layer they belong to
+    bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
+    int splits = 1;           // of adjacency: in how many pieces the dense rows of another rank come
+
+    // How the nonzeros of an adjacency are stored. Factored: columns only, entry (i, j) being row_scale[i] *
+    // column_scale[j]. Source panels: a block of more than this many columns is cut into panels of as many or fewer
+    // columns, which a product walks one after the other; 0: one panel.
+    bool factored = false;
+    std::int64_t panel_columns = 0;
+    // Another adjacency, its transpose, that has the same pattern: both use its nonzeros, each with its own scales.
+    std::optional<TensorId> structure{};
+};
+
+}  // namespace gnnplan

@@ -1,0 +1,175 @@
+// Reading guide: a question to a step goes to its kind; what a kind does not mention has the answer that operation.hpp
+// says most have.
+#include <gnnplan/ir/operation.hpp>
+
+#include <gnnplan/ir/schedule.hpp>
+
+#include <algorithm>
+#include <concepts>
+
+namespace gnnplan {
+namespace {
+
+// Lists what a step reads and writes.
+class OperandLister {
+public:
+    void reads(const char*, TensorId id) { operands_.reads.push_back(id); }
+    void writes(const char*, TensorId id) { operands_.writes.push_back(id); }
+    void updates(const char* key, TensorId id) { reads(key, id), writes(key, id); }
+    void reads(const char* key, const std::optional<TensorId>& id) {
+        if (id) reads(key, *id);
+    }
+    void writes(const char* key, const std::optional<TensorId>& id) {
+        if (id) writes(key, *id);
+    }
+    template <class T>
+    void value(const char*, const T&) {}
+    template <class T>
+    void optional(const char*, const T&) {}
+    template <class T>
+    void identity(const char*, const T&) {}
+    Operands take() { return std::move(operands_); }
+
+private:
+    Operands operands_;
+};
+
+// Writes down what decides a step's time and bytes. What tells otherwise equal steps apart does not.
+class Signature {
+public:
+    explicit Signature(const Schedule& schedule) : schedule_(schedule) {
+        add(schedule.grid.x), add(schedule.grid.y), add(schedule.grid.z);
+    }
+
+    void add(std::int64_t number) { text_.append(reinterpret_cast<const char*>(&number), sizeof(number)); }
+    void reads(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
+    void writes(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
+    void updates(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
+    void reads(const char*, const std::optional<TensorId>& id) { id ? add(tensor_of(schedule_, *id)) : add(-1); }
+    void writes(const char*, const std::optional<TensorId>& id) { id ? add(tensor_of(schedule_, *id)) : add(-1); }
+    template <class T>
+    void value(const char*, const T& value) {
+        add(static_cast<std::int64_t>(value));
+    }
+    template <class T>
+    void optional(const char* key, const T& of) {
+        value(key, of);
+    }
+    template <class T>
+    void identity(const char*, const T&) {}
+    std::string take() { return std::move(text_); }
+
+private:
+    void add(const Axes& axes) {
+        std::int64_t code = axes.size();
+        for (const Axis axis : axes) code = 4 * code + static_cast<std::int64_t>(axis);
+        add(code);
+    }
+    void add(const Tensor& tensor) {
+        add(tensor.rows), add(tensor.columns);
+        add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0));
+        add(tensor.layout.rows), add(tensor.layout.columns), add(tensor.layout.partial);
+        if (tensor.role != Role::adjacency) return;
+        add(tensor.panel_columns * 2 + (tensor.factored ? 1 : 0));
+        add(tensor.splits);
+    }
+
+    const Schedule& schedule_;
+    std::string text_;
+};
+
+// What the kind says when it is asked, or `otherwise` of kinds that cannot be.
+template <class Answer, class Ask>
+Answer answer(const Operation& operation, Answer otherwise, const Ask& ask) {
+    return std::visit(
+        [&]<class S>(const S& step) -> Answer {
+            if constexpr (std::invocable<const Ask&, const S&>) return ask(step);
+            return otherwise;
+        },
+        operation);
+}
+
+}  // namespace
+
+std::string_view kind_of(const Operation& operation) {
+    return std::visit([]<class S>(const S&) { return S::kind; }, operation);
+}
+
+Operands operands_of(const Operation& operation) {
+    OperandLister lister;
+    std::visit([&]<class S>(const S& step) { S::fields(step, lister); }, operation);
+    return lister.take();
+}
+
+TensorId subject_of(const Operation& operation) {
+    return std::visit([](const auto& step) { return step.subject(); }, operation);
+}
+
+std::string signature_of(const Schedule& schedule, const Operation& operation) {
+    Signature signature(schedule);
+    signature.add(static_cast<std::int64_t>(operation.index()));
+    std::visit([&]<class S>(const S& step) { S::fields(step, signature); }, operation);
+    return signature.take();
+}
+
+std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank) {
+    return std::visit(
+        [&]<class S>(const S& step) -> std::vector<int> {
+            if constexpr (LocalStep<S>) {
+                return {rank};
+            } else if constexpr (requires { step.group(schedule, rank); }) {
+                return step.group(schedule, rank);
+            } else {
+                std::vector<int> group = step.peers(schedule, rank);
+                group.push_back(rank);
+                std::sort(group.begin(), group.end());
+                return group;
+            }
+        },
+        operation);
+}
+
+const SpmmStep* product_of(const Operation& operation) { return std::get_if<SpmmStep>(&operation); }
+
+std::optional<TensorId> requested_rows(const Operation& operation) {
+    return answer<std::optional<TensorId>>(
+        operation, {}, [](const auto& s) -> decltype(s.requested_rows()) { return s.requested_rows(); });
+}
+
+std::optional<TensorId> summed(const Operation& operation) {
+    return answer<std::optional<TensorId>>(operation, {},
+                                           [](const auto& s) -> decltype(s.summed()) { return s.summed(); });
+}
+
+std::optional<TensorId> logits_of(const Operation& operation) {
+    return answer<std::optional<TensorId>>(operation, {},
+                                           [](const auto& s) -> decltype(s.logits_of()) { return s.logits_of(); });
+}
+
+std::optional<TensorId> dropped_features(const Operation& operation) {
+    return answer<std::optional<TensorId>>(
+        operation, {}, [](const auto& s) -> decltype(s.dropped_features()) { return s.dropped_features(); });
+}
+
+bool varies_with_rank(const Operation& operation) {
+    return answer(operation, false, [](const auto& s) -> decltype(s.varies_with_rank) { return s.varies_with_rank; });
+}
+
+bool depends_on_graph(const Schedule& schedule, const Operation& operation) {
+    return answer(operation, false, [&](const auto& s) -> decltype(s.depends_on_graph(schedule)) {
+        return s.depends_on_graph(schedule);
+    });
+}
+
+Collective collective_of(const Schedule& schedule, const Operation& operation, int rank) {
+    return answer(operation, Collective::none, [&](const auto& s) -> decltype(s.collective(schedule, rank)) {
+        return s.collective(schedule, rank);
+    });
+}
+
+std::optional<TensorId> redistributed(const Operation& operation) {
+    return answer<std::optional<TensorId>>(
+        operation, {}, [](const auto& s) -> decltype(s.redistributed()) { return s.redistributed(); });
+}
+
+}  // namespace gnnplan

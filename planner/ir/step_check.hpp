@@ -1,0 +1,65 @@
+// What a kind of step requires of its operands. Types and layouts of residents follow from their roles, which
+// check_tensors has checked before.
+#pragma once
+
+#include "planner/ir/schedule_checks.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+namespace gnnplan {
+
+class StepCheck {
+public:
+    StepCheck(const Schedule& schedule, const Step& step) : schedule_(schedule), where_("step " + step.name) {}
+
+    const Schedule& schedule() const { return schedule_; }
+    const Grid& grid() const { return schedule_.grid; }
+    const Tensor& at(TensorId id) const { return tensor_of(schedule_, id); }
+
+    void require(bool condition, const char* what) const {
+        if (!condition) refuse(where_, what);
+    }
+    void typed(TensorId id, DType dtype) const {
+        require(at(id).dtype == dtype, "an operand has the wrong element type");
+    }
+    bool placed(TensorId id, const Layout& layout) const { return same_placement(at(id).layout, layout, grid()); }
+    void in_layout(TensorId id, const Layout& layout) const {
+        require(placed(id, layout), "an operand is in the wrong layout");
+    }
+    void shaped(TensorId id, std::int64_t rows, std::int64_t columns) const {
+        require(at(id).rows == rows && at(id).columns == columns, "operand shapes do not fit");
+    }
+    void same_shape(TensorId a, TensorId b) const { shaped(a, at(b).rows, at(b).columns); }
+    void with_role(TensorId id, std::initializer_list<Role> roles) const {
+        require(std::find(roles.begin(), roles.end(), at(id).role) != roles.end(), "an operand has the wrong role");
+    }
+    void distinct(TensorId a, TensorId b) const { require(a != b, "input and output are the same tensor"); }
+    // A dense matrix of floats that is no sum over ranks yet.
+    void dense(TensorId id) const {
+        typed(id, DType::f32);
+        with_role(id, {Role::transient, Role::cached, Role::features});
+        require(at(id).layout.partial.empty(), "an operand is a partial sum");
+    }
+    // Residents other than weights and moments are never written after load.
+    void written(TensorId id) const { with_role(id, {Role::transient, Role::cached}); }
+    // One label, and one subset, for each row that a rank has logits of.
+    void labelled(TensorId logits, TensorId labels, TensorId subset) const {
+        dense(logits), written(logits);
+        with_role(labels, {Role::labels}), with_role(subset, {Role::subset});
+        for (const TensorId id : {labels, subset}) {
+            shaped(id, at(logits).rows, 1), in_layout(id, {at(logits).layout.rows, {}, {}});
+        }
+    }
+    // A row of sums that every rank has a summand of.
+    void scalar(TensorId id, std::int64_t columns) const {
+        written(id), typed(id, DType::f64), shaped(id, 1, columns), in_layout(id, layout_partial());
+    }
+
+private:
+    const Schedule& schedule_;
+    std::string where_;
+};
+
+}  // namespace gnnplan

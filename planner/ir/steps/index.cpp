@@ -1,0 +1,35 @@
+#include "planner/ir/step_check.hpp"
+#include "planner/ir/steps/peers.hpp"
+#include "planner/ir/steps/pieces_between.hpp"
+
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/work.hpp>
+
+namespace gnnplan {
+
+void IndexStep::check(const StepCheck& step) const {
+    step.with_role(matrix, {Role::adjacency});
+    step.require(gathers_rows(step.grid()), "the grid has no rows to ask for");
+    step.require(!step.at(matrix).structure, "the matrix uses another one's nonzeros, whose rows are asked for");
+}
+
+std::vector<int> IndexStep::peers(const Schedule& schedule, int rank) const {
+    return peers_along(schedule.grid, Axis::x, rank);
+}
+
+// Requests go the other way than rows.
+Message IndexStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
+    const Tensor& m = tensor_of(schedule, matrix);
+    const Range own = block_of(schedule, matrix, from).rows;
+    Message message{from, to, 0, 0};
+    for_pieces_between(schedule.grid, m, to, from, [&](const Piece& piece) {
+        if (piece.dense_root == to) message.add(4 * rows_sent(graph, m, piece, own, Exchange::rows));
+    });
+    return message;
+}
+
+Staging IndexStep::staging(const Schedule& /*schedule*/, const GraphStats& /*graph*/, int /*rank*/) const { return {}; }
+
+RankWork IndexStep::work(const Schedule& /*schedule*/, const GraphStats& /*graph*/, int /*rank*/) const { return {}; }
+
+}  // namespace gnnplan

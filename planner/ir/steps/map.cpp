@@ -1,0 +1,64 @@
+#include "planner/ir/step_check.hpp"
+#include "planner/ir/steps/streamed.hpp"
+
+namespace gnnplan {
+namespace {
+
+void check_mask(const StepCheck& step, TensorId tensor, TensorId mask) {
+    step.typed(mask, DType::bits), step.written(mask), step.same_shape(tensor, mask);
+    step.in_layout(mask, step.at(tensor).layout);
+}
+
+void check_vertices(const StepCheck& step, const MapStep& map) {
+    const Tensor& tensor = step.at(map.tensor);
+    step.with_role(*map.vertices, {Role::vertices}), step.shaped(*map.vertices, tensor.rows, 1);
+    step.in_layout(*map.vertices, {tensor.layout.rows, {}, {}});
+    step.require(map.op == MapOp::activate || map.op == MapOp::dropout, "only dropout is keyed by vertices");
+}
+
+}  // namespace
+
+void MapStep::check(const StepCheck& step) const {
+    step.dense(tensor);
+    if (vertices) check_vertices(step, *this);
+    const auto only_out = [&](const char* message) { step.require(!operand && out, message); };
+    switch (op) {
+        case MapOp::activate:
+            step.written(tensor);
+            if (operand) step.with_role(*operand, {Role::bias}), step.shaped(*operand, 1, step.at(tensor).columns);
+            if (out) check_mask(step, tensor, *out);
+            return;
+        case MapOp::dropout:
+            only_out("dropout takes an output and no operand");
+            step.with_role(tensor, {Role::features});
+            step.dense(*out), step.written(*out), step.same_shape(tensor, *out);
+            return step.in_layout(*out, step.at(tensor).layout);
+        case MapOp::positive_mask:
+            only_out("positive_mask takes an output and no operand");
+            return check_mask(step, tensor, *out);
+        case MapOp::apply_mask:
+            step.written(tensor), step.require(operand && !out, "apply_mask takes an operand and no output");
+            step.typed(*operand, DType::bits), step.same_shape(tensor, *operand);
+            return step.in_layout(*operand, step.at(tensor).layout);
+        case MapOp::column_sum:
+            only_out("column_sum takes an output and no operand");
+            step.typed(*out, DType::f32), step.written(*out), step.shaped(*out, 1, step.at(tensor).columns);
+            step.require(step.placed(tensor, layout_r()) || step.placed(tensor, layout_c()),
+                         "replicated rows would count twice");
+            return step.in_layout(*out, layout_partial());
+    }
+}
+
+RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
+    Stream stream = Stream::copy;
+    switch (op) {
+        case MapOp::activate: stream = dropout ? Stream::activate_dropout : Stream::activate; break;
+        case MapOp::dropout: stream = Stream::dropout; break;
+        case MapOp::positive_mask: stream = Stream::positive_mask; break;
+        case MapOp::apply_mask: stream = Stream::apply_mask; break;
+        case MapOp::column_sum: stream = Stream::column_sum; break;
+    }
+    return streamed(schedule, *this, rank, stream);
+}
+
+}  // namespace gnnplan

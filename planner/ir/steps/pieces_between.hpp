@@ -1,0 +1,27 @@
+// What two ranks of a distributed product have to do with each other.
+#pragma once
+
+#include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/pieces.hpp>
+
+namespace gnnplan {
+
+// The pieces of `user` that `root` may have a part in; where each is one rank's block, that of `root`.
+template <class Visit>
+void for_pieces_between(const Grid& grid, const Tensor& matrix, int root, int user, Visit visit) {
+    const std::vector<Piece> pieces =
+        gathers_matrix(grid, matrix) ? pieces_of(grid, matrix, user) : pieces_of(grid, matrix, root, user);
+    for (const Piece& piece : pieces) {
+        if (!piece.columns.empty()) visit(piece);
+    }
+}
+
+// Rows of a piece of the dense operand that a rank which multiplies the rows `own` gets.
+inline std::int64_t rows_sent(const GraphStats& graph, const Tensor& matrix, const Piece& piece, Range own,
+                              Exchange exchange) {
+    return exchange == Exchange::rows ? graph.distinct_columns(matrix.transposed, own, piece.columns)
+                                      : piece.columns.size();
+}
+
+}  // namespace gnnplan

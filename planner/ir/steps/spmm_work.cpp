@@ -1,0 +1,82 @@
+// What a rank computes in a product over nonzeros, and how it comes back to the rows of its dense operand.
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/work.hpp>
+
+#include <array>
+
+namespace gnnplan {
+namespace {
+
+std::int64_t divided_up(std::int64_t total, std::int64_t parts) { return (total + parts - 1) / parts; }
+
+// Nonzeros that a rank multiplies: those of its rows in the columns of its pieces.
+std::int64_t local_nonzeros(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank,
+                            Range rows) {
+    if (!contraction_axis(schedule.grid, matrix))
+        return graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns});
+    std::int64_t nonzeros = 0;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        nonzeros += graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+    }
+    return nonzeros;
+}
+
+// Of a rank's pieces, some that are about equal.
+struct AlikePieces {
+    std::int64_t columns = 0;
+    std::int64_t count = 0;
+};
+
+// Those of a rank: its own block of the columns, which stays whole where those of others are split, and the others.
+std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& matrix, int rank) {
+    std::array<AlikePieces, 2> kinds;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        if (piece.columns.empty()) continue;
+        AlikePieces& kind = kinds[matrix.splits > 1 && piece.dense_root != rank ? 1 : 0];
+        kind.columns += piece.columns.size();
+        ++kind.count;
+    }
+    return kinds;
+}
+
+}  // namespace
+
+RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
+    const Block result = block_of(schedule, out, rank);
+    RankWork work;
+    work.sparse_width = result.columns.size();
+    const auto nonzeros =
+        static_cast<double>(local_nonzeros(schedule, tensor_of(schedule, matrix), graph, rank, result.rows));
+    work.sparse_flops = 2.0 * nonzeros * static_cast<double>(work.sparse_width);
+    return work;
+}
+
+ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, step.matrix);
+    const Range rows = block_of(schedule, step.out, rank).rows;
+    const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
+    const std::int64_t columns = kinds[0].columns + kinds[1].columns;
+    ProductReuse reuse;
+    reuse.rows = static_cast<double>(rows.size());
+    if (columns == 0 || rows.empty()) return reuse;
+    reuse.packed = packed_panel(schedule, step, rank);
+    if (reuse.packed.rows > 0) {
+        const std::int64_t elements = columns * block_of(schedule, step.in, rank).columns.size();
+        reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
+    }
+    reuse.pieces = 0;
+    for (const AlikePieces& kind : kinds) {
+        if (kind.count == 0) continue;
+        const std::int64_t each = divided_up(kind.columns, kind.count);
+        const std::int64_t panel = divided_up(each, panel_count(each, matrix.panel_columns));
+        const double weight = static_cast<double>(kind.columns) / static_cast<double>(columns);
+        reuse.histogram.add(graph.reuse(matrix.transposed, rows, {0, matrix.columns}, panel), weight);
+        reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);
+    }
+    const auto all = static_cast<double>(graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns}));
+    if (all > 0) reuse.share = static_cast<double>(local_nonzeros(schedule, matrix, graph, rank, rows)) / all;
+    return reuse;
+}
+
+}  // namespace gnnplan

@@ -1,0 +1,23 @@
+// The work of steps that go through their operands once.
+#pragma once
+
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/schedule.hpp>
+#include <gnnplan/ir/work.hpp>
+
+namespace gnnplan {
+
+// Reads every operand and writes every result, each byte once; each staged byte is written and read.
+inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, Stream stream,
+                         const Staging& staging = {}) {
+    RankWork work;
+    work.stream = stream;
+    const Operands operands = operands_of(step);
+    for (const auto* ids : {&operands.reads, &operands.writes}) {
+        for (const TensorId id : *ids) work.streamed_bytes += block_bytes(schedule, id, rank);
+    }
+    work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);
+    return work;
+}
+
+}  // namespace gnnplan
