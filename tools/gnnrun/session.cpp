@@ -118,7 +118,7 @@ std::unique_ptr<Watchdog> Session::make_watchdog(comm::Communicator& comm, bool 
     return std::make_unique<Watchdog>(
         std::chrono::seconds(flags_.timeout), comm.heartbeats(), std::move(mine), [](const std::string& what) {
             if (!what.empty())
-                say("error: {} (a longer --timeout waits longer; --resume goes on from the last checkpoint)\n", what);
+                say_error(what + " (a longer --timeout waits longer; --resume goes on from the last checkpoint)");
             std::_Exit(static_cast<int>(ErrorCode::unavailable));
         });
 }
