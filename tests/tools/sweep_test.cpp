@@ -56,7 +56,7 @@ TEST(SweepTool, SchemesAreComparedAlongTheRanks) {
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("ranks +1d +rdm +speed-up  efficiency\n"));
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("64 ranks: rdm is fastest, 1d "));
-    EXPECT_THAT(outcome.out, ::testing::ContainsRegex("ranks is the fastest; [0-9]+ gives [0-9]+ % of its speed"));
+    EXPECT_THAT(outcome.out, ::testing::ContainsRegex("ranks are the fastest; [0-9]+ give [0-9]+ % of their speed"));
     const auto crossing = gnnplan(full + "--json").json()["crossings"][0];
     EXPECT_EQ(crossing["slower"], "1d");
     EXPECT_EQ(crossing["along"], "ranks");
