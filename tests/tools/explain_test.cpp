@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
+#include <sstream>
 
 namespace gnnplan::testing {
 namespace {
@@ -294,6 +296,39 @@ TEST_F(ExplainRun, CandidatesCountFromOneAndSayTheirIndex) {
     write_text(run_, run.dump());
     EXPECT_THAT(gnnplan("explain --analyze " + run_).out, HasSubstr("candidate 2 of the plan (index 1)"));
     EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, HasSubstr("2 (index 1)"));
+}
+
+// The cells below this title, down to the next empty line.
+std::vector<std::string> cells_below(const std::string& title, const std::string& out) {
+    const auto cells = [](const std::string& line) {
+        static const std::regex gap("  +");
+        return std::vector<std::string>(std::sregex_token_iterator(line.begin(), line.end(), gap, -1), {});
+    };
+    std::vector<std::string> found;
+    std::ptrdiff_t column = -1;
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line) && (column < 0 || !line.empty());) {
+        const std::vector<std::string> row = cells(line);
+        if (column >= 0) found.push_back(row.at(static_cast<std::size_t>(column)));
+        const auto at = std::find(row.begin(), row.end(), title);
+        if (column < 0 && at != row.end()) column = at - row.begin();
+    }
+    return found;
+}
+
+// As in the table of plan.
+TEST_F(ExplainRun, TimesOfAPresetHaveTwoDigits) {
+    const std::string train =
+        plan_ + " --data " + folder_ / "graph.npz" + " --in-process --threads 1 --epochs 3 --autotune 0 ";
+    const auto expect_two_digits = [](const std::vector<std::string>& times) {
+        EXPECT_GT(times.size(), 3U);
+        for (const std::string& time : times) {
+            EXPECT_TRUE(std::regex_match(time, std::regex("([1-9][0-9]?0*|[0-9]\\.[0-9]|0) (ns|us|ms|s)"))) << time;
+        }
+    };
+    expect_two_digits(cells_below("time predicted", run_program(GNNRUN_TOOL, train).out));
+    expect_two_digits(cells_below("time predicted", run_program(GNNRUN_TOOL, train + "--dry-run").out));
+    expect_two_digits(cells_below("predicted", gnnplan("explain --analyze " + run_).out));
 }
 
 TEST_F(ExplainRun, TableForPeople) {

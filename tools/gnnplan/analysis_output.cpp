@@ -4,6 +4,7 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ std::string step_table(const Analysis& analysis, bool color) {
                  {"worst"}});
     for (const StepAnalysis& step : analysis.steps) {
         table.add({step.name, std::string(text_of(step.work)), fmt::format("{}x{}", step.rows, step.columns),
-                   bytes_text(step.bytes), format_seconds(step.seconds.predicted),
+                   bytes_text(step.bytes), format_predicted(step.seconds.predicted, analysis.calibrated),
                    format_seconds(step.seconds.measured), ratio_text(step.seconds), error_text(step.seconds),
                    fmt::format("{:.0f} %", 100 * step.share), step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
                   step.worst > 0);
@@ -57,11 +58,11 @@ std::string totals_table(const Analysis& analysis, bool color) {
     for (const WorkTotal& total : analysis.totals) {
         bytes += total.bytes;
         table.add({std::string(text_of(total.work)), std::to_string(total.steps), bytes_text(total.bytes),
-                   format_seconds(total.seconds.predicted), format_seconds(total.seconds.measured),
-                   ratio_text(total.seconds), error_text(total.seconds)});
+                   format_predicted(total.seconds.predicted, analysis.calibrated),
+                   format_seconds(total.seconds.measured), ratio_text(total.seconds), error_text(total.seconds)});
     }
     table.add({"one epoch", std::to_string(analysis.steps.size()), bytes_text(bytes),
-               format_seconds(analysis.epoch.predicted), format_seconds(analysis.epoch.measured),
+               format_predicted(analysis.epoch.predicted, analysis.calibrated), format_seconds(analysis.epoch.measured),
                ratio_text(analysis.epoch), error_text(analysis.epoch)},
               true);
     return table.text(color);

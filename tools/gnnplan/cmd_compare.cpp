@@ -3,11 +3,11 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/comparison.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 

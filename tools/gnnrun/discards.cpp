@@ -1,7 +1,7 @@
 #include "tools/gnnrun/discards.hpp"
 
 #include "runtime/train/match.hpp"
-#include "tools/common/format.hpp"
+#include "tools/common/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -35,8 +35,8 @@ std::optional<std::string> discard_note(const Plan& plan, const train::TrainOpti
         "note: {} of {} cannot be used: what they keep needs features that never change, and this run drops some with "
         "probability {}; an epoch is then predicted to take {} instead of {}. --input-dropout 0 keeps them; gnnplan "
         "plan --dropout {} plans for it",
-        named(dropped), plan.candidates.size(), options.features_dropout(), format_seconds(left),
-        format_seconds(planned), options.features_dropout());
+        named(dropped), plan.candidates.size(), options.features_dropout(), format_seconds(left, plan.machine),
+        format_seconds(planned, plan.machine), options.features_dropout());
 }
 
 }  // namespace gnnplan::tools

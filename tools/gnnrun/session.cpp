@@ -267,7 +267,7 @@ int Session::finish(const std::string& communicator, int processes) {
         trace_->command_line = report_->command_line;
     }
     const bool written = write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_});
-    print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
+    print(flags_.json ? io::write_report(*report_) : summary(*report_, plan_.machine, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_)) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }

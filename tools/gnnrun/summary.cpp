@@ -2,6 +2,7 @@
 
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnrun/progress.hpp"
 
 #include <fmt/format.h>
@@ -50,14 +51,14 @@ std::string ratio(double measured, double predicted) {
     return predicted > 0 ? fmt::format("{:.2f}", measured / predicted) : "-";
 }
 
-void add_row(Table& table, const KindTotal& total, bool emphasised) {
+void add_row(Table& table, const KindTotal& total, const Machine& machine, bool emphasised) {
     table.add({total.kind, std::to_string(total.steps), format_bytes(total.predicted_bytes),
-               format_bytes(total.counted_bytes), format_seconds(total.predicted_seconds),
+               format_bytes(total.counted_bytes), format_seconds(total.predicted_seconds, machine),
                format_seconds(total.measured_seconds), ratio(total.measured_seconds, total.predicted_seconds)},
               emphasised);
 }
 
-std::string step_table(const RunReport& report, bool color) {
+std::string step_table(const RunReport& report, const Machine& machine, bool color) {
     Table table({{"step"},
                  {"count", Align::right},
                  {"bytes predicted", Align::right},
@@ -65,22 +66,22 @@ std::string step_table(const RunReport& report, bool color) {
                  {"time predicted", Align::right},
                  {"measured", Align::right},
                  {"ratio", Align::right}});
-    for (const KindTotal& total : totals_by_kind(report.steps)) add_row(table, total, false);
+    for (const KindTotal& total : totals_by_kind(report.steps)) add_row(table, total, machine, false);
     add_row(table,
             {"one epoch", static_cast<int>(report.steps.size()), report.predicted.total_bytes,
              report.measured.total_bytes, report.predicted.epoch_seconds, report.measured.epoch_seconds},
-            true);
+            machine, true);
     return table.text(color);
 }
 
 // The step whose prediction is off by most seconds.
-std::string worst_step(const std::vector<StepRecord>& steps) {
+std::string worst_step(const std::vector<StepRecord>& steps, const Machine& machine) {
     const auto error = [](const StepRecord& s) { return std::abs(s.measured_seconds - s.predicted_seconds); };
     const auto worst = std::max_element(steps.begin(), steps.end(),
                                         [&](const StepRecord& a, const StepRecord& b) { return error(a) < error(b); });
     if (worst == steps.end()) return {};
     return fmt::format("worst step  {} ({} x {}): predicted {}, measured {}\n", worst->name, format_count(worst->rows),
-                       format_count(worst->columns), format_seconds(worst->predicted_seconds),
+                       format_count(worst->columns), format_seconds(worst->predicted_seconds, machine),
                        format_seconds(worst->measured_seconds));
 }
 
@@ -152,13 +153,13 @@ std::string checkpoint_line(const RunReport& report) {
 
 }  // namespace
 
-std::string summary(const RunReport& report, bool color) {
+std::string summary(const RunReport& report, const Machine& machine, bool color) {
     const EpochRecord& last = report.epochs.back();
     const std::string ended =
         report.ended ? fmt::format("ended early: {} after epoch {}\n", *report.ended, last.epoch) : "";
     return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
-           configuration_line(report) + "\n" + step_table(report, color) + "\n" + worst_step(report.steps) +
-           time_line(report) + checkpoint_line(report) + peak_lines(report);
+           configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
+           worst_step(report.steps, machine) + time_line(report) + checkpoint_line(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools
