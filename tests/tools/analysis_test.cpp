@@ -1,6 +1,9 @@
 // Runs analysed: which steps are marked, and what the pattern of errors is taken for.
 #include "tools/gnnplan/analysis.hpp"
 
+#include "tools/common/lines.hpp"
+#include "tools/gnnplan/analysis_output.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <gmock/gmock.h>
@@ -96,6 +99,18 @@ TEST(Analysis, NothingPredictedHasNoRatio) {
     EXPECT_EQ(analysis.steps[0].seconds.ratio(), std::nullopt);
     EXPECT_EQ(analysis.steps[0].worst, 1);
     EXPECT_THROW(analyse(run_of({}), std::nullopt), Error);
+}
+
+TEST(Analysis, StepsOfLargeGraphsFitATerminal) {
+    RunReport report = run_of({step("backward.12.weight_grad", "weight_grad", 0.123, 1.23, 98'700'000'000)});
+    const auto text = [&] { return analysis_text(analyse(report, std::nullopt), report, false); };
+    report.steps.front().rows = 2'449'029;
+    EXPECT_THAT(text(), HasSubstr(" 2449029x16 "));
+    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), line_width) << line;
+    report.steps.front().name = "backward.12.spmm.reduce_scatter";
+    report.steps.front().rows = 111'059'956;
+    EXPECT_THAT(text(), Not(HasSubstr("shape"))) << "there is no room for it";
+    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), line_width) << line;
 }
 
 TEST(AnalysisHint, PredictionsThatHold) {

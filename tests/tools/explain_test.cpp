@@ -108,16 +108,6 @@ TEST(Explain, OneCandidateHasNoRunnerUp) {
     EXPECT_GE(searched["runner_up"]["epoch_seconds_ratio"], 1);
 }
 
-// Columns as a terminal counts them.
-std::size_t widest_line(const std::string& text) {
-    std::size_t widest = 0, width = 0;
-    for (const char c : text) {
-        if (c == '\n') width = 0;
-        if (c != '\n' && (static_cast<unsigned char>(c) & 0xC0U) != 0x80U) widest = std::max(widest, ++width);
-    }
-    return widest;
-}
-
 std::string planned(const Folder& folder, const std::string& flags) {
     const std::string file = folder / "plan.json";
     const Outcome outcome = gnnplan("plan " + flags + " -o " + file);
@@ -329,6 +319,22 @@ TEST_F(ExplainRun, TimesOfAPresetHaveTwoDigits) {
     expect_two_digits(cells_below("time predicted", run_program(GNNRUN_TOOL, train).out));
     expect_two_digits(cells_below("time predicted", run_program(GNNRUN_TOOL, train + "--dry-run").out));
     expect_two_digits(cells_below("predicted", gnnplan("explain --analyze " + run_).out));
+}
+
+TEST_F(ExplainRun, LinesOfRunsFitATerminal) {
+    const std::string graph = folder_ / "graph.npz", deep = folder_ / "deep.json";
+    ASSERT_EQ(gnnplan("plan --graph " + graph + " --layers 12 --ranks 4 --machine a6000x8 -o " + deep).code, 0);
+    for (const std::string& plan : {plan_, deep}) {
+        const std::string train = plan + " --data " + graph + " --in-process --threads 1 -q ";
+        for (const std::string flags : {"--epochs 25 --eval-every 1", "--dry-run"}) {
+            const Outcome outcome = run_program(GNNRUN_TOOL, train + flags);
+            ASSERT_EQ(outcome.code, 0) << outcome.err;
+            EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;
+        }
+        ASSERT_EQ(run_program(GNNRUN_TOOL, train + "--epochs 5 --report " + run_).code, 0);
+        const std::string analysis = gnnplan("explain --analyze " + run_).out;
+        EXPECT_LE(widest_line(analysis), 100U) << analysis;
+    }
 }
 
 TEST_F(ExplainRun, TableForPeople) {

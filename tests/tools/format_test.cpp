@@ -139,6 +139,18 @@ TEST(Format, LastColumnIsBrokenAtSpacesWhereALineIsTooLong) {
     EXPECT_EQ(broken("one   ", 3), (std::vector<std::string>{"one", ""}));
     EXPECT_EQ(broken("", 5), std::vector<std::string>{""});
     EXPECT_EQ(labelled("graph", "x"), "graph    x\n");
+    EXPECT_EQ(labelled("time", "x", 12), "time        x\n");
+}
+
+TEST(Format, AColumnIsLeftOutWhereLinesWouldBeTooLong) {
+    Table table({{"step"}, {"shape", Align::right}, {"time"}});
+    table.add({"gemm", "1000x16", "1 ms"});
+    table.add_title("a line");
+    const std::string all = table.text(false);
+    table.leave_out_if_wider("shape", 19);
+    EXPECT_EQ(table.text(false), all);
+    table.leave_out_if_wider("shape", 18);
+    EXPECT_EQ(table.text(false), "step  time\ngemm  1 ms\na line\n");
 }
 
 TEST(Options, CountsAreDecimalDigitsWithinBounds) {

@@ -212,6 +212,13 @@ TEST(Usage, CommandsOfSubcommandsDoSomethingAlone) {
     EXPECT_EQ(gnnplan("machines").code, 0);
 }
 
+TEST(Usage, ListsFitATerminal) {
+    for (const char* list : {"datasets", "machines list"}) {
+        const std::string out = gnnplan(list).out;
+        EXPECT_LE(widest_line(out), 100U) << out;
+    }
+}
+
 TEST(Usage, CardsAndFilesAreToldApart) {
     const Outcome info = gnnplan("graph info reddit");
     EXPECT_EQ(info.code, 66);

@@ -27,22 +27,22 @@ std::string bytes_text(std::int64_t bytes) { return bytes > 0 ? format_bytes(byt
 
 std::string step_table(const Analysis& analysis, bool color) {
     Table table({{"step"},
-                 {"work"},
                  {"shape", Align::right},
                  {"bytes", Align::right},
                  {"predicted", Align::right},
                  {"measured", Align::right},
                  {"ratio", Align::right},
                  {"off by", Align::right},
-                 {"of all error", Align::right},
+                 {"of error", Align::right},
                  {"worst"}});
     for (const StepAnalysis& step : analysis.steps) {
-        table.add({step.name, std::string(text_of(step.work)), fmt::format("{}x{}", step.rows, step.columns),
-                   bytes_text(step.bytes), format_predicted(step.seconds.predicted, analysis.calibrated),
-                   format_seconds(step.seconds.measured), ratio_text(step.seconds), error_text(step.seconds),
-                   fmt::format("{:.0f} %", 100 * step.share), step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
+        table.add({step.name, fmt::format("{}x{}", step.rows, step.columns), bytes_text(step.bytes),
+                   format_predicted(step.seconds.predicted, analysis.calibrated), format_seconds(step.seconds.measured),
+                   ratio_text(step.seconds), error_text(step.seconds), fmt::format("{:.0f} %", 100 * step.share),
+                   step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
                   step.worst > 0);
     }
+    table.leave_out_if_wider("shape", line_width);
     return table.text(color);
 }
 
@@ -101,10 +101,12 @@ io::Document encode(const WorkTotal& total) {
 }  // namespace
 
 std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
-    const std::string head = fmt::format(
-        "run      candidate {} of the plan (index {}): {}\n         on {} rank{} ({}), {} thread{} each\n\n",
-        report.chosen + 1, report.chosen, configuration_text(report.configuration), report.ranks,
-        report.ranks == 1 ? "" : "s", report.communicator, report.threads, report.threads == 1 ? "" : "s");
+    const std::string head =
+        labelled("run", fmt::format("candidate {} of the plan (index {}): {}", report.chosen + 1, report.chosen,
+                                    configuration_text(report.configuration))) +
+        labelled("", fmt::format("on {} rank{} ({}), {} thread{} each", report.ranks, report.ranks == 1 ? "" : "s",
+                                 report.communicator, report.threads, report.threads == 1 ? "" : "s")) +
+        "\n";
     const std::string waiting =
         analysis.waiting_seconds > 0
             ? fmt::format("Steps, each of its slowest rank, add up to {} more than the epoch: ranks waiting.\n",

@@ -191,7 +191,7 @@ TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
 TEST_F(Gnnrun, SaysWhereTheTimeWent) {
     const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 5 --eval-every 2");
     EXPECT_THAT(outcome.output, HasSubstr("time        load "));
-    EXPECT_THAT(outcome.output, HasSubstr("(3 x "));
+    EXPECT_THAT(outcome.output, HasSubstr("\n            evaluation 3 x "));
     EXPECT_THAT(outcome.output, HasSubstr("total "));
     EXPECT_THAT(outcome.output, HasSubstr("equal to the byte"));
 }
