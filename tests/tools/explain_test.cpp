@@ -337,6 +337,22 @@ TEST_F(ExplainRun, LinesOfRunsFitATerminal) {
     }
 }
 
+TEST_F(ExplainRun, RunsThatWereAskedOtherThingsAreSaidToDiffer) {
+    const std::string other = folder_ / "other.json";
+    ASSERT_EQ(
+        run_program(GNNRUN_TOOL, plan_ + " --data " + folder_ / "graph.npz" +
+                                     " --in-process --threads 1 --epochs 5 -q --lr 0.5 --seed 2 --report " + other)
+            .code,
+        0);
+    const Outcome outcome = gnnplan("compare " + run_ + " " + other);
+    EXPECT_THAT(outcome.out, HasSubstr("seed: 1 against 2\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("settings the runs differ in learning rate 0.01 against 0.5\n"));
+    EXPECT_EQ(gnnplan("compare --json " + run_ + " " + other).json()["settings_differences"]["learning rate"]["b"],
+              "0.5");
+    EXPECT_THAT(gnnplan("compare " + run_ + " " + run_).out, ::testing::Not(HasSubstr("settings")));
+    EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, ::testing::Not(HasSubstr("settings")));
+}
+
 TEST_F(ExplainRun, TableForPeople) {
     const Outcome outcome = gnnplan("explain --analyze " + run_);
     ASSERT_EQ(outcome.code, 0) << outcome.err;

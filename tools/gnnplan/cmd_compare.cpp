@@ -37,6 +37,15 @@ std::string differences_text(const Comparison& comparison) {
     return out;
 }
 
+std::string settings_text(const std::vector<Difference>& settings) {
+    if (settings.empty()) return "";
+    std::vector<std::string> texts;
+    texts.reserve(settings.size());
+    for (const Difference& d : settings) texts.push_back(fmt::format("{} {} against {}", d.name, d.a, d.b));
+    const std::string text = fmt::format("the runs differ in {}", fmt::join(texts, ", "));
+    return wrapped("settings ", std::string(9, ' '), text, ", ");
+}
+
 using Format = std::function<std::string(double)>;
 std::string bytes_text(double bytes) { return format_bytes(std::llround(bytes)); }
 std::string memory_text(double bytes) { return format_memory(std::llround(bytes)); }
@@ -110,7 +119,8 @@ std::string human_text(const Comparison& comparison, bool color) {
         if (c.a.value_or(0) != 0 || c.b.value_or(0) != 0) add_row(table, "  " + c.name, c, bytes_text);
     }
     return fmt::format("A        {} ({})\nB        {} ({})\n{}\n{}", comparison.a.file, comparison.a.schema,
-                       comparison.b.file, comparison.b.schema, differences_text(comparison), table.text(color)) +
+                       comparison.b.file, comparison.b.schema,
+                       differences_text(comparison) + settings_text(comparison.settings), table.text(color)) +
            trust_text(comparison);
 }
 

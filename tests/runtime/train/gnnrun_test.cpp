@@ -175,6 +175,35 @@ TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
     EXPECT_EQ(report("run.json").wall.value().evaluations, 0);
 }
 
+TEST_F(Gnnrun, SettingsAreInTheReport) {
+    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    plan.problem.run.dropout = 0.25;
+    save(plan, "dropping.json");
+    const std::string run = "--data @graph --epochs 2 --report @run.json ";
+    ASSERT_EQ(gnnrun("@dropping.json " + run).code, 0);
+    RunSettings settings = report("run.json").settings.value();
+    EXPECT_EQ(settings.epochs, 2);
+    EXPECT_EQ(settings.learning_rate, 0.01);
+    EXPECT_EQ(settings.weight_decay, 5e-4);
+    EXPECT_EQ(settings.dropout, 0.25) << "the plan's";
+    EXPECT_EQ(settings.input_dropout, 0.25);
+    EXPECT_EQ(settings.feature_norm, "none");
+    EXPECT_EQ(settings.patience, std::nullopt);
+    EXPECT_EQ(gnnrun("@dropping.json " + run +
+                     "--lr 0.5 --weight-decay 0 --decay-all --dropout 0.5 --input-dropout 0 "
+                     "--feature-norm row --keep-best --patience 7")
+                  .code,
+              0);
+    settings = report("run.json").settings.value();
+    EXPECT_EQ(settings.learning_rate, 0.5);
+    EXPECT_EQ(settings.weight_decay, 0);
+    EXPECT_TRUE(settings.decay_all && settings.keep_best);
+    EXPECT_EQ(settings.dropout, 0.5);
+    EXPECT_EQ(settings.input_dropout, 0);
+    EXPECT_EQ(settings.feature_norm, "row");
+    EXPECT_EQ(settings.patience, 7);
+}
+
 TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
     save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}, {1, 6, true}, {1, 9}}), "mixed.json");
     const std::string run = "@mixed.json --data @graph --epochs 2 --autotune 0 ";
