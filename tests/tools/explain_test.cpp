@@ -353,6 +353,23 @@ TEST_F(ExplainRun, RunsThatWereAskedOtherThingsAreSaidToDiffer) {
     EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, ::testing::Not(HasSubstr("settings")));
 }
 
+TEST_F(ExplainRun, ARunThatWasCutShortOrResumedSaysSo) {
+    EXPECT_THAT(gnnplan("explain --analyze " + run_).out, ::testing::Not(HasSubstr("ended early")));
+    auto run = report();
+    run["ending"] = "patience";
+    run["ended"] = "no better validation accuracy in 5 evaluations";
+    run["resumed_after"] = 2;
+    write_text(run_, run.dump());
+    const std::string course =
+        "         resumed after epoch 2: its times are of later epochs; ended early: no better validation\n"
+        "         accuracy in 5 evaluations after epoch 5 of 5\n";
+    EXPECT_THAT(gnnplan("explain --analyze " + run_).out, HasSubstr(course));
+    EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, HasSubstr("(gnnplan.run/1)\n" + course));
+    const auto json = gnnplan("explain --json --analyze " + run_).json();
+    EXPECT_EQ(json["ending"], "patience");
+    EXPECT_EQ(json["resumed_after"], 2);
+}
+
 TEST_F(ExplainRun, TableForPeople) {
     const Outcome outcome = gnnplan("explain --analyze " + run_);
     ASSERT_EQ(outcome.code, 0) << outcome.err;

@@ -1,8 +1,10 @@
 #include "tools/gnnplan/analysis_output.hpp"
 
+#include "planner/io/enum_names.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
+#include "tools/common/run_course.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
@@ -101,12 +103,13 @@ io::Document encode(const WorkTotal& total) {
 }  // namespace
 
 std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
+    const std::string course = course_text(report);
     const std::string head =
         labelled("run", fmt::format("candidate {} of the plan (index {}): {}", report.chosen + 1, report.chosen,
                                     configuration_text(report.configuration))) +
         labelled("", fmt::format("on {} rank{} ({}), {} thread{} each", report.ranks, report.ranks == 1 ? "" : "s",
                                  report.communicator, report.threads, report.threads == 1 ? "" : "s")) +
-        "\n";
+        (course.empty() ? "" : labelled("", course)) + "\n";
     const std::string waiting =
         analysis.waiting_seconds > 0
             ? fmt::format("Steps, each of its slowest rank, add up to {} more than the epoch: ranks waiting.\n",
@@ -128,6 +131,8 @@ io::Document encode(const Analysis& analysis, const RunReport& report) {
                                                   {"configuration", io::encode(report.configuration)},
                                                   {"epoch", std::move(epoch)},
                                                   {"waiting_seconds", analysis.waiting_seconds}});
+    if (report.ending) document.set("ending", io::name_of(*report.ending));
+    if (report.resumed_after) document.set("resumed_after", *report.resumed_after);
     document.set("steps", std::move(steps)).set("totals", std::move(totals));
     return document.set("hint", io::Document::object({{"cause", analysis.hint.cause}, {"text", analysis.hint.text}}));
 }

@@ -37,6 +37,11 @@ std::string differences_text(const Comparison& comparison) {
     return out;
 }
 
+std::string side_text(const char* name, const Side& side) {
+    return fmt::format("{}        {} ({})\n", name, side.file, side.schema) +
+           (side.course.empty() ? "" : labelled("", side.course));
+}
+
 std::string settings_text(const std::vector<Difference>& settings) {
     if (settings.empty()) return "";
     std::vector<std::string> texts;
@@ -118,10 +123,8 @@ std::string human_text(const Comparison& comparison, bool color) {
     for (const Compared& c : comparison.kind_bytes) {
         if (c.a.value_or(0) != 0 || c.b.value_or(0) != 0) add_row(table, "  " + c.name, c, bytes_text);
     }
-    return fmt::format("A        {} ({})\nB        {} ({})\n{}\n{}", comparison.a.file, comparison.a.schema,
-                       comparison.b.file, comparison.b.schema,
-                       differences_text(comparison) + settings_text(comparison.settings), table.text(color)) +
-           trust_text(comparison);
+    return side_text("A", comparison.a) + side_text("B", comparison.b) + differences_text(comparison) +
+           settings_text(comparison.settings) + "\n" + table.text(color) + trust_text(comparison);
 }
 
 // Each said once, if it is of both.

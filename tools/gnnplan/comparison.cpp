@@ -8,6 +8,7 @@
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
 #include "planner/io/schema.hpp"
+#include "tools/common/run_course.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/explanation.hpp"
 
@@ -159,6 +160,9 @@ Side side_of(const RunReport& report) {
                     {"seed", std::to_string(report.seed)},
                     {"epochs", std::to_string(report.epochs.size())}};
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
+    side.course = course_text(report);
+    side.ending = report.ending;
+    side.resumed_after = report.resumed_after;
     side.settings = settings_of(report.settings);
     side.configuration = configuration_of(report.configuration);
     side.configuration.insert(side.configuration.begin(),
@@ -228,7 +232,10 @@ Comparison compare(Side a, Side b) {
 
 io::Document encode(const Comparison& comparison) {
     const auto name = [](const Side& side) {
-        return io::Document::object({{"file", side.file}, {"schema", side.schema}});
+        io::Document object = io::Document::object({{"file", side.file}, {"schema", side.schema}});
+        if (side.ending) object.set("ending", io::name_of(*side.ending));
+        if (side.resumed_after) object.set("resumed_after", *side.resumed_after);
+        return object;
     };
     const Machine* machine = comparison.machine();
     const std::optional<bool> tie = comparison.tie();

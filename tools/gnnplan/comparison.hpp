@@ -24,6 +24,9 @@ struct KindCost {
 // What is compared of a plan's chosen candidate or of a run.
 struct Side {
     std::string file, schema;
+    std::string course;  // course_text() of a run
+    std::optional<Ending> ending;
+    std::optional<std::int64_t> resumed_after;
     std::vector<std::pair<std::string, std::string>> problem;   // "ranks" -> "4"; what a file does not say is left out
     std::vector<std::pair<std::string, std::string>> settings;  // "learning rate" -> "0.01"; none of a plan
     std::vector<std::pair<std::string, std::string>> configuration;  // "grid" -> "2x2"

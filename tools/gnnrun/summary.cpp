@@ -2,6 +2,7 @@
 
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
+#include "tools/common/run_course.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/trust.hpp"
 #include "tools/gnnrun/progress.hpp"
@@ -158,9 +159,9 @@ std::string checkpoint_line(const RunReport& report) {
 
 std::string summary(const RunReport& report, const Machine& machine, bool color) {
     const EpochRecord& last = report.epochs.back();
-    const std::string ended =
-        report.ended ? fmt::format("ended early: {} after epoch {}\n", *report.ended, last.epoch) : "";
-    return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
+    const std::string ending = ending_text(report);
+    return (ending.empty() ? "" : ending + "\n") +
+           bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
            configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
            worst_step(report.steps, machine) + time_lines(report) + checkpoint_line(report) + peak_lines(report);
 }
