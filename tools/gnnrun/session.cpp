@@ -13,7 +13,7 @@
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
 #include "tools/gnnrun/artifacts.hpp"
-#include "tools/gnnrun/discards.hpp"
+#include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/progress.hpp"
@@ -58,7 +58,7 @@ void Session::open_data() {
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
     if (speaks_ && !flags_.quiet) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
-    if (const auto note = discard_note(plan_, options_); note && speaks_ && !flags_.quiet) {
+    if (const auto note = dropout_note(plan_, flags_, options_); note && speaks_ && !flags_.quiet) {
         say("{}\n", *note);
     }
     options_.load_seconds = clock_.now() - start;
