@@ -70,10 +70,25 @@ void describe(Archive& archive, Subject<Archive, CheckpointTotals>& checkpoints)
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
+    archive.positive("epochs", settings.epochs);
+    archive.field("learning_rate", settings.learning_rate);
+    archive.field("weight_decay", settings.weight_decay);
+    archive.field("decay_all", settings.decay_all);
+    archive.field("dropout", settings.dropout);
+    archive.field("input_dropout", settings.input_dropout);
+    archive.field("feature_norm", settings.feature_norm);
+    archive.field("keep_best", settings.keep_best);
+    archive.optional("patience", settings.patience);
+    archive.optional("first_weights", settings.first_weights);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.field("tool_version", report.tool_version);
     archive.field("command_line", report.command_line);
     archive.field("seed", report.seed);
+    archive.optional("settings", report.settings);
     archive.positive("ranks", report.ranks);
     archive.positive("threads", report.threads);
     archive.field("backend", report.backend);

@@ -1,6 +1,9 @@
 // Runs analysed: which steps are marked, and what the pattern of errors is taken for.
 #include "tools/gnnplan/analysis.hpp"
 
+#include "tools/common/lines.hpp"
+#include "tools/gnnplan/analysis_output.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <gmock/gmock.h>
@@ -98,6 +101,18 @@ TEST(Analysis, NothingPredictedHasNoRatio) {
     EXPECT_THROW(analyse(run_of({}), std::nullopt), Error);
 }
 
+TEST(Analysis, StepsOfLargeGraphsFitATerminal) {
+    RunReport report = run_of({step("backward.12.weight_grad", "weight_grad", 0.123, 1.23, 98'700'000'000)});
+    const auto text = [&] { return analysis_text(analyse(report, std::nullopt), report, false); };
+    report.steps.front().rows = 2'449'029;
+    EXPECT_THAT(text(), HasSubstr(" 2449029x16 "));
+    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), line_width) << line;
+    report.steps.front().name = "backward.12.spmm.reduce_scatter";
+    report.steps.front().rows = 111'059'956;
+    EXPECT_THAT(text(), Not(HasSubstr("shape"))) << "there is no room for it";
+    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), line_width) << line;
+}
+
 TEST(AnalysisHint, PredictionsThatHold) {
     EXPECT_EQ(cause(run_with(1, 1, 1, 1)), "none");
     EXPECT_EQ(cause(run_with(1.05, 1.02, 0.95, 1.1)), "none");
@@ -190,6 +205,12 @@ TEST(AnalysisHint, ActivationsCostedWithADropoutThatTheRunDoesNotHave) {
     EXPECT_THAT(text(true), HasSubstr("dropout"));
     EXPECT_THAT(text(false), Not(HasSubstr("dropout"))) << "a preset has no time for it";
     report.command_line += " --dropout 0.5";
+    EXPECT_THAT(text(true), Not(HasSubstr("dropout")));
+    // What the run had, wherever that was from.
+    report.settings.emplace();
+    EXPECT_THAT(text(true), HasSubstr("dropout"));
+    report.settings->dropout = 0.5;
+    report.command_line = "gnnrun plan.json --data g";
     EXPECT_THAT(text(true), Not(HasSubstr("dropout")));
 }
 

@@ -67,6 +67,42 @@ TEST(Comparison, WhatDiffersInTheProblemIsNamed) {
     EXPECT_EQ(comparison.problem[1].b, "8");
 }
 
+TEST(Comparison, SettingsThatDifferAreNamed) {
+    RunReport one = report(4), other = report(4);
+    EXPECT_TRUE(compare(side_of(one), side_of(other)).settings.empty()) << "nobody knows";
+    one.settings = other.settings.emplace();
+    EXPECT_TRUE(compare(side_of(one), side_of(other)).settings.empty());
+    one.settings->learning_rate = 0.01;
+    other.settings->learning_rate = 0.5;
+    other.settings->patience = 10;
+    const Comparison comparison = compare(side_of(one), side_of(other));
+    ASSERT_EQ(comparison.settings.size(), 2U);
+    EXPECT_EQ(comparison.settings[0].name, "learning rate");
+    EXPECT_EQ(comparison.settings[0].a, "0.01");
+    EXPECT_EQ(comparison.settings[0].b, "0.5");
+    EXPECT_EQ(comparison.settings[1].name, "patience");
+    EXPECT_EQ(comparison.settings[1].a, "none");
+    EXPECT_TRUE(comparison.problem.empty());
+}
+
+TEST(Comparison, SaysWhichRunsDidNotTakeAllEpochsInOneGo) {
+    RunReport run = report(4);
+    run.epochs.resize(3);
+    run.epochs.back().epoch = 120;
+    EXPECT_EQ(side_of(run).course, "");
+    run.ending = Ending::interrupted;
+    run.ended = "interrupted by SIGTERM";
+    EXPECT_EQ(side_of(run).course, "ended early: interrupted by SIGTERM after epoch 120");
+    run.settings.emplace().epochs = 200;
+    run.resumed_after = 40;
+    EXPECT_EQ(side_of(run).course,
+              "resumed after epoch 40: its times are of later epochs; "
+              "ended early: interrupted by SIGTERM after epoch 120 of 200");
+    const io::Document document = encode(compare(side_of(report(4)), side_of(run)));
+    EXPECT_EQ(io::dump(*document.find("a")).find("ending"), std::string::npos);
+    EXPECT_NE(io::dump(*document.find("b")).find(R"("ending": "interrupted", "resumed_after": 40)"), std::string::npos);
+}
+
 TEST(Comparison, WithoutAMeasurementOnBothSidesKindsArePredicted) {
     Side plan = side_of(report(4));
     plan.measured_seconds.reset();

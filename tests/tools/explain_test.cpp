@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
+#include <sstream>
 
 namespace gnnplan::testing {
 namespace {
@@ -104,16 +106,6 @@ TEST(Explain, OneCandidateHasNoRunnerUp) {
     EXPECT_TRUE(json["runner_up"].is_null());
     const auto searched = explain("--widths 9,6,3");
     EXPECT_GE(searched["runner_up"]["epoch_seconds_ratio"], 1);
-}
-
-// Columns as a terminal counts them.
-std::size_t widest_line(const std::string& text) {
-    std::size_t widest = 0, width = 0;
-    for (const char c : text) {
-        if (c == '\n') width = 0;
-        if (c != '\n' && (static_cast<unsigned char>(c) & 0xC0U) != 0x80U) widest = std::max(widest, ++width);
-    }
-    return widest;
 }
 
 std::string planned(const Folder& folder, const std::string& flags) {
@@ -294,6 +286,88 @@ TEST_F(ExplainRun, CandidatesCountFromOneAndSayTheirIndex) {
     write_text(run_, run.dump());
     EXPECT_THAT(gnnplan("explain --analyze " + run_).out, HasSubstr("candidate 2 of the plan (index 1)"));
     EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, HasSubstr("2 (index 1)"));
+}
+
+// The cells below this title, down to the next empty line.
+std::vector<std::string> cells_below(const std::string& title, const std::string& out) {
+    const auto cells = [](const std::string& line) {
+        static const std::regex gap("  +");
+        return std::vector<std::string>(std::sregex_token_iterator(line.begin(), line.end(), gap, -1), {});
+    };
+    std::vector<std::string> found;
+    std::ptrdiff_t column = -1;
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line) && (column < 0 || !line.empty());) {
+        const std::vector<std::string> row = cells(line);
+        if (column >= 0) found.push_back(row.at(static_cast<std::size_t>(column)));
+        const auto at = std::find(row.begin(), row.end(), title);
+        if (column < 0 && at != row.end()) column = at - row.begin();
+    }
+    return found;
+}
+
+// As in the table of plan.
+TEST_F(ExplainRun, TimesOfAPresetHaveTwoDigits) {
+    const std::string train =
+        plan_ + " --data " + folder_ / "graph.npz" + " --in-process --threads 1 --epochs 3 --autotune 0 ";
+    const auto expect_two_digits = [](const std::vector<std::string>& times) {
+        EXPECT_GT(times.size(), 3U);
+        for (const std::string& time : times) {
+            EXPECT_TRUE(std::regex_match(time, std::regex("([1-9][0-9]?0*|[0-9]\\.[0-9]|0) (ns|us|ms|s)"))) << time;
+        }
+    };
+    expect_two_digits(cells_below("time predicted", run_program(GNNRUN_TOOL, train).out));
+    expect_two_digits(cells_below("time predicted", run_program(GNNRUN_TOOL, train + "--dry-run").out));
+    expect_two_digits(cells_below("predicted", gnnplan("explain --analyze " + run_).out));
+}
+
+TEST_F(ExplainRun, LinesOfRunsFitATerminal) {
+    const std::string graph = folder_ / "graph.npz", deep = folder_ / "deep.json";
+    ASSERT_EQ(gnnplan("plan --graph " + graph + " --layers 12 --ranks 4 --machine a6000x8 -o " + deep).code, 0);
+    for (const std::string& plan : {plan_, deep}) {
+        const std::string train = plan + " --data " + graph + " --in-process --threads 1 -q ";
+        for (const std::string flags : {"--epochs 25 --eval-every 1", "--dry-run"}) {
+            const Outcome outcome = run_program(GNNRUN_TOOL, train + flags);
+            ASSERT_EQ(outcome.code, 0) << outcome.err;
+            EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;
+        }
+        ASSERT_EQ(run_program(GNNRUN_TOOL, train + "--epochs 5 --report " + run_).code, 0);
+        const std::string analysis = gnnplan("explain --analyze " + run_).out;
+        EXPECT_LE(widest_line(analysis), 100U) << analysis;
+    }
+}
+
+TEST_F(ExplainRun, RunsThatWereAskedOtherThingsAreSaidToDiffer) {
+    const std::string other = folder_ / "other.json";
+    ASSERT_EQ(
+        run_program(GNNRUN_TOOL, plan_ + " --data " + folder_ / "graph.npz" +
+                                     " --in-process --threads 1 --epochs 5 -q --lr 0.5 --seed 2 --report " + other)
+            .code,
+        0);
+    const Outcome outcome = gnnplan("compare " + run_ + " " + other);
+    EXPECT_THAT(outcome.out, HasSubstr("seed: 1 against 2\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("settings the runs differ in learning rate 0.01 against 0.5\n"));
+    EXPECT_EQ(gnnplan("compare --json " + run_ + " " + other).json()["settings_differences"]["learning rate"]["b"],
+              "0.5");
+    EXPECT_THAT(gnnplan("compare " + run_ + " " + run_).out, ::testing::Not(HasSubstr("settings")));
+    EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, ::testing::Not(HasSubstr("settings")));
+}
+
+TEST_F(ExplainRun, ARunThatWasCutShortOrResumedSaysSo) {
+    EXPECT_THAT(gnnplan("explain --analyze " + run_).out, ::testing::Not(HasSubstr("ended early")));
+    auto run = report();
+    run["ending"] = "patience";
+    run["ended"] = "no better validation accuracy in 5 evaluations";
+    run["resumed_after"] = 2;
+    write_text(run_, run.dump());
+    const std::string course =
+        "         resumed after epoch 2: its times are of later epochs; ended early: no better validation\n"
+        "         accuracy in 5 evaluations after epoch 5 of 5\n";
+    EXPECT_THAT(gnnplan("explain --analyze " + run_).out, HasSubstr(course));
+    EXPECT_THAT(gnnplan("compare " + plan_ + " " + run_).out, HasSubstr("(gnnplan.run/1)\n" + course));
+    const auto json = gnnplan("explain --json --analyze " + run_).json();
+    EXPECT_EQ(json["ending"], "patience");
+    EXPECT_EQ(json["resumed_after"], 2);
 }
 
 TEST_F(ExplainRun, TableForPeople) {

@@ -12,6 +12,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace gnnplan::tools {
 namespace {
 
@@ -67,6 +70,16 @@ TEST(Format, BytesAndSeconds) {
     EXPECT_EQ(format_seconds(2.25), "2.25 s");
     EXPECT_EQ(format_seconds(100), "100 s");
     EXPECT_EQ(format_seconds(0), "0 ns");
+}
+
+TEST(Format, LossesStayShort) {
+    EXPECT_EQ(format_loss(0.36994), "0.3699");
+    EXPECT_EQ(format_loss(99999.5), "99999.5000");
+    EXPECT_EQ(format_loss(1.5132392e24), "1.513e+24");
+    EXPECT_EQ(format_loss(std::numeric_limits<double>::infinity()), "inf");
+    for (const double sign : {-1.0, 1.0}) {
+        EXPECT_EQ(format_loss(std::copysign(std::numeric_limits<double>::quiet_NaN(), sign)), "nan");
+    }
 }
 
 TEST(Format, MemoryIsInBinaryUnitsAndLimitsAsWritten) {
@@ -126,6 +139,18 @@ TEST(Format, LastColumnIsBrokenAtSpacesWhereALineIsTooLong) {
     EXPECT_EQ(broken("one   ", 3), (std::vector<std::string>{"one", ""}));
     EXPECT_EQ(broken("", 5), std::vector<std::string>{""});
     EXPECT_EQ(labelled("graph", "x"), "graph    x\n");
+    EXPECT_EQ(labelled("time", "x", 12), "time        x\n");
+}
+
+TEST(Format, AColumnIsLeftOutWhereLinesWouldBeTooLong) {
+    Table table({{"step"}, {"shape", Align::right}, {"time"}});
+    table.add({"gemm", "1000x16", "1 ms"});
+    table.add_title("a line");
+    const std::string all = table.text(false);
+    table.leave_out_if_wider("shape", 19);
+    EXPECT_EQ(table.text(false), all);
+    table.leave_out_if_wider("shape", 18);
+    EXPECT_EQ(table.text(false), "step  time\ngemm  1 ms\na line\n");
 }
 
 TEST(Options, CountsAreDecimalDigitsWithinBounds) {

@@ -48,8 +48,9 @@ TEST(KeptCalibrations, MachinesListsThem) {
     cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
     const Outcome list = gnnplan("machines");
     EXPECT_EQ(list.code, 0) << list.err;
-    EXPECT_THAT(list.out,
-                ::testing::ContainsRegex("2x1 +threads +2031-01-02T.*" + cache.file("2x1") + " +stale: the CPU: "));
+    EXPECT_THAT(list.out, ::testing::ContainsRegex("2x1 +threads +2031-01-02T.* stale\n  " + cache.file("2x1") +
+                                                   "\n  stale: the CPU: "));
+    EXPECT_LE(widest_line(list.out), std::max<std::size_t>(100, cache.file("2x1").size() + 2)) << list.out;
     EXPECT_LT(list.out.find("2x1"), list.out.find("4x2"));
     const auto json = gnnplan("machines --json").json();
     EXPECT_EQ(json["schema"], "gnnplan.calibrations/1");

@@ -62,11 +62,13 @@ TEST(SweepSentences, TheFastestNumberOfRanksAndWhatFewerGive) {
             return at[0] == "2" ? 16.0 : at[0] == "4" ? four : 6.1;
         });
     };
-    EXPECT_THAT(scaling_sentences(sweep(10)), ElementsAre("8 ranks is the fastest; 4 gives 61 % of its speed"));
+    EXPECT_THAT(scaling_sentences(sweep(10)), ElementsAre("8 ranks are the fastest; 4 give 61 % of their speed"));
     EXPECT_THAT(scaling_sentences(sweep(7)),
-                ElementsAre("8 ranks is the fastest; 4 gives 87 % of its speed (a tie within 25 %)"));
+                ElementsAre("8 ranks are the fastest; 4 give 87 % of their speed (a tie within 25 %)"));
     const Sweep slower = sweep_of({numbers("ranks", {2, 4})}, [](const Texts& at) { return at[0] == "2" ? 1.0 : 3.0; });
-    EXPECT_THAT(scaling_sentences(slower), ElementsAre("2 ranks is the fastest, more take longer"));
+    const Sweep one = sweep_of({numbers("ranks", {1, 2})}, [](const Texts& at) { return at[0] == "1" ? 2.0 : 1.0; });
+    EXPECT_THAT(scaling_sentences(one), ElementsAre("2 ranks are the fastest; 1 gives 50 % of their speed"));
+    EXPECT_THAT(scaling_sentences(slower), ElementsAre("2 ranks are the fastest, more take longer"));
 }
 
 TEST(SweepSentences, WhatDoesNotFitIsSaid) {

@@ -56,7 +56,7 @@ TEST(SweepTool, SchemesAreComparedAlongTheRanks) {
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("ranks +1d +rdm +speed-up  efficiency\n"));
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("64 ranks: rdm is fastest, 1d "));
-    EXPECT_THAT(outcome.out, ::testing::ContainsRegex("ranks is the fastest; [0-9]+ gives [0-9]+ % of its speed"));
+    EXPECT_THAT(outcome.out, ::testing::ContainsRegex("ranks are the fastest; [0-9]+ give [0-9]+ % of their speed"));
     const auto crossing = gnnplan(full + "--json").json()["crossings"][0];
     EXPECT_EQ(crossing["slower"], "1d");
     EXPECT_EQ(crossing["along"], "ranks");
@@ -161,6 +161,14 @@ TEST(SweepTool, RangesAreToldHowToBeWritten) {
     EXPECT_THAT(gnnplan(problem + "--vary hidden=16-100").err, HasSubstr("--vary hidden=16,32,64,100"));
     EXPECT_THAT(gnnplan(problem + "--vary bandwidth=fast").err, HasSubstr("--vary bandwidth: 'fast' is no size"));
     EXPECT_THAT(gnnplan(problem + "--vary ranks=8:2").err, ::testing::Not(HasSubstr("write every value")));
+    EXPECT_THAT(gnnplan(problem + "--vary ranks=8:2").err, HasSubstr("write for example --vary ranks=2,4,8)"));
+    const auto said = [](const std::string& values) { return gnnplan(problem + "--vary " + values).err; };
+    EXPECT_THAT(said("bandwidth=10"), HasSubstr("write every value with its unit: --vary bandwidth=10GB)"));
+    EXPECT_THAT(said("bandwidth=10GB/s"), HasSubstr("write for example --vary bandwidth=10GB,100GB)"));
+    EXPECT_THAT(said("memory=8-32"), HasSubstr("write every value with its unit: --vary memory=8GiB,16GiB,32GiB)"));
+    EXPECT_THAT(said("memory=16"), ::testing::Not(HasSubstr("16MiB"))) << "one hint, not two";
+    EXPECT_THAT(said("memory"), HasSubstr("'memory' names no values (write for example --vary memory="));
+    EXPECT_THAT(said("latency"), HasSubstr("'latency' cannot be varied (ranks, "));
 }
 
 TEST(SweepTool, WhatMemoryIsNeededDoesNotDependOnTheLimit) {

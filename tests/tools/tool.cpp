@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,15 @@ Outcome run_program(const std::string& program, const std::string& arguments) {
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     outcome.err = read_text(errors);
     return outcome;
+}
+
+std::size_t widest_line(const std::string& text) {
+    std::size_t widest = 0, width = 0;
+    for (const char c : text) {
+        if (c == '\n') width = 0;
+        if (c != '\n' && (static_cast<unsigned char>(c) & 0xC0U) != 0x80U) widest = std::max(widest, ++width);
+    }
+    return widest;
 }
 
 Folder::Folder() {

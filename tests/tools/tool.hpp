@@ -20,6 +20,9 @@ struct Outcome {
 Outcome run_program(const std::string& program, const std::string& arguments);
 Outcome gnnplan(const std::string& arguments);
 
+// How many columns of a terminal a text takes: code points of its longest line.
+std::size_t widest_line(const std::string& text);
+
 // An empty folder that is removed at the end of the test.
 class Folder {
 public:

@@ -1,5 +1,5 @@
 // What is said of predictions for machines that were measured and for those that were not.
-#include "tools/gnnplan/trust.hpp"
+#include "tools/common/trust.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +38,8 @@ TEST(Trust, APresetHasTwoDigits) {
     Machine measured;
     measured.measured = true;
     EXPECT_EQ(format_seconds(0.00917, measured), "9.17 ms");
+    EXPECT_EQ(format_predicted(0.00917, false), "9.2 ms");
+    EXPECT_EQ(format_predicted(0.00917, true), "9.17 ms");
 }
 
 }  // namespace

@@ -171,6 +171,18 @@ TEST(Usage, WrongValuesAreSaidInWords) {
     EXPECT_THAT(gnnplan(plan + "--dropout 0.99999999999").err, HasSubstr("--dropout: must be at least 0 and below 1"));
 }
 
+// A terminal obeys what a file is called.
+TEST(Usage, ControlCharactersOfNamesAreNotSaid) {
+    for (const std::string command :
+         {"plan --graph ", "explain ", "validate ", "graph info ", "machines show ", "plan --cora"}) {
+        const Outcome outcome = gnnplan(command + "\"$(printf 'no\\033[31mthing\\nelse')\"");
+        EXPECT_NE(outcome.code, 0) << command;
+        EXPECT_EQ(outcome.err.find('\033'), std::string::npos) << command << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << command << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr("no?[31mthing?else")) << command;
+    }
+}
+
 TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
     EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err, HasSubstr("'--rank', did you mean --ranks?"));
     EXPECT_THAT(gnnplan("plan --versoin").err, HasSubstr("'--versoin', did you mean --version?"));
@@ -198,6 +210,13 @@ TEST(Usage, CommandsOfSubcommandsDoSomethingAlone) {
     EXPECT_EQ(gnnplan("datasets").out, gnnplan("datasets list").out);
     EXPECT_EQ(gnnplan("datasets --json").out, gnnplan("datasets list --json").out);
     EXPECT_EQ(gnnplan("machines").code, 0);
+}
+
+TEST(Usage, ListsFitATerminal) {
+    for (const char* list : {"datasets", "machines list"}) {
+        const std::string out = gnnplan(list).out;
+        EXPECT_LE(widest_line(out), 100U) << out;
+    }
 }
 
 TEST(Usage, CardsAndFilesAreToldApart) {

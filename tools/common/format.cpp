@@ -87,6 +87,12 @@ std::string format_number(double value) {
     return text;
 }
 
+std::string format_loss(double loss) {
+    constexpr double largest_in_full = 1e5;
+    if (std::isnan(loss)) return "nan";
+    return std::abs(loss) < largest_in_full ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
+}
+
 std::string format_bytes(std::int64_t bytes) { return scaled_volume(static_cast<double>(bytes)).text(); }
 
 std::string format_memory(std::int64_t bytes) { return memory_text(bytes); }

@@ -60,8 +60,8 @@ std::string wrapped(std::string_view first, std::string_view further, std::strin
     return all;
 }
 
-std::string labelled(std::string_view label, std::string_view text) {
-    const std::string blanks(9, ' ');
+std::string labelled(std::string_view label, std::string_view text, std::size_t begin) {
+    const std::string blanks(begin, ' ');
     return wrapped(std::string(label) + blanks.substr(std::min(blanks.size(), label.size())), blanks, text);
 }
 

@@ -26,7 +26,7 @@ std::vector<std::string> broken(std::string_view text, std::size_t width, std::s
 std::string wrapped(std::string_view first, std::string_view further, std::string_view text,
                     std::string_view separator = " ");
 
-// "label    text", with further lines under the beginning of the text.
-std::string labelled(std::string_view label, std::string_view text);
+// "label    text", with further lines under the beginning of the text, which is `begin` columns from the left.
+std::string labelled(std::string_view label, std::string_view text, std::size_t begin = 9);
 
 }  // namespace gnnplan::tools

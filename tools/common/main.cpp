@@ -25,8 +25,6 @@ constexpr std::size_t option_column = 32;
 
 int code_of(ErrorCode code) { return static_cast<int>(code); }
 
-void say_error(const std::string& message) { say("error: {}\n", message); }
-
 // Results that did not arrive are an error, too, unless there is another one.
 int code_after_printing(int code) { return finish_printing() || code != ok ? code : code_of(ErrorCode::io); }
 
@@ -154,6 +152,8 @@ std::string in_words(const std::string& text) {
 }
 
 }  // namespace
+
+void say_error(std::string_view message) { say("error: {}\n", io::printable(message)); }
 
 void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
             std::string& color) {

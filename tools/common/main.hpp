@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gnnplan::tools {
@@ -36,6 +37,10 @@ struct EarlyEnd {
 
 // Parses; nothing when the work can start. With `speaks` help is printed; errors are the caller's to say.
 std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, bool speaks);
+
+// "error: ..." on stderr, the only way in which errors are said. Control characters, which names of files may have and
+// terminals obey, are shown as question marks.
+void say_error(std::string_view message);
 
 // Runs `work`. An Error is printed to stderr as "error: ..." and its code returned; any other exception is 70. stdout
 // is flushed; when that fails the code is 74.

@@ -48,6 +48,18 @@ std::size_t Table::width() const {
     return width;
 }
 
+void Table::leave_out_if_wider(std::string_view title, std::size_t width) {
+    if (this->width() <= width) return;
+    const auto column =
+        std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.title == title; });
+    ensure(column != columns_.end(), "a table has the column that is left out of it");
+    const auto at = column - columns_.begin();
+    columns_.erase(column);
+    for (Row& row : rows_) {
+        if (!row.title) row.cells.erase(row.cells.begin() + at);
+    }
+}
+
 std::string Table::html() const {
     const auto row_of = [&](const char* element, const char* attributes, const auto& cell_of) {
         std::string out = std::string("<tr") + attributes + ">";

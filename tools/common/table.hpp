@@ -27,7 +27,9 @@ public:
     // Where a line would be longer than `width`, the last column's cell goes on below itself, broken at spaces.
     std::string text(bool color, std::size_t width = std::string::npos) const;
     std::size_t width() const;  // of the longest line of text()
-    std::string html() const;   // a <table>; emphasised rows have the class "best"
+    // Without the column of this title where lines are longer than `width`.
+    void leave_out_if_wider(std::string_view title, std::size_t width);
+    std::string html() const;  // a <table>; emphasised rows have the class "best"
 
 private:
     struct Row {

@@ -98,6 +98,7 @@ Analysis analyse(const RunReport& report, const std::optional<ProfileOrigin>& pr
     if (report.steps.empty()) throw Error(ErrorCode::data, "the report has no steps to analyse");
     Analysis analysis;
     analysis.epoch = {report.predicted.epoch_seconds, report.measured.epoch_seconds};
+    analysis.calibrated = !profile || profile->measured;
     double steps = 0;
     analysis.steps.reserve(report.steps.size());
     for (const StepRecord& record : report.steps) {

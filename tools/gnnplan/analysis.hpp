@@ -57,6 +57,7 @@ struct Hint {
 
 struct Analysis {
     TimePair epoch;
+    bool calibrated = true;  // predictions are of a machine that was measured, as far as is known
     // By how much the steps' times, each the largest over ranks, add up to more than the epoch: ranks that wait at one
     // step for what others spent in another.
     double waiting_seconds = 0;

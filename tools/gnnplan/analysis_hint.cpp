@@ -195,7 +195,10 @@ bool oversubscribed(const RunReport& report) {
 
 // Whether activations were costed with a dropout that the run did not ask for.
 bool idle_dropout(const Analysis& analysis, const RunReport& report) {
-    if (report.command_line.empty() || report.command_line.find(" --dropout") != std::string::npos) return false;
+    const bool known = report.settings || !report.command_line.empty();
+    const bool drops =
+        report.settings ? report.settings->dropout > 0 : report.command_line.find(" --dropout") != std::string::npos;
+    if (!known || drops) return false;
     return std::any_of(analysis.steps.begin(), analysis.steps.end(), [](const StepAnalysis& step) {
         return step.name.ends_with(".activate") && step.seconds.ratio().value_or(1) * same_factor < 1;
     });

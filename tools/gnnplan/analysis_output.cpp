@@ -1,9 +1,12 @@
 #include "tools/gnnplan/analysis_output.hpp"
 
+#include "planner/io/enum_names.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
+#include "tools/common/run_course.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 
 #include <fmt/format.h>
@@ -26,22 +29,22 @@ std::string bytes_text(std::int64_t bytes) { return bytes > 0 ? format_bytes(byt
 
 std::string step_table(const Analysis& analysis, bool color) {
     Table table({{"step"},
-                 {"work"},
                  {"shape", Align::right},
                  {"bytes", Align::right},
                  {"predicted", Align::right},
                  {"measured", Align::right},
                  {"ratio", Align::right},
                  {"off by", Align::right},
-                 {"of all error", Align::right},
+                 {"of error", Align::right},
                  {"worst"}});
     for (const StepAnalysis& step : analysis.steps) {
-        table.add({step.name, std::string(text_of(step.work)), fmt::format("{}x{}", step.rows, step.columns),
-                   bytes_text(step.bytes), format_seconds(step.seconds.predicted),
-                   format_seconds(step.seconds.measured), ratio_text(step.seconds), error_text(step.seconds),
-                   fmt::format("{:.0f} %", 100 * step.share), step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
+        table.add({step.name, fmt::format("{}x{}", step.rows, step.columns), bytes_text(step.bytes),
+                   format_predicted(step.seconds.predicted, analysis.calibrated), format_seconds(step.seconds.measured),
+                   ratio_text(step.seconds), error_text(step.seconds), fmt::format("{:.0f} %", 100 * step.share),
+                   step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
                   step.worst > 0);
     }
+    table.leave_out_if_wider("shape", line_width);
     return table.text(color);
 }
 
@@ -57,11 +60,11 @@ std::string totals_table(const Analysis& analysis, bool color) {
     for (const WorkTotal& total : analysis.totals) {
         bytes += total.bytes;
         table.add({std::string(text_of(total.work)), std::to_string(total.steps), bytes_text(total.bytes),
-                   format_seconds(total.seconds.predicted), format_seconds(total.seconds.measured),
-                   ratio_text(total.seconds), error_text(total.seconds)});
+                   format_predicted(total.seconds.predicted, analysis.calibrated),
+                   format_seconds(total.seconds.measured), ratio_text(total.seconds), error_text(total.seconds)});
     }
     table.add({"one epoch", std::to_string(analysis.steps.size()), bytes_text(bytes),
-               format_seconds(analysis.epoch.predicted), format_seconds(analysis.epoch.measured),
+               format_predicted(analysis.epoch.predicted, analysis.calibrated), format_seconds(analysis.epoch.measured),
                ratio_text(analysis.epoch), error_text(analysis.epoch)},
               true);
     return table.text(color);
@@ -100,10 +103,13 @@ io::Document encode(const WorkTotal& total) {
 }  // namespace
 
 std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
-    const std::string head = fmt::format(
-        "run      candidate {} of the plan (index {}): {}\n         on {} rank{} ({}), {} thread{} each\n\n",
-        report.chosen + 1, report.chosen, configuration_text(report.configuration), report.ranks,
-        report.ranks == 1 ? "" : "s", report.communicator, report.threads, report.threads == 1 ? "" : "s");
+    const std::string course = course_text(report);
+    const std::string head =
+        labelled("run", fmt::format("candidate {} of the plan (index {}): {}", report.chosen + 1, report.chosen,
+                                    configuration_text(report.configuration))) +
+        labelled("", fmt::format("on {} rank{} ({}), {} thread{} each", report.ranks, report.ranks == 1 ? "" : "s",
+                                 report.communicator, report.threads, report.threads == 1 ? "" : "s")) +
+        (course.empty() ? "" : labelled("", course)) + "\n";
     const std::string waiting =
         analysis.waiting_seconds > 0
             ? fmt::format("Steps, each of its slowest rank, add up to {} more than the epoch: ranks waiting.\n",
@@ -125,6 +131,8 @@ io::Document encode(const Analysis& analysis, const RunReport& report) {
                                                   {"configuration", io::encode(report.configuration)},
                                                   {"epoch", std::move(epoch)},
                                                   {"waiting_seconds", analysis.waiting_seconds}});
+    if (report.ending) document.set("ending", io::name_of(*report.ending));
+    if (report.resumed_after) document.set("resumed_after", *report.resumed_after);
     document.set("steps", std::move(steps)).set("totals", std::move(totals));
     return document.set("hint", io::Document::object({{"cause", analysis.hint.cause}, {"text", analysis.hint.text}}));
 }

@@ -4,6 +4,7 @@
 #include "planner/io/machine.hpp"
 #include "planner/io/parse.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -52,6 +53,13 @@ io::Document encode(const catalog::Card& card) {
                                  {"note", card.note}});
 }
 
+// What stands before details, which `show` has.
+std::string short_source(const std::string& source, const char* details) {
+    std::string text = source.substr(0, source.find_first_of(details));
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+}
+
 std::string cell(std::int64_t value) { return value > 0 ? format_count(value) : "-"; }
 
 int show_cards(const Context& context, std::span<const catalog::Card> cards, bool json) {
@@ -71,9 +79,9 @@ int show_cards(const Context& context, std::span<const catalog::Card> cards, boo
     for (const catalog::Card& card : cards) {
         table.add({catalog::selector_of(card), format_count(card.vertices) + (card.rounded ? " ~" : ""),
                    format_count(card.nonzeros), cell(card.features), cell(card.classes), card.symmetric ? "yes" : "no",
-                   card.source});
+                   short_source(card.source, ";(")});
     }
-    print(table.text(use_color(context.color)));
+    print(table.text(use_color(context.color), line_width));
     return 0;
 }
 
@@ -158,7 +166,7 @@ io::Document encode(const KeptCalibration& kept) {
          {"file", kept.file}});
 }
 
-// Whether plans may rely on it, and why not.
+// "yes", or a word and why plans may not rely on it.
 std::string holds(const KeptCalibration& kept) {
     if (!kept.stale.empty()) return fmt::format("stale: {}", fmt::join(kept.stale, "; "));
     const auto& calibration = kept.profile.machine.calibration;
@@ -184,13 +192,17 @@ int list_calibrations(const Context& context, const ListOptions& options) {
                  {"date"},
                  {"measurements", Align::right},
                  {"error", Align::right},
-                 {"file"},
                  {"holds"}});
     for (const KeptCalibration& k : kept) {
         const auto& calibration = k.profile.machine.calibration;
+        const std::string reason = holds(k);
         table.add({calibration_kind(k.profile), calibration_ranks(k.profile), calibration_date(k.profile),
                    std::to_string(k.profile.samples.size()),
-                   calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-", k.file, holds(k)});
+                   calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-",
+                   reason.substr(0, reason.find(':'))});
+        table.add_title("  " + k.file);  // whole, to be copied, however long it is
+        if (reason == "yes") continue;
+        for (const std::string& line : broken(reason, line_width - 2)) table.add_title("  " + line);
     }
     print(table.text(use_color(context.color)));
     return 0;
@@ -214,9 +226,9 @@ int list_machines(const Context& context, const ListOptions& options) {
     for (const Machine& machine : catalog::machines()) {
         table.add({machine.name, std::to_string(machine.ranks_per_node), limit_text(machine.memory_per_rank),
                    rate(machine.intra_node.bytes_per_second, "GB/s"), rate(machine.inter_node.bytes_per_second, "GB/s"),
-                   machine.source.substr(0, machine.source.find_first_of(":,"))});
+                   short_source(machine.source, ":,")});
     }
-    print(table.text(use_color(context.color)));
+    print(table.text(use_color(context.color), line_width));
     return 0;
 }
 

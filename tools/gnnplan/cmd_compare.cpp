@@ -3,11 +3,11 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/comparison.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -35,6 +35,20 @@ std::string differences_text(const Comparison& comparison) {
                        fmt::format("{}: {} against {}", d.name, d.a, d.b));
     }
     return out;
+}
+
+std::string side_text(const char* name, const Side& side) {
+    return fmt::format("{}        {} ({})\n", name, side.file, side.schema) +
+           (side.course.empty() ? "" : labelled("", side.course));
+}
+
+std::string settings_text(const std::vector<Difference>& settings) {
+    if (settings.empty()) return "";
+    std::vector<std::string> texts;
+    texts.reserve(settings.size());
+    for (const Difference& d : settings) texts.push_back(fmt::format("{} {} against {}", d.name, d.a, d.b));
+    const std::string text = fmt::format("the runs differ in {}", fmt::join(texts, ", "));
+    return wrapped("settings ", std::string(9, ' '), text, ", ");
 }
 
 using Format = std::function<std::string(double)>;
@@ -109,9 +123,8 @@ std::string human_text(const Comparison& comparison, bool color) {
     for (const Compared& c : comparison.kind_bytes) {
         if (c.a.value_or(0) != 0 || c.b.value_or(0) != 0) add_row(table, "  " + c.name, c, bytes_text);
     }
-    return fmt::format("A        {} ({})\nB        {} ({})\n{}\n{}", comparison.a.file, comparison.a.schema,
-                       comparison.b.file, comparison.b.schema, differences_text(comparison), table.text(color)) +
-           trust_text(comparison);
+    return side_text("A", comparison.a) + side_text("B", comparison.b) + differences_text(comparison) +
+           settings_text(comparison.settings) + "\n" + table.text(color) + trust_text(comparison);
 }
 
 // Each said once, if it is of both.

@@ -8,6 +8,7 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/analysis_output.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
@@ -15,7 +16,6 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/pytorch.hpp"
-#include "tools/gnnplan/trust.hpp"
 #include "tools/gnnplan/worth.hpp"
 
 #include <fmt/format.h>
@@ -188,11 +188,11 @@ std::optional<ProfileOrigin> profile_of(const RunReport& report, const std::stri
         if (plan.fingerprints.content != report.fingerprints.content) {
             throw Error(ErrorCode::mismatch, "the run is of another plan", plan_file, "leave the plan out");
         }
-        return ProfileOrigin{plan.machine.name, plan.machine.measured};
+        return ProfileOrigin{plan.machine.name, calibrated(plan.machine)};
     }
     for (const Machine& preset : catalog::machines()) {
         if (io::machine_fingerprint(preset) == report.fingerprints.machine) {
-            return ProfileOrigin{preset.name, preset.measured};
+            return ProfileOrigin{preset.name, calibrated(preset)};
         }
     }
     return std::nullopt;

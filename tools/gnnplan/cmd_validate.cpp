@@ -1,9 +1,11 @@
 // gnnplan validate: is a file what it says it is, and does a plan fit a machine.
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
+#include "planner/io/parse.hpp"
 #include "planner/io/report.hpp"
 #include "planner/io/schema.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
 #include "tools/common/streams.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -89,7 +91,7 @@ void show(const std::vector<Verdict>& verdicts, bool json) {
         for (const Verdict& verdict : verdicts) {
             if (verdict.error.empty()) print(fmt::format("{}: ok ({})\n", verdict.file, verdict.schema));
             if (!verdict.error.empty() && verdict.code == ErrorCode::answer_no)
-                print(fmt::format("invalid: {}\n", verdict.error));
+                print(fmt::format("invalid: {}\n", io::printable(verdict.error)));
         }
         return;
     }
@@ -114,7 +116,7 @@ int run_validate(const Context&, const ValidateOptions& options) {
     int code = 0;
     for (const Verdict& verdict : verdicts) {
         if (verdict.error.empty()) continue;
-        if (verdict.code != ErrorCode::answer_no) say("error: {}\n", verdict.error);
+        if (verdict.code != ErrorCode::answer_no) say_error(verdict.error);
         code = std::max(code, static_cast<int>(verdict.code));
     }
     return code;

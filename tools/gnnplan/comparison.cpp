@@ -8,6 +8,7 @@
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
 #include "planner/io/schema.hpp"
+#include "tools/common/run_course.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/explanation.hpp"
 
@@ -32,10 +33,36 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Configur
             {"constant input", c.constant_input ? "yes" : "no"}};
 }
 
+std::vector<std::pair<std::string, std::string>> settings_of(const std::optional<RunSettings>& settings) {
+    if (!settings) return {};
+    const auto yes_or_no = [](bool value) { return std::string(value ? "yes" : "no"); };
+    return {{"epochs asked for", std::to_string(settings->epochs)},
+            {"learning rate", fmt::format("{}", settings->learning_rate)},
+            {"weight decay", fmt::format("{}", settings->weight_decay)},
+            {"decay of all layers", yes_or_no(settings->decay_all)},
+            {"dropout", fmt::format("{}", settings->dropout)},
+            {"input dropout", fmt::format("{}", settings->input_dropout)},
+            {"feature normalisation", settings->feature_norm},
+            {"best weights kept", yes_or_no(settings->keep_best)},
+            {"patience", settings->patience ? std::to_string(*settings->patience) : "none"},
+            {"first weights", settings->first_weights.value_or("drawn")}};
+}
+
 // The value under `name`, nullptr when the side does not say.
 const std::string* find(const std::vector<std::pair<std::string, std::string>>& pairs, const std::string& name) {
     const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == name; });
     return found == pairs.end() ? nullptr : &found->second;
+}
+
+// What differs of what both say.
+std::vector<Difference> differences(const std::vector<std::pair<std::string, std::string>>& a,
+                                    const std::vector<std::pair<std::string, std::string>>& b) {
+    std::vector<Difference> found;
+    for (const auto& [name, value] : a) {
+        const std::string* other = find(b, name);
+        if (other != nullptr && *other != value) found.push_back({name, value, *other});
+    }
+    return found;
 }
 
 void add_kinds(std::map<std::string, KindCost>& kinds, const std::vector<StepRecord>& steps) {
@@ -133,6 +160,10 @@ Side side_of(const RunReport& report) {
                     {"seed", std::to_string(report.seed)},
                     {"epochs", std::to_string(report.epochs.size())}};
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
+    side.course = course_text(report);
+    side.ending = report.ending;
+    side.resumed_after = report.resumed_after;
+    side.settings = settings_of(report.settings);
     side.configuration = configuration_of(report.configuration);
     side.configuration.insert(side.configuration.begin(),
                               {"candidate", fmt::format("{} (index {})", report.chosen + 1, report.chosen)});
@@ -179,10 +210,8 @@ std::optional<bool> Comparison::tie() const {
 
 Comparison compare(Side a, Side b) {
     Comparison comparison;
-    for (const auto& [name, value] : a.problem) {
-        const std::string* other = find(b.problem, name);
-        if (other != nullptr && *other != value) comparison.problem.push_back({name, value, *other});
-    }
+    comparison.problem = differences(a.problem, b.problem);
+    comparison.settings = differences(a.settings, b.settings);
     for (const auto& [name, value] : a.configuration) {
         comparison.configuration.push_back({name, value, *find(b.configuration, name)});
     }
@@ -203,7 +232,10 @@ Comparison compare(Side a, Side b) {
 
 io::Document encode(const Comparison& comparison) {
     const auto name = [](const Side& side) {
-        return io::Document::object({{"file", side.file}, {"schema", side.schema}});
+        io::Document object = io::Document::object({{"file", side.file}, {"schema", side.schema}});
+        if (side.ending) object.set("ending", io::name_of(*side.ending));
+        if (side.resumed_after) object.set("resumed_after", *side.resumed_after);
+        return object;
     };
     const Machine* machine = comparison.machine();
     const std::optional<bool> tie = comparison.tie();
@@ -211,6 +243,7 @@ io::Document encode(const Comparison& comparison) {
                                  {"a", name(comparison.a)},
                                  {"b", name(comparison.b)},
                                  {"problem_differences", encode(comparison.problem)},
+                                 {"settings_differences", encode(comparison.settings)},
                                  {"configuration", encode(comparison.configuration)},
                                  {"epoch_seconds", encode(comparison.seconds)},
                                  {"model_error", machine ? io::Document(cost::model_error(*machine)) : io::Document()},

@@ -24,7 +24,11 @@ struct KindCost {
 // What is compared of a plan's chosen candidate or of a run.
 struct Side {
     std::string file, schema;
-    std::vector<std::pair<std::string, std::string>> problem;  // "ranks" -> "4"; what a file does not say is left out
+    std::string course;  // course_text() of a run
+    std::optional<Ending> ending;
+    std::optional<std::int64_t> resumed_after;
+    std::vector<std::pair<std::string, std::string>> problem;   // "ranks" -> "4"; what a file does not say is left out
+    std::vector<std::pair<std::string, std::string>> settings;  // "learning rate" -> "0.01"; none of a plan
     std::vector<std::pair<std::string, std::string>> configuration;  // "grid" -> "2x2"
     std::optional<double> predicted_seconds, measured_seconds;       // of an epoch
     std::int64_t total_bytes = 0, max_rank_bytes = 0, peak_bytes = 0;
@@ -53,6 +57,7 @@ struct Difference {
 struct Comparison {
     Side a, b;
     std::vector<Difference> problem;        // what differs, of what both say
+    std::vector<Difference> settings;       // of two runs, what differs
     std::vector<Difference> configuration;  // all of it
     std::vector<Compared> seconds, bytes;
     std::vector<Compared> kind_seconds,

@@ -4,8 +4,8 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/ir/memory.hpp>

@@ -3,11 +3,11 @@
 #include "planner/io/document.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/pytorch_layout.hpp"
 #include "tools/gnnplan/pytorch_source.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
-#include "tools/gnnplan/trust.hpp"
+#include "tools/common/trust.hpp"
 
 #include <fmt/format.h>
 

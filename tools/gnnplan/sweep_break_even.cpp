@@ -3,8 +3,8 @@
 #include "planner/cost/predict.hpp"
 #include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 

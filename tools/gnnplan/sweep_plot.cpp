@@ -2,12 +2,12 @@
 
 #include "planner/cost/tie.hpp"
 #include "tools/common/format.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
 #include "tools/gnnplan/sweep_contest.hpp"
 #include "tools/gnnplan/sweep_sentences.hpp"
 #include "tools/gnnplan/sweep_units.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 

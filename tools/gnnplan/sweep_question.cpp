@@ -1,6 +1,7 @@
 #include "tools/gnnplan/sweep_question.hpp"
 
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 
@@ -22,6 +23,8 @@ std::int64_t whole(const Setting& setting) { return static_cast<std::int64_t>(*s
 struct Variable {
     const char* name;
     const char* key;
+    const char* example;                 // values as they are written
+    const char* unit;                    // of a number written without one, in hints
     double (*read)(const std::string&);  // nullptr: a name
     void (*apply)(Question&, const Setting&);
 };
@@ -53,26 +56,28 @@ void apply_scheme(Question& question, const Setting& setting) {
 }
 
 constexpr std::array<Variable, 8> variables{
-    {{"ranks", "ranks", read_ranks, [](Question& q, const Setting& s) { q.shape.ranks = whole(s); }},
-     {"replication", "replication", read_ranks, [](Question& q, const Setting& s) { q.search.replication = whole(s); }},
-     {"hidden", "hidden", read_width,
+    {{"ranks", "ranks", "2,4,8", "", read_ranks, [](Question& q, const Setting& s) { q.shape.ranks = whole(s); }},
+     {"replication", "replication", "1,2,4", "", read_ranks,
+      [](Question& q, const Setting& s) { q.search.replication = whole(s); }},
+     {"hidden", "hidden", "64,128", "", read_width,
       [](Question& q, const Setting& s) {
           check_widths(q, "hidden");
           q.shape.hidden = whole(s);
       }},
-     {"layers", "layers", read_layers,
+     {"layers", "layers", "2,3,4", "", read_layers,
       [](Question& q, const Setting& s) {
           check_widths(q, "layers");
           q.shape.layers = whole(s);
       }},
-     {"bandwidth", "bandwidth_bytes_per_second", read_size,
+     {"bandwidth", "bandwidth_bytes_per_second", "10GB,100GB", "GB", read_size,
       [](Question& q, const Setting& s) {
           set_bandwidth(q.machine, q.machine.intra_node, *s.number);
           set_bandwidth(q.machine, q.machine.inter_node, *s.number);
       }},
-     {"memory", "memory_bytes", read_size, [](Question& q, const Setting& s) { q.search.memory = whole(s); }},
-     {"scheme", "scheme", nullptr, apply_scheme},
-     {"grid", "grid", nullptr, [](Question& q, const Setting& s) {
+     {"memory", "memory_bytes", "16GiB,32GiB", "GiB", read_size,
+      [](Question& q, const Setting& s) { q.search.memory = whole(s); }},
+     {"scheme", "scheme", "1d,rdm,full", "", nullptr, apply_scheme},
+     {"grid", "grid", "2x4,4x2", "", nullptr, [](Question& q, const Setting& s) {
           parse_grid(s.text);  // wrong text is wrong usage of the whole sweep, not of a point
           q.search.grid = s.text;
       }}}};
@@ -98,14 +103,30 @@ std::string doubled_list(const std::string& text) {
     return low < high ? list + "," + std::to_string(high) : list;
 }
 
+// How to write values: those that `text` seems to mean, else an example.
+std::string how_to_write(const Variable& varied, const std::string& text) {
+    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    const bool needs_unit = *varied.unit != '\0';
+    const std::string list = doubled_list(text);
+    std::string meant;
+    for (const std::string& value : split(list.empty() ? text : list, ",")) {
+        meant += (meant.empty() ? "" : ",") + value + varied.unit;
+    }
+    const bool known = !list.empty() || (needs_unit && digits);
+    const char* how = !known       ? "write for example"
+                      : needs_unit ? "write every value with its unit:"
+                                   : "write every value:";
+    return fmt::format("{} --vary {}={}", how, varied.name, known ? meant : varied.example);
+}
+
 // Throws Error{usage} that names what varies and shows how to write it.
 double read_number(const Variable& varied, const std::string& text) {
     try {
         return varied.read(text);
     } catch (const Error& error) {
-        const std::string list = doubled_list(text);
-        throw Error(ErrorCode::usage, error.what(), fmt::format("--vary {}", varied.name),
-                    list.empty() ? "" : fmt::format("write every value: --vary {}={}", varied.name, list));
+        std::string what = error.what();
+        if (!error.hint().empty()) what.erase(what.rfind(" (" + error.hint()));
+        throw Error(ErrorCode::usage, what, fmt::format("--vary {}", varied.name), how_to_write(varied, text));
     }
 }
 
@@ -149,10 +170,10 @@ SelectResult answer(const Question& question) {
 
 Variation parse_variation(const std::string& text) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) {
-        throw Error(ErrorCode::usage, "'" + text + "' names no values", "--vary", "write for example ranks=2,4,8");
-    }
     const Variable& varied = variable(text.substr(0, equals));
+    if (equals == std::string::npos) {
+        throw Error(ErrorCode::usage, "'" + text + "' names no values", "--vary", how_to_write(varied, ""));
+    }
     Variation variation{varied.name, varied.key, {}};
     for (std::size_t begin = equals + 1; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());

@@ -2,11 +2,11 @@
 
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/sweep_contest.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 

@@ -123,7 +123,7 @@ std::string scaling_sentence(const Sweep& sweep, const Race& race, const Variati
         if (best == fastest) break;
         if (best != nullptr) fewer.emplace_back(number, seconds_of(best));
     }
-    std::string text = number + (number == "1" ? " rank" : " ranks") + " is the fastest";
+    std::string text = number + (number == "1" ? " rank is the fastest" : " ranks are the fastest");
     if (fewer.empty()) {
         const auto planned = std::count_if(race.contests.begin(), race.contests.end(),
                                            [](const Contest& contest) { return contest.fastest() != nullptr; });
@@ -131,7 +131,8 @@ std::string scaling_sentence(const Sweep& sweep, const Race& race, const Variati
     }
     const auto share = [&](const auto& other) {
         const bool tie = cost::tie(other.second, seconds_of(fastest), sweep.machine);
-        return fmt::format("{} gives {:.0f} % of its speed{}", other.first, 100 * seconds_of(fastest) / other.second,
+        return fmt::format("{} {:.0f} % of their speed{}", other.first + (other.first == "1" ? " gives" : " give"),
+                           100 * seconds_of(fastest) / other.second,
                            tie ? " (a tie within " + tie_text(sweep.machine) + ")" : "");
     };
     text += "; " + share(fewer.back());

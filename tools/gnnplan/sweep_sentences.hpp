@@ -16,7 +16,7 @@ std::vector<std::string> sweep_sentences(const Sweep& sweep);
 // The first ones, so that there are no more than max_sentences; the last says how many are left out.
 std::vector<std::string> most_telling(std::vector<std::string> sentences);
 
-// For each race along ranks: "8 ranks is the fastest; 4 gives 61 % of its speed".
+// For each race along ranks: "8 ranks are the fastest; 4 give 61 % of their speed".
 std::vector<std::string> scaling_sentences(const Sweep& sweep);
 
 // For each race between several: "8 ranks: 1d is fastest, 1.5d 7 % behind (a tie within 25 %), paper 2.3x; 1d leads or

@@ -5,8 +5,8 @@
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnplan/configuration_text.hpp"
-#include "tools/gnnplan/trust.hpp"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include "runtime/train/trials.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -99,7 +100,7 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
         table.add({name_of(step.phase), step.name, std::string(kind_of(step.operation)),
                    fmt::format("{} x {}", subject.rows, subject.columns),
                    format_bytes(sent_bytes(schedule, step, *counts)),
-                   format_seconds(candidate.predicted.step_seconds[i])});
+                   format_seconds(candidate.predicted.step_seconds[i], plan.machine)});
     }
     return text + "\n" + table.text(color);
 }

@@ -149,6 +149,19 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     return options;
 }
 
+RunSettings run_settings(const RunFlags& flags, const train::TrainOptions& options) {
+    return {.epochs = options.epochs,
+            .learning_rate = options.learning_rate,
+            .weight_decay = options.weight_decay,
+            .decay_all = options.decay_all,
+            .dropout = options.dropout,
+            .input_dropout = options.features_dropout(),
+            .feature_norm = flags.feature_norm,
+            .keep_best = options.keep_best,
+            .patience = options.patience,
+            .first_weights = flags.load_weights};
+}
+
 data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan) {
     data::DatasetOptions options =
         train::dataset_options(plan, flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none);

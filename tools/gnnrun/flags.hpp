@@ -58,6 +58,9 @@ void add_flags(CLI::App& app, RunFlags& flags);
 // not say how many each rank has.
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan);
 
+// The same for the report.
+RunSettings run_settings(const RunFlags& flags, const train::TrainOptions& options);
+
 // How the data is read for this plan. Throws Error{mismatch} when --split is not the plan's split.
 data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan);
 

@@ -120,12 +120,12 @@ std::optional<int> parse_everywhere(comm::Communicator& world, CLI::App& app, in
                                                                                        : "error: " + end->error);
     const auto differs = std::find_if(all.begin(), all.end(), [&](const std::string& text) { return text != all[0]; });
     if (differs == all.end()) {
-        if (end && speaks && !end->error.empty()) say("error: {}\n", end->error);
+        if (end && speaks && !end->error.empty()) say_error(end->error);
         return end ? std::optional(end->code) : std::nullopt;
     }
     for (std::size_t rank = 0; speaks && rank < all.size(); ++rank) {
-        if (all[rank].starts_with("error: ")) say("error: rank {}: {}\n", rank, all[rank].substr(7));
-        if (all[rank] == "helps") say("error: rank {} was asked for help, and others to run\n", rank);
+        if (all[rank].starts_with("error: ")) say_error(fmt::format("rank {}: {}", rank, all[rank].substr(7)));
+        if (all[rank] == "helps") say_error(fmt::format("rank {} was asked for help, and others to run", rank));
     }
     return static_cast<int>(ErrorCode::usage);
 }

@@ -17,7 +17,7 @@ constexpr double percent = 100;
 }  // namespace
 
 std::string describe(const EpochRecord& epoch) {
-    std::string text = fmt::format("loss {:.4f}", epoch.loss);
+    std::string text = "loss " + format_loss(epoch.loss);
     const auto add = [&](const char* name, const std::optional<double>& accuracy) {
         if (accuracy) text += fmt::format("  {} {:.1f} %", name, percent * *accuracy);
     };

@@ -13,7 +13,7 @@
 #include "tools/common/table.hpp"
 #include "tools/common/version.hpp"
 #include "tools/gnnrun/artifacts.hpp"
-#include "tools/gnnrun/discards.hpp"
+#include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/progress.hpp"
@@ -58,7 +58,7 @@ void Session::open_data() {
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
     if (speaks_ && !flags_.quiet) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
-    if (const auto note = discard_note(plan_, options_); note && speaks_ && !flags_.quiet) {
+    if (const auto note = dropout_note(plan_, flags_, options_); note && speaks_ && !flags_.quiet) {
         say("{}\n", *note);
     }
     options_.load_seconds = clock_.now() - start;
@@ -118,7 +118,7 @@ std::unique_ptr<Watchdog> Session::make_watchdog(comm::Communicator& comm, bool 
     return std::make_unique<Watchdog>(
         std::chrono::seconds(flags_.timeout), comm.heartbeats(), std::move(mine), [](const std::string& what) {
             if (!what.empty())
-                say("error: {} (a longer --timeout waits longer; --resume goes on from the last checkpoint)\n", what);
+                say_error(what + " (a longer --timeout waits longer; --resume goes on from the last checkpoint)");
             std::_Exit(static_cast<int>(ErrorCode::unavailable));
         });
 }
@@ -260,6 +260,7 @@ int Session::finish(const std::string& communicator, int processes) {
         report_->checkpoints = checkpoints_->totals();
     report_->tool_version = version();
     report_->command_line = command_line(flags_.arguments);
+    report_->settings = run_settings(flags_, options_);
     report_->backend = flags_.backend;
     report_->communicator = communicator;
     if (trace_) {
@@ -267,7 +268,7 @@ int Session::finish(const std::string& communicator, int processes) {
         trace_->command_line = report_->command_line;
     }
     const bool written = write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_});
-    print(flags_.json ? io::write_report(*report_) : summary(*report_, use_color(flags_.color)));
+    print(flags_.json ? io::write_report(*report_) : summary(*report_, plan_.machine, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_)) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }

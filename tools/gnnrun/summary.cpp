@@ -1,7 +1,10 @@
 #include "tools/gnnrun/summary.hpp"
 
 #include "tools/common/format.hpp"
+#include "tools/common/lines.hpp"
+#include "tools/common/run_course.hpp"
 #include "tools/common/table.hpp"
+#include "tools/common/trust.hpp"
 #include "tools/gnnrun/progress.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +14,8 @@
 
 namespace gnnplan::tools {
 namespace {
+
+constexpr std::size_t text_begin = 12;
 
 struct KindTotal {
     std::string kind;
@@ -50,14 +55,14 @@ std::string ratio(double measured, double predicted) {
     return predicted > 0 ? fmt::format("{:.2f}", measured / predicted) : "-";
 }
 
-void add_row(Table& table, const KindTotal& total, bool emphasised) {
+void add_row(Table& table, const KindTotal& total, const Machine& machine, bool emphasised) {
     table.add({total.kind, std::to_string(total.steps), format_bytes(total.predicted_bytes),
-               format_bytes(total.counted_bytes), format_seconds(total.predicted_seconds),
+               format_bytes(total.counted_bytes), format_seconds(total.predicted_seconds, machine),
                format_seconds(total.measured_seconds), ratio(total.measured_seconds, total.predicted_seconds)},
               emphasised);
 }
 
-std::string step_table(const RunReport& report, bool color) {
+std::string step_table(const RunReport& report, const Machine& machine, bool color) {
     Table table({{"step"},
                  {"count", Align::right},
                  {"bytes predicted", Align::right},
@@ -65,23 +70,25 @@ std::string step_table(const RunReport& report, bool color) {
                  {"time predicted", Align::right},
                  {"measured", Align::right},
                  {"ratio", Align::right}});
-    for (const KindTotal& total : totals_by_kind(report.steps)) add_row(table, total, false);
+    for (const KindTotal& total : totals_by_kind(report.steps)) add_row(table, total, machine, false);
     add_row(table,
             {"one epoch", static_cast<int>(report.steps.size()), report.predicted.total_bytes,
              report.measured.total_bytes, report.predicted.epoch_seconds, report.measured.epoch_seconds},
-            true);
+            machine, true);
     return table.text(color);
 }
 
 // The step whose prediction is off by most seconds.
-std::string worst_step(const std::vector<StepRecord>& steps) {
+std::string worst_step(const std::vector<StepRecord>& steps, const Machine& machine) {
     const auto error = [](const StepRecord& s) { return std::abs(s.measured_seconds - s.predicted_seconds); };
     const auto worst = std::max_element(steps.begin(), steps.end(),
                                         [&](const StepRecord& a, const StepRecord& b) { return error(a) < error(b); });
     if (worst == steps.end()) return {};
-    return fmt::format("worst step  {} ({} x {}): predicted {}, measured {}\n", worst->name, format_count(worst->rows),
-                       format_count(worst->columns), format_seconds(worst->predicted_seconds),
-                       format_seconds(worst->measured_seconds));
+    return labelled("worst step",
+                    fmt::format("{} ({} x {}): predicted {}, measured {}", worst->name, format_count(worst->rows),
+                                format_count(worst->columns), format_seconds(worst->predicted_seconds, machine),
+                                format_seconds(worst->measured_seconds)),
+                    text_begin);
 }
 
 std::string memory_text(std::int64_t predicted, std::int64_t measured) {
@@ -101,38 +108,36 @@ std::string peak_lines(const RunReport& report) {
 
 std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
-    std::string line = fmt::format(
-        "trained     candidate {} (index {} in JSON): forward {}, backward {}, grid {}, R_A {}", report.chosen + 1,
-        report.chosen, format_orders(text(c.forward)), format_orders(text(c.backward)), c.grid.text(), c.replication);
+    std::string line = fmt::format("candidate {} (index {} in JSON): forward {}, backward {}, grid {}, R_A {}",
+                                   report.chosen + 1, report.chosen, format_orders(text(c.forward)),
+                                   format_orders(text(c.backward)), c.grid.text(), c.replication);
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }
-    return line + "\n";
+    return labelled("trained", line, text_begin);
 }
 
-// Where the time went, and what evaluating less often would save.
-std::string time_line(const RunReport& report) {
+// Where the time went, and what evaluating less often would save; lines that are as many however long times are.
+std::string time_lines(const RunReport& report) {
     if (!report.wall) return "";
     const WallTimes& wall = *report.wall;
-    std::string evaluation = "no evaluation";
-    if (wall.evaluations > 0) {
-        const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
-        evaluation = fmt::format("evaluation {} ({} x {})", format_seconds(wall.evaluation_seconds),
-                                 format_count(wall.evaluations), format_seconds(each));
-    }
-    std::string line =
+    const std::string evaluation =
+        wall.evaluations > 0 ? "evaluation " + format_seconds(wall.evaluation_seconds) : "no evaluation";
+    std::string lines =
         fmt::format("time        load {}, setup {}, training {}, {}, total {}\n", format_seconds(wall.load_seconds),
                     format_seconds(wall.setup_seconds), format_seconds(wall.training_seconds), evaluation,
                     format_seconds(wall.total_seconds));
+    if (wall.evaluations == 0) return lines;
+    const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
+    lines += fmt::format("            evaluation {} x {}", format_count(wall.evaluations), format_seconds(each));
     if (report.eval_every && wall.evaluations > 1 &&
         wall.evaluation_seconds > 2 * evaluation_share * wall.training_seconds) {
-        const double each = wall.evaluation_seconds / static_cast<double>(wall.evaluations);
         const auto epochs = std::ssize(report.epochs) - report.resumed_after.value_or(0);
         const auto less = evaluations(epochs, *report.eval_every * 10);
-        line += fmt::format("            --eval-every {} would save {}\n", format_count(*report.eval_every * 10),
-                            format_seconds(each * static_cast<double>(wall.evaluations - less)));
+        lines += fmt::format("; --eval-every {} would save {}", format_count(*report.eval_every * 10),
+                             format_seconds(each * static_cast<double>(wall.evaluations - less)));
     }
-    return line;
+    return lines + "\n";
 }
 
 std::string best_line(const RunReport& report) {
@@ -152,13 +157,13 @@ std::string checkpoint_line(const RunReport& report) {
 
 }  // namespace
 
-std::string summary(const RunReport& report, bool color) {
+std::string summary(const RunReport& report, const Machine& machine, bool color) {
     const EpochRecord& last = report.epochs.back();
-    const std::string ended =
-        report.ended ? fmt::format("ended early: {} after epoch {}\n", *report.ended, last.epoch) : "";
-    return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
-           configuration_line(report) + "\n" + step_table(report, color) + "\n" + worst_step(report.steps) +
-           time_line(report) + checkpoint_line(report) + peak_lines(report);
+    const std::string ending = ending_text(report);
+    return (ending.empty() ? "" : ending + "\n") +
+           bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
+           configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
+           worst_step(report.steps, machine) + time_lines(report) + checkpoint_line(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools

@@ -7,6 +7,7 @@
 
 namespace gnnplan::tools {
 
-std::string summary(const RunReport& report, bool color);
+// Predicted times have the digits that those of `machine` deserve.
+std::string summary(const RunReport& report, const Machine& machine, bool color);
 
 }  // namespace gnnplan::tools

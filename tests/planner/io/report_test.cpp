@@ -32,9 +32,9 @@ TEST(Report, RoundTrip) {
 TEST(Report, HasTheKeysScriptsRelyOn) {
     const json report = json::parse(write_report(sample_report()));
     EXPECT_EQ(report["schema"], "gnnplan.run/1");
-    expect_keys(report,
-                {"ranks", "backend", "configuration", "epochs", "steps", "setup", "evaluation", "predicted", "measured",
-                 "autotune", "tool_version", "command_line", "seed", "threads", "communicator", "fingerprints"});
+    expect_keys(report, {"ranks", "backend", "configuration", "epochs", "steps", "setup", "evaluation", "predicted",
+                         "measured", "autotune", "tool_version", "command_line", "seed", "settings", "threads",
+                         "communicator", "fingerprints"});
     expect_keys(report["epochs"][0], {"epoch", "loss", "train_accuracy", "valid_accuracy", "test_accuracy", "seconds"});
     EXPECT_TRUE(report["epochs"][0]["train_accuracy"].is_null());
     for (const char* part : {"steps", "setup", "evaluation"}) {
@@ -57,6 +57,18 @@ TEST(Report, PlacementMayBeMissing) {
     EXPECT_EQ(read_report(without, "run.json").placement, std::nullopt);
     report.placement = "threads run on processing units 0 | 1";
     EXPECT_EQ(read_report(write_report(report), "run.json").placement, report.placement);
+}
+
+TEST(Report, SettingsMayBeMissing) {
+    RunReport report = sample_report();
+    const json settings = json::parse(write_report(report))["settings"];
+    EXPECT_EQ(settings, json::parse(R"({"epochs": 200, "learning_rate": 0.01, "weight_decay": 0.0005,
+                                        "decay_all": false, "dropout": 0.5, "input_dropout": 0.25, "feature_norm": "row",
+                                        "keep_best": true, "patience": 10, "first_weights": "w.safetensors"})"));
+    report.settings.reset();
+    const std::string without = write_report(report);
+    EXPECT_FALSE(json::parse(without).contains("settings"));
+    EXPECT_FALSE(read_report(without, "run.json").settings);
 }
 
 TEST(Report, DivergedLossIsNull) {

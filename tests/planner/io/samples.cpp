@@ -202,6 +202,7 @@ RunReport sample_report() {
     report.tool_version = "0.1.0";
     report.command_line = "gnnrun plan.json";
     report.seed = ~std::uint64_t{0};
+    report.settings = {200, 0.01, 5e-4, false, 0.5, 0.25, "row", true, 10, "w.safetensors"};
     report.ranks = 4;
     report.threads = 2;
     report.communicator = "threads";

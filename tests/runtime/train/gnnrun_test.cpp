@@ -175,6 +175,35 @@ TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
     EXPECT_EQ(report("run.json").wall.value().evaluations, 0);
 }
 
+TEST_F(Gnnrun, SettingsAreInTheReport) {
+    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    plan.problem.run.dropout = 0.25;
+    save(plan, "dropping.json");
+    const std::string run = "--data @graph --epochs 2 --report @run.json ";
+    ASSERT_EQ(gnnrun("@dropping.json " + run).code, 0);
+    RunSettings settings = report("run.json").settings.value();
+    EXPECT_EQ(settings.epochs, 2);
+    EXPECT_EQ(settings.learning_rate, 0.01);
+    EXPECT_EQ(settings.weight_decay, 5e-4);
+    EXPECT_EQ(settings.dropout, 0.25) << "the plan's";
+    EXPECT_EQ(settings.input_dropout, 0.25);
+    EXPECT_EQ(settings.feature_norm, "none");
+    EXPECT_EQ(settings.patience, std::nullopt);
+    EXPECT_EQ(gnnrun("@dropping.json " + run +
+                     "--lr 0.5 --weight-decay 0 --decay-all --dropout 0.5 --input-dropout 0 "
+                     "--feature-norm row --keep-best --patience 7")
+                  .code,
+              0);
+    settings = report("run.json").settings.value();
+    EXPECT_EQ(settings.learning_rate, 0.5);
+    EXPECT_EQ(settings.weight_decay, 0);
+    EXPECT_TRUE(settings.decay_all && settings.keep_best);
+    EXPECT_EQ(settings.dropout, 0.5);
+    EXPECT_EQ(settings.input_dropout, 0);
+    EXPECT_EQ(settings.feature_norm, "row");
+    EXPECT_EQ(settings.patience, 7);
+}
+
 TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
     save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}, {1, 6, true}, {1, 9}}), "mixed.json");
     const std::string run = "@mixed.json --data @graph --epochs 2 --autotune 0 ";
@@ -188,10 +217,37 @@ TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
     EXPECT_THAT(kept.output, Not(HasSubstr("cannot be used")));
 }
 
+TEST_F(Gnnrun, SaysWhereItsDropoutIsThePlansAndWhereNot) {
+    const auto said = [&](const std::optional<double>& planned, const std::string& flags) {
+        Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+        plan.problem.run.dropout = planned;
+        save(plan, "dropping.json");
+        const Outcome outcome = gnnrun("@dropping.json --data @graph --epochs 2 " + flags);
+        EXPECT_EQ(outcome.code, 0) << outcome.output;
+        return outcome.output;
+    };
+    EXPECT_THAT(said({}, ""), Not(HasSubstr("note: ")));
+    EXPECT_THAT(said({}, "--dropout 0"), Not(HasSubstr("note: ")));
+    EXPECT_THAT(said(0.5, "--dropout 0.5"), Not(HasSubstr("note: ")));
+    EXPECT_THAT(said(0.5, "--dropout 0.3"), Not(HasSubstr("note: "))) << "costs the same";
+    EXPECT_THAT(said(0.5, "-q"), Not(HasSubstr("note: ")));
+    EXPECT_THAT(said(0.5, ""), HasSubstr("note: the plan was made with --dropout 0.5, and this run takes that over"));
+    EXPECT_THAT(said(0.5, ""), HasSubstr("; --dropout 0 trains without\n"));
+    const std::string without = said(0.5, "--dropout 0");
+    EXPECT_THAT(without,
+                HasSubstr("made with --dropout 0.5, and this run has --dropout 0: none of its candidates keeps"));
+    EXPECT_THAT(without, HasSubstr("; gnnplan plan --dropout 0 plans for it, --dropout 0.5 trains as planned\n"));
+    EXPECT_THAT(said({}, "--dropout 0.5"), HasSubstr("made without --dropout, and this run has --dropout 0.5: other"));
+    EXPECT_THAT(said(0, "--dropout 0.5"), HasSubstr("no time is predicted for dropping features"));
+    EXPECT_THAT(
+        said({}, "--dropout 0.5 --input-dropout 0"),
+        HasSubstr("; gnnplan plan --dropout 0.5 --input-dropout 0 plans for it, --dropout 0 trains as planned\n"));
+}
+
 TEST_F(Gnnrun, SaysWhereTheTimeWent) {
     const Outcome outcome = gnnrun("@plan1.json --data @graph --epochs 5 --eval-every 2");
     EXPECT_THAT(outcome.output, HasSubstr("time        load "));
-    EXPECT_THAT(outcome.output, HasSubstr("(3 x "));
+    EXPECT_THAT(outcome.output, HasSubstr("\n            evaluation 3 x "));
     EXPECT_THAT(outcome.output, HasSubstr("total "));
     EXPECT_THAT(outcome.output, HasSubstr("equal to the byte"));
 }

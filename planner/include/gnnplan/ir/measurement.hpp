@@ -71,10 +71,25 @@ struct CheckpointTotals {
     double seconds = 0;  // for which training waited for them
 };
 
+// What a run was asked that decides what is learnt, given the plan, the data and the seed.
+struct RunSettings {
+    std::int64_t epochs = 0;  // asked for; those that were trained are in the report
+    double learning_rate = 0;
+    double weight_decay = 0;
+    bool decay_all = false;  // the weights of all layers decay, not only the first's
+    double dropout = 0;      // on the inputs of layers after the first
+    double input_dropout = 0;
+    std::string feature_norm;                  // "none" or "row"
+    bool keep_best = false;                    // the weights kept are those of the best validation accuracy
+    std::optional<std::int64_t> patience;      // evaluations without a better one that end the run
+    std::optional<std::string> first_weights;  // the file that training began with; unset: drawn from the seed
+};
+
 struct RunReport {
     std::string tool_version;
     std::string command_line;
     std::uint64_t seed = 0;
+    std::optional<RunSettings> settings;  // unset in reports of earlier versions
     int ranks = 1;
     int threads = 1;
     std::string backend = "cpu";

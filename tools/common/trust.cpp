@@ -1,4 +1,4 @@
-#include "tools/gnnplan/trust.hpp"
+#include "tools/common/trust.hpp"
 
 #include "tools/common/format.hpp"
 
@@ -9,9 +9,14 @@
 namespace gnnplan::tools {
 namespace {
 
-bool calibrated(const Machine& machine) { return machine.measured || machine.calibration.has_value(); }
+double two_digits(double value) {
+    const double unit = std::pow(10, std::floor(std::log10(value)) - 1);
+    return std::round(value / unit) * unit;
+}
 
 }  // namespace
+
+bool calibrated(const Machine& machine) { return machine.measured || machine.calibration.has_value(); }
 
 std::string trust_sentence(const Machine& machine) {
     if (calibrated(machine)) return "";
@@ -22,13 +27,15 @@ std::string trust_sentence(const Machine& machine) {
 }
 
 double trusted_digits(double value, const Machine& machine) {
-    if (value <= 0 || calibrated(machine)) return value;
-    const double unit = std::pow(10, std::floor(std::log10(value)) - 1);
-    return std::round(value / unit) * unit;
+    return value <= 0 || calibrated(machine) ? value : two_digits(value);
 }
 
 std::string format_seconds(double seconds, const Machine& machine) {
     return format_seconds(trusted_digits(seconds, machine));
+}
+
+std::string format_predicted(double seconds, bool measured) {
+    return format_seconds(seconds <= 0 || measured ? seconds : two_digits(seconds));
 }
 
 }  // namespace gnnplan::tools

@@ -1,0 +1,17 @@
+// What a run is told about dropout: that it takes over the plan's, or that the plan was made for another one.
+#pragma once
+
+#include "tools/gnnrun/flags.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+// What changes, and how to ask for the other; nothing where neither drops anything, or the flags ask for what the plan
+// was made for. `plan` predicts for these options. Throws what train::usable_candidates throws.
+std::optional<std::string> dropout_note(const Plan& plan, const RunFlags& flags, const train::TrainOptions& options);
+
+}  // namespace gnnplan::tools
