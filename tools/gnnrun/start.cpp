@@ -84,9 +84,6 @@ void Start::take(const Plan& plan) {
         weights_ = io::read_weights(bytes_, path_);
         train::check_values(*weights_, schedule, false, path_);
     }
-    if (!train::all_finite(checkpoint_ ? checkpoint_->state.tensors : *weights_)) {
-        throw Error(ErrorCode::data, "holds values that are not finite", path_);
-    }
     bytes_ = {};
 }
 
