@@ -82,8 +82,8 @@ bool write_artifacts(const RunFlags& flags, const Artifacts& artifacts) {
               all;
     };
     if (flags.report) attempt([&] { io::write_file_atomically(*flags.report, io::write_report(artifacts.report)); });
-    if (flags.trace)
-        attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(artifacts.trace.value())); });
+    if (flags.trace && artifacts.trace)
+        attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(*artifacts.trace)); });
     if (flags.save_weights && !artifacts.weights.empty()) {
         attempt([&] { io::write_file_atomically(*flags.save_weights, io::write_weights(artifacts.weights)); });
     }

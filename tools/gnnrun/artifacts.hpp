@@ -43,7 +43,7 @@ bool saves_regularly(const RunFlags& flags);
 
 struct Artifacts {
     const RunReport& report;
-    const std::optional<io::Trace>& trace;    // there when --trace is
+    const std::optional<io::Trace>& trace;    // there when --trace is, if anything was trained
     const std::vector<NamedTensor>& weights;  // none after a run that diverged
     const Metrics& metrics;
     const Checkpoints& checkpoints;

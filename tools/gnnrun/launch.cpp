@@ -46,6 +46,10 @@ int run_here(const RunFlags& flags) {
         session.show_dry_run();
         return 0;
     }
+    if (session.is_finished()) {
+        session.take_finished();
+        return session.finish(ranks == 1 ? "self" : "threads", 1);
+    }
     if (ranks == 1) {
         session.train(self, false);
         return session.finish("self", 1);
@@ -96,7 +100,11 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         session->show_dry_run();
         return code;
     }
-    session->train(world, false);
+    if (session->is_finished()) {
+        comm::agree(world, [&] { session->take_finished(); });
+    } else {
+        session->train(world, false);
+    }
     comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));
 }

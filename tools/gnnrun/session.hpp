@@ -4,6 +4,7 @@
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/measure/clock.hpp"
+#include "runtime/train/finished.hpp"
 #include "tools/gnnrun/agreement.hpp"
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/checkpoints.hpp"
@@ -47,6 +48,11 @@ public:
     void check_features(comm::Communicator& processes);
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
+
+    // Whether what training would go on from is of the end of the run, on every process alike. Then there is nothing to
+    // train, and this process, when it speaks, takes report, metrics and weights from the checkpoint.
+    bool is_finished() const { return train::is_finished(options_); }
+    void take_finished();
 
     // Trains on one rank. Collective over `comm`; with `shared`, its ranks are threads that share this object. The
     // report is kept when this rank is 0, and the trace if one is asked for.

@@ -156,8 +156,10 @@ std::string summary(const RunReport& report, bool color) {
     const EpochRecord& last = report.epochs.back();
     const std::string ended =
         report.ended ? fmt::format("ended early: {} after epoch {}\n", *report.ended, last.epoch) : "";
-    return ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
-           configuration_line(report) + "\n" + step_table(report, color) + "\n" + worst_step(report.steps) +
+    const std::string outcome =
+        ended + bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report);
+    if (report.steps.empty()) return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
+    return outcome + configuration_line(report) + "\n" + step_table(report, color) + "\n" + worst_step(report.steps) +
            time_line(report) + checkpoint_line(report) + peak_lines(report);
 }
 

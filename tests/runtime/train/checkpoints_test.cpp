@@ -53,9 +53,65 @@ TEST_F(Checkpoints, TheLastTwoAreKeptAndARunGoesOnFromThem) {
     const std::string metrics = io::read_file(path("rest.jsonl"));
     EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 20);
 
-    const Outcome done = gnnrun(run_ + "--epochs 20 --resume @c");
-    EXPECT_EQ(done.code, 64);
-    EXPECT_THAT(done.output, HasSubstr("all 20 epochs are done"));
+    const Outcome rewound = gnnrun(run_ + "--epochs 19 --resume @c");
+    EXPECT_EQ(rewound.code, 64);
+    EXPECT_THAT(rewound.output, HasSubstr("the checkpoint is of epoch 20, and 19 are asked for"));
+}
+
+// Batch systems start the same command again.
+TEST_F(Checkpoints, ARunThatIsDoneIsDoneAgain) {
+    const std::string command = run_ +
+                                "--epochs 20 --checkpoint @c --resume auto --report @run.json --metrics @m.jsonl "
+                                "--save-weights @w.safetensors --trace @trace.json";
+    ASSERT_EQ(gnnrun(command).code, 0);
+    const std::vector<double> trained = losses("run.json");
+    const std::string metrics = io::read_file(path("m.jsonl"));
+    const std::string weights = io::read_file(path("w.safetensors"));
+    for (const char* name : {"run.json", "m.jsonl", "w.safetensors"}) std::filesystem::remove(path(name));
+    std::vector<std::string> commands{std::string(program) + " --threads 1 " + command};
+#ifdef MPIRUN
+    commands.push_back(std::string(MPIRUN) + " 4 " + program + " --threads 1 " + command);
+    const std::size_t at = commands.back().find("--in-process ");
+    commands.back().erase(at, std::string("--in-process ").size());
+#endif
+    for (const std::string& again : commands) {
+        const Outcome done = run(again);
+        ASSERT_EQ(done.code, 0) << done.output;
+        EXPECT_THAT(done.output, HasSubstr("checkpoint-000020.safetensors: all 20 epochs are done: nothing is left"));
+        EXPECT_THAT(done.output, HasSubstr("trained     nothing"));
+        EXPECT_THAT(done.output, HasSubstr("note: nothing was trained, so there is no trace"));
+        EXPECT_EQ(losses("run.json"), trained);
+        EXPECT_EQ(report("run.json").ending, std::nullopt);
+        EXPECT_EQ(report("run.json").resumed_after, 20);
+        EXPECT_TRUE(report("run.json").steps.empty());
+        EXPECT_EQ(io::read_file(path("m.jsonl")), metrics);
+        EXPECT_EQ(io::read_file(path("w.safetensors")), weights);
+        EXPECT_EQ(files("c"), (std::vector<std::string>{"checkpoint-000020.safetensors"}));
+    }
+    const Outcome best = gnnrun(command + " --keep-best");
+    EXPECT_EQ(best.code, 0);
+    EXPECT_THAT(best.output, HasSubstr("the checkpoint is of a run without --keep-best: the last weights are written"));
+    EXPECT_EQ(io::read_file(path("w.safetensors")), weights);
+}
+
+TEST_F(Checkpoints, ARunThatRanOutOfPatienceTrainsNoMore) {
+    const std::string command = run_ +
+                                "--epochs 1000 --keep-best --patience 5 --checkpoint @c --resume auto "
+                                "--report @run.json --save-weights @w.safetensors";
+    ASSERT_EQ(gnnrun(command).code, 0);
+    const RunReport first = report("run.json");
+    ASSERT_EQ(first.ending, Ending::patience);
+    const std::string weights = io::read_file(path("w.safetensors"));
+    std::filesystem::remove(path("w.safetensors"));
+    const Outcome again = gnnrun(command);
+    EXPECT_EQ(again.code, 0) << again.output;
+    EXPECT_THAT(again.output, HasSubstr("no better validation accuracy in 5 evaluations: nothing is left to train "
+                                        "(for more: a larger --patience)"));
+    EXPECT_EQ(report("run.json").ending, Ending::patience);
+    EXPECT_EQ(report("run.json").ended, first.ended);
+    EXPECT_EQ(report("run.json").epochs.size(), first.epochs.size());
+    EXPECT_EQ(report("run.json").best_epoch, first.best_epoch);
+    EXPECT_EQ(io::read_file(path("w.safetensors")), weights);
 }
 
 TEST_F(Checkpoints, OtherRanksAndPlansGoOn) {
