@@ -94,9 +94,10 @@ StartFile read_start(const std::string& path) {
 }
 
 Checkpoints::Checkpoints(CheckpointSettings settings, io::Checkpoint form, std::vector<KeptCheckpoint> earlier,
-                         measure::Clock& clock)
+                         FolderLock& lock, measure::Clock& clock)
     : settings_(std::move(settings)),
       form_(std::move(form)),
+      lock_(lock),
       clock_(clock),
       last_time_(clock.now()),
       kept_(std::move(earlier)) {}
@@ -128,8 +129,11 @@ void Checkpoints::start_writing(TrainingState state) {
     written_now_ = {state.epoch,
                     (fs::path(settings_.folder) / fmt::format("{}{:06}{}", prefix, state.epoch, suffix)).string()};
     writing_ = std::async(std::launch::async, [this, state = std::move(state)]() mutable {
-        std::error_code none;
-        fs::create_directories(settings_.folder, none);
+        std::error_code failure;
+        fs::create_directories(settings_.folder, failure);
+        if (failure)
+            throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), settings_.folder);
+        lock_.take(settings_.folder);
         io::Checkpoint checkpoint = form_;
         checkpoint.state = std::move(state);
         io::write_file_atomically(written_now_.path, io::write_checkpoint(checkpoint));

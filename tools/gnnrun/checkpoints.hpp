@@ -4,6 +4,7 @@
 #include "planner/io/checkpoint.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/train/options.hpp"
+#include "tools/gnnrun/folder_lock.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 
@@ -50,7 +51,8 @@ struct CheckpointSettings {
 class Checkpoints {
 public:
     // `form` is a checkpoint without its state. `earlier`: those of the same run, which are removed like its own.
-    Checkpoints(CheckpointSettings settings, io::Checkpoint form, std::vector<KeptCheckpoint> earlier,
+    // `lock` is taken before one is written, if it was not before.
+    Checkpoints(CheckpointSettings settings, io::Checkpoint form, std::vector<KeptCheckpoint> earlier, FolderLock& lock,
                 measure::Clock& clock);
 
     // Saves what there is after an epoch, if it is time to. Never throws: a run goes on without its checkpoints.
@@ -71,6 +73,7 @@ private:
 
     CheckpointSettings settings_;
     io::Checkpoint form_;
+    FolderLock& lock_;
     measure::Clock& clock_;
     double last_time_;
     double last_cost_ = 0;

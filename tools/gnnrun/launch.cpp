@@ -5,7 +5,6 @@
 #include "runtime/comm/threads.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
-#include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/session.hpp"
 
 #ifdef GNNPLAN_HAVE_MPI
@@ -32,9 +31,9 @@ void check_ranks(const RunFlags& flags, const Plan& plan) {
 int run_here(const RunFlags& flags) {
     Plan plan = read_plan_file(flags.plan);
     check_ranks(flags, plan);
-    check_artifacts(flags);
     const int ranks = plan.problem.ranks;
     Session session(flags, std::move(plan), true);
+    session.check_outputs();
     session.check_memory(1);  // threads share what each rank would load
     session.read_start();
     session.take_start();
@@ -78,8 +77,8 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
                         fmt::format("the plan is for {} ranks, mpirun started {}", plan.problem.ranks, world.size()),
                         flags.plan, fmt::format("use mpirun -n {}", plan.problem.ranks));
         }
-        if (speaks) check_artifacts(flags);
         session.emplace(flags, std::move(plan), speaks);
+        session->check_outputs();
     });
     require_same(world, session->facts_of_run());
     const int ranks_here = ranks_on_this_host(world);

@@ -106,6 +106,7 @@ Checkpoints Session::make_checkpoints() {
     return {{checkpoint_folder(flags_), saves_regularly(flags_), flags_.checkpoint_every},
             std::move(form),
             start_.earlier_in(checkpoint_folder(flags_)),
+            checkpoint_lock_,
             clock_};
 }
 

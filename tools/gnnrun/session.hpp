@@ -31,6 +31,11 @@ public:
     std::vector<Fact> facts_of_run() const { return tools::facts_of_run(flags_, options_, plan_); }
     std::vector<Fact> facts_of_data() const { return tools::facts_of_data(*dataset_); }
 
+    // Finds out before any work what cannot be written, when this process speaks; see artifacts.hpp.
+    void check_outputs() {
+        if (speaks_) check_artifacts(flags_, checkpoint_lock_);
+    }
+
     // Throws Error{infeasible} when the plan is known to need more for `ranks_here`, those on this machine, than the
     // machine has.
     void check_memory(int ranks_here) const;
@@ -85,6 +90,7 @@ private:
     // Of rank 0:
     double longest_epoch_ = 0;  // seconds, with its evaluation
     std::unique_ptr<Metrics> metrics_;
+    FolderLock checkpoint_lock_;
     std::optional<Checkpoints> checkpoints_;
     std::vector<NamedTensor> weights_;  // of --save-weights
 };

@@ -193,6 +193,40 @@ TEST_F(Checkpoints, AnotherRunsAreNotWrittenOver) {
     EXPECT_THAT(afresh.output, HasSubstr("--resume auto goes on from them"));
 }
 
+TEST_F(Checkpoints, TwoRunsAtOnceDoNotShareAFolder) {
+    std::filesystem::create_directory(path("c"));
+    // flock(1) holds the lock while its command runs.
+    const std::string held = "flock @c/.lock sh -c 'echo process 7 on node1 >@c/.lock; exec " + std::string(program) +
+                             " --threads 1 " + run_ + "--epochs 5 --checkpoint @c'";
+    const Outcome second = run(held);
+    EXPECT_EQ(second.code, 73) << second.output;
+    EXPECT_THAT(second.output, HasSubstr("c: another run (process 7 on node1) saves its checkpoints here (wait for its "
+                                         "end, or name another folder with --checkpoint)"));
+    EXPECT_EQ(files("c"), std::vector<std::string>{".lock"});
+    // What a killed run leaves is no obstacle.
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    EXPECT_EQ(files("c"), std::vector<std::string>{"checkpoint-000005.safetensors"});
+}
+
+// A run that saves a checkpoint only because it is interrupted finds out then.
+TEST_F(Checkpoints, AnInterruptedRunLeavesTheFolderOfAnotherAlone) {
+    std::filesystem::create_directory(path("plan4.checkpoints"));
+    const std::string command = "flock @plan4.checkpoints/.lock sh -c '" + std::string(program) + " --threads 1 " +
+                                run_ + "--epochs 1000000000 --metrics @m.jsonl & pid=$!; " +
+                                "until test -s @m.jsonl; do :; done; kill -TERM $pid; wait $pid'";
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 74) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("another run saves its checkpoints here"));
+    EXPECT_EQ(files("plan4.checkpoints"), std::vector<std::string>{".lock"});
+}
+
+TEST_F(Checkpoints, AFileSystemWithoutLocksIsNoObstacle) {
+    const Outcome outcome = run(std::string("LD_PRELOAD=") + NO_LOCKS + " " + program + " --threads 1 " + run_ +
+                                "--epochs 5 --checkpoint @c");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("c: cannot be locked (No locks available): see that no other run uses it"));
+}
+
 TEST_F(Checkpoints, OfTwoRunsAreNotMixed) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 10 --checkpoint @c --checkpoint-every 5").code, 0);
     const Outcome rewound = gnnrun(run_ + "--epochs 9 --resume @c/checkpoint-000005.safetensors");
@@ -284,7 +318,7 @@ TEST_F(Checkpoints, OneThatCannotBeWrittenCostsItselfAlone) {
                                 "until test -s @m.jsonl; do :; done; kill -TERM $pid; wait $pid'";
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 74) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("plan4.checkpoints/checkpoint-"));
+    EXPECT_THAT(outcome.output, HasSubstr("plan4.checkpoints: cannot create the folder: Not a directory"));
     EXPECT_THAT(outcome.output, Not(HasSubstr("resume with")));
     EXPECT_EQ(report("run.json").checkpoints->failed, 1);
 }
