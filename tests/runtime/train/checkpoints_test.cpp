@@ -221,8 +221,8 @@ TEST_F(Checkpoints, AnInterruptedRunLeavesTheFolderOfAnotherAlone) {
 }
 
 TEST_F(Checkpoints, AFileSystemWithoutLocksIsNoObstacle) {
-    const Outcome outcome = run(std::string("LD_PRELOAD=") + NO_LOCKS + " " + program + " --threads 1 " + run_ +
-                                "--epochs 5 --checkpoint @c");
+    const Outcome outcome = run(std::string("ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LD_PRELOAD=") +
+                                NO_LOCKS + " " + program + " --threads 1 " + run_ + "--epochs 5 --checkpoint @c");
     EXPECT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("c: cannot be locked (No locks available): see that no other run uses it"));
 }
@@ -268,7 +268,12 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
     const Outcome seed = gnnrun(run_ + "--epochs 9 --seed 2 --resume @c");
     EXPECT_EQ(seed.code, 78);
-    EXPECT_THAT(seed.output, HasSubstr("--seed was 1 when the checkpoint was written, and is 2 now (use --seed 1)"));
+    EXPECT_THAT(seed.output,
+                HasSubstr("--seed was 1 when the checkpoint was written, and is 2 now (use --seed 1; to start "
+                          "afresh, leave out --resume and name another folder with --checkpoint)"));
+    const Outcome automatic = gnnrun(run_ + "--epochs 9 --seed 2 --resume auto --checkpoint @c");
+    EXPECT_EQ(automatic.code, 78);
+    EXPECT_THAT(automatic.output, HasSubstr("(use --seed 1; to start afresh, name another folder with --checkpoint)"));
     write_ogb(gnnplan::testing::random_symmetric(31, 4, 6, 3, 2), path("other"));
     const data::Dataset other = data::open_dataset(path("other"));
     save(testing::make_plan(other, 4, true, 1, {{1, 10}}), "other.json");
@@ -278,10 +283,24 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     save(testing::make_plan(dataset_, 5, true, 1, {{1, 10}}), "wider.json");
     const Outcome model = gnnrun("@wider.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(model.code, 78);
-    EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5"));
+    EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5 (to start afresh, leave out --resume"));
     const Outcome rate = gnnrun(run_ + "--epochs 9 --lr 0.02 --resume @c");
     EXPECT_EQ(rate.code, 0);
     EXPECT_THAT(rate.output, HasSubstr("note: --lr was 0.01 up to epoch 5, and is 0.02 from here on"));
+}
+
+TEST_F(Checkpoints, AnEarlierOneThatFitsIsNamed) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    ASSERT_EQ(gnnrun(run_ + "--epochs 7 --seed 2 --checkpoint @d").code, 0);
+    std::filesystem::copy(path("d/checkpoint-000007.safetensors"), path("c"));
+    const Outcome outcome = gnnrun(run_ + "--epochs 9 --checkpoint @c --resume auto");
+    EXPECT_EQ(outcome.code, 78);
+    EXPECT_THAT(outcome.output, HasSubstr("c/checkpoint-000007.safetensors: --seed was 2"));
+    EXPECT_THAT(outcome.output, HasSubstr("c/checkpoint-000005.safetensors is of this run: --resume with its name"));
+    EXPECT_EQ(gnnrun(run_ + "--epochs 9 --checkpoint @e --resume @c/checkpoint-000005.safetensors").code, 0);
+    const Outcome neither = gnnrun(run_ + "--epochs 9 --seed 3 --checkpoint @c --resume auto");
+    EXPECT_EQ(neither.code, 78);
+    EXPECT_THAT(neither.output, Not(HasSubstr("is of this run")));
 }
 
 TEST_F(Checkpoints, WeightsAreSavedAndLoaded) {
