@@ -150,16 +150,48 @@ std::string write_weights(const std::vector<NamedTensor>& tensors) {
     return write_safetensors(content);
 }
 
+namespace {
+
+// "layers 128x256, 256x40 with biases"
+std::string layers_text(const std::vector<NamedTensor>& tensors) {
+    std::string text;
+    bool biases = false;
+    for (const NamedTensor& tensor : tensors) {
+        if (!tensor.name.starts_with(parameters)) continue;
+        biases = biases || tensor.name.ends_with(".bias");
+        if (!tensor.name.ends_with(".weight") || tensor.shape.size() != 2) continue;
+        text +=
+            (text.empty() ? "layers " : ", ") + std::to_string(tensor.shape[0]) + "x" + std::to_string(tensor.shape[1]);
+    }
+    return text + (biases ? " with biases" : "");
+}
+
+bool is_checkpoint(const Safetensors& content) {
+    return manifest_of(content) != nullptr ||
+           std::any_of(content.tensors.begin(), content.tensors.end(),
+                       [](const StoredTensor& tensor) { return tensor.name == hash_name; });
+}
+
+}  // namespace
+
+TensorsContent read_content(std::string_view file, const std::string& where) {
+    if (!is_checkpoint(read_safetensors(file, where))) return {"", layers_text(read_weights(file, where))};
+    const Checkpoint checkpoint = read_checkpoint(file, where);
+    std::string text = "epoch " + std::to_string(checkpoint.state.epoch) + ", " + layers_text(checkpoint.state.tensors);
+    for (const auto& [name, value] : checkpoint.facts) {
+        if (name == "--seed") text += ", --seed " + printable(value);
+    }
+    return {checkpoint_schema, text};
+}
+
 std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where) {
     const Safetensors content = read_safetensors(file, where);
     std::vector<NamedTensor> weights;
-    bool is_checkpoint = manifest_of(content) != nullptr;
     for (const StoredTensor& tensor : content.tensors) {
         if (tensor.name.starts_with(parameters))
             weights.push_back({tensor.name, tensor.shape, float_values(tensor, where)});
-        is_checkpoint = is_checkpoint || tensor.name == hash_name;
     }
-    if (is_checkpoint) check_hash(file, where);
+    if (is_checkpoint(content)) check_hash(file, where);
     if (weights.empty()) {
         throw Error(ErrorCode::data, "holds no weights: no tensor is called layers.1.weight or alike", where);
     }

@@ -35,4 +35,13 @@ std::string write_weights(const std::vector<NamedTensor>& tensors);
 // of another type, or one is not finite as a float.
 std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where);
 
+// What a safetensors file holds.
+struct TensorsContent {
+    std::string_view schema;  // of a checkpoint; "" of weights alone
+    std::string text;         // "epoch 30, layers 128x256, 256x40 with biases, --seed 1"
+};
+
+// Throws Error{data} when it is neither a whole checkpoint nor weights.
+TensorsContent read_content(std::string_view file, const std::string& where);
+
 }  // namespace gnnplan::io

@@ -28,7 +28,7 @@ void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
         throw Error(ErrorCode::usage, "holds checkpoints of an earlier run", folder,
                     "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
     }
-    remove_abandoned(folder);
+    io::remove_abandoned(folder);
     io::check_can_create(folder + "/checkpoint");
 }
 

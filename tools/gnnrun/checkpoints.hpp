@@ -2,6 +2,7 @@
 #pragma once
 
 #include "planner/io/checkpoint.hpp"
+#include "planner/io/checkpoint_folder.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/train/options.hpp"
 #include "tools/gnnrun/folder_lock.hpp"
@@ -17,19 +18,9 @@
 
 namespace gnnplan::tools {
 
-struct KeptCheckpoint {
-    std::int64_t epoch = 0;
-    std::string path;
-};
-
-// The checkpoints in a folder, the oldest first. None where there is no such folder.
-std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder);
-
-// The epoch in the name of a checkpoint's file; unset: it is none.
-std::optional<std::int64_t> checkpoint_epoch(const std::string& path);
-
-// Removes what processes left half-written that were killed on this machine.
-void remove_abandoned(const std::string& folder);
+using io::checkpoint_epoch;
+using io::checkpoints_in;
+using io::KeptCheckpoint;
 
 // A file that training starts from, in words `path` and as it was read.
 struct StartFile {
