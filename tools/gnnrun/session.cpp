@@ -274,6 +274,12 @@ void Session::take_finished() {
         say("note: the checkpoint is of a run without --keep-best: the last weights are written\n");
 }
 
+std::string Session::hint_of_divergence() const {
+    std::string hint = flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row";
+    if (flags_.load_weights) hint += fmt::format("; it began with the weights of {}", *flags_.load_weights);
+    return hint;
+}
+
 int Session::finish(const std::string& communicator, int processes) {
     if (!speaks_) return 0;
     checkpoints_->finish();
@@ -297,7 +303,7 @@ int Session::finish(const std::string& communicator, int processes) {
     }
     if (report_->ending == Ending::diverged) {
         throw Error(ErrorCode::answer_no, *report_->ended, fmt::format("epoch {}", report_->epochs.back().epoch),
-                    flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row");
+                    hint_of_divergence());
     }
     if (!written) return static_cast<int>(ErrorCode::io);
     return report_->ending == Ending::interrupted ? static_cast<int>(ErrorCode::interrupted) : 0;

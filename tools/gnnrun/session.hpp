@@ -74,6 +74,7 @@ private:
     std::vector<Fact> facts_of_training_and_data() const;
     void keep_weights(const TrainingState& state);
     std::optional<std::string> reason_to_stop();
+    std::string hint_of_divergence() const;
 
     const RunFlags& flags_;
     measure::SteadyClock clock_;

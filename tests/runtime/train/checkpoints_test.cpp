@@ -349,6 +349,11 @@ TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
     EXPECT_THAT(outcome.output, HasSubstr("the loss is no longer finite (lower --lr, or use --feature-norm row)"));
     EXPECT_EQ(report("run.json").ending, Ending::diverged);
     EXPECT_TRUE(files("c").empty()) << "there is nothing to go on from";
+    ASSERT_EQ(gnnrun(run_ + "--epochs 1 --save-weights @w.safetensors").code, 0);
+    const Outcome loaded = gnnrun(run_ + "--epochs 50 --lr 1e38 --load-weights @w.safetensors");
+    EXPECT_EQ(loaded.code, 1);
+    EXPECT_THAT(loaded.output, HasSubstr("(lower --lr, or use --feature-norm row; it began with the weights of " +
+                                         path("w.safetensors") + ")"));
     const Outcome last = gnnrun(run_ + "--epochs 1 --lr 1e39");
     EXPECT_EQ(last.code, 1);
     EXPECT_THAT(last.output, HasSubstr("the last update made weights that are not finite"));
