@@ -63,8 +63,10 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
                  "Keep the weights of the best validation accuracy; --save-weights writes these");
     add_count(app, "--patience", flags.patience,
               "End the run after N evaluations without a better validation accuracy");
-    add_duration(app, "--time-limit", flags.time_limit,
-                 "End the run before this much time has passed, with a checkpoint and the command that resumes");
+    add_duration(
+        app, "--time-limit", flags.time_limit,
+        "End the run before this much time has passed since the process was started, with a checkpoint and the "
+        "command that resumes");
     add_duration(app, "--timeout", flags.timeout,
                  "End the run when no step has been done for so long, because a rank has stopped; 0: wait forever");
     under_heading(app, "Checkpoints and weights");

@@ -16,6 +16,7 @@
 #include "tools/gnnrun/discards.hpp"
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/interruption.hpp"
+#include "tools/gnnrun/process_age.hpp"
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
@@ -50,6 +51,7 @@ std::string place_threads(comm::Communicator& comm, const RunFlags& flags, int t
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
     : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_)) {
     train::leave_out_idle_dropout(plan_, options_);
+    if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
 
 void Session::open_data() {

@@ -161,6 +161,14 @@ TEST_F(Checkpoints, TheTimeLimitEndsARunInTime) {
     EXPECT_THAT(gnnrun(run_ + "--time-limit 5h3d").output, HasSubstr("is not a time such as 3h50m"));
 }
 
+// What a process did before it became gnnrun, or waited for in MPI_Init, is time that passed.
+TEST_F(Checkpoints, TheTimeLimitCountsFromTheStartOfTheProcess) {
+    const Outcome outcome = run(std::string("sh -c 'sleep 1; exec ") + program + " --threads 1 " + run_ +
+                                "--epochs 1000000000 --time-limit 1s --report @run.json'");
+    EXPECT_EQ(outcome.code, 75) << outcome.output;
+    EXPECT_EQ(report("run.json").epochs.size(), 1U);
+}
+
 TEST_F(Checkpoints, AnEarlierOneTakesThePlaceOfADamagedOne) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 10 --checkpoint @c --checkpoint-every 5").code, 0);
     damage("c/checkpoint-000010.safetensors");
