@@ -372,7 +372,7 @@ TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
 TEST_F(Checkpoints, ARankThatStopsEndsTheRun) {
     const std::string command =
         std::string("sh -c '") + MPIRUN + " 4 sh -c \"if test \\$OMPI_COMM_WORLD_RANK = 2; then echo \\$\\$ " +
-        ">@pid; fi; exec " + program + " --threads 1 @plan4.json --data @graph --epochs 1000000000 -q " +
+        ">@pid; fi; exec " + program + " --threads 1 @plan4.json --data @graph --autotune 0 --epochs 1000000000 -q " +
         "--timeout 2s --checkpoint @c --checkpoint-every 5 --metrics @m.jsonl\" & mpirun=$!; " +
         "until test -s @m.jsonl -a -s @pid; do sleep .02; done; sleep .3; kill -STOP $(cat @pid); wait $mpirun'";
     const Outcome outcome = run(command);
