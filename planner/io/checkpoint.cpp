@@ -1,6 +1,8 @@
 #include "planner/io/checkpoint.hpp"
 
 #include "planner/io/archive.hpp"
+#include "planner/io/epoch_history.hpp"
+#include "planner/io/float_values.hpp"
 #include "planner/io/parse.hpp"
 #include "planner/io/safetensors.hpp"
 #include "planner/io/schema.hpp"
@@ -8,11 +10,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <optional>
 
 namespace gnnplan::io {
 
@@ -37,56 +34,26 @@ namespace {
 
 constexpr const char* manifest_key = "checkpoint";
 constexpr const char* hash_name = "hash.xxh3";
-constexpr std::string_view history = "history.";
 constexpr std::string_view parameters = "layers.";
+constexpr std::string_view second_moment = ".exp_avg_sq";
 
-// The series that are kept of epochs, and where a record holds each; an accuracy that was not taken is a NaN.
-using Series = std::vector<double>;
-const std::array<const char*, 5> series_names{"loss", "seconds", "train_accuracy", "valid_accuracy", "test_accuracy"};
-
-std::array<Series, 5> series_of(const std::vector<EpochRecord>& epochs) {
-    std::array<Series, 5> series;
-    const auto value_of = [](const std::optional<double>& accuracy) {
-        return accuracy.value_or(std::numeric_limits<double>::quiet_NaN());
-    };
-    for (const EpochRecord& e : epochs) {
-        const std::array<double, 5> values{e.loss, e.seconds, value_of(e.train_accuracy), value_of(e.valid_accuracy),
-                                           value_of(e.test_accuracy)};
-        for (std::size_t i = 0; i < values.size(); ++i) series[i].push_back(values[i]);
-    }
-    return series;
+StoredTensor stored(const NamedTensor& tensor) {
+    const auto& values = tensor.values;
+    return {tensor.name,
+            "F32",
+            tensor.shape,
+            {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}};
 }
 
-std::vector<EpochRecord> epochs_of(const std::array<Series, 5>& series) {
-    std::vector<EpochRecord> epochs;
-    const auto accuracy = [](double value) { return std::isnan(value) ? std::nullopt : std::optional(value); };
-    for (std::size_t i = 0; i < series[0].size(); ++i) {
-        epochs.push_back({static_cast<std::int64_t>(i) + 1, series[0][i], accuracy(series[2][i]),
-                          accuracy(series[3][i]), accuracy(series[4][i]), series[1][i]});
-    }
-    return epochs;
-}
-
-template <class T>
-std::string_view bytes_of(const std::vector<T>& values) {
-    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
-template <class T>
-std::vector<T> values_of(const StoredTensor& tensor) {
-    std::vector<T> values(tensor.bytes.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), values.size() * sizeof(T));
-    return values;
-}
-
-StoredTensor stored(const NamedTensor& tensor) { return {tensor.name, "F32", tensor.shape, bytes_of(tensor.values)}; }
-
-NamedTensor floats_of(const StoredTensor& tensor, const std::string& where) {
+// A tensor of a checkpoint, which holds what training can go on from.
+NamedTensor state_of(const StoredTensor& tensor, const std::string& where) {
     if (tensor.type != "F32") {
         throw Error(ErrorCode::data, "tensor " + in_quotes(tensor.name) + " is of type " + tensor.type + ", not F32",
                     where);
     }
-    return {tensor.name, tensor.shape, values_of<float>(tensor)};
+    NamedTensor state{tensor.name, tensor.shape, float_values(tensor, where)};
+    if (state.name.ends_with(second_moment)) refuse_negative(state.name, state.values, where);
+    return state;
 }
 
 std::string hash_of(std::string_view bytes) {
@@ -119,7 +86,7 @@ Checkpoint read_manifest(const std::string& text, const std::string& where) {
     Checkpoint checkpoint;
     reader.field("tool_version", checkpoint.tool_version);
     reader.field("command_line", checkpoint.command_line);
-    reader.field("epoch", checkpoint.state.epoch);
+    reader.positive("epoch", checkpoint.state.epoch);
     reader.field("tuning", checkpoint.state.tuning);
     const Cursor facts = reader.member("run");
     const auto* members = facts.document().get_if<Document::Object>();
@@ -134,13 +101,8 @@ Checkpoint read_manifest(const std::string& text, const std::string& where) {
 std::string write_checkpoint(const Checkpoint& checkpoint) {
     Safetensors content;
     content.metadata.emplace_back(manifest_key, write_manifest(checkpoint));
-    const auto series = series_of(checkpoint.state.epochs);
-    for (std::size_t i = 0; i < series.size(); ++i) {
-        content.tensors.push_back({std::string(history) + series_names[i],
-                                   "F64",
-                                   {static_cast<std::int64_t>(series[i].size())},
-                                   bytes_of(series[i])});
-    }
+    const EpochHistory history(checkpoint.state.epochs);
+    content.tensors = history.tensors();
     for (const NamedTensor& tensor : checkpoint.state.tensors) content.tensors.push_back(stored(tensor));
     const std::string room(sizeof(std::uint64_t), '\0');
     content.tensors.push_back({hash_name, "U8", {static_cast<std::int64_t>(room.size())}, room});
@@ -172,22 +134,12 @@ Checkpoint read_checkpoint(std::string_view file, const std::string& where) {
     const std::string* manifest = manifest_of(content);
     if (manifest == nullptr) throw Error(ErrorCode::data, "holds weights, but is no checkpoint", where);
     Checkpoint checkpoint = read_manifest(*manifest, where);
-    std::array<Series, 5> series;
+    EpochHistory history;
     for (const StoredTensor& tensor : content.tensors) {
-        const auto known = std::find_if(series_names.begin(), series_names.end(),
-                                        [&](const char* name) { return tensor.name == std::string(history) + name; });
-        if (known != series_names.end() && tensor.type == "F64") {
-            series[static_cast<std::size_t>(known - series_names.begin())] = values_of<double>(tensor);
-        } else if (tensor.name != hash_name) {
-            checkpoint.state.tensors.push_back(floats_of(tensor, where));
-        }
+        if (history.take(tensor, where) || tensor.name == hash_name) continue;
+        checkpoint.state.tensors.push_back(state_of(tensor, where));
     }
-    for (const Series& s : series) {
-        if (std::ssize(s) != checkpoint.state.epoch) {
-            throw Error(ErrorCode::data, "the history does not have the epochs that the checkpoint says", where);
-        }
-    }
-    checkpoint.state.epochs = epochs_of(series);
+    checkpoint.state.epochs = history.epochs(checkpoint.state.epoch, where);
     return checkpoint;
 }
 
@@ -198,15 +150,48 @@ std::string write_weights(const std::vector<NamedTensor>& tensors) {
     return write_safetensors(content);
 }
 
+namespace {
+
+// "layers 128x256, 256x40 with biases"
+std::string layers_text(const std::vector<NamedTensor>& tensors) {
+    std::string text;
+    bool biases = false;
+    for (const NamedTensor& tensor : tensors) {
+        if (!tensor.name.starts_with(parameters)) continue;
+        biases = biases || tensor.name.ends_with(".bias");
+        if (!tensor.name.ends_with(".weight") || tensor.shape.size() != 2) continue;
+        text +=
+            (text.empty() ? "layers " : ", ") + std::to_string(tensor.shape[0]) + "x" + std::to_string(tensor.shape[1]);
+    }
+    return text + (biases ? " with biases" : "");
+}
+
+bool is_checkpoint(const Safetensors& content) {
+    return manifest_of(content) != nullptr ||
+           std::any_of(content.tensors.begin(), content.tensors.end(),
+                       [](const StoredTensor& tensor) { return tensor.name == hash_name; });
+}
+
+}  // namespace
+
+TensorsContent read_content(std::string_view file, const std::string& where) {
+    if (!is_checkpoint(read_safetensors(file, where))) return {"", layers_text(read_weights(file, where))};
+    const Checkpoint checkpoint = read_checkpoint(file, where);
+    std::string text = "epoch " + std::to_string(checkpoint.state.epoch) + ", " + layers_text(checkpoint.state.tensors);
+    for (const auto& [name, value] : checkpoint.facts) {
+        if (name == "--seed") text += ", --seed " + printable(value);
+    }
+    return {checkpoint_schema, text};
+}
+
 std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where) {
     const Safetensors content = read_safetensors(file, where);
     std::vector<NamedTensor> weights;
-    bool is_checkpoint = manifest_of(content) != nullptr;
     for (const StoredTensor& tensor : content.tensors) {
-        if (tensor.name.starts_with(parameters)) weights.push_back(floats_of(tensor, where));
-        is_checkpoint = is_checkpoint || tensor.name == hash_name;
+        if (tensor.name.starts_with(parameters))
+            weights.push_back({tensor.name, tensor.shape, float_values(tensor, where)});
     }
-    if (is_checkpoint) check_hash(file, where);
+    if (is_checkpoint(content)) check_hash(file, where);
     if (weights.empty()) {
         throw Error(ErrorCode::data, "holds no weights: no tensor is called layers.1.weight or alike", where);
     }

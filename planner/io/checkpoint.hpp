@@ -23,13 +23,25 @@ struct Checkpoint {
 // Ends with a hash of everything before.
 std::string write_checkpoint(const Checkpoint& checkpoint);
 
-// Throws Error{data} when a byte is not as it was written, or what is in it is no checkpoint.
+// Throws Error{data} when a byte is not as it was written, what is in it is no checkpoint, or holds a value that no run
+// leaves: a weight or moment that is not finite, a second moment below 0, a loss, time or accuracy that nobody
+// measures.
 Checkpoint read_checkpoint(std::string_view file, const std::string& where);
 
 std::string write_weights(const std::vector<NamedTensor>& tensors);
 
 // The tensors of a safetensors file whose names begin with "layers.", in the order of the file; a checkpoint is one,
-// too. Throws Error{data} when there are none or they are not of type F32.
+// too. They may be of type F64, F32, F16 or BF16, and become floats. Throws Error{data} when there are none, they are
+// of another type, or one is not finite as a float.
 std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where);
+
+// What a safetensors file holds.
+struct TensorsContent {
+    std::string_view schema;  // of a checkpoint; "" of weights alone
+    std::string text;         // "epoch 30, layers 128x256, 256x40 with biases, --seed 1"
+};
+
+// Throws Error{data} when it is neither a whole checkpoint nor weights.
+TensorsContent read_content(std::string_view file, const std::string& where);
 
 }  // namespace gnnplan::io

@@ -108,6 +108,10 @@ std::string write_safetensors(const Safetensors& content) {
     return file;
 }
 
+bool is_safetensors(std::string_view file) {
+    return file.size() > length_bytes && read_length(file) <= file.size() - length_bytes && file[length_bytes] == '{';
+}
+
 Safetensors read_safetensors(std::string_view file, const std::string& where) {
     const auto fail = [&](const std::string& what) { throw Error(ErrorCode::data, what, where); };
     if (file.size() < length_bytes) fail("is no safetensors file: it is shorter than 8 bytes");

@@ -26,6 +26,9 @@ struct Safetensors {
 std::string safetensors_header(const Safetensors& content);
 std::string write_safetensors(const Safetensors& content);
 
+// Whether a file begins like one: with a length that it has room for, and an object.
+bool is_safetensors(std::string_view file);
+
 // The tensors refer to `file`, which must outlive them. Throws Error{data} when the header is no JSON of this form,
 // names an unknown type, or the values of the tensors overlap, leave gaps or do not end with the file.
 Safetensors read_safetensors(std::string_view file, const std::string& where);

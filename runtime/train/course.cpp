@@ -19,6 +19,7 @@ Course::Course(const TrainOptions& options, bool keeps_values)
         if (!keeps_best_ || !value.name.starts_with(best_prefix)) continue;
         best_values_.push_back({value.name.substr(std::string_view(best_prefix).size()), value.shape, value.values});
     }
+    end_when_patience_is_out();
 }
 
 // Whether this epoch is better than all before. One without validation accuracy is not.
@@ -39,9 +40,12 @@ void Course::end(Ending why, std::string words) {
 void Course::add(const EpochRecord& record, const exec::ModelState& state) {
     epochs_.push_back(record);
     if (judge(record) && keeps_best_) best_values_ = values_of(state, false);
-    if (options_.patience && since_best_ >= *options_.patience && !is_last(record.epoch)) {
-        end(Ending::patience, "no better validation accuracy in " + std::to_string(since_best_) + " evaluations");
-    }
+    end_when_patience_is_out();
+}
+
+void Course::end_when_patience_is_out() {
+    if (!options_.patience || since_best_ < *options_.patience || is_over()) return;
+    end(Ending::patience, "no better validation accuracy in " + std::to_string(since_best_) + " evaluations");
 }
 
 TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuning) const {

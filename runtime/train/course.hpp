@@ -16,11 +16,13 @@ namespace gnnplan::train {
 
 class Course {
 public:
-    // Goes on from options.start, if there is one. The best weights are kept if the options say so and
-    // `keeps_values`, which one rank does for all. The options outlive it.
+    // Goes on from options.start, if there is one, unless that was the end. The best weights are kept if the options
+    // say so and `keeps_values`, which one rank does for all. The options outlive it.
     Course(const TrainOptions& options, bool keeps_values);
 
     std::int64_t next_epoch() const { return std::ssize(epochs_) + 1; }
+    // Whether there is nothing left to train: all epochs are done, or validation got no better for too long.
+    bool is_over() const { return is_last(next_epoch() - 1); }
     // Whether no epoch follows this one, as far as is known.
     bool is_last(std::int64_t epoch) const { return ending_ || epoch >= options_.epochs; }
     std::optional<Ending> ending() const { return ending_; }
@@ -45,6 +47,7 @@ private:
     std::vector<NamedTensor> best_values_;
 
     bool judge(const EpochRecord& record);
+    void end_when_patience_is_out();
 };
 
 }  // namespace gnnplan::train

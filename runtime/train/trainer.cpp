@@ -295,7 +295,7 @@ Tuning Trainer::prepare() {
             throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
                                                  " ranks, this run has " + std::to_string(comm_.size()));
         }
-        if (course_.next_epoch() > options_.epochs) {
+        if (course_.is_over()) {
             throw Error(ErrorCode::usage, "nothing is left to train after epoch " +
                                               std::to_string(course_.next_epoch() - 1) + " of " +
                                               std::to_string(options_.epochs));

@@ -30,6 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::check(io::read_safetensors(again, "again").tensors.size() == content.tensors.size(), "tensors");
     });
     fuzz::expect_read_or_refused([&] { io::read_weights(file, "input"); });
+    fuzz::expect_read_or_refused([&] { io::read_content(resealed(file), "input"); });
     fuzz::expect_read_or_refused([&] {
         const io::Checkpoint checkpoint = io::read_checkpoint(resealed(file), "input");
         fuzz::check(std::ssize(checkpoint.state.epochs) == checkpoint.state.epoch, "epochs");

@@ -1,5 +1,9 @@
 // Two runs side by side; plans are compared through the tool (compare_test.cpp).
 #include "tools/gnnplan/comparison.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/report.hpp"
+
+#include <gnnplan/base/error.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -111,6 +115,21 @@ TEST(Comparison, WithoutAMeasurementOnBothSidesKindsArePredicted) {
     EXPECT_EQ(find(comparison.kind_seconds, "spmm").b, 6);
     EXPECT_EQ(find(comparison.seconds, "measured").ratio(), std::nullopt);
     EXPECT_EQ(find(comparison.seconds, "predicted").ratio(), 1);
+}
+
+TEST(Comparison, ARunThatWasResumedAfterItsEndMeasuredNothing) {
+    RunReport run = report(2);
+    run.steps.clear();
+    run.resumed_after = 3;
+    const std::string file = ::testing::TempDir() + "/resumed-after-its-end.json";
+    io::write_file_atomically(file, io::write_report(run));
+    try {
+        read_side(file);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::data);
+        EXPECT_THAT(error.what(), ::testing::HasSubstr(file + ": the run was resumed after its end"));
+    }
 }
 
 TEST(Comparison, TiesAreThoseOfTheMachinesError) {

@@ -61,6 +61,8 @@ TEST(Usage, HelpSaysWhatComesNextAndWhatExitCodesMean) {
          {"   0  ", "   1  ", "   3  ", "  64  ", "65  ", "66  ", "69  ", "70  ", "73  ", "74  ", "75  ", "78  "}) {
         EXPECT_THAT(help, HasSubstr(code));
     }
+    EXPECT_THAT(help,
+                HasSubstr("69  MPI, or something else of the system or this build, is unavailable; a rank stopped"));
     for (const char* command : {"plan", "graph info", "machines"}) {
         EXPECT_THAT(gnnplan(std::string(command) + " --help").out, ::testing::EndsWith("see gnnplan --help\n"));
     }

@@ -1,4 +1,5 @@
 // gnnplan validate and the codes of what other commands read.
+#include "planner/io/checkpoint.hpp"
 #include "tests/tools/tool.hpp"
 
 #include <gmock/gmock.h>
@@ -103,6 +104,60 @@ TEST_F(Validate, Json) {
     EXPECT_EQ(json["files"][0]["file_schema"], "gnnplan.plan/2");
     EXPECT_EQ(json["files"][1]["valid"], false);
     EXPECT_THAT(json["files"][1]["error"].get<std::string>(), HasSubstr("text"));
+}
+
+// As a run writes it; checkpoint_test.cpp of planner/io has the values that are refused.
+class ValidateCheckpoints : public ::testing::Test {
+protected:
+    void SetUp() override {
+        io::Checkpoint checkpoint;
+        checkpoint.facts = {{"--seed", "7"}};
+        checkpoint.state.epoch = 1;
+        checkpoint.state.tensors = {{"layers.1.weight", {2, 3}, {1, 2, 3, 4, 5, 6}}, {"layers.1.bias", {3}, {1, 2, 3}}};
+        checkpoint.state.epochs = {{1, 2.5, {}, {}, {}, 0.25}};
+        write_text(newest_, io::write_checkpoint(checkpoint));
+        write_text(weights_, io::write_weights(checkpoint.state.tensors));
+    }
+    Folder folder_;
+    std::string newest_ = folder_ / "checkpoint-000001.safetensors";
+    std::string weights_ = folder_ / "w.safetensors";
+};
+
+TEST_F(ValidateCheckpoints, SaysWhatTheyAre) {
+    const std::string what = ": ok (gnnplan.checkpoint/1: epoch 1, layers 2x3 with biases, --seed 7)\n";
+    const Outcome outcome = gnnplan("validate " + newest_ + " " + weights_);
+    EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    EXPECT_EQ(outcome.out, newest_ + what + weights_ + ": ok (weights: layers 2x3 with biases)\n");
+    const Outcome folder = gnnplan("validate " + (folder_ / ""));
+    EXPECT_EQ(folder.code, 0);
+    EXPECT_THAT(folder.out, ::testing::EndsWith("checkpoint-000001.safetensors" + what));
+    const auto json = gnnplan("validate --json " + newest_ + " " + weights_).json();
+    EXPECT_EQ(json["files"][0]["file_schema"], "gnnplan.checkpoint/1");
+    EXPECT_EQ(json["files"][0]["content"], "epoch 1, layers 2x3 with biases, --seed 7");
+    EXPECT_EQ(json["files"][1]["file_schema"], nullptr);
+    // By what is in it, whatever its name.
+    const std::string renamed = folder_ / "renamed";
+    write_text(renamed, read_text(newest_));
+    EXPECT_EQ(gnnplan("validate " + renamed).out, renamed + what);
+}
+
+TEST_F(ValidateCheckpoints, SaysWhatIsWrong) {
+    const std::string whole = read_text(newest_);
+    for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{30}, whole.size() - 1}) {
+        write_text(newest_, whole.substr(0, length));
+        const Outcome outcome = gnnplan("validate " + newest_);
+        EXPECT_EQ(outcome.code, 1) << length;
+        EXPECT_THAT(outcome.out, ::testing::StartsWith("invalid: " + newest_)) << length;
+    }
+    std::string altered = whole;
+    altered[whole.size() - 12] = static_cast<char>(altered[whole.size() - 12] ^ 1);
+    write_text(newest_, altered);
+    EXPECT_THAT(gnnplan("validate " + newest_).out, HasSubstr("its hash does not match"));
+    std::filesystem::create_directory(folder_ / "empty");
+    const Outcome empty = gnnplan("validate " + weights_ + " " + (folder_ / "empty"));
+    EXPECT_EQ(empty.code, 66);
+    EXPECT_THAT(empty.out, HasSubstr(": ok (weights"));
+    EXPECT_THAT(empty.err, HasSubstr("is a folder without checkpoints"));
 }
 
 }  // namespace

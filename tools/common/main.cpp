@@ -34,8 +34,8 @@ constexpr const char* exit_codes =
     "   1  the answer to what was asked is no: an invalid plan, slower than allowed\n"
     "   3  no plan fits the memory\n"
     "  64  wrong usage            65  malformed data          66  missing input\n"
-    "  69  MPI is unavailable     70  internal error\n"
-    "  73  cannot create output   74  reading or writing failed\n"
+    "  69  MPI, or something else of the system or this build, is unavailable; a rank stopped\n"
+    "  70  internal error         73  cannot create output    74  reading or writing failed\n"
     "  75  interrupted            78  plan, data and launch do not match\n";
 
 // Keeps the examples in CLI11's footer, and prints them first.

@@ -121,6 +121,14 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<do
     });
 }
 
+CLI::Option* add_path(CLI::App& app, const std::string& name, std::optional<std::string>& path, const char* type,
+                      const std::string& description) {
+    return add_text(app, name, description, type, [&path](const std::string& text) {
+        if (text.empty()) throw Error(ErrorCode::usage, "its value is empty, and a path is needed");
+        path = text;
+    });
+}
+
 void under_heading(CLI::App& app, const std::string& heading) {
     for (CLI::Option* option : app.get_options()) {
         const bool general = option == app.get_help_ptr() || option == app.get_version_ptr() ||

@@ -43,6 +43,9 @@ CLI::Option* add_duration(CLI::App& app, const std::string& name, std::int64_t& 
 // A finite number for which `allowed` holds; `what` names those in the error.
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
                         std::function<bool(double)> allowed, const std::string& what, const std::string& description);
+// A path, which is not empty: a shell makes "" of a variable that is not set.
+CLI::Option* add_path(CLI::App& app, const std::string& name, std::optional<std::string>& path, const char* type,
+                      const std::string& description);
 // Shows the options that were added since the last call under `heading` in --help.
 void under_heading(CLI::App& app, const std::string& heading);
 // --bind on|off, of tools that run kernels

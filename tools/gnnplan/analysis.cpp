@@ -95,7 +95,10 @@ std::optional<double> TimePair::ratio() const {
 }
 
 Analysis analyse(const RunReport& report, const std::optional<ProfileOrigin>& profile) {
-    if (report.steps.empty()) throw Error(ErrorCode::data, "the report has no steps to analyse");
+    if (report.steps.empty()) {
+        throw Error(ErrorCode::data, "the report has no steps to analyse", {},
+                    report.resumed_after ? "the run was resumed after its end, and trained nothing" : "");
+    }
     Analysis analysis;
     analysis.epoch = {report.predicted.epoch_seconds, report.measured.epoch_seconds};
     analysis.calibrated = !profile || profile->measured;

@@ -1,8 +1,11 @@
-// gnnplan validate: is a file what it says it is, and does a plan fit a machine.
+// gnnplan validate: is a file what it says it is, and whole, and does a plan fit a machine.
+#include "planner/io/checkpoint.hpp"
+#include "planner/io/checkpoint_folder.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
 #include "planner/io/parse.hpp"
 #include "planner/io/report.hpp"
+#include "planner/io/safetensors.hpp"
 #include "planner/io/schema.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/main.hpp"
@@ -18,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -32,8 +36,9 @@ struct ValidateOptions {
 
 struct Verdict {
     std::string file;
-    std::string schema;  // "" when it has none
-    std::string error;   // "" when it is valid
+    std::string schema;   // "" when it has none
+    std::string content;  // in words, of a checkpoint or weights
+    std::string error;    // "" when it is valid
     ErrorCode code = ErrorCode::answer_no;
 };
 
@@ -71,11 +76,35 @@ void check(const std::string& schema, const std::string& text, const std::string
     }
 }
 
+bool is_folder(const std::string& name) {
+    std::error_code none;
+    return std::filesystem::is_directory(name, none);
+}
+
+// A folder of checkpoints stands for these, the oldest first.
+std::vector<std::string> with_folders(const std::vector<std::string>& names) {
+    std::vector<std::string> files;
+    for (const std::string& name : names) {
+        const std::vector<io::KeptCheckpoint> found = io::checkpoints_in(name);
+        for (const io::KeptCheckpoint& checkpoint : found) files.push_back(checkpoint.path);
+        if (found.empty()) files.push_back(name);
+    }
+    return files;
+}
+
 Verdict judge(const std::string& file, const std::optional<Machine>& machine) {
     Verdict verdict;
     verdict.file = file;
     try {
-        const std::string text = io::read_file(file);
+        if (is_folder(file)) throw Error(ErrorCode::missing_input, "is a folder without checkpoints", file);
+        const bool tensors = file.ends_with(".safetensors");  // of any size, and also when it was cut
+        const std::string text = tensors ? io::read_large_file(file) : io::read_file(file);
+        if (tensors || io::is_safetensors(text)) {
+            io::TensorsContent content = io::read_content(text, file);
+            verdict.schema = content.schema;
+            verdict.content = std::move(content.text);
+            return verdict;
+        }
         verdict.schema = io::schema_of(text, file);
         check(verdict.schema, text, file, machine);
     } catch (const Error& error) {
@@ -89,7 +118,9 @@ Verdict judge(const std::string& file, const std::optional<Machine>& machine) {
 void show(const std::vector<Verdict>& verdicts, bool json) {
     if (!json) {
         for (const Verdict& verdict : verdicts) {
-            if (verdict.error.empty()) print(fmt::format("{}: ok ({})\n", verdict.file, verdict.schema));
+            const std::string kind = verdict.schema.empty() ? "weights" : verdict.schema;
+            const std::string content = verdict.content.empty() ? "" : ": " + verdict.content;
+            if (verdict.error.empty()) print(fmt::format("{}: ok ({}{})\n", verdict.file, kind, content));
             if (!verdict.error.empty() && verdict.code == ErrorCode::answer_no)
                 print(fmt::format("invalid: {}\n", io::printable(verdict.error)));
         }
@@ -101,7 +132,9 @@ void show(const std::vector<Verdict>& verdicts, bool json) {
             return text.empty() ? io::Document() : io::Document(text);
         };
         io::Document file = io::Document::object({{"file", verdict.file}, {"valid", verdict.error.empty()}});
-        files.push(file.set("file_schema", text_or_null(verdict.schema)).set("error", text_or_null(verdict.error)));
+        file.set("file_schema", text_or_null(verdict.schema)).set("error", text_or_null(verdict.error));
+        if (!verdict.content.empty()) file.set("content", verdict.content);
+        files.push(std::move(file));
     }
     print_json(io::Document::object({{"schema", "gnnplan.validation/1"}, {"files", std::move(files)}}));
 }
@@ -110,7 +143,7 @@ int run_validate(const Context&, const ValidateOptions& options) {
     std::optional<Machine> machine;
     if (!options.machine.empty()) machine = load_machine(options.machine);
     std::vector<Verdict> verdicts;
-    for (const std::string& file : options.files) verdicts.push_back(judge(file, machine));
+    for (const std::string& file : with_folders(options.files)) verdicts.push_back(judge(file, machine));
     show(verdicts, options.json);
     // What could not be read weighs more than what was invalid.
     int code = 0;
@@ -127,9 +160,12 @@ int run_validate(const Context&, const ValidateOptions& options) {
 void add_validate(CLI::App& root, Context& context) {
     const auto options = std::make_shared<ValidateOptions>();
     CLI::App& command =
-        add_command(root, "validate", "Check plans, run reports and machine profiles",
-                    "gnnplan validate plan.json run.json\ngnnplan validate plan.json --machine a6000x8");
-    command.add_option("files", options->files, "The files")->required()->type_name("FILE...");
+        add_command(root, "validate", "Check plans, run reports, machine profiles, checkpoints and weights",
+                    "gnnplan validate plan.json run.json\ngnnplan validate plan.json --machine a6000x8\n"
+                    "gnnplan validate plan.checkpoints");
+    command.add_option("files", options->files, "The files; a folder stands for the checkpoints in it")
+        ->required()
+        ->type_name("FILE...");
     command
         .add_option("--machine", options->machine, "Whether plans fit its memory: a preset or the file of a profile")
         ->type_name("NAME|FILE");

@@ -184,7 +184,11 @@ Side read_side(const std::string& file) {
     if (schema.starts_with("gnnplan.plan/")) {
         side = side_of(io::read_plan(text, file));
     } else if (schema.starts_with("gnnplan.run/")) {
-        side = side_of(io::read_report(text, file));
+        const RunReport report = io::read_report(text, file);
+        if (report.steps.empty() && report.resumed_after) {
+            throw Error(ErrorCode::data, "the run was resumed after its end, and measured nothing to compare", file);
+        }
+        side = side_of(report);
     } else {
         io::refuse_kind(file, schema, "plans and run reports here");
     }

@@ -5,6 +5,7 @@
 #include "planner/io/report.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/outputs.hpp"
+#include "tools/common/streams.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -15,23 +16,25 @@ bool saves_regularly(const RunFlags& flags) { return flags.checkpoint || flags.c
 
 namespace {
 
-void check_checkpoint_folder(const RunFlags& flags) {
+void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
     if (!saves_regularly(flags)) return;
     const std::string folder = checkpoint_folder(flags);
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
+    const std::optional<std::string> note = lock.take(folder);
+    if (note && !flags.quiet) say("note: {}\n", *note);
     if (!flags.resume && !checkpoints_in(folder).empty()) {
         throw Error(ErrorCode::usage, "holds checkpoints of an earlier run", folder,
                     "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
     }
-    std::error_code failure;
-    remove_abandoned(folder);
-    std::filesystem::create_directories(folder, failure);
-    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
+    io::remove_abandoned(folder);
     io::check_can_create(folder + "/checkpoint");
 }
 
 }  // namespace
 
-void check_artifacts(const RunFlags& flags) {
+void check_artifacts(const RunFlags& flags, FolderLock& lock) {
     const bool writes = flags.report || flags.metrics || flags.trace || flags.save_weights || saves_regularly(flags);
     if (flags.dry_run && writes) {
         throw Error(ErrorCode::usage, "nothing is trained, so there is nothing to write", "--dry-run",
@@ -53,7 +56,7 @@ void check_artifacts(const RunFlags& flags) {
                         "choose another name");
         }
     }
-    check_checkpoint_folder(flags);
+    check_checkpoint_folder(flags, lock);
 }
 
 void Metrics::add(const EpochRecord& epoch) {
@@ -82,8 +85,8 @@ bool write_artifacts(const RunFlags& flags, const Artifacts& artifacts) {
               all;
     };
     if (flags.report) attempt([&] { io::write_file_atomically(*flags.report, io::write_report(artifacts.report)); });
-    if (flags.trace)
-        attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(artifacts.trace.value())); });
+    if (flags.trace && artifacts.trace)
+        attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(*artifacts.trace)); });
     if (flags.save_weights && !artifacts.weights.empty()) {
         attempt([&] { io::write_file_atomically(*flags.save_weights, io::write_weights(artifacts.weights)); });
     }

@@ -4,6 +4,7 @@
 #include "planner/io/trace.hpp"
 #include "tools/gnnrun/checkpoints.hpp"
 #include "tools/gnnrun/flags.hpp"
+#include "tools/gnnrun/folder_lock.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 
@@ -16,9 +17,10 @@
 
 namespace gnnplan::tools {
 
-// Finds out before training that a file cannot be written. Throws Error{cannot_create}, or Error{usage} when it is an
-// input, or the checkpoint folder holds those of another run.
-void check_artifacts(const RunFlags& flags);
+// Finds out before training that a file cannot be written, and takes the lock of the checkpoint folder if there will be
+// any. Throws Error{cannot_create}, also when another run holds the lock, or Error{usage} when a file is an input, or
+// the folder holds checkpoints of another run.
+void check_artifacts(const RunFlags& flags, FolderLock& lock);
 
 // --metrics: a line as soon as an epoch is done, so that others can follow a run and nothing is lost with it.
 class Metrics {
@@ -43,7 +45,7 @@ bool saves_regularly(const RunFlags& flags);
 
 struct Artifacts {
     const RunReport& report;
-    const std::optional<io::Trace>& trace;    // there when --trace is
+    const std::optional<io::Trace>& trace;    // there when --trace is, if anything was trained
     const std::vector<NamedTensor>& weights;  // none after a run that diverged
     const Metrics& metrics;
     const Checkpoints& checkpoints;

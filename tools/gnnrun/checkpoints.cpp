@@ -6,11 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -18,59 +14,11 @@ namespace gnnplan::tools {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view prefix = "checkpoint-";
-constexpr std::string_view suffix = ".safetensors";
 constexpr std::size_t kept_files = 2;
 constexpr double interval = 60;      // seconds
 constexpr double cost_factor = 100;  // an interval is at least so many times what saving costs
 
-// The epoch in "checkpoint-000120.safetensors".
-std::optional<std::int64_t> epoch_in(const std::string& name) {
-    if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
-    const char* begin = name.data() + prefix.size();
-    const char* end = name.data() + name.size() - suffix.size();
-    std::int64_t epoch = 0;
-    const auto [stop, error] = std::from_chars(begin, end, epoch);
-    if (begin >= end || stop != end || error != std::errc() || epoch < 0) return std::nullopt;
-    return epoch;
-}
-
-// "checkpoint-000120.safetensors.tmp-31539-0" of a process that is no longer there.
-bool is_abandoned(const std::string& name) {
-    constexpr std::string_view mark = ".safetensors.tmp-";
-    const std::size_t at = name.find(mark);
-    if (!name.starts_with(prefix) || at == std::string::npos) return false;
-    pid_t process = 0;
-    const char* begin = name.data() + at + mark.size();
-    const auto [stop, error] = std::from_chars(begin, name.data() + name.size(), process);
-    return error == std::errc() && process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
-}
-
 }  // namespace
-
-std::optional<std::int64_t> checkpoint_epoch(const std::string& path) {
-    return epoch_in(fs::path(path).filename().string());
-}
-
-void remove_abandoned(const std::string& folder) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
-        if (is_abandoned(entry.path().filename().string())) fs::remove(entry.path(), none);
-    }
-}
-
-std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder) {
-    std::vector<KeptCheckpoint> found;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
-        if (!entry.is_regular_file(none)) continue;  // a pipe would be waited for
-        if (const auto epoch = epoch_in(entry.path().filename().string()))
-            found.push_back({*epoch, entry.path().string()});
-    }
-    std::sort(found.begin(), found.end(),
-              [](const KeptCheckpoint& a, const KeptCheckpoint& b) { return a.epoch < b.epoch; });
-    return found;
-}
 
 StartFile read_start(const std::string& path) {
     std::error_code none;
@@ -94,9 +42,10 @@ StartFile read_start(const std::string& path) {
 }
 
 Checkpoints::Checkpoints(CheckpointSettings settings, io::Checkpoint form, std::vector<KeptCheckpoint> earlier,
-                         measure::Clock& clock)
+                         FolderLock& lock, measure::Clock& clock)
     : settings_(std::move(settings)),
       form_(std::move(form)),
+      lock_(lock),
       clock_(clock),
       last_time_(clock.now()),
       kept_(std::move(earlier)) {}
@@ -125,11 +74,13 @@ void Checkpoints::offer(const train::EpochEnd& end) {
 }
 
 void Checkpoints::start_writing(TrainingState state) {
-    written_now_ = {state.epoch,
-                    (fs::path(settings_.folder) / fmt::format("{}{:06}{}", prefix, state.epoch, suffix)).string()};
+    written_now_ = {state.epoch, (fs::path(settings_.folder) / io::checkpoint_name(state.epoch)).string()};
     writing_ = std::async(std::launch::async, [this, state = std::move(state)]() mutable {
-        std::error_code none;
-        fs::create_directories(settings_.folder, none);
+        std::error_code failure;
+        fs::create_directories(settings_.folder, failure);
+        if (failure)
+            throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), settings_.folder);
+        lock_.take(settings_.folder);
         io::Checkpoint checkpoint = form_;
         checkpoint.state = std::move(state);
         io::write_file_atomically(written_now_.path, io::write_checkpoint(checkpoint));

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "planner/io/checkpoint.hpp"
+#include "planner/io/checkpoint_folder.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/train/options.hpp"
+#include "tools/gnnrun/folder_lock.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 
@@ -16,19 +18,9 @@
 
 namespace gnnplan::tools {
 
-struct KeptCheckpoint {
-    std::int64_t epoch = 0;
-    std::string path;
-};
-
-// The checkpoints in a folder, the oldest first. None where there is no such folder.
-std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder);
-
-// The epoch in the name of a checkpoint's file; unset: it is none.
-std::optional<std::int64_t> checkpoint_epoch(const std::string& path);
-
-// Removes what processes left half-written that were killed on this machine.
-void remove_abandoned(const std::string& folder);
+using io::checkpoint_epoch;
+using io::checkpoints_in;
+using io::KeptCheckpoint;
 
 // A file that training starts from, in words `path` and as it was read.
 struct StartFile {
@@ -50,7 +42,8 @@ struct CheckpointSettings {
 class Checkpoints {
 public:
     // `form` is a checkpoint without its state. `earlier`: those of the same run, which are removed like its own.
-    Checkpoints(CheckpointSettings settings, io::Checkpoint form, std::vector<KeptCheckpoint> earlier,
+    // `lock` is taken before one is written, if it was not before.
+    Checkpoints(CheckpointSettings settings, io::Checkpoint form, std::vector<KeptCheckpoint> earlier, FolderLock& lock,
                 measure::Clock& clock);
 
     // Saves what there is after an epoch, if it is time to. Never throws: a run goes on without its checkpoints.
@@ -71,6 +64,7 @@ private:
 
     CheckpointSettings settings_;
     io::Checkpoint form_;
+    FolderLock& lock_;
     measure::Clock& clock_;
     double last_time_;
     double last_cost_ = 0;

@@ -47,27 +47,26 @@ void add_tuning(CLI::App& app, RunFlags& flags) {
 }
 
 void add_checkpoints(CLI::App& app, RunFlags& flags) {
-    app.add_option("--checkpoint", flags.checkpoint,
-                   "Save checkpoints in this folder, about once a minute; the last two are kept. An interrupted run "
-                   "saves one in any case, in PLAN.checkpoints")
-        ->type_name("DIR");
+    add_path(
+        app, "--checkpoint", flags.checkpoint, "DIR",
+        "Save checkpoints in this folder, about once a minute; the last two are kept. An interrupted run saves one "
+        "in any case, in PLAN.checkpoints");
     add_count(app, "--checkpoint-every", flags.checkpoint_every, "Save one after every N epochs instead");
     CLI::Option* resume =
-        app.add_option("--resume", flags.resume,
-                       "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the "
-                       "checkpoint folder, or from the first epoch where there is none")
-            ->type_name("PATH");
-    app.add_option("--load-weights", flags.load_weights, "Begin with these weights (safetensors)")
-        ->type_name("FILE")
+        add_path(app, "--resume", flags.resume, "PATH",
+                 "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the "
+                 "checkpoint folder, or from the first epoch where there is none");
+    add_path(app, "--load-weights", flags.load_weights, "FILE", "Begin with these weights (safetensors)")
         ->excludes(resume);
-    app.add_option("--save-weights", flags.save_weights, "Write the weights at the end (safetensors)")
-        ->type_name("FILE");
+    add_path(app, "--save-weights", flags.save_weights, "FILE", "Write the weights at the end (safetensors)");
     app.add_flag("--keep-best", flags.keep_best,
                  "Keep the weights of the best validation accuracy; --save-weights writes these");
     add_count(app, "--patience", flags.patience,
               "End the run after N evaluations without a better validation accuracy");
-    add_duration(app, "--time-limit", flags.time_limit,
-                 "End the run before this much time has passed, with a checkpoint and the command that resumes");
+    add_duration(
+        app, "--time-limit", flags.time_limit,
+        "End the run before this much time has passed since the process was started, with a checkpoint and the "
+        "command that resumes");
     add_duration(app, "--timeout", flags.timeout,
                  "End the run when no step has been done for so long, because a rank has stopped; 0: wait forever");
     under_heading(app, "Checkpoints and weights");
@@ -86,14 +85,12 @@ void add_placement(CLI::App& app, RunFlags& flags) {
 }
 
 void add_output(CLI::App& app, RunFlags& flags) {
-    app.add_option("--report", flags.report, "Write the run report (gnnplan.run/1)")->type_name("FILE");
-    app.add_option("--metrics", flags.metrics, "Write one line of JSON per epoch, as soon as it is done")
-        ->type_name("FILE");
-    app.add_option("--trace", flags.trace,
-                   fmt::format("Write when each step of the last epochs, at most {}, ran on each rank, and the "
-                               "prediction beside it, for ui.perfetto.dev or about:tracing",
-                               traced_epochs))
-        ->type_name("FILE");
+    add_path(app, "--report", flags.report, "FILE", "Write the run report (gnnplan.run/1)");
+    add_path(app, "--metrics", flags.metrics, "FILE", "Write one line of JSON per epoch, as soon as it is done");
+    add_path(app, "--trace", flags.trace, "FILE",
+             fmt::format("Write when each step of the last epochs, at most {}, ran on each rank, and the prediction "
+                         "beside it, for ui.perfetto.dev or about:tracing",
+                         traced_epochs));
     app.add_flag("--dry-run", flags.dry_run, "Check plan, launch and data, show memory and steps, train nothing");
     app.add_flag("--json", flags.json, "Print the report instead of the summary");
     CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Say nothing but errors and the result");

@@ -5,7 +5,6 @@
 #include "runtime/comm/threads.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
-#include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/session.hpp"
 
 #ifdef GNNPLAN_HAVE_MPI
@@ -32,9 +31,9 @@ void check_ranks(const RunFlags& flags, const Plan& plan) {
 int run_here(const RunFlags& flags) {
     Plan plan = read_plan_file(flags.plan);
     check_ranks(flags, plan);
-    check_artifacts(flags);
     const int ranks = plan.problem.ranks;
     Session session(flags, std::move(plan), true);
+    session.check_outputs();
     session.check_memory(1);  // threads share what each rank would load
     session.read_start();
     session.take_start();
@@ -45,6 +44,10 @@ int run_here(const RunFlags& flags) {
     if (flags.dry_run) {
         session.show_dry_run();
         return 0;
+    }
+    if (session.is_finished()) {
+        session.take_finished();
+        return session.finish(ranks == 1 ? "self" : "threads", 1);
     }
     if (ranks == 1) {
         session.train(self, false);
@@ -74,8 +77,8 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
                         fmt::format("the plan is for {} ranks, mpirun started {}", plan.problem.ranks, world.size()),
                         flags.plan, fmt::format("use mpirun -n {}", plan.problem.ranks));
         }
-        if (speaks) check_artifacts(flags);
         session.emplace(flags, std::move(plan), speaks);
+        session->check_outputs();
     });
     require_same(world, session->facts_of_run());
     const int ranks_here = ranks_on_this_host(world);
@@ -96,7 +99,11 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         session->show_dry_run();
         return code;
     }
-    session->train(world, false);
+    if (session->is_finished()) {
+        comm::agree(world, [&] { session->take_finished(); });
+    } else {
+        session->train(world, false);
+    }
     comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));
 }

@@ -16,6 +16,7 @@
 #include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/interruption.hpp"
+#include "tools/gnnrun/process_age.hpp"
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
@@ -50,6 +51,7 @@ std::string place_threads(comm::Communicator& comm, const RunFlags& flags, int t
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
     : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_)) {
     train::leave_out_idle_dropout(plan_, options_);
+    if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
 
 void Session::open_data() {
@@ -69,11 +71,11 @@ void Session::take_start() {
     options_.weights = start_.weights();
     const io::Checkpoint* checkpoint = start_.checkpoint();
     if (checkpoint == nullptr) return;
-    if (checkpoint->state.epoch >= options_.epochs) {
+    if (checkpoint->state.epoch > options_.epochs) {
         throw Error(ErrorCode::usage,
-                    fmt::format("all {} epochs are done: the checkpoint is of epoch {}", options_.epochs,
-                                checkpoint->state.epoch),
-                    start_.path(), "ask for more with --epochs");
+                    fmt::format("the checkpoint is of epoch {}, and {} are asked for", checkpoint->state.epoch,
+                                options_.epochs),
+                    start_.path(), "ask for more with --epochs, or name an earlier checkpoint");
     }
     options_.start = &checkpoint->state;
 }
@@ -86,7 +88,8 @@ void Session::compare_start() const {
     const std::vector<std::string> differing = start_.compare(facts_of_training_and_data());
     if (!speaks_ || flags_.quiet) return;
     for (const std::string& text : differing) say("note: {}\n", text);
-    if (options_.start != nullptr) say("{}: going on after epoch {}\n", start_.path(), options_.start->epoch);
+    if (options_.start != nullptr && !is_finished())
+        say("{}: going on after epoch {}\n", start_.path(), options_.start->epoch);
 }
 
 std::vector<Fact> Session::facts_of_training_and_data() const {
@@ -105,6 +108,7 @@ Checkpoints Session::make_checkpoints() {
     return {{checkpoint_folder(flags_), saves_regularly(flags_), flags_.checkpoint_every},
             std::move(form),
             start_.earlier_in(checkpoint_folder(flags_)),
+            checkpoint_lock_,
             clock_};
 }
 
@@ -125,7 +129,8 @@ std::unique_ptr<Watchdog> Session::make_watchdog(comm::Communicator& comm, bool 
 
 // The last weights, or the best ones where these are kept.
 void Session::keep_weights(const TrainingState& state) {
-    const std::string wanted = options_.keep_best ? std::string(train::best_prefix) + "layers." : "layers.";
+    const bool best = options_.keep_best && train::holds_best(state.tensors);
+    const std::string wanted = best ? std::string(train::best_prefix) + "layers." : "layers.";
     for (const NamedTensor& tensor : state.tensors) {
         if (!tensor.name.starts_with(wanted)) continue;
         weights_.push_back({tensor.name.substr(tensor.name.find("layers.")), tensor.shape, tensor.values});
@@ -253,6 +258,30 @@ void Session::train(comm::Communicator& comm, bool shared) {
     if (first) report_ = std::move(report);
 }
 
+void Session::take_finished() {
+    if (!speaks_) return;
+    const TrainingState& end = *options_.start;
+    report_ = train::report_of_finished(plan_, options_, *dataset_);
+    metrics_ = std::make_unique<Metrics>(flags_.metrics);
+    metrics_->repeat(end.epochs);
+    checkpoints_.emplace(make_checkpoints());
+    keep_weights(end);
+    if (flags_.quiet) return;
+    const bool out_of_patience = report_->ending == Ending::patience;
+    say("{}: {}: nothing is left to train (for more: {})\n", start_.path(),
+        out_of_patience ? *report_->ended : fmt::format("all {} epochs are done", end.epoch),
+        out_of_patience ? "a larger --patience" : "--epochs");
+    if (flags_.trace) say("note: nothing was trained, so there is no trace\n");
+    if (flags_.save_weights && options_.keep_best && !train::holds_best(end.tensors))
+        say("note: the checkpoint is of a run without --keep-best: the last weights are written\n");
+}
+
+std::string Session::hint_of_divergence() const {
+    std::string hint = flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row";
+    if (flags_.load_weights) hint += fmt::format("; it began with the weights of {}", *flags_.load_weights);
+    return hint;
+}
+
 int Session::finish(const std::string& communicator, int processes) {
     if (!speaks_) return 0;
     checkpoints_->finish();
@@ -269,7 +298,7 @@ int Session::finish(const std::string& communicator, int processes) {
     }
     const bool written = write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_});
     print(flags_.json ? io::write_report(*report_) : summary(*report_, plan_.machine, use_color(flags_.color)));
-    if (const auto mismatch = train::byte_mismatch(*report_)) {
+    if (const auto mismatch = train::byte_mismatch(*report_); mismatch && !report_->steps.empty()) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
     if (report_->ending == Ending::interrupted && checkpoints_->newest()) {
@@ -277,7 +306,7 @@ int Session::finish(const std::string& communicator, int processes) {
     }
     if (report_->ending == Ending::diverged) {
         throw Error(ErrorCode::answer_no, *report_->ended, fmt::format("epoch {}", report_->epochs.back().epoch),
-                    flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row");
+                    hint_of_divergence());
     }
     if (!written) return static_cast<int>(ErrorCode::io);
     return report_->ending == Ending::interrupted ? static_cast<int>(ErrorCode::interrupted) : 0;

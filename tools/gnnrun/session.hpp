@@ -4,6 +4,7 @@
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/measure/clock.hpp"
+#include "runtime/train/finished.hpp"
 #include "tools/gnnrun/agreement.hpp"
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/checkpoints.hpp"
@@ -30,6 +31,11 @@ public:
     std::vector<Fact> facts_of_run() const { return tools::facts_of_run(flags_, options_, plan_); }
     std::vector<Fact> facts_of_data() const { return tools::facts_of_data(*dataset_); }
 
+    // Finds out before any work what cannot be written, when this process speaks; see artifacts.hpp.
+    void check_outputs() {
+        if (speaks_) check_artifacts(flags_, checkpoint_lock_);
+    }
+
     // Throws Error{infeasible} when the plan is known to need more for `ranks_here`, those on this machine, than the
     // machine has.
     void check_memory(int ranks_here) const;
@@ -48,6 +54,11 @@ public:
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
+    // Whether what training would go on from is of the end of the run, on every process alike. Then there is nothing to
+    // train, and this process, when it speaks, takes report, metrics and weights from the checkpoint.
+    bool is_finished() const { return train::is_finished(options_); }
+    void take_finished();
+
     // Trains on one rank. Collective over `comm`; with `shared`, its ranks are threads that share this object. The
     // report is kept when this rank is 0, and the trace if one is asked for.
     void train(comm::Communicator& comm, bool shared);
@@ -63,6 +74,7 @@ private:
     std::vector<Fact> facts_of_training_and_data() const;
     void keep_weights(const TrainingState& state);
     std::optional<std::string> reason_to_stop();
+    std::string hint_of_divergence() const;
 
     const RunFlags& flags_;
     measure::SteadyClock clock_;
@@ -79,6 +91,7 @@ private:
     // Of rank 0:
     double longest_epoch_ = 0;  // seconds, with its evaluation
     std::unique_ptr<Metrics> metrics_;
+    FolderLock checkpoint_lock_;
     std::optional<Checkpoints> checkpoints_;
     std::vector<NamedTensor> weights_;  // of --save-weights
 };

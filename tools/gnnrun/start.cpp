@@ -28,16 +28,43 @@ std::optional<std::string> resumed_path(const RunFlags& flags) {
     return std::nullopt;
 }
 
+std::filesystem::path folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
 bool same_folder(const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code none;
-    return std::filesystem::equivalent(a.empty() ? std::filesystem::path(".") : a, b, none);
+    return std::filesystem::equivalent(a, b, none);
+}
+
+// What the checkpoint's run was asked, or its data, where it is not what this run is asked.
+struct Difference {
+    std::string name;
+    std::string then;
+    std::string now;
+    bool of_another_run = false;
+};
+
+bool is_option(const std::string& fact) { return fact.starts_with("--"); }
+
+std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std::vector<Fact>& facts) {
+    std::vector<Difference> found;
+    for (const auto& fact : checkpoint.facts) {
+        const std::string& name = fact.first;
+        const auto now = std::find_if(facts.begin(), facts.end(), [&](const Fact& f) { return f.name == name; });
+        if (now == facts.end() || now->value == fact.second) continue;
+        const bool same = std::find(same_options.begin(), same_options.end(), name) != same_options.end();
+        found.push_back({name, fact.second, now->value, same || !is_option(name)});
+    }
+    return found;
 }
 
 // New checkpoints go into a folder with those before the one that is resumed, if with any: of others, or of later
 // epochs, nobody could tell afterwards which are of which run. Of a folder (not `by_name`) the newest whole one was
 // taken, so that later ones are damaged.
 void check_folder(const std::string& folder, const std::string& resumed, bool by_name) {
-    const bool own = same_folder(std::filesystem::path(resumed).parent_path(), folder);
+    const bool own = same_folder(folder_of(resumed), folder);
     const std::optional<std::int64_t> epoch = checkpoint_epoch(resumed);
     if (own && (!by_name || !epoch)) return;
     for (const KeptCheckpoint& kept : checkpoints_in(folder)) {
@@ -62,6 +89,8 @@ void Start::read(const RunFlags& flags) {
         for (const std::string& note : file.notes) say("{}\n", note);
     }
     resumes_ = true;
+    afresh_ = fmt::format("to start afresh, {}name another folder with --checkpoint",
+                          flags.resume == automatic ? "" : "leave out --resume and ");
     check_folder(checkpoint_folder(flags), file.path, *path == file.path);
     path_ = std::move(file.path);
     bytes_ = std::move(file.bytes);
@@ -75,47 +104,75 @@ void Start::share(comm::Communicator& comm) {
 }
 
 void Start::take(const Plan& plan) {
+    plan_ = &plan;
     if (path_.empty()) return;
     const Schedule& schedule = plan.candidates.front().schedule;
     if (resumes_) {
         checkpoint_ = io::read_checkpoint(bytes_, path_);
-        train::check_values(checkpoint_->state.tensors, schedule, true, path_);
+        try {
+            train::check_values(checkpoint_->state.tensors, schedule, true, path_);
+        } catch (const Error& error) {
+            throw Error(error.code(), fmt::format("{} ({})", error.what(), ways_on("")));
+        }
     } else {
         weights_ = io::read_weights(bytes_, path_);
         train::check_values(*weights_, schedule, false, path_);
-    }
-    if (!train::all_finite(checkpoint_ ? checkpoint_->state.tensors : *weights_)) {
-        throw Error(ErrorCode::data, "holds values that are not finite", path_);
     }
     bytes_ = {};
 }
 
 std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
-    std::vector<std::string> differing;
-    if (!checkpoint_) return differing;
-    for (const auto& fact : checkpoint_->facts) {
-        const std::string& name = fact.first;
-        const std::string& then = fact.second;
-        const auto now = std::find_if(facts.begin(), facts.end(), [&](const Fact& f) { return f.name == name; });
-        if (now == facts.end() || now->value == then) continue;
-        const bool option = name.starts_with("--");
-        if (!option || std::find(same_options.begin(), same_options.end(), name) != same_options.end()) {
-            const std::string what =
-                option
-                    ? fmt::format("{} was {} when the checkpoint was written, and is {} now", name, then, now->value)
-                    : fmt::format("the checkpoint is of other data: not the same {}", name.substr(name.find(' ') + 1));
-            throw Error(ErrorCode::mismatch, what, path_,
-                        option ? fmt::format("use {} {}", name, then) : "resume with the same data");
+    std::vector<std::string> texts;
+    if (!checkpoint_) return texts;
+    for (const Difference& d : differences(*checkpoint_, facts)) {
+        if (!d.of_another_run) {
+            texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", d.name, d.then,
+                                        checkpoint_->state.epoch, d.now));
+            continue;
         }
-        differing.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", name, then,
-                                        checkpoint_->state.epoch, now->value));
+        const bool option = is_option(d.name);
+        std::string hint = ways_on(option ? fmt::format("use {} {}", d.name, d.then) : "resume with the same data");
+        if (const auto earlier = earlier_that_fits(facts)) {
+            hint += fmt::format("; {} is of this run: --resume with its name, and another folder in --checkpoint",
+                                *earlier);
+        }
+        throw Error(
+            ErrorCode::mismatch,
+            option
+                ? fmt::format("{} was {} when the checkpoint was written, and is {} now", d.name, d.then, d.now)
+                : fmt::format("the checkpoint is of other data: not the same {}", d.name.substr(d.name.find(' ') + 1)),
+            path_, hint);
     }
-    return differing;
+    return texts;
+}
+
+std::string Start::ways_on(const std::string& hint) const {
+    return hint + (hint.empty() || afresh_.empty() ? "" : "; ") + afresh_;
+}
+
+// Only the process that has read the checkpoint looks for another: others may not see the folder, and do not speak.
+std::optional<std::string> Start::earlier_that_fits(const std::vector<Fact>& facts) const {
+    if (afresh_.empty()) return std::nullopt;
+    const std::vector<KeptCheckpoint> all = checkpoints_in(folder_of(path_).string());
+    for (auto kept = all.rbegin(); kept != all.rend(); ++kept) {
+        if (kept->epoch >= checkpoint_->state.epoch) continue;
+        try {
+            const io::Checkpoint earlier = io::read_checkpoint(io::read_large_file(kept->path), kept->path);
+            train::check_values(earlier.state.tensors, plan_->candidates.front().schedule, true, kept->path);
+            const auto different = differences(earlier, facts);
+            const bool fits =
+                std::none_of(different.begin(), different.end(), [](const Difference& d) { return d.of_another_run; });
+            if (fits) return kept->path;
+        } catch (const Error&) {
+            continue;  // damaged, or of another model
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<KeptCheckpoint> Start::earlier_in(const std::string& folder) const {
     std::vector<KeptCheckpoint> earlier;
-    if (!checkpoint_ || !same_folder(std::filesystem::path(path_).parent_path(), folder)) return earlier;
+    if (!checkpoint_ || !same_folder(folder_of(path_), folder)) return earlier;
     for (KeptCheckpoint& kept : checkpoints_in(folder)) {
         if (kept.epoch <= checkpoint_->state.epoch) earlier.push_back(std::move(kept));
     }

@@ -24,21 +24,28 @@ public:
     // Collective: every rank gets what rank 0 has read.
     void share(comm::Communicator& comm);
 
-    // What was read, checked against the plan's model; nothing without the flags. Throws Error{data} when the file is
-    // damaged, Error{mismatch} when it is of another model.
+    // What was read, checked against the model of the plan, which outlives this; nothing without the flags. Throws
+    // Error{data} when the file is damaged, Error{mismatch} when it is of another model.
     void take(const Plan& plan);
     const io::Checkpoint* checkpoint() const { return checkpoint_ ? &*checkpoint_ : nullptr; }
     const std::vector<NamedTensor>* weights() const { return weights_ ? &*weights_ : nullptr; }
     const std::string& path() const { return path_; }
 
     // Compares what the checkpoint's run was asked, and its data, with this run: returns the options that differ, as
-    // sentences. Throws Error{mismatch} where it could not be the same run.
+    // sentences. Throws Error{mismatch} where it could not be the same run, which says how to go on, and whether an
+    // earlier checkpoint of the folder is of this run.
     std::vector<std::string> compare(const std::vector<Fact>& facts) const;
     // The checkpoints of its run up to it, if it lies in this folder; those of another folder stay.
     std::vector<KeptCheckpoint> earlier_in(const std::string& folder) const;
 
 private:
+    std::optional<std::string> earlier_that_fits(const std::vector<Fact>& facts) const;
+    // The hint, and how else to go on.
+    std::string ways_on(const std::string& hint) const;
+
     bool resumes_ = false;
+    std::string afresh_;  // how to start a new run instead, in words; of the process that reads
+    const Plan* plan_ = nullptr;
     std::string path_;
     std::string bytes_;
     std::optional<io::Checkpoint> checkpoint_;

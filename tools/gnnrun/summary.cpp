@@ -160,9 +160,11 @@ std::string checkpoint_line(const RunReport& report) {
 std::string summary(const RunReport& report, const Machine& machine, bool color) {
     const EpochRecord& last = report.epochs.back();
     const std::string ending = ending_text(report);
-    return (ending.empty() ? "" : ending + "\n") +
-           bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report) +
-           configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
+    const std::string outcome = (ending.empty() ? "" : ending + "\n") +
+                                bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" +
+                                best_line(report);
+    if (report.steps.empty()) return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
+    return outcome + configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
            worst_step(report.steps, machine) + time_lines(report) + checkpoint_line(report) + peak_lines(report);
 }
 

@@ -1,11 +1,13 @@
 // Weights and checkpoints: what is written is read, and what was damaged is refused.
 #include "planner/io/checkpoint.hpp"
+#include "planner/io/files.hpp"
 #include "planner/io/safetensors.hpp"
 #include "tests/planner/io/expect_error.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 namespace gnnplan::io {
@@ -145,11 +147,77 @@ TEST(Weights, AreReadFromWeightsAndFromCheckpoints) {
             read_weights(write_safetensors({{}, {{"other", "F32", {2}, eight}}}), "w");
         },
         ErrorCode::data, "holds no weights");
-    expect_error(
-        [&] {
-            read_weights(write_safetensors({{}, {{"layers.1.weight", "F64", {1}, eight}}}), "w");
+}
+
+// Files that the safetensors package wrote: golden/make_weights.py.
+TEST(Weights, OfOtherPrecisionsBecomeFloats) {
+    const std::vector<std::pair<std::string, std::vector<float>>> cases = {
+        {"f64", {1, -2, 0x1.99999ap-4F, 65504, 0x1p-24F, -0x1.54fdf4p-2F}},
+        {"f32", {1, -2, 0x1.99999ap-4F, 65504, 0x1p-24F, -0x1.54fdf4p-2F}},
+        {"f16", {1, -2, 0x1.998p-4F, 65504, 0x1p-24F, -0x1.55p-2F}},
+        {"bf16", {1, -2, 0x1.9ap-4F, 65536, 0x1p-24F, -0x1.54p-2F}},
+    };
+    for (const auto& [name, values] : cases) {
+        const std::string file = read_file(std::string(GNNPLAN_GOLDEN_DIR) + "/weights_" + name + ".safetensors");
+        const std::vector<NamedTensor> weights = read_weights(file, name);
+        ASSERT_EQ(weights.size(), 2U) << name;
+        for (const NamedTensor& tensor : weights) {
+            const bool bias = tensor.name == "layers.1.bias";
+            EXPECT_EQ(tensor.shape, bias ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>({2, 3})) << name;
+            EXPECT_EQ(tensor.values, std::vector<float>(values.begin() + (bias ? 3 : 0), values.end())) << name;
+        }
+    }
+}
+
+template <class T>
+std::string weights_of(const std::string& type, const std::vector<T>& values) {
+    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    return write_safetensors({{}, {{"layers.1.weight", type, {std::ssize(values)}, bytes}}});
+}
+
+TEST(Weights, ThatNoFloatHoldsAreRefused) {
+    const auto refused = [](const std::string& file, const std::string& why) {
+        expect_error([&] { read_weights(file, "w"); }, ErrorCode::data, "w: " + why);
+    };
+    constexpr const char* element = "element 1 of tensor \"layers.1.weight\" is ";
+    refused(weights_of<double>("F64", {1, 1e300}), std::string(element) + "1e+300, beyond what fp32 holds");
+    refused(weights_of<double>("F64", {1, NAN}), std::string(element) + "nan, not a finite number");
+    refused(weights_of<float>("F32", {1, -INFINITY}), std::string(element) + "-inf, not a finite number");
+    refused(weights_of<std::uint16_t>("F16", {0x3c00, 0x7c00}), std::string(element) + "inf");
+    refused(weights_of<std::uint16_t>("F16", {0x3c00, 0x7c01}), std::string(element) + "nan");
+    refused(weights_of<std::uint16_t>("BF16", {0x3f80, 0xff80}), std::string(element) + "-inf");
+    refused(weights_of<std::int32_t>("I32", {1, 2}), "tensor \"layers.1.weight\" is of type I32 (F32, F64, F16");
+}
+
+// Its hash is right: what wrote it was not.
+TEST(Checkpoint, IsRefusedWhenItHoldsWhatNoRunLeaves) {
+    const auto refused = [](const std::function<void(TrainingState&)>& spoil, const std::string& why) {
+        Checkpoint checkpoint = sample();
+        checkpoint.state.tensors.push_back({"adam.layers.1.weight.exp_avg_sq", {2}, {0, 0}});
+        ASSERT_NO_THROW(read_checkpoint(write_checkpoint(checkpoint), "c"));
+        spoil(checkpoint.state);
+        expect_error([&] { read_checkpoint(write_checkpoint(checkpoint), "c"); }, ErrorCode::data, "c: " + why);
+    };
+    refused([](TrainingState& s) { s.tensors[0].values[3] = NAN; }, "element 3 of tensor \"layers.1.weight\" is nan");
+    refused([](TrainingState& s) { s.tensors[2].values[0] = INFINITY; },
+            "element 0 of tensor \"adam.layers.1.weight.exp_avg\" is inf");
+    refused([](TrainingState& s) { s.tensors[3].values[1] = -1; },
+            "element 1 of tensor \"adam.layers.1.weight.exp_avg_sq\" is -1, and a mean of squares is not below 0");
+    refused([](TrainingState& s) { s.epochs[1].loss = NAN; }, "history.loss of epoch 2 is nan, which no run measures");
+    refused([](TrainingState& s) { s.epochs[0].loss = -1; }, "history.loss of epoch 1 is -1");
+    refused([](TrainingState& s) { s.epochs[2].seconds = -0.5; }, "history.seconds of epoch 3 is -0.5");
+    refused([](TrainingState& s) { s.epochs[2].seconds = INFINITY; }, "history.seconds of epoch 3 is inf");
+    refused([](TrainingState& s) { s.epochs[1].valid_accuracy = 1.5; },
+            "history.valid_accuracy of epoch 2 is 1.5, and accuracies are from 0 to 1");
+    refused([](TrainingState& s) { s.epochs[0].test_accuracy = -INFINITY; },
+            "history.test_accuracy of epoch 1 is -inf");
+    refused([](TrainingState& s) { s.epoch = 2; }, "the history does not have the epochs");
+    refused(
+        [](TrainingState& s) {
+            s.epoch = 0;
+            s.epochs.clear();
         },
-        ErrorCode::data, "is of type F64, not F32");
+        "epoch");
 }
 
 }  // namespace

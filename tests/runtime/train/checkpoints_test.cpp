@@ -53,9 +53,65 @@ TEST_F(Checkpoints, TheLastTwoAreKeptAndARunGoesOnFromThem) {
     const std::string metrics = io::read_file(path("rest.jsonl"));
     EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 20);
 
-    const Outcome done = gnnrun(run_ + "--epochs 20 --resume @c");
-    EXPECT_EQ(done.code, 64);
-    EXPECT_THAT(done.output, HasSubstr("all 20 epochs are done"));
+    const Outcome rewound = gnnrun(run_ + "--epochs 19 --resume @c");
+    EXPECT_EQ(rewound.code, 64);
+    EXPECT_THAT(rewound.output, HasSubstr("the checkpoint is of epoch 20, and 19 are asked for"));
+}
+
+// Batch systems start the same command again.
+TEST_F(Checkpoints, ARunThatIsDoneIsDoneAgain) {
+    const std::string command = run_ +
+                                "--epochs 20 --checkpoint @c --resume auto --report @run.json --metrics @m.jsonl "
+                                "--save-weights @w.safetensors --trace @trace.json";
+    ASSERT_EQ(gnnrun(command).code, 0);
+    const std::vector<double> trained = losses("run.json");
+    const std::string metrics = io::read_file(path("m.jsonl"));
+    const std::string weights = io::read_file(path("w.safetensors"));
+    for (const char* name : {"run.json", "m.jsonl", "w.safetensors"}) std::filesystem::remove(path(name));
+    std::vector<std::string> commands{std::string(program) + " --threads 1 " + command};
+#ifdef MPIRUN
+    commands.push_back(std::string(MPIRUN) + " 4 " + program + " --threads 1 " + command);
+    const std::size_t at = commands.back().find("--in-process ");
+    commands.back().erase(at, std::string("--in-process ").size());
+#endif
+    for (const std::string& again : commands) {
+        const Outcome done = run(again);
+        ASSERT_EQ(done.code, 0) << done.output;
+        EXPECT_THAT(done.output, HasSubstr("checkpoint-000020.safetensors: all 20 epochs are done: nothing is left"));
+        EXPECT_THAT(done.output, HasSubstr("trained     nothing"));
+        EXPECT_THAT(done.output, HasSubstr("note: nothing was trained, so there is no trace"));
+        EXPECT_EQ(losses("run.json"), trained);
+        EXPECT_EQ(report("run.json").ending, std::nullopt);
+        EXPECT_EQ(report("run.json").resumed_after, 20);
+        EXPECT_TRUE(report("run.json").steps.empty());
+        EXPECT_EQ(io::read_file(path("m.jsonl")), metrics);
+        EXPECT_EQ(io::read_file(path("w.safetensors")), weights);
+        EXPECT_EQ(files("c"), (std::vector<std::string>{"checkpoint-000020.safetensors"}));
+    }
+    const Outcome best = gnnrun(command + " --keep-best");
+    EXPECT_EQ(best.code, 0);
+    EXPECT_THAT(best.output, HasSubstr("the checkpoint is of a run without --keep-best: the last weights are written"));
+    EXPECT_EQ(io::read_file(path("w.safetensors")), weights);
+}
+
+TEST_F(Checkpoints, ARunThatRanOutOfPatienceTrainsNoMore) {
+    const std::string command = run_ +
+                                "--epochs 1000 --keep-best --patience 5 --checkpoint @c --resume auto "
+                                "--report @run.json --save-weights @w.safetensors";
+    ASSERT_EQ(gnnrun(command).code, 0);
+    const RunReport first = report("run.json");
+    ASSERT_EQ(first.ending, Ending::patience);
+    const std::string weights = io::read_file(path("w.safetensors"));
+    std::filesystem::remove(path("w.safetensors"));
+    const Outcome again = gnnrun(command);
+    EXPECT_EQ(again.code, 0) << again.output;
+    EXPECT_THAT(again.output, HasSubstr("no better validation accuracy in 5 evaluations: nothing is left to train "
+                                        "(for more: a larger --patience)"));
+    EXPECT_EQ(report("run.json").ending, Ending::patience);
+    EXPECT_EQ(report("run.json").ended, first.ended);
+    EXPECT_EQ(report("run.json").epochs.size(), first.epochs.size());
+    EXPECT_EQ(report("run.json").best_epoch, first.best_epoch);
+    EXPECT_EQ(io::read_file(path("w.safetensors")), weights);
 }
 
 TEST_F(Checkpoints, OtherRanksAndPlansGoOn) {
@@ -105,6 +161,14 @@ TEST_F(Checkpoints, TheTimeLimitEndsARunInTime) {
     EXPECT_THAT(gnnrun(run_ + "--time-limit 5h3d").output, HasSubstr("is not a time such as 3h50m"));
 }
 
+// What a process did before it became gnnrun, or waited for in MPI_Init, is time that passed.
+TEST_F(Checkpoints, TheTimeLimitCountsFromTheStartOfTheProcess) {
+    const Outcome outcome = run(std::string("sh -c 'sleep 1; exec ") + program + " --threads 1 " + run_ +
+                                "--epochs 1000000000 --time-limit 1s --report @run.json'");
+    EXPECT_EQ(outcome.code, 75) << outcome.output;
+    EXPECT_EQ(report("run.json").epochs.size(), 1U);
+}
+
 TEST_F(Checkpoints, AnEarlierOneTakesThePlaceOfADamagedOne) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 10 --checkpoint @c --checkpoint-every 5").code, 0);
     damage("c/checkpoint-000010.safetensors");
@@ -135,6 +199,40 @@ TEST_F(Checkpoints, AnotherRunsAreNotWrittenOver) {
     const Outcome afresh = gnnrun(run_ + "--epochs 5 --checkpoint @c");
     EXPECT_EQ(afresh.code, 64);
     EXPECT_THAT(afresh.output, HasSubstr("--resume auto goes on from them"));
+}
+
+TEST_F(Checkpoints, TwoRunsAtOnceDoNotShareAFolder) {
+    std::filesystem::create_directory(path("c"));
+    // flock(1) holds the lock while its command runs.
+    const std::string held = "flock @c/.lock sh -c 'echo process 7 on node1 >@c/.lock; exec " + std::string(program) +
+                             " --threads 1 " + run_ + "--epochs 5 --checkpoint @c'";
+    const Outcome second = run(held);
+    EXPECT_EQ(second.code, 73) << second.output;
+    EXPECT_THAT(second.output, HasSubstr("c: another run (process 7 on node1) saves its checkpoints here (wait for its "
+                                         "end, or name another folder with --checkpoint)"));
+    EXPECT_EQ(files("c"), std::vector<std::string>{".lock"});
+    // What a killed run leaves is no obstacle.
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    EXPECT_EQ(files("c"), std::vector<std::string>{"checkpoint-000005.safetensors"});
+}
+
+// A run that saves a checkpoint only because it is interrupted finds out then.
+TEST_F(Checkpoints, AnInterruptedRunLeavesTheFolderOfAnotherAlone) {
+    std::filesystem::create_directory(path("plan4.checkpoints"));
+    const std::string command = "flock @plan4.checkpoints/.lock sh -c '" + std::string(program) + " --threads 1 " +
+                                run_ + "--epochs 1000000000 --metrics @m.jsonl & pid=$!; " +
+                                "until test -s @m.jsonl; do :; done; kill -TERM $pid; wait $pid'";
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 74) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("another run saves its checkpoints here"));
+    EXPECT_EQ(files("plan4.checkpoints"), std::vector<std::string>{".lock"});
+}
+
+TEST_F(Checkpoints, AFileSystemWithoutLocksIsNoObstacle) {
+    const Outcome outcome = run(std::string("ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LD_PRELOAD=") +
+                                NO_LOCKS + " " + program + " --threads 1 " + run_ + "--epochs 5 --checkpoint @c");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("c: cannot be locked (No locks available): see that no other run uses it"));
 }
 
 TEST_F(Checkpoints, OfTwoRunsAreNotMixed) {
@@ -178,7 +276,12 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
     const Outcome seed = gnnrun(run_ + "--epochs 9 --seed 2 --resume @c");
     EXPECT_EQ(seed.code, 78);
-    EXPECT_THAT(seed.output, HasSubstr("--seed was 1 when the checkpoint was written, and is 2 now (use --seed 1)"));
+    EXPECT_THAT(seed.output,
+                HasSubstr("--seed was 1 when the checkpoint was written, and is 2 now (use --seed 1; to start "
+                          "afresh, leave out --resume and name another folder with --checkpoint)"));
+    const Outcome automatic = gnnrun(run_ + "--epochs 9 --seed 2 --resume auto --checkpoint @c");
+    EXPECT_EQ(automatic.code, 78);
+    EXPECT_THAT(automatic.output, HasSubstr("(use --seed 1; to start afresh, name another folder with --checkpoint)"));
     write_ogb(gnnplan::testing::random_symmetric(31, 4, 6, 3, 2), path("other"));
     const data::Dataset other = data::open_dataset(path("other"));
     save(testing::make_plan(other, 4, true, 1, {{1, 10}}), "other.json");
@@ -188,10 +291,24 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     save(testing::make_plan(dataset_, 5, true, 1, {{1, 10}}), "wider.json");
     const Outcome model = gnnrun("@wider.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(model.code, 78);
-    EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5"));
+    EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5 (to start afresh, leave out --resume"));
     const Outcome rate = gnnrun(run_ + "--epochs 9 --lr 0.02 --resume @c");
     EXPECT_EQ(rate.code, 0);
     EXPECT_THAT(rate.output, HasSubstr("note: --lr was 0.01 up to epoch 5, and is 0.02 from here on"));
+}
+
+TEST_F(Checkpoints, AnEarlierOneThatFitsIsNamed) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    ASSERT_EQ(gnnrun(run_ + "--epochs 7 --seed 2 --checkpoint @d").code, 0);
+    std::filesystem::copy(path("d/checkpoint-000007.safetensors"), path("c"));
+    const Outcome outcome = gnnrun(run_ + "--epochs 9 --checkpoint @c --resume auto");
+    EXPECT_EQ(outcome.code, 78);
+    EXPECT_THAT(outcome.output, HasSubstr("c/checkpoint-000007.safetensors: --seed was 2"));
+    EXPECT_THAT(outcome.output, HasSubstr("c/checkpoint-000005.safetensors is of this run: --resume with its name"));
+    EXPECT_EQ(gnnrun(run_ + "--epochs 9 --checkpoint @e --resume @c/checkpoint-000005.safetensors").code, 0);
+    const Outcome neither = gnnrun(run_ + "--epochs 9 --seed 3 --checkpoint @c --resume auto");
+    EXPECT_EQ(neither.code, 78);
+    EXPECT_THAT(neither.output, Not(HasSubstr("is of this run")));
 }
 
 TEST_F(Checkpoints, WeightsAreSavedAndLoaded) {
@@ -228,7 +345,7 @@ TEST_F(Checkpoints, OneThatCannotBeWrittenCostsItselfAlone) {
                                 "until test -s @m.jsonl; do :; done; kill -TERM $pid; wait $pid'";
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 74) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("plan4.checkpoints/checkpoint-"));
+    EXPECT_THAT(outcome.output, HasSubstr("plan4.checkpoints: cannot create the folder: Not a directory"));
     EXPECT_THAT(outcome.output, Not(HasSubstr("resume with")));
     EXPECT_EQ(report("run.json").checkpoints->failed, 1);
 }
@@ -240,6 +357,11 @@ TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
     EXPECT_THAT(outcome.output, HasSubstr("the loss is no longer finite (lower --lr, or use --feature-norm row)"));
     EXPECT_EQ(report("run.json").ending, Ending::diverged);
     EXPECT_TRUE(files("c").empty()) << "there is nothing to go on from";
+    ASSERT_EQ(gnnrun(run_ + "--epochs 1 --save-weights @w.safetensors").code, 0);
+    const Outcome loaded = gnnrun(run_ + "--epochs 50 --lr 1e38 --load-weights @w.safetensors");
+    EXPECT_EQ(loaded.code, 1);
+    EXPECT_THAT(loaded.output, HasSubstr("(lower --lr, or use --feature-norm row; it began with the weights of " +
+                                         path("w.safetensors") + ")"));
     const Outcome last = gnnrun(run_ + "--epochs 1 --lr 1e39");
     EXPECT_EQ(last.code, 1);
     EXPECT_THAT(last.output, HasSubstr("the last update made weights that are not finite"));
@@ -250,7 +372,7 @@ TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
 TEST_F(Checkpoints, ARankThatStopsEndsTheRun) {
     const std::string command =
         std::string("sh -c '") + MPIRUN + " 4 sh -c \"if test \\$OMPI_COMM_WORLD_RANK = 2; then echo \\$\\$ " +
-        ">@pid; fi; exec " + program + " --threads 1 @plan4.json --data @graph --epochs 1000000000 -q " +
+        ">@pid; fi; exec " + program + " --threads 1 @plan4.json --data @graph --autotune 0 --epochs 1000000000 -q " +
         "--timeout 2s --checkpoint @c --checkpoint-every 5 --metrics @m.jsonl\" & mpirun=$!; " +
         "until test -s @m.jsonl -a -s @pid; do sleep .02; done; sleep .3; kill -STOP $(cat @pid); wait $mpirun'";
     const Outcome outcome = run(command);

@@ -324,6 +324,14 @@ TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
         EXPECT_EQ(outcome.code, 64) << flags;
         EXPECT_THAT(outcome.output, HasSubstr("error: ")) << flags;
     }
+    for (const std::string flag :
+         {"--checkpoint", "--resume", "--load-weights", "--save-weights", "--report", "--metrics", "--trace"}) {
+        for (const std::string empty : {" ''", "="}) {
+            const Outcome outcome = gnnrun("@plan1.json --data @graph " + flag + empty);
+            EXPECT_EQ(outcome.code, 64) << flag << empty;
+            EXPECT_THAT(outcome.output, HasSubstr("error: " + flag + ": its value is ")) << empty;
+        }
+    }
     EXPECT_EQ(gnnrun("@plan1.json").code, 64);
     EXPECT_EQ(gnnrun("--help").code, 0);
     EXPECT_EQ(gnnrun("--version").code, 0);

@@ -1,4 +1,5 @@
 // Training that goes on from what an earlier training left.
+#include "runtime/train/finished.hpp"
 #include "runtime/train/model_values.hpp"
 #include "tests/runtime/train/fixture.hpp"
 
@@ -94,6 +95,7 @@ TEST_F(Resume, NothingIsLeftAfterTheLastEpoch) {
     const Plan plan = this->plan(2, {{2, 6}});
     const auto whole = run(plan);
     options_.start = &whole[0].states.back();
+    EXPECT_TRUE(is_finished(options_));
     try {
         run(plan);
         ADD_FAILURE() << "no error";
@@ -102,6 +104,7 @@ TEST_F(Resume, NothingIsLeftAfterTheLastEpoch) {
         EXPECT_THAT(error.what(), HasSubstr("nothing is left to train after epoch 12 of 12"));
     }
     options_.epochs = 15;
+    EXPECT_FALSE(is_finished(options_));
     EXPECT_EQ(run(plan)[0].report.epochs.size(), 15U);
 }
 
@@ -165,7 +168,16 @@ TEST_F(Resume, PatienceEndsARunThatGetsNoBetter) {
         EXPECT_EQ(rank.report.epochs.size(), 4U);
     }
     options_.start = &trained[0].states[1];  // one of the three is over
+    EXPECT_FALSE(is_finished(options_));
     EXPECT_EQ(run(plan(2, {{2, 6}}))[0].report.epochs.size(), 4U);
+    options_.start = &trained[0].states[3];
+    EXPECT_TRUE(is_finished(options_));
+    const RunReport again = report_of_finished(plan(2, {{2, 6}}), options_, dataset_);
+    EXPECT_EQ(again.ending, Ending::patience);
+    EXPECT_EQ(losses(again), losses(trained[0].report));
+    options_.patience = 4;
+    EXPECT_FALSE(is_finished(options_));
+    EXPECT_EQ(run(plan(2, {{2, 6}}))[0].report.epochs.size(), 5U);
 }
 
 void expect_mismatch(const std::vector<NamedTensor>& values, const Schedule& schedule, const std::string& why) {

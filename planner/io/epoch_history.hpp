@@ -1,0 +1,39 @@
+// The epochs of a run as the tensors of a checkpoint that hold them.
+#pragma once
+
+#include "planner/io/safetensors.hpp"
+
+#include <gnnplan/ir/measurement.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace gnnplan::io {
+
+class EpochHistory {
+public:
+    EpochHistory() = default;
+    explicit EpochHistory(const std::vector<EpochRecord>& epochs);
+
+    // Refer to this object.
+    std::vector<StoredTensor> tensors() const;
+
+    // Whether the tensor is one of them; then it is taken. Throws Error{data} when it is of another type than F64.
+    bool take(const StoredTensor& tensor, const std::string& where);
+    // The epochs 1 to `count`. Throws Error{data} when a series is of another length, or holds what no run measures,
+    // which it names: a loss or time that is no number, an accuracy beyond 0..1.
+    std::vector<EpochRecord> epochs(std::int64_t count, const std::string& where) const;
+
+private:
+    // An accuracy that was not taken is a NaN.
+    enum Series { loss, seconds, train_accuracy, valid_accuracy, test_accuracy };
+    static constexpr std::array<const char*, 5> names{"history.loss", "history.seconds", "history.train_accuracy",
+                                                      "history.valid_accuracy", "history.test_accuracy"};
+
+    std::array<std::vector<double>, names.size()> series_;
+
+    double checked(Series which, std::size_t epoch, const std::string& where) const;
+};
+
+}  // namespace gnnplan::io

@@ -1,0 +1,29 @@
+#include "runtime/train/finished.hpp"
+
+#include "runtime/train/course.hpp"
+#include "runtime/train/match.hpp"
+
+namespace gnnplan::train {
+
+bool is_finished(const TrainOptions& options) { return options.start != nullptr && Course(options, false).is_over(); }
+
+RunReport report_of_finished(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset) {
+    RunReport report;
+    Course(options, false).report(report);
+    report.seed = options.seed;
+    report.ranks = plan.problem.ranks;
+    report.threads = options.threads;
+    report.chosen = usable_candidates(plan, options).front();
+    const Candidate& candidate = plan.candidates[static_cast<std::size_t>(report.chosen)];
+    report.configuration = candidate.configuration;
+    report.predicted = candidate.predicted;
+    report.eval_every = options.eval_every;
+    report.wall.emplace();
+    report.wall->load_seconds = options.load_seconds;
+    report.wall->total_seconds = options.load_seconds;
+    report.fingerprints = plan.fingerprints;
+    report.fingerprints.graph = dataset.fingerprint();
+    return report;
+}
+
+}  // namespace gnnplan::train
