@@ -1,12 +1,11 @@
 // Ring all-reduce, built from sends and receives.
 //
 // The g ranks stand in a ring and the values are cut into g balanced blocks. Indices are mod g.
-//   reduce-scatter: in step k = 0 .. g-2 rank r sends block r-k to rank r+1 and adds what comes from rank r-1 to its
-//   block
-//                   r-k-1. It ends up owning block r+1, the only one it did not send; it received every block but r.
-//   all-gather:     in step k = 0 .. g-2 rank r sends block r+1-k and receives block r-k: it sends every block but r+2
-//   and
-//                   receives every block but r+1.
+//   reduce-scatter  In step k = 0 .. g-2 rank r sends block r-k to rank r+1 and adds what comes from rank r-1 to its
+//                   block r-k-1. It ends up owning block r+1, the only one it did not send; it received every block
+//                   but r.
+//   all-gather      In step k = 0 .. g-2 rank r sends block r+1-k and receives block r-k: it sends every block but r+2
+//                   and receives every block but r+1.
 // Block b is summed in the order b, b+1, .., b+g-1 of the ranks and then copied, so all ranks get the same bits.
 #pragma once
 

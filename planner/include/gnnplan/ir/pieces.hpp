@@ -1,15 +1,12 @@
 // The pieces in which a rank works through a distributed SpMM: who holds the dense rows of each, and who the nonzeros.
 //
 // The contraction side of a matrix M, whose rows are split over x, is laid out in one of three ways:
-//   columns over z      every rank has all nonzeros of its rows in its slice z; its pieces are the blocks that the
-//   ranks of
-//                       its x-group hold of the dense operand, in layout C (1D, RDM, 1.5D without replication)
-//   columns over z, y   the same slice is split over y by position, so pieces are the common refinement of two splits
-//   and
-//                       the nonzeros of most are held by another rank of the y-group (2D, 3D)
-//   columns over y      the dense operand is in F, and its blocks are dealt to the ranks of a y-group, each of which
-//   has
-//                       the nonzeros of its own (CAGNET's 1.5D)
+//   columns over z     Every rank has all nonzeros of its rows in its slice z. Its pieces are the blocks of the dense
+//                      operand, in layout C, that the ranks of its x-group hold (1D, RDM, 1.5D without replication).
+//   columns over z, y  The same slice is split over y by position. Pieces are the common refinement of the two splits,
+//                      and another rank of the y-group holds the nonzeros of most (2D, 3D).
+//   columns over y     The dense operand is in F, and its blocks are dealt to the ranks of a y-group, each of which has
+//                      the nonzeros of its own blocks (CAGNET's 1.5D).
 #pragma once
 
 #include <gnnplan/ir/schedule.hpp>

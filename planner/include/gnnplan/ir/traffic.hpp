@@ -1,18 +1,15 @@
 // Messages of each collective, from the block boundaries; nothing here is a rounded formula.
 //
 // Conventions, one message each unless said otherwise:
-//   redistribute    pairwise, each pair of ranks of a y-group whose blocks intersect. Where the source is replicated a
-//   rank
-//                   is served by the one that has its coordinates, so that out of F nothing moves
-//   spmm            pairwise, straight from the rank that holds them: dense rows of each piece (all, or the needed
-//   ones),
-//                   nonzeros of each piece that another rank of the y-group stores
-//   index           the numbers of the needed rows, 4 bytes each
-//   reduce_scatter  a ring over the ranks of the partial axis: each sends every block but its own to its right
-//   neighbour,
-//                   one message for each
-//   all_reduce      a ring over all ranks: reduce-scatter, then all-gather, over balanced blocks of elements
-//   loss            column-parallel only: pairwise in a y-group, a maximum and a sum for each row, 8 bytes
+//   redistribute    Pairwise, each pair of ranks of a y-group whose blocks intersect. Where the source is replicated, a
+//                   rank is served by the one that has its coordinates, so that out of F nothing moves.
+//   spmm            Pairwise, straight from the rank that holds them: dense rows of each piece (all, or the needed
+//                   ones), and the nonzeros of each piece that another rank of the y-group stores.
+//   index           The numbers of the needed rows, 4 bytes each.
+//   reduce_scatter  A ring over the ranks of the partial axis: each sends every block but its own to its right
+//                   neighbour, one message for each.
+//   all_reduce      A ring over all ranks: reduce-scatter, then all-gather, over balanced blocks of elements.
+//   loss            Column-parallel only: pairwise in a y-group, a maximum and a sum for each row, 8 bytes.
 //
 // `graph` answers in the schedule's numbering. Only pieces of graph-dependent size ask it.
 #pragma once
