@@ -34,7 +34,7 @@ void list_space(const search::Space& space, const Machine& machine, search::View
 }
 
 std::string kind_of(const Configuration& c) {
-    std::string kind = c.scheme + c.grid.text();
+    std::string kind = scheme_of(c) + c.grid.text();
     kind += static_cast<char>('0' + static_cast<int>(c.exchange));
     for (const bool flag : {c.overlap, c.permutation, c.loss_rows, c.constant_input, c.column_loss}) {
         kind += flag ? '+' : '-';

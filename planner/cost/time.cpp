@@ -151,7 +151,7 @@ double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWo
         work.sparse_flops = 0;
         seconds = sparse_seconds(reuse_of(schedule, spmm, graph, rank), work.sparse_width, machine);
     }
-    if (tensor_of(schedule, spmm.matrix).factored) {
+    if (tensor_of(schedule, spmm.matrix).storage.factored) {
         work.sparse_flops *= factored_slowdown;
         seconds *= factored_slowdown;
     }

@@ -1,7 +1,5 @@
 #include "planner/enumerate/choices.hpp"
 
-#include <string>
-
 namespace gnnplan::enumerate {
 namespace {
 
@@ -65,18 +63,11 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean) {
 
 void apply(const std::vector<LayerChoice>& choices, Configuration& configuration) {
     configuration.forward.clear(), configuration.backward.clear();
-    configuration.operands.clear(), configuration.kept.clear();
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        const LayerChoice& choice = choices[i];
+    configuration.operands.clear();
+    for (const LayerChoice& choice : choices) {
         configuration.forward.push_back(choice.forward);
         configuration.backward.insert(configuration.backward.begin(), choice.backward);
         configuration.operands.push_back(choice.operand);
-        const std::string product = "T" + std::to_string(i + 1);
-        if (choice.cached_aggregation) {
-            configuration.kept.push_back(product + " across epochs");
-        } else if (choice.forward == S && choice.operand == Operand::product) {
-            configuration.kept.push_back(product);
-        }
     }
     configuration.constant_input = choices.front().constant_input;
     configuration.cached_aggregation = choices.front().cached_aggregation;

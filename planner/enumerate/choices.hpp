@@ -34,7 +34,7 @@ struct LayerRules {
 // again, and a constant input that is aggregated first is aggregated once.
 std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean);
 
-// Layer choices 1 .. L written into a configuration, with what is kept in words.
+// Layer choices 1 .. L written into a configuration.
 void apply(const std::vector<LayerChoice>& choices, Configuration& configuration);
 // Those of a configuration of the full space.
 std::vector<LayerChoice> choices_of(const Configuration& configuration);

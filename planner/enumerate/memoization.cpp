@@ -48,16 +48,6 @@ bool keeps(const ByLayer& orders, int layer, const std::vector<std::int64_t>& wi
 
 }  // namespace
 
-std::vector<std::string> kept_products(const Orders& forward, const Orders& backward,
-                                       const std::vector<std::int64_t>& widths) {
-    const ByLayer orders(forward, backward);
-    std::vector<std::string> kept;
-    for (int layer = 1; layer <= orders.layers(); ++layer) {
-        if (keeps(orders, layer, widths)) kept.push_back("T" + std::to_string(layer));
-    }
-    return kept;
-}
-
 OperandChoice paper_operands(const Orders& forward, const Orders& backward, const std::vector<std::int64_t>& widths) {
     const ByLayer orders(forward, backward);
     OperandChoice operands;

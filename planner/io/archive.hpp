@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -80,6 +81,11 @@ public:
     void optional(const char* key, const T& value) {
         if (holds_something(value)) field(key, value);
     }
+    // What follows from other fields, for people and scripts.
+    template <class Value>
+    void derived(const char* key, const Value& value) {
+        field(key, value());
+    }
     void finite_or_null(const char* key, double value) {
         object_.set(key, std::isfinite(value) ? Document(value) : Document());
     }
@@ -117,6 +123,15 @@ public:
     void optional(const char* key, T& value) {
         if (cursor_.document().find(key) != nullptr) field(key, value);
     }
+    // Compared once all other fields are there.
+    template <class Value>
+    void derived(const char* key, const Value& value) {
+        derived_.push_back([found = member(key), value] {
+            const auto expected = value();
+            if (decode<std::remove_const_t<decltype(expected)>>(found) != expected)
+                found.fail("does not follow from the other keys, which give " + dump(encode(expected)));
+        });
+    }
     // Any number; JSON has no NaN, null stands for it.
     void finite_or_null(const char* key, double& value) {
         using Limits = std::numeric_limits<double>;
@@ -134,12 +149,16 @@ public:
         keys_.emplace_back(key);
         return cursor_.member(key);
     }
-    // To be called after the last field: fails on unknown keys.
-    void finish() const { cursor_.only(keys_); }
+    // To be called after the last field: fails on unknown keys, and on derived ones that do not fit the others.
+    void finish() const {
+        cursor_.only(keys_);
+        for (const auto& compare : derived_) compare();
+    }
 
 private:
     Cursor cursor_;
     std::vector<std::string_view> keys_;
+    std::vector<std::function<void()>> derived_;
 };
 
 Document encode_grid(const Grid& grid);  // [x, y, z]

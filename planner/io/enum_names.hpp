@@ -35,8 +35,8 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 7> names{"input", "dropout", "aggregate", "linear",
-                                                           "bias",  "relu",    "softmax_cross_entropy"};
+    static constexpr std::array<std::string_view, 7> names{
+        "input", "dropout", "aggregate", "linear", "bias", "relu", "softmax_cross_entropy"};
 };
 template <>
 struct EnumNames<MapOp> {

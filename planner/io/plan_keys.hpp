@@ -3,6 +3,7 @@
 
 #include "planner/io/archive.hpp"
 #include "planner/io/machine_keys.hpp"
+#include "planner/io/parse.hpp"
 
 #include <gnnplan/ir/plan.hpp>
 
@@ -51,19 +52,36 @@ void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
     archive.optional("run", problem.run);
 }
 
+// A distribution is written as the name of its scheme, the grid and the replication; any of its names is read.
+template <class Archive>
+void describe_distribution(Archive& archive, Subject<Archive, Configuration>& configuration) {
+    if constexpr (Archive::reading) {
+        archive.field("grid", configuration.grid);
+        const Cursor name = archive.member("scheme");
+        const std::optional<Distribution> on = distribution_of(name.string(), configuration.grid);
+        if (!on)
+            name.fail("there is no scheme " + in_quotes(name.string()) + " on a grid of " + configuration.grid.text());
+        configuration.sharing = on->sharing;
+        archive.derived("replication",
+                        [&configuration, name] { return replication_of(name.string(), configuration.grid); });
+    } else {
+        archive.field("scheme", scheme_of(configuration));
+        archive.field("grid", configuration.grid);
+        archive.field("replication", replication_of(configuration));
+    }
+}
+
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, Configuration>& configuration) {
     archive.field("id", configuration.id);
-    archive.field("scheme", configuration.scheme);
-    archive.field("grid", configuration.grid);
-    archive.positive("replication", configuration.replication);
+    describe_distribution(archive, configuration);
     archive.field("forward", configuration.forward);
     archive.field("backward", configuration.backward);
-    archive.field("kept", configuration.kept);
+    archive.derived("kept", [&configuration] { return kept_products(configuration); });
     archive.field("exchange", configuration.exchange);
     archive.field("overlap", configuration.overlap);
     archive.field("permutation", configuration.permutation);
-    archive.field("exact", configuration.exact);
+    archive.derived("exact", [&configuration] { return exact(configuration); });
     archive.field("constant_input", configuration.constant_input);
     archive.field("operands", configuration.operands);
     archive.field("cached_aggregation", configuration.cached_aggregation);
@@ -81,6 +99,13 @@ void describe(Archive& archive, Subject<Archive, Numbering>& numbering) {
     archive.field("parts", numbering.parts);
     archive.field("permuted", numbering.permuted);
     archive.field("seed", numbering.seed);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Origin>& origin) {
+    archive.field("pass", origin.pass);
+    archive.field("layer", origin.layer);
+    archive.field("op", origin.op);
 }
 
 template <class Archive>

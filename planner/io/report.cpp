@@ -20,6 +20,7 @@ template <class Archive>
 void describe(Archive& archive, Subject<Archive, StepRecord>& step) {
     archive.field("name", step.name);
     archive.field("kind", step.kind);
+    archive.optional("origin", step.origin);
     archive.extent("rows", step.rows);
     archive.extent("columns", step.columns);
     archive.positive("group", step.group);
@@ -93,6 +94,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.positive("threads", report.threads);
     archive.field("backend", report.backend);
     archive.field("communicator", report.communicator);
+    archive.optional("oversubscribed", report.oversubscribed);
     archive.optional("placement", report.placement);
     archive.field("configuration", report.configuration);
     archive.field("epochs", report.epochs);

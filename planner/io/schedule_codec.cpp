@@ -15,13 +15,6 @@ void describe(Archive& archive, Subject<Archive, Layout>& layout) {
     archive.field("partial", layout.partial);
 }
 
-template <class Archive>
-void describe(Archive& archive, Subject<Archive, Origin>& origin) {
-    archive.field("pass", origin.pass);
-    archive.field("layer", origin.layer);
-    archive.field("op", origin.op);
-}
-
 namespace {
 
 constexpr std::size_t max_tensors = 1U << 16U;
@@ -107,9 +100,9 @@ void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.field("layout", tensor.layout);
     archive.field("layer", tensor.layer);
     archive.field("transposed", tensor.transposed);
-    archive.positive("splits", tensor.splits);
-    archive.field("factored", tensor.factored);
-    archive.field("panel_columns", tensor.panel_columns);
+    archive.positive("splits", tensor.storage.splits);
+    archive.field("factored", tensor.storage.factored);
+    archive.field("panel_columns", tensor.storage.panel_columns);
     archive.tensor("structure", tensor.structure);
 }
 

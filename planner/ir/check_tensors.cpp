@@ -59,12 +59,13 @@ void check_tensor(const Tensor& tensor) {
     if (tensor.name.empty()) refuse("tensors", "a tensor has no name");
     if (tensor.rows < 1 || tensor.rows > max_vertices) refuse(where, "rows must be 1..2^31-1");
     if (tensor.columns < 1 || tensor.columns > max_width) refuse(where, "columns must be 1..2^31-1");
-    if (tensor.splits < 1 || tensor.splits > max_splits || (tensor.splits > 1 && tensor.role != Role::adjacency)) {
+    if (tensor.storage.splits < 1 || tensor.storage.splits > max_splits ||
+        (tensor.storage.splits > 1 && tensor.role != Role::adjacency)) {
         refuse(where, "splits must be 1.." + std::to_string(max_splits) + ", and 1 but for adjacencies");
     }
-    const bool plain = !tensor.factored && tensor.panel_columns == 0 && !tensor.structure;
+    const bool plain = tensor.storage == Storage{.splits = tensor.storage.splits} && !tensor.structure;
     if (!plain && tensor.role != Role::adjacency) refuse(where, "only adjacencies are factored, paneled or shared");
-    if (tensor.panel_columns < 0) refuse(where, "panel_columns must not be negative");
+    if (tensor.storage.panel_columns < 0) refuse(where, "panel_columns must not be negative");
     check_layout(tensor);
     if (!fits_role(tensor)) refuse(where, "its type, shape or layout is not that of its role");
 }
@@ -77,7 +78,7 @@ void check_total_size(const Schedule& schedule) try {
         // Of an adjacency only row starts are known here; its nonzeros are bounded with the graph.
         const std::int64_t columns =
             tensor.role == Role::adjacency
-                ? checked_multiply(schedule.grid.x, panel_count(tensor.columns, tensor.panel_columns) + 1)
+                ? checked_multiply(schedule.grid.x, panel_count(tensor.columns, tensor.storage.panel_columns) + 1)
                 : tensor.columns;
         bytes = checked_add(bytes, checked_multiply(8, checked_multiply(tensor.rows, columns)));
     }
@@ -94,11 +95,10 @@ void check_structure(const Schedule& schedule, std::size_t id) {
     const auto of = static_cast<std::size_t>(*tensor.structure);
     if (of >= id) refuse("tensor " + tensor.name, "its structure must be a tensor before it");
     const Tensor& stored = schedule.tensors[of];
-    const bool fits = stored.role == Role::adjacency && !stored.structure && stored.factored && tensor.factored &&
+    const bool fits = stored.role == Role::adjacency && !stored.structure && stored.storage.factored &&
                       stored.transposed != tensor.transposed && stored.rows == tensor.rows &&
                       stored.columns == tensor.columns && stored.rows == stored.columns &&
-                      stored.layout == tensor.layout && stored.splits == tensor.splits &&
-                      stored.panel_columns == tensor.panel_columns;
+                      stored.layout == tensor.layout && stored.storage == tensor.storage;
     if (!fits)
         refuse("tensor " + tensor.name, "its structure must be its square, factored transpose, cut in the same way");
 }

@@ -1,6 +1,8 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/config.hpp>
 
+#include <algorithm>
+
 namespace gnnplan {
 
 namespace {
@@ -47,16 +49,44 @@ const std::vector<std::string>& scheme_names() {
     return names;
 }
 
-bool shards_nonzeros(std::string_view scheme) { return scheme == "2d" || scheme == "3d"; }
+std::string scheme_of(const Distribution& on) {
+    const Grid& grid = on.grid;
+    if (grid.y == 1 && grid.z == 1) return grid.x == 1 ? "rdm" : "1d";
+    if (grid.y == 1) return "1.5d";
+    switch (on.sharing) {
+        case Sharing::replicated: return "rdm";
+        case Sharing::sharded: return grid.z == 1 ? "2d" : "3d";
+        case Sharing::dealt: return "1.5d";
+    }
+    return "";
+}
 
-int replication_of(const std::string& scheme, const Grid& grid) {
+std::optional<Distribution> distribution_of(std::string_view scheme, const Grid& grid) {
+    const auto shared = [&](Sharing sharing) { return Distribution{grid.y > 1 ? sharing : Sharing::replicated, grid}; };
+    if (scheme == "rdm") return shared(Sharing::replicated);
+    if (scheme == "1d" && grid.y == 1 && grid.z == 1) return shared(Sharing::replicated);
+    if (scheme == "1.5d" && (grid.y == 1 || grid.z == 1)) return shared(Sharing::dealt);
+    if ((scheme == "2d" && grid.z == 1) || scheme == "3d") return shared(Sharing::sharded);
+    return std::nullopt;
+}
+
+int replication_of(std::string_view scheme, const Grid& grid) {
     if (scheme == "rdm") return grid.y;
-    if (scheme == "1d" && grid.y == 1 && grid.z == 1) return 1;
-    if (scheme == "1.5d" && (grid.y == 1 || grid.z == 1)) return grid.y * grid.z;
-    if (scheme == "2d" && grid.z == 1) return 1;
-    if (scheme == "3d") return 1;
-    throw Error(ErrorCode::data, "there is no scheme '" + scheme + "' on a grid of " + grid.text(), "scheme",
-                "schemes are rdm, 1d, 1.5d, 2d and 3d");
+    return scheme == "1.5d" ? grid.y * grid.z : 1;
+}
+
+std::vector<std::string> kept_products(const Configuration& configuration) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < std::min(configuration.forward.size(), configuration.operands.size()); ++i) {
+        const std::string product = "T" + std::to_string(i + 1);
+        const bool aggregated_first = configuration.forward[i] == Order::sparse_first;
+        if (i == 0 && configuration.cached_aggregation) {
+            kept.push_back(product + " across epochs");
+        } else if (aggregated_first && configuration.operands[i] == Operand::product) {
+            kept.push_back(product);
+        }
+    }
+    return kept;
 }
 
 std::int64_t paper_id(const Orders& forward, const Orders& backward) {

@@ -162,7 +162,7 @@ Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats&
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
     const Range rows = block_of(schedule, id, rank).rows;
-    std::int64_t bytes = matrix.factored ? scale_bytes(schedule, id, graph, rank) : 0;
+    std::int64_t bytes = matrix.storage.factored ? scale_bytes(schedule, id, graph, rank) : 0;
     if (matrix.structure) return bytes;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.matrix_root != rank) continue;

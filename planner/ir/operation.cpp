@@ -70,8 +70,8 @@ private:
         add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0));
         add(tensor.layout.rows), add(tensor.layout.columns), add(tensor.layout.partial);
         if (tensor.role != Role::adjacency) return;
-        add(tensor.panel_columns * 2 + (tensor.factored ? 1 : 0));
-        add(tensor.splits);
+        add(tensor.storage.panel_columns * 2 + (tensor.storage.factored ? 1 : 0));
+        add(tensor.storage.splits);
     }
 
     const Schedule& schedule_;

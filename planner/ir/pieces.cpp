@@ -65,7 +65,7 @@ Layout dense_layout(const Tensor& matrix) { return dealt(matrix) ? layout_f() : 
 
 int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
-    if (!dealt(matrix)) return 1 + (grid.x - 1) * matrix.splits;
+    if (!dealt(matrix)) return 1 + (grid.x - 1) * matrix.storage.splits;
     return static_cast<int>(balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y).size());
 }
 
@@ -80,7 +80,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
     const Range hand = balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
     if (dealt(matrix) && (of < hand.begin || of >= hand.end)) return {};
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
-    const int splits = root == rank ? 1 : matrix.splits;
+    const int splits = root == rank ? 1 : matrix.storage.splits;
     std::vector<Piece> pieces;
     pieces.reserve(static_cast<std::size_t>(splits));
     for (int i = 0; i < splits; ++i) pieces.push_back({balanced_block(block, i, splits), root, rank});
@@ -132,8 +132,8 @@ PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::
 }
 
 std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros) {
-    const std::int64_t panels = panel_count(columns.size(), matrix.panel_columns);
-    return 8 * (rows.size() + 1) * panels + (matrix.factored ? 4 : 8) * nonzeros;
+    const std::int64_t panels = panel_count(columns.size(), matrix.storage.panel_columns);
+    return 8 * (rows.size() + 1) * panels + (matrix.storage.factored ? 4 : 8) * nonzeros;
 }
 
 std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {

@@ -27,10 +27,6 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
     }
     const Grid& grid = configuration.grid;
     if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
-    if (configuration.replication != replication_of(configuration.scheme, grid)) {
-        refuse(where, "scheme, replication and grid do not fit each other");
-    }
-    if (configuration.bf16 && configuration.exact) refuse(where + ".exact", "must be false with bf16");
 }
 
 // With bf16 every product rounds that packs panels, and else none does.

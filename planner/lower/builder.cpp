@@ -79,13 +79,13 @@ TensorId Builder::adjacency(int l, bool transposed) {
     if (height < graph_.vertices || width < graph_.vertices) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
     }
-    const Axes columns = Axes::parse(dealt() ? "y" : sharded() ? "zy" : "z");
+    const bool sharded = configuration().sharing == Sharing::sharded;
+    const Axes columns = Axes::parse(dealt() ? "y" : sharded ? "zy" : "z");
     const TensorId id = resident(name, Role::adjacency, DType::f32, height, width, {Axes::parse("x"), columns, {}}, 0,
                                  stored_transposed);
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
-    if (configuration().overlap) matrix.splits = splits_for_overlap(schedule_.grid, matrix);
-    matrix.factored = factored;
-    matrix.panel_columns = panel_columns();
+    matrix.storage = {factored, panel_columns(), 1};
+    if (configuration().overlap) matrix.storage.splits = splits_for_overlap(schedule_.grid, matrix);
     matrix.structure = structure;
     return id;
 }

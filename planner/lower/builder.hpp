@@ -49,9 +49,7 @@ public:
     // On a grid with y = 1 all resting layouts are one: a matrix in one of them is in all.
     bool places_differ() const { return configuration_.grid.y > 1; }
     // CAGNET's 1.5D: dense operands in F, their blocks dealt over y.
-    bool dealt() const { return configuration_.scheme == "1.5d" && places_differ(); }
-    // 2D and 3D: nonzeros sharded over y.
-    bool sharded() const { return shards_nonzeros(configuration_.scheme); }
+    bool dealt() const { return configuration_.sharing == Sharing::dealt && places_differ(); }
     // Layer 1's products with the input replicated over y.
     bool column_parallel(int l) const { return l == 1 && configuration_.replicated_input && places_differ(); }
 

@@ -38,7 +38,7 @@ void check_choices(const Configuration& configuration) {
     if (configuration.replicated_input && (!lean || (first_is_sparse && !configuration.cached_aggregation))) {
         refuse("a replicated input needs a first product that can use it", "replicated_input");
     }
-    if (configuration.scheme == "1.5d" && configuration.grid.y > 1 &&
+    if (configuration.sharing == Sharing::dealt && configuration.grid.y > 1 &&
         (configuration.grid.z > 1 || configuration.replicated_input || configuration.column_loss)) {
         refuse("CAGNET's 1.5D has no columns to split", "scheme 1.5d");
     }

@@ -19,8 +19,9 @@ std::vector<Alternative> other_places(const std::vector<Costed>& costed, const C
     for (const Costed& entry : costed) {
         const Configuration& c = entry.ranked.configuration;
         if (!entry.ranked.fits || (c.constant_input && !chosen.constant_input)) continue;
-        if (c.scheme == chosen.scheme && c.grid == chosen.grid) continue;
-        const std::string choice = c.scheme == chosen.scheme ? "grid" : "scheme " + c.scheme;
+        if (c.on() == chosen.on()) continue;
+        const std::string scheme = scheme_of(c.on());
+        const std::string choice = scheme == scheme_of(chosen.on()) ? "grid" : "scheme " + scheme;
         const bool known =
             std::any_of(found.begin(), found.end(), [&](const Alternative& a) { return a.choice == choice; });
         if (!known) found.push_back({choice, false, c, entry.ranked.predicted});
@@ -31,7 +32,6 @@ std::vector<Alternative> other_places(const std::vector<Costed>& costed, const C
 // Panels are packed in bfloat16 where that was asked for, and where the exchange and the overlap allow it.
 Configuration rounded(Configuration configuration, const SelectOptions& options) {
     configuration.bf16 = options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
-    configuration.exact = !configuration.bf16;
     return configuration;
 }
 
@@ -47,7 +47,7 @@ public:
             add(panels ? "exchange rows" : "exchange panels", options_.exchange.has_value(),
                 [&](Configuration& c) { c.exchange = panels ? Exchange::rows : Exchange::panels; });
         }
-        if (grid.x > 1 || (grid.y > 1 && shards_nonzeros(chosen_.scheme))) {
+        if (chosen_.on().can_overlap()) {
             add(chosen_.overlap ? "overlap off" : "overlap on", options_.overlap.has_value(),
                 [](Configuration& c) { c.overlap = !c.overlap; });
         }
@@ -100,11 +100,11 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
         fixed.options.constant_input = chosen.constant_input;
         fixed.options.forward = forward;
         fixed.options.backward = backward;
-        return list_paper_space(fixed, {"1d", grid}).front().configuration;
+        return list_paper_space(fixed, {Sharing::replicated, grid}).front().configuration;
     }
     choices.front().backward = Order::none;
     choices.front().constant_input = chosen.constant_input;
-    return configuration_of({{"1d", grid}, false, false, 0, false, {exchange, false, false}}, choices);
+    return configuration_of({{Sharing::replicated, grid}, false, false, 0, false, {exchange, false, false}}, choices);
 }
 
 // PyTorch Geometric's GCNConv transforms first; DGL's GraphConv transforms first where that makes rows narrower.

@@ -9,22 +9,19 @@
 namespace gnnplan::search {
 namespace {
 
-bool dense_columns_split(const enumerate::SchemeGrid& on) { return on.grid.y > 1 && on.scheme != "1.5d"; }
-
 std::vector<bool> switch_values(const std::optional<bool>& pinned) {
     return pinned ? std::vector{*pinned} : std::vector{false, true};
 }
 
 // Overlap and exchange matter where there is something to exchange.
-std::vector<Switches> switches_of(const Space& space, const enumerate::SchemeGrid& on) {
-    const bool rows = on.grid.x > 1;
-    const bool nonzeros = on.grid.y > 1 && shards_nonzeros(on.scheme);
+std::vector<Switches> switches_of(const Space& space, const Distribution& on) {
+    const bool rows = on.sends_rows();
     std::vector<Exchange> exchanges{Exchange::none};
     if (rows && space.options.exchange) exchanges = {*space.options.exchange};
     if (rows && !space.options.exchange) exchanges = {Exchange::panels, Exchange::rows};
     std::vector<Switches> switches;
     for (const Exchange exchange : exchanges) {
-        for (const bool overlap : rows || nonzeros ? switch_values(space.options.overlap) : std::vector{false}) {
+        for (const bool overlap : on.can_overlap() ? switch_values(space.options.overlap) : std::vector{false}) {
             switches.push_back({exchange, overlap, space.options.bf16});
         }
     }
@@ -33,7 +30,7 @@ std::vector<Switches> switches_of(const Space& space, const enumerate::SchemeGri
 
 // Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
 // graph that is there; pruning only where rows are to be saved.
-std::vector<Frame> frames_on(const Space& space, const enumerate::SchemeGrid& on, bool factored) {
+std::vector<Frame> frames_on(const Space& space, const Distribution& on, bool factored) {
     const auto& rows = space.shape.loss_rows;
     const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
@@ -122,14 +119,13 @@ private:
 
 }  // namespace
 
-std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const enumerate::SchemeGrid& on, int layer,
-                                                     bool lean) {
+std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer, bool lean) {
     const auto l = static_cast<std::size_t>(layer);
     const std::size_t depth = space.layers.size();
     enumerate::LayerRules rules;
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
-    rules.columns_split = dense_columns_split(on);
+    rules.columns_split = on.splits_columns();
     if (space.options.constant_input) rules.constant_input = true;
     if (space.options.drops_features.value_or(false)) rules.constant_input = false;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
@@ -137,7 +133,7 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const e
     return enumerate::layer_choices(rules, lean);
 }
 
-std::vector<Choices> all_choices(const Space& space, const enumerate::SchemeGrid& on, bool lean) {
+std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool lean) {
     std::vector<Choices> sequences{{}};
     for (std::size_t l = 1; l <= space.layers.size(); ++l) {
         const auto choices = choices_of_layer(space, on, static_cast<int>(l), lean);
@@ -155,13 +151,11 @@ std::vector<Choices> all_choices(const Space& space, const enumerate::SchemeGrid
 
 Configuration configuration_of(const Frame& frame, const Choices& choices) {
     Configuration configuration;
-    configuration.scheme = frame.on.scheme;
+    configuration.sharing = frame.on.sharing;
     configuration.grid = frame.on.grid;
-    configuration.replication = replication_of(frame.on.scheme, frame.on.grid);
     configuration.exchange = frame.switches.exchange;
     configuration.overlap = frame.switches.overlap;
     configuration.bf16 = frame.switches.bf16 && packs_panels(configuration.exchange, configuration.overlap);
-    configuration.exact = !configuration.bf16;
     configuration.permutation = frame.permutation;
     configuration.parts = frame.parts;
     configuration.loss_rows = frame.loss_rows;
@@ -170,13 +164,13 @@ Configuration configuration_of(const Frame& frame, const Choices& choices) {
     return configuration;
 }
 
-Members rank_members(const Space& space, const std::vector<enumerate::SchemeGrid>& grids, const Machine& machine,
-                     Views& views, const std::vector<bool>& factored) {
+Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine, Views& views,
+                     const std::vector<bool>& factored) {
     Members all;
     FrameSearch search(space, machine, views, all);
-    for (const enumerate::SchemeGrid& on : grids) {
+    for (const Distribution& on : grids) {
         // Where nonzeros are sent, factored ones are slower to multiply and fewer bytes: time alone cannot do without.
-        const bool sent = shards_nonzeros(on.scheme) && on.grid.y > 1 && !space.options.factored_values;
+        const bool sent = on.sends_nonzeros() && !space.options.factored_values;
         for (const bool values : sent ? std::vector{false, true} : factored) {
             for (const Frame& frame : frames_on(space, on, values)) search.add(frame);
         }

@@ -19,7 +19,7 @@ inline constexpr int max_enumerated_layers = 3;
 
 // What holds for a whole configuration, besides the switches.
 struct Frame {
-    enumerate::SchemeGrid on{};
+    Distribution on{};
     bool loss_rows = false;
     bool permutation = false;
     int parts = 0;
@@ -43,14 +43,13 @@ struct Members {
 };
 
 // Every combination of layer choices, pinned letters kept; `lean` as in enumerate::layer_choices.
-std::vector<Choices> all_choices(const Space& space, const enumerate::SchemeGrid& on, bool lean);
-std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const enumerate::SchemeGrid& on, int layer,
-                                                     bool lean);
+std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool lean);
+std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer, bool lean);
 
 Configuration configuration_of(const Frame& frame, const Choices& choices);
 
 // Ranks the members on the given grids, with stored values, factored ones or both.
-Members rank_members(const Space& space, const std::vector<enumerate::SchemeGrid>& grids, const Machine& machine,
-                     Views& views, const std::vector<bool>& factored = {false});
+Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine, Views& views,
+                     const std::vector<bool>& factored = {false});
 
 }  // namespace gnnplan::search

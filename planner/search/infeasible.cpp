@@ -16,8 +16,7 @@ constexpr int largest_shown = 3;
 std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest, Views& views) {
     Configuration configuration = thriftiest;
     const int copies = space.options.replication.value_or(1);
-    configuration.scheme = copies > 1 || paper_semantics(thriftiest) ? "rdm" : "1d";
-    configuration.replication = copies;
+    configuration.sharing = Sharing::replicated;
     configuration.parts = 0;
     for (int ranks = (space.ranks / copies + 1) * copies; ranks <= max_ranks; ranks += copies) {
         configuration.grid = {ranks / copies, copies, 1};

@@ -26,10 +26,6 @@ std::vector<Group> groups_of(int depth) {
     return groups;
 }
 
-enumerate::SchemeGrid place_of(const Configuration& configuration) {
-    return {configuration.scheme, configuration.grid};
-}
-
 // Epochs of configurations that differ from the chosen one in their layers' choices only: each step is costed once.
 class Epochs {
 public:
@@ -70,7 +66,7 @@ private:
 std::vector<Configuration> with_choice(const Space& space, const Configuration& chosen, const Group& group,
                                        const std::function<bool(const enumerate::LayerChoice&)>& allowed) {
     std::vector<Configuration> configurations;
-    for (const auto& choice : choices_of_layer(space, place_of(chosen), group.first, true)) {
+    for (const auto& choice : choices_of_layer(space, chosen.on(), group.first, true)) {
         // Features that vary stay so: what needs a constant input answers another question.
         if (!allowed(choice) || (choice.constant_input && !chosen.constant_input)) continue;
         std::vector<enumerate::LayerChoice> choices = enumerate::choices_of(chosen);
@@ -130,7 +126,7 @@ std::vector<Configuration> reordered_in_paper(const Space& space, const Configur
         Space fixed = space;
         fixed.options.forward = changed.forward;
         fixed.options.backward = changed.backward;
-        configurations.push_back(list_paper_space(fixed, place_of(chosen)).front().configuration);
+        configurations.push_back(list_paper_space(fixed, chosen.on()).front().configuration);
     }
     return configurations;
 }
@@ -195,7 +191,7 @@ std::vector<Changed> keeping_less(const Space& space, const Configuration& chose
     }
     const std::size_t across_epochs = chosen.cached_aggregation ? 1 : 0;
     const bool deep = space.layers.size() > max_varied_layers;
-    if (!deep && chosen.kept.size() > across_epochs)
+    if (!deep && kept_products(chosen).size() > across_epochs)
         changed.push_back({"nothing kept", false, keeping_nothing(chosen)});
     return changed;
 }

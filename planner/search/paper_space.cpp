@@ -23,15 +23,13 @@ std::vector<enumerate::OrderPair> orders_of(const Space& space) {
     return pairs;
 }
 
-Configuration configure(const Space& space, const enumerate::OrderPair& orders, const enumerate::SchemeGrid& on) {
+Configuration configure(const Space& space, const enumerate::OrderPair& orders, const Distribution& on) {
     Configuration configuration;
-    configuration.scheme = on.scheme;
+    configuration.sharing = on.sharing;
     if (space.layers.size() <= 31) configuration.id = paper_id(orders.forward, orders.backward);
     configuration.grid = on.grid;
-    configuration.replication = replication_of(on.scheme, on.grid);
     configuration.forward = orders.forward;
     configuration.backward = orders.backward;
-    configuration.kept = enumerate::kept_products(orders.forward, orders.backward, space.widths);
     configuration.operands = enumerate::paper_operands(orders.forward, orders.backward, space.widths);
     const Exchange exchange = space.options.exchange.value_or(Exchange::panels);
     configuration.exchange = configuration.grid.x > 1 ? exchange : Exchange::none;
@@ -39,7 +37,6 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
     configuration.permutation = space.options.permutation.value_or(false);
     configuration.factored_values = space.options.factored_values.value_or(false);
     configuration.bf16 = space.options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
-    configuration.exact = !configuration.bf16;
     configuration.parts = space.options.partition ? on.grid.x : 0;
     configuration.constant_input = space.options.constant_input;
     return configuration;
@@ -104,7 +101,7 @@ std::vector<Costed> cost_all(const Space& space, const std::vector<Listed>& list
 
 }  // namespace
 
-std::vector<Listed> list_paper_space(const Space& space, const enumerate::SchemeGrid& grid) {
+std::vector<Listed> list_paper_space(const Space& space, const Distribution& grid) {
     std::vector<Listed> listed;
     for (const enumerate::OrderPair& orders : orders_of(space)) {
         listed.push_back({configure(space, orders, grid), enumerate::paper_units(orders, space.widths)});
@@ -115,7 +112,7 @@ std::vector<Listed> list_paper_space(const Space& space, const enumerate::Scheme
 std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views) {
     const bool fully = static_cast<int>(space.layers.size()) <= max_fully_costed_layers;
     std::vector<Costed> all;
-    for (const enumerate::SchemeGrid& grid : space.grids) {
+    for (const Distribution& grid : space.grids) {
         std::vector<Listed> listed = list_paper_space(space, grid);
         std::vector<Costed> costed =
             fully ? cost_all(space, listed, machine, views) : cost_front(space, std::move(listed), machine, views);

@@ -14,7 +14,7 @@ struct Listed {
     Configuration configuration;
     Units units;
 };
-std::vector<Listed> list_paper_space(const Space& space, const enumerate::SchemeGrid& grid);
+std::vector<Listed> list_paper_space(const Space& space, const Distribution& grid);
 
 // Every costed configuration with its schedule, in no particular order.
 std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views);

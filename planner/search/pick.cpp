@@ -42,21 +42,22 @@ public:
             const Frame& frame = all_.frames[member.frame];
             const bool many = space_.grids.size() > max_grids_shown || space_.layers.size() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
-            const GridKey grid{frame.on.scheme + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
-                               many ? "" : frame.on.grid.text()};
+            const GridKey grid{
+                scheme_of(frame.on) + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
+                many ? "" : frame.on.grid.text()};
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
             // Where the fastest do not fit, the thriftiest says whether anything does: it does not depend on what is
             // allowed.
             if (!hopeless && fitting_ == 0 && looked_at == shown_members) hopeless = !thriftiest_fits();
             if (hopeless || (!wanted && fitting_ > 0)) {
-                ++(hopeless ? over_memory_ : slower_)[frame.on.scheme];
+                ++(hopeless ? over_memory_ : slower_)[scheme_of(frame.on)];
                 continue;
             }
             ++looked_at;
             visit(member, grid);
         }
-        add_classes(over_memory_, "over memory: a rank needs more than it is allowed");
-        add_classes(slower_, "slower than those compared");
+        add_classes(over_memory_, Rejected::Reason::over_memory, "over memory: a rank needs more than it is allowed");
+        add_classes(slower_, Rejected::Reason::slower, "slower than those compared");
         return std::move(found_);
     }
 
@@ -71,14 +72,14 @@ private:
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.accelerators);
         const bool fits = peak <= space_.memory_per_rank;
         if (!fits && peak >= thriftiest_) {
-            ++over_memory_[frame.on.scheme];
+            ++over_memory_[scheme_of(frame.on)];
             return;
         }
         if (fits) {
             ++fitting_;
             shown_.insert(grid);
         } else {
-            ++over_memory_[frame.on.scheme];
+            ++over_memory_[scheme_of(frame.on)];
             std::erase_if(found_.costed, [](const Costed& costed) { return !costed.ranked.fits; });
             thriftiest_ = peak;
         }
@@ -92,12 +93,12 @@ private:
         if (thriftiest.peak_bytes <= space_.memory_per_rank) return true;
         if (thriftiest.peak_bytes >= thriftiest_) return false;
         visit(thriftiest.member, {});
-        --over_memory_[all_.frames[thriftiest.member.frame].on.scheme];  // it is counted with the rest
+        --over_memory_[scheme_of(all_.frames[thriftiest.member.frame].on)];  // it is counted with the rest
         return false;
     }
 
-    void add_classes(const std::map<std::string, std::int64_t>& classes, const std::string& why) {
-        for (const auto& [scheme, count] : classes) found_.rejected.push_back({scheme, why, count});
+    void add_classes(const std::map<std::string, std::int64_t>& classes, Rejected::Reason reason, const char* why) {
+        for (const auto& [scheme, count] : classes) found_.rejected.push_back({scheme, reason, why, count});
     }
 
     const Space& space_;
@@ -115,7 +116,7 @@ private:
 bool ranks_before(const Costed& a, const Costed& b) {
     const auto key = [](const Ranked& r) {
         return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id,
-                          r.configuration.replication);
+                          replication_of(r.configuration));
     };
     return key(a.ranked) < key(b.ranked);
 }
@@ -157,12 +158,13 @@ void add_factored(const Space& space, const Machine& machine, Views& views, Foun
 
 void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
     const auto on = [&](const std::string& scheme) {
-        return std::any_of(space.grids.begin(), space.grids.end(), [&](const auto& g) { return g.scheme == scheme; });
+        return std::any_of(space.grids.begin(), space.grids.end(),
+                           [&](const Distribution& g) { return scheme_of(g) == scheme; });
     };
     const bool pinned = space.options.scheme || space.options.replication || space.options.grid;
     for (const std::string& scheme : scheme_names()) {
         if (pinned || on(scheme)) continue;
-        rejected.push_back({scheme,
+        rejected.push_back({scheme, Rejected::Reason::not_applicable,
                             "not applicable: " + std::to_string(space.ranks) +
                                 (space.ranks == 1 ? " rank forms" : " ranks form") + " no such grid",
                             0});
@@ -172,27 +174,28 @@ void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
 }  // namespace
 
 Found search_full_space(const Space& space, const Machine& machine, Views& views) {
-    const auto walk = [&](const std::vector<enumerate::SchemeGrid>& grids, const std::vector<bool>& factored) {
+    const auto walk = [&](const std::vector<Distribution>& grids, const std::vector<bool>& factored) {
         return Walk(space, machine, views, rank_members(space, grids, machine, views, factored)).run();
     };
     const bool pinned = space.options.scheme || space.options.grid;
-    std::vector<enumerate::SchemeGrid> grids = space.grids;
+    std::vector<Distribution> grids = space.grids;
     std::int64_t left_out = 0;
     if (!pinned && static_cast<std::size_t>(space.ranks) * space.layers.size() > max_sharded_unasked) {
         left_out =
-            static_cast<std::int64_t>(std::erase_if(grids, [](const auto& g) { return shards_nonzeros(g.scheme); }));
+            static_cast<std::int64_t>(std::erase_if(grids, [](const Distribution& g) { return g.sends_nonzeros(); }));
     }
     // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved.
     const std::optional<bool> factored = space.options.factored_values;
     Found found = walk(grids, {factored.value_or(false)});
-    const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(),
-                                            [](const Rejected& r) { return r.why.starts_with("over memory"); });
+    const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejected& r) {
+        return r.reason == Rejected::Reason::over_memory;
+    });
     if (something_over && (left_out > 0 || !factored)) {
         found = walk(space.grids, factored ? std::vector{*factored} : std::vector{false, true});
     } else {
         if (!factored) add_factored(space, machine, views, found);
         if (left_out > 0) {
-            found.rejected.push_back({"2d, 3d",
+            found.rejected.push_back({"2d, 3d", Rejected::Reason::dominated,
                                       "dominated: on the same grid rdm moves the same dense bytes and no nonzeros, and "
                                       "it fits (grids not searched)",
                                       left_out});
@@ -203,7 +206,8 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
         return costed.ranked.fits && !costed.ranked.configuration.constant_input;
     });
     if (!some_vary && !space.options.constant_input) {
-        found.rejected.push_back({"dropout on features", "over memory: no configuration that allows it fits", 0});
+        found.rejected.push_back({"dropout on features", Rejected::Reason::over_memory,
+                                  "over memory: no configuration that allows it fits", 0});
     }
     std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
     mark_front(found.costed, space.options.pareto);
@@ -217,7 +221,9 @@ Found search_paper_space(const Space& space, const Machine& machine, Views& view
     std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
     const auto over = std::count_if(found.costed.begin(), found.costed.end(),
                                     [](const Costed& costed) { return !costed.ranked.fits; });
-    if (over > 0) found.rejected.push_back({"rdm", "over memory: a rank needs more than it is allowed", over});
+    if (over > 0)
+        found.rejected.push_back(
+            {"rdm", Rejected::Reason::over_memory, "over memory: a rank needs more than it is allowed", over});
     return found;
 }
 
@@ -235,9 +241,9 @@ std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int 
         return std::any_of(chosen.begin(), chosen.end(), [&](const Costed* other) {
             const Configuration& a = other->ranked.configuration;
             const Configuration& b = entry.ranked.configuration;
-            return a.constant_input == b.constant_input && a.scheme == b.scheme && a.grid == b.grid &&
-                   a.exchange == b.exchange && a.overlap == b.overlap && a.permutation == b.permutation &&
-                   a.loss_rows == b.loss_rows && a.id == b.id;  // factored or not: the faster, which comes first
+            return a.constant_input == b.constant_input && a.on() == b.on() && a.exchange == b.exchange &&
+                   a.overlap == b.overlap && a.permutation == b.permutation && a.loss_rows == b.loss_rows &&
+                   a.id == b.id;  // factored or not: the faster, which comes first
         });
     };
     const auto add = [&](std::size_t up_to, auto allowed) {

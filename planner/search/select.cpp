@@ -98,7 +98,7 @@ OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t 
     const SelectResult result = select(problem, machine, options);
     if (!result) throw Error(result.code, result.message);
     const Ranked& best = result.selection->ranked.front();
-    return {best.configuration.forward, best.configuration.backward, best.configuration.kept, best.units};
+    return {best.configuration.forward, best.configuration.backward, kept_products(best.configuration), best.units};
 }
 
 }  // namespace gnnplan

@@ -57,19 +57,19 @@ void check_letters(const SelectOptions& options) {
 }
 
 // The paper space is RDM's; other published schemes are found in it by name.
-std::vector<enumerate::SchemeGrid> grids_of(const Space& space) {
+std::vector<Distribution> grids_of(const Space& space) {
     enumerate::GridChoice choice{space.options.scheme, space.options.replication, space.options.grid};
     const bool paper = space.options.space == SearchSpace::paper;
     if (paper && !choice.scheme) choice.scheme = "rdm";
     const bool rdm = paper && choice.scheme == "rdm";
-    if (!rdm) return enumerate::scheme_grids(space.ranks, choice);
+    if (!rdm) return enumerate::distributions(space.ranks, choice);
     // RDM's own replications, R_A = 1 included; nothing in the paper splits z.
-    std::vector<enumerate::SchemeGrid> grids;
+    std::vector<Distribution> grids;
     for (const int replication : enumerate::replications(space.ranks)) {
         const Grid grid{space.ranks / replication, replication, 1};
         const bool fits =
             (!choice.replication || *choice.replication == replication) && (!choice.grid || *choice.grid == grid);
-        if (fits) grids.push_back({"rdm", grid});
+        if (fits) grids.push_back({Sharing::replicated, grid});
     }
     if (choice.replication) enumerate::check_replication(*choice.replication, space.ranks);
     if (grids.empty()) throw Error(ErrorCode::usage, "the paper space has no grids that split z", "grid");

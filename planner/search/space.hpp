@@ -21,7 +21,7 @@ struct Space {
     SelectOptions options;
     std::int64_t memory_per_rank = 0;
     bool accelerators = false;  // whose memory that is, as in Machine
-    std::vector<enumerate::SchemeGrid> grids;
+    std::vector<Distribution> grids;
 };
 
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.

@@ -29,7 +29,7 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     if (is_new) {
         Schedule as_lowered = schedule;
         Tensor& split = as_lowered.tensors[static_cast<std::size_t>(switched.matrix)];
-        split.splits = switched.overlap ? splits_for_overlap(schedule.grid, split) : 1;
+        split.storage.splits = switched.overlap ? splits_for_overlap(schedule.grid, split) : 1;
         const Step step{"", Phase::epoch, operation_switched};
         entry->second = cost::step_seconds(as_lowered, step, graph_, machine_, ranks_);
     }

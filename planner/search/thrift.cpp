@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
 
 // What memory depends on.
-using FrameKey = std::tuple<std::string, std::string, bool, bool, Exchange>;
+using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange>;
 
 FrameKey key_of(const Frame& frame) {
-    return {frame.on.scheme, frame.on.grid.text(), frame.factored, frame.loss_rows, frame.switches.exchange};
+    return {frame.on.sharing, frame.on.grid.text(), frame.factored, frame.loss_rows, frame.switches.exchange};
 }
 
 // By frame: whether it stands for those of its key, being the first without overlap, permutation and parts where there

@@ -77,8 +77,8 @@ std::int64_t SparsePart::block_bytes(const SparseStage& stage) const {
 kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* received) const {
     if (stage.block) return block(*stage.block).view();
     const std::span bytes(received, static_cast<std::size_t>(block_bytes(stage)));
-    const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.panel_columns);
-    return data::view_of(bytes, rows_.size(), stage.dense_rows, panels, !matrix_.factored);
+    const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.storage.panel_columns);
+    return data::view_of(bytes, rows_.size(), stage.dense_rows, panels, !matrix_.storage.factored);
 }
 
 void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,

@@ -60,7 +60,7 @@ private:
     void find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
                        const data::VertexOrder* order);
 
-    data::BlockFormat format() const { return {!matrix_.factored, matrix_.panel_columns}; }
+    data::BlockFormat format() const { return {!matrix_.storage.factored, matrix_.storage.panel_columns}; }
 
     const Tensor& matrix_;
     Range rows_;

@@ -29,13 +29,12 @@ auto cuts_of(const Schedule& schedule) {
         return t.structure ? std::find(ids.begin(), ids.end(), static_cast<std::size_t>(*t.structure)) - ids.begin()
                            : -1;
     };
-    using Cut = std::tuple<std::int64_t, std::int64_t, Layout, bool, int, bool, std::int64_t, std::ptrdiff_t>;
+    using Cut = std::tuple<std::int64_t, std::int64_t, Layout, bool, Storage, std::ptrdiff_t>;
     std::vector<Cut> cuts;
     cuts.reserve(ids.size());
     for (const std::size_t id : ids) {
         const Tensor& t = schedule.tensors[id];
-        cuts.emplace_back(t.rows, t.columns, t.layout, t.transposed, t.splits, t.factored, t.panel_columns,
-                          stored_at(t));
+        cuts.emplace_back(t.rows, t.columns, t.layout, t.transposed, t.storage, stored_at(t));
     }
     return cuts;
 }
@@ -73,7 +72,7 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
         if (!tensor.structure) {
             parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, tracker_);
         }
-        if (tensor.factored) {
+        if (tensor.storage.factored) {
             scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales, counts.order(),
                                 tracker_);
         }

@@ -94,6 +94,7 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
         StepRecord& record = records.emplace_back();
         record.name = step.name;
         record.kind = kind_of(step.operation);
+        record.origin = step.origin;
         record.rows = subject.rows;
         record.columns = subject.columns;
         record.group = static_cast<int>(exchange_group(schedule, step.operation, 0).size());

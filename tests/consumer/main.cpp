@@ -56,10 +56,10 @@ int main() {
     const gnnplan::Candidate& best = result.selection->plan.candidates.front();
     expect(best.configuration.forward.size() == 2 && best.configuration.backward.size() == 2,
            "an order per layer and pass");
-    expect(ranks % best.configuration.replication == 0, "a replication factor that divides the ranks");
+    expect(ranks % replication_of(best.configuration) == 0, "a replication factor that divides the ranks");
     expect(best.predicted.epoch_seconds > 0 && best.predicted.peak_bytes_per_rank > 0, "predictions");
     std::cout << "plan: forward " << gnnplan::text(best.configuration.forward) << ", backward "
-              << gnnplan::text(best.configuration.backward) << ", R_A " << best.configuration.replication << '\n';
+              << gnnplan::text(best.configuration.backward) << ", R_A " << replication_of(best.configuration) << '\n';
 
     gnnplan::SelectOptions one_byte;
     one_byte.memory_per_rank = 1;

@@ -108,19 +108,19 @@ void expect_as_predicted(const RunReport& report) {
 TEST_P(AutotuneSchemes, WhicheverWinsTheLossCurveIsTheSame) {
     std::set<std::string> grids;
     for (const Candidate& candidate : plan.candidates) {
-        grids.insert(candidate.configuration.scheme + candidate.configuration.grid.text());
+        grids.insert(scheme_of(candidate.configuration) + candidate.configuration.grid.text());
     }
     ASSERT_GE(plan.candidates.size(), 3U);
     ASSERT_GE(grids.size(), 2U) << "candidates of one grid only: nothing is tested";
     const std::vector<double> curve = serial_curve();
     for (int favourite = 0; favourite < static_cast<int>(plan.candidates.size()); ++favourite) {
         const Candidate& candidate = plan.candidates[static_cast<std::size_t>(favourite)];
-        SCOPED_TRACE(fmt::format("candidate {}: {} on {}", favourite, candidate.configuration.scheme,
+        SCOPED_TRACE(fmt::format("candidate {}: {} on {}", favourite, scheme_of(candidate.configuration),
                                  candidate.configuration.grid.text()));
         const RunReport report = tuned(favourite);
         EXPECT_EQ(report.tried.size(), plan.candidates.size());
         EXPECT_EQ(report.chosen, favourite);
-        EXPECT_EQ(report.configuration.scheme, candidate.configuration.scheme);
+        EXPECT_EQ(scheme_of(report.configuration), scheme_of(candidate.configuration));
         EXPECT_EQ(report.configuration.grid, candidate.configuration.grid);
         EXPECT_EQ(report.predicted.total_bytes, candidate.predicted.total_bytes);
         expect_as_predicted(report);

@@ -92,7 +92,7 @@ protected:
     void check(const TestProblem& problem, const Expected& expected, const Candidate& candidate) const {
         const Configuration& configuration = candidate.configuration;
         if (configuration.constant_input && problem.network().input_dropout > 0) return;
-        SCOPED_TRACE(fmt::format("{} on {}, forward {}, backward {}, operands {}{}{}", configuration.scheme,
+        SCOPED_TRACE(fmt::format("{} on {}, forward {}, backward {}, operands {}{}{}", scheme_of(configuration),
                                  configuration.grid.text(), text(configuration.forward), text(configuration.backward),
                                  text(configuration.operands), configuration.loss_rows ? ", loss rows" : "",
                                  configuration.permutation ? ", permuted" : ""));
@@ -114,7 +114,7 @@ TEST_P(DeepPlan, EqualsReferenceAndPrediction) {
         std::set<std::string> schemes;
         for (const std::string& scheme : scheme_names()) {
             for (const Candidate& candidate : planned(problem, counts, ranks, scheme)) {
-                schemes.insert(candidate.configuration.scheme);
+                schemes.insert(scheme_of(candidate.configuration));
                 check(problem, expected, candidate);
                 if (HasFailure()) return;
             }

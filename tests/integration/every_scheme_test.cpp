@@ -52,12 +52,10 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
 }
 
 // Switches by turns: every bit of the index decides one.
-search::Frame frame_of(const enumerate::SchemeGrid& on, int turn) {
+search::Frame frame_of(const Distribution& on, int turn) {
     search::Frame frame{on};
-    const bool sharded = shards_nonzeros(on.scheme);
-    const bool gathers = on.grid.x > 1 || (sharded && on.grid.y > 1);
     if (on.grid.x > 1) frame.switches.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
-    frame.switches.overlap = gathers && turn / 2 % 2 == 1;
+    frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
     frame.loss_rows = turn / 4 % 2 == 1;
     frame.permutation = turn / 8 % 2 == 1;
     if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.parts = on.grid.x;
@@ -77,8 +75,8 @@ protected:
         const Configuration configuration = search::configuration_of(frame, choices);
         SCOPED_TRACE(
             fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}",
-                        problem.name(), configuration.scheme, configuration.grid.text(), text(configuration.forward),
-                        text(configuration.backward), text(configuration.operands),
+                        problem.name(), scheme_of(configuration), configuration.grid.text(),
+                        text(configuration.forward), text(configuration.backward), text(configuration.operands),
                         static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
                         configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
                         configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
@@ -101,7 +99,7 @@ TEST_P(EveryScheme, EqualsReferenceAndPrediction) {
     int run = 0;
     const exec::GraphCounts counts(problems().problem(0).dataset().graph());
     const search::Space space = space_of(problems().problem(0), counts, ranks);
-    for (const enumerate::SchemeGrid& on : space.grids) {
+    for (const Distribution& on : space.grids) {
         const auto sequences = search::all_choices(space, on, false);
         for (const search::Choices& choices : sequences) {
             if (++index % every != 0 || !sampled(run++)) continue;
@@ -121,19 +119,19 @@ TEST_P(EveryScheme, Bf16MovesLossesALittle) {
     search::Space space = space_of(problem, counts, GetParam());
     space.options.bf16 = true;
     space.shape.panel_columns = 3;
-    for (const enumerate::SchemeGrid& on : space.grids) {
+    for (const Distribution& on : space.grids) {
         search::Frame frame{on};
         if (on.grid.x > 1) frame.switches.exchange = Exchange::panels;
         const search::Choices choices = search::all_choices(space, on, true).front();
-        const Schedule exact = lower::lower(space.layers, search::configuration_of(frame, choices), space.shape);
+        const Schedule unrounded = lower::lower(space.layers, search::configuration_of(frame, choices), space.shape);
         frame.switches.bf16 = true;
         const Configuration configuration = search::configuration_of(frame, choices);
-        EXPECT_TRUE(configuration.bf16 && !configuration.exact);
+        EXPECT_TRUE(configuration.bf16 && !exact(configuration));
         const Schedule rounded = lower::lower(space.layers, configuration, space.shape);
         ASSERT_NO_THROW(validate(rounded));
-        SCOPED_TRACE(fmt::format("{} on {}", configuration.scheme, configuration.grid.text()));
+        SCOPED_TRACE(fmt::format("{} on {}", scheme_of(configuration), configuration.grid.text()));
         const auto runs = run_schedule(problem, rounded, 2);
-        const auto as_always = run_schedule(problem, exact, 2);
+        const auto as_always = run_schedule(problem, unrounded, 2);
         for (std::size_t epoch = 0; epoch < 2; ++epoch) {
             const double loss = as_always[0].epochs[epoch].loss;
             EXPECT_NEAR(runs[0].epochs[epoch].loss, loss, 0.01 * loss);
@@ -148,7 +146,7 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
     const TestProblem& problem = problems().problem(0);
     const exec::GraphCounts counts(problem.dataset().graph());
     const search::Space space = space_of(problem, counts, GetParam());
-    for (const enumerate::SchemeGrid& on : space.grids) {
+    for (const Distribution& on : space.grids) {
         if (on.grid.x == 1) continue;
         const search::Choices choices = search::all_choices(space, on, true).front();
         for (const search::Switches& switches :
@@ -156,7 +154,7 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
             search::Frame frame{on};
             frame.switches = switches;
             const Configuration configuration = search::configuration_of(frame, choices);
-            EXPECT_TRUE(!configuration.bf16 && configuration.exact);
+            EXPECT_TRUE(!configuration.bf16 && exact(configuration));
             ASSERT_NO_THROW(validate(lower::lower(space.layers, configuration, space.shape)));
         }
     }

@@ -50,11 +50,11 @@ struct Sampled {
     int cached = 0;
 
     void add(const Configuration& c) {
-        schemes.insert(c.scheme);
-        if (c.exchange == Exchange::rows) rows.insert(c.scheme);
-        if (c.overlap) overlapped.insert(c.scheme);
-        if (c.permutation) permuted.insert(c.scheme);
-        if (c.loss_rows) loss_rows.insert(c.scheme);
+        schemes.insert(scheme_of(c));
+        if (c.exchange == Exchange::rows) rows.insert(scheme_of(c));
+        if (c.overlap) overlapped.insert(scheme_of(c));
+        if (c.permutation) permuted.insert(scheme_of(c));
+        if (c.loss_rows) loss_rows.insert(scheme_of(c));
         column_losses += c.column_loss ? 1 : 0;
         replicated_inputs += c.replicated_input ? 1 : 0;
         cached += c.cached_aggregation ? 1 : 0;
@@ -64,7 +64,7 @@ struct Sampled {
 void check_configuration(const TestProblem& problem, const search::Space& space, const Configuration& configuration,
                          const Expected& expected) {
     SCOPED_TRACE(fmt::format("{}: {} on {}, forward {}, backward {}, rank {} of {}", problem.name(),
-                             configuration.scheme, configuration.grid.text(), text(configuration.forward),
+                             scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
                              text(configuration.backward), world->rank(), world->size()));
     const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
     const RankRun run = run_rank(problem, schedule, 1, kernels::cpu_table(), *world);
@@ -80,9 +80,9 @@ Sampled check_schemes(const TestProblem& problem) {
     const search::Space space = search::make_space(problem.planner_problem(counts, world->size()), test_machine(), {});
     const Expected expected = expect_of(problem, 1);
     Sampled sampled;
-    for (const enumerate::SchemeGrid& on : space.grids) {
+    for (const Distribution& on : space.grids) {
         const bool rows = on.grid.x > 1;
-        const bool nonzeros = on.grid.y > 1 && (on.scheme == "2d" || on.scheme == "3d");
+        const bool nonzeros = on.sends_nonzeros();
         const std::vector<search::Choices> all = search::all_choices(space, on, false);
         for (std::size_t turn = 0; turn < per_grid; ++turn) {
             const search::Choices& choices = all[turn * (all.size() - 1) / (per_grid - 1)];

@@ -86,7 +86,7 @@ std::vector<Candidate> configurations(const TestProblem& problem, const GraphSta
     const search::Space space = search::make_space(asked, test_machine(), options);
     search::Views views(graph);
     std::vector<Candidate> candidates;
-    for (const enumerate::SchemeGrid& grid : space.grids) {
+    for (const Distribution& grid : space.grids) {
         for (const search::Listed& listed : search::list_paper_space(space, grid)) {
             candidates.push_back(search::cost_configuration(space, listed.configuration, test_machine(), views));
         }

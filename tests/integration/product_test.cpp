@@ -159,7 +159,7 @@ TEST_P(Monitored, BytesAreThoseOpenMpiSaw) {
                                             "--epochs 4 --eval-every 2 --dropout 0.2 --autotune 0");
     check(report, 4);
     if (HasFatalFailure()) return;
-    EXPECT_EQ(report.configuration.scheme, GetParam().scheme);
+    EXPECT_EQ(scheme_of(report.configuration), GetParam().scheme);
     std::int64_t exchanged = 0;
     for (std::size_t rank = 0; rank < 4; ++rank) {
         const Seen seen = read_profile(fmt::format("{}.{}.prof", profile_prefix(), rank));
@@ -174,9 +174,9 @@ TEST_P(Monitored, BytesAreThoseOpenMpiSaw) {
 // 15).
 INSTANTIATE_TEST_SUITE_P(
     Paper, Monitored,
-    ::testing::Values(Planned{"RA1_id6", "--space paper --replication 1 --forward DS --backward SD", "rdm"},
-                      Planned{"RA1_id9", "--space paper --replication 1 --forward SD --backward DS", "rdm"},
-                      Planned{"RA1_id15", "--space paper --replication 1 --forward DD --backward DD", "rdm"},
+    ::testing::Values(Planned{"RA1_id6", "--space paper --replication 1 --forward DS --backward SD", "1d"},
+                      Planned{"RA1_id9", "--space paper --replication 1 --forward SD --backward DS", "1d"},
+                      Planned{"RA1_id15", "--space paper --replication 1 --forward DD --backward DD", "1d"},
                       Planned{"RA2_id6", "--space paper --replication 2 --forward DS --backward SD", "rdm"},
                       Planned{"RA2_id9", "--space paper --replication 2 --forward SD --backward DS", "rdm"},
                       Planned{"RA2_id15", "--space paper --replication 2 --forward DD --backward DD", "rdm"},

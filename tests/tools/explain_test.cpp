@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace gnnplan::testing {
@@ -87,6 +88,18 @@ TEST(Explain, WithoutReplicationNothingIsRedistributed) {
     const auto units = explain("--replication 1 --widths 9,6,3")["units"];
     EXPECT_EQ(units["executed"]["redistribution"], 0);
     EXPECT_THAT(units["differences"][0]["reason"].get<std::string>(), HasSubstr("R_A = 1"));
+}
+
+// Version 1 of plans did not say where steps come from; they are lowered again for it.
+TEST(Explain, APlanOfVersion1HasItsLayers) {
+    const Outcome outcome = gnnplan(std::string("explain --json ") + GNNPLAN_JSON_CORPUS + "/plan_version_1.json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    std::set<std::string> sections;
+    const auto json = outcome.json();
+    for (const auto& step : json["steps"]) sections.insert(step["section"].get<std::string>());
+    for (const char* section :
+         {"forward, layer 1", "forward, layer 2", "loss", "backward, layer 2", "backward, layer 1"})
+        EXPECT_TRUE(sections.contains(section)) << section;
 }
 
 TEST(Explain, TreeForPeople) {

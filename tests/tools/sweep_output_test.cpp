@@ -54,17 +54,15 @@ TEST(Sweep, CombinationsRunTheLastVariationFastest) {
 
 TEST(ConfigurationText, LongNetworksAreShortAndStillThemselves) {
     Configuration configuration;
-    configuration.scheme = "1d";
     configuration.grid = {4, 1, 1};
     for (int layer = 1; layer <= 40; ++layer) {
         configuration.forward.push_back(layer <= 30 ? Order::sparse_first : Order::dense_first);
         configuration.backward.push_back(Order::sparse_first);
-        if (layer != 20) configuration.kept.push_back("T" + std::to_string(layer));
+        configuration.operands.push_back(layer != 20 ? Operand::product : Operand::gradient);
     }
-    EXPECT_EQ(kept_text(configuration), "ÂX..ÂH18,ÂH20..ÂH39");
+    EXPECT_EQ(kept_text(kept_products(configuration)), "ÂX..ÂH18,ÂH20..ÂH29");
     EXPECT_THAT(configuration_text(configuration), HasSubstr(" S30D10 S40, kept ÂX..ÂH18"));
-    configuration.kept = {"T1 across epochs", "T2", "T3", "T5"};
-    EXPECT_EQ(kept_text(configuration), "ÂX across epochs,ÂH1,ÂH2,ÂH4");
+    EXPECT_EQ(kept_text({"T1 across epochs", "T2", "T3", "T5"}), "ÂX across epochs,ÂH1,ÂH2,ÂH4");
 }
 
 TEST(Sweep, WhatVariesIsTheMainVariationRanksThenNumbers) {
@@ -155,7 +153,7 @@ TEST(SweepCsv, EveryLineHasTheFieldsOfTheHeader) {
     };
     EXPECT_EQ(rows[1][column("scheme")], "1d");
     EXPECT_EQ(rows[1][column("ranks")], "8");
-    EXPECT_EQ(rows[1][column("best_kept")], "T1,T2");
+    EXPECT_EQ(rows[1][column("best_kept")], "T1");
     EXPECT_EQ(rows[1][column("best_grid")], "1x4");
     EXPECT_EQ(rows[1][column("epoch_seconds")], "0.01");
     EXPECT_EQ(rows[1][column("redistribution_units")], "82.5");
@@ -219,7 +217,9 @@ TEST(SweepTable, FitsHundredColumns) {
     Sweep sweep = sweep_of({numbers("ranks", {2, 4}), numbers("hidden", {16, 64}), numbers("layers", {2, 3})},
                            [](const auto&) { return 12.34; });
     for (SweepPoint& point : sweep.points) {
-        point.best->configuration.kept = {"T1 across epochs", "T2", "T4", "T6", "T8", "T10"};
+        point.best->configuration.forward = parse_orders("SSDSDSDSDS");
+        point.best->configuration.operands = parse_operands("TTGTGTGTGT");
+        point.best->configuration.cached_aggregation = true;
         point.best->configuration.overlap = true;
     }
     sweep.points.back().best.reset();
@@ -252,7 +252,7 @@ TEST(SweepReport, ThePageHasATableAndNoScript) {
     ASSERT_THAT(page, ::testing::StartsWith(doctype));
     EXPECT_EQ(testing::xml_error(page.substr(doctype.size())), "");
     for (const char* part : {"<td class=\"number\">*10 ms</td>", "<li>a sentence</li>", "machine &lt;m&gt;",
-                             "prefers-color-scheme: dark", "<details>", "ÂX,ÂH1", "gnnplan sweep"}) {
+                             "prefers-color-scheme: dark", "<details>", "kept ÂX:", "gnnplan sweep"}) {
         EXPECT_THAT(page, HasSubstr(part));
     }
     for (const char* part : {"<pre", "<script", "<link"}) EXPECT_THAT(page, ::testing::Not(HasSubstr(part)));

@@ -14,10 +14,9 @@ namespace gnnplan::testing {
 inline Ranked ranked(double seconds, std::int64_t peak, bool fits = true) {
     Ranked r;
     r.configuration.grid = {1, 4, 1};
-    r.configuration.replication = 4;
     r.configuration.forward = parse_orders("SD");
     r.configuration.backward = parse_orders("SS");
-    r.configuration.kept = {"T1", "T2"};
+    r.configuration.operands = parse_operands("TG");
     r.predicted.epoch_seconds = seconds;
     r.predicted.total_bytes = 1500000;
     r.predicted.peak_bytes_per_rank = peak;

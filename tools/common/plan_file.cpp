@@ -47,30 +47,48 @@ std::string difference(const io::Document& found, const io::Document& expected, 
     return "";
 }
 
-void take_origins(Schedule& schedule, const Schedule& expected) {
-    const bool known = std::any_of(schedule.steps.begin(), schedule.steps.end(),
-                                   [](const Step& step) { return step.origin.layer > 0; });
-    if (known || schedule.steps.size() != expected.steps.size()) return;
-    for (std::size_t i = 0; i < schedule.steps.size(); ++i) schedule.steps[i].origin = expected.steps[i].origin;
+// Makes the schedule of each candidate again, from its configuration.
+class Lowering {
+public:
+    explicit Lowering(const Plan& plan)
+        : layers_(product_chain(
+              models::build(plan.problem.model.name, plan.problem.model.widths, plan.problem.model.bias))) {
+        const GraphRecord& graph = plan.problem.graph;
+        shape_.vertices = graph.vertices;
+        shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
+        shape_.symmetric_pattern = graph.symmetric;
+        shape_.nonzeros = graph.nonzeros;
+        shape_.seed = graph.seed;
+        shape_.cache_bytes = cost::gathered_cache_bytes(plan.machine);
+    }
+
+    Schedule of(const Candidate& candidate) {
+        shape_.loss_rows = loss_rows_of(candidate.schedule, shape_.vertices, layers_.size());
+        return lower::lower(layers_, candidate.configuration, shape_);
+    }
+
+private:
+    std::vector<ProductLayer> layers_;
+    lower::GraphShape shape_;
+};
+
+bool has_origins(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [](const Step& step) { return step.origin.layer > 0; });
+}
+
+void take_origins(Schedule& schedule, const Schedule& lowered) {
+    if (has_origins(schedule) || schedule.steps.size() != lowered.steps.size()) return;
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) schedule.steps[i].origin = lowered.steps[i].origin;
 }
 
 }  // namespace
 
 void check_lowering(Plan& plan) {
-    const GraphRecord& graph = plan.problem.graph;
-    const ModelRecord& model = plan.problem.model;
-    const std::vector<ProductLayer> layers = product_chain(models::build(model.name, model.widths, model.bias));
-    lower::GraphShape shape;
-    shape.vertices = graph.vertices;
-    shape.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
-    shape.symmetric_pattern = graph.symmetric;
-    shape.nonzeros = graph.nonzeros;
-    shape.seed = graph.seed;
-    shape.cache_bytes = cost::gathered_cache_bytes(plan.machine);
+    Lowering lowering(plan);
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         Candidate& candidate = plan.candidates[i];
-        shape.loss_rows = loss_rows_of(candidate.schedule, graph.vertices, layers.size());
-        const Schedule lowered = lower::lower(layers, candidate.configuration, shape);
+        const Schedule lowered = lowering.of(candidate);
         take_origins(candidate.schedule, lowered);
         const io::Document found = io::encode_schedule(candidate.schedule);
         const io::Document expected = io::encode_schedule(lowered);
@@ -80,6 +98,12 @@ void check_lowering(Plan& plan) {
         throw Error(ErrorCode::data, "is not what this version makes of the configuration: " + where,
                     fmt::format("candidates[{}].schedule", i),
                     fmt::format("it was altered, or made by another version ({}): plan again", plan.tool_version));
+    }
+}
+
+void add_origins(Plan& plan) {
+    for (Candidate& candidate : plan.candidates) {
+        if (!has_origins(candidate.schedule)) take_origins(candidate.schedule, Lowering(plan).of(candidate));
     }
 }
 

@@ -18,7 +18,7 @@ Work work_of(const StepRecord& step) {
     if (kind == "spmm") return step.counted_bytes > 0 ? Work::spmm_exchange : Work::spmm;
     if (kind == "gemm" || kind == "weight_grad") return Work::gemm;
     if (kind == "update") return Work::optimiser;
-    const std::array communication{"redistribute", "gather", "reduce_scatter", "all_reduce", "index"};
+    const std::array communication{"redistribute", "reduce_scatter", "all_reduce", "index"};
     const bool moves = std::find(communication.begin(), communication.end(), kind) != communication.end();
     return moves ? Work::communication : Work::elementwise;
 }
@@ -27,6 +27,7 @@ StepAnalysis step_of(const StepRecord& record) {
     StepAnalysis step;
     step.name = record.name;
     step.kind = record.kind;
+    step.origin = record.origin;
     step.work = work_of(record);
     step.rows = record.rows;
     step.columns = record.columns;

@@ -27,6 +27,7 @@ struct TimePair {
 struct StepAnalysis {
     std::string name;
     std::string kind;
+    std::optional<Origin> origin;
     Work work = Work::elementwise;
     std::int64_t rows = 0;
     std::int64_t columns = 0;

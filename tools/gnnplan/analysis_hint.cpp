@@ -145,7 +145,7 @@ Hint communication_hint(const Pattern& pattern, const WorkTotal& total) {
 Hint elementwise_hint(const Pattern& pattern, const WorkTotal& total, const std::string& opening,
                       const std::string& calibrate) {
     const StepAnalysis& step = pattern.worst_step(total.work);
-    if (step.name.starts_with("dropout.")) {
+    if (step.origin && step.origin->op == OpKind::dropout) {
         return {"dropout_rate", opening + ", most at " + step.name +
                                     ": dropout draws a random number for every element, which takes longer than "
                                     "reading it, and only a measured profile knows how long." +
@@ -187,12 +187,6 @@ Hint waiting_hint(const Analysis& analysis, const StepAnalysis& step) {
 }
 
 // Whether the run's own words about placement (runtime/place) say that processing units are shared.
-bool oversubscribed(const RunReport& report) {
-    const std::string words = report.placement.value_or("");
-    const auto say = [&](const char* part) { return words.find(part) != std::string::npos; };
-    return say("more of them than processing units") || say("on fewer processing units");
-}
-
 // Whether activations were costed with a dropout that the run did not ask for.
 bool idle_dropout(const Analysis& analysis, const RunReport& report) {
     const bool known = report.settings || !report.command_line.empty();
@@ -200,7 +194,8 @@ bool idle_dropout(const Analysis& analysis, const RunReport& report) {
         report.settings ? report.settings->dropout > 0 : report.command_line.find(" --dropout") != std::string::npos;
     if (!known || drops) return false;
     return std::any_of(analysis.steps.begin(), analysis.steps.end(), [](const StepAnalysis& step) {
-        return step.name.ends_with(".activate") && step.seconds.ratio().value_or(1) * same_factor < 1;
+        const bool activation = step.origin && step.origin->op == OpKind::relu && step.origin->pass == Pass::forward;
+        return activation && step.seconds.ratio().value_or(1) * same_factor < 1;
     });
 }
 
@@ -210,7 +205,7 @@ Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
     if (ratio && std::abs(*ratio - 1) <= holds && pattern.error() <= 2 * holds * analysis.epoch.predicted) {
         return {"none", fmt::format("the prediction holds: the epoch is within {:.0f} % of it.", 100 * holds)};
     }
-    if (oversubscribed(report) && analysis.epoch.error() > 0) {
+    if (report.oversubscribed && analysis.epoch.error() > 0) {
         return {"oversubscribed",
                 fmt::format("ranks x threads, {} x {}, are more than the processing units there are, so "
                             "they take turns and wait for each other. Run with fewer (--threads), or "
@@ -246,7 +241,7 @@ Hint hint_of(const Analysis& analysis, const RunReport& report, const std::optio
     }
     Hint hint = pattern_hint(analysis, report);
     if (hint.cause == "none") return hint;
-    if (hint.cause != "oversubscribed" && oversubscribed(report)) {
+    if (hint.cause != "oversubscribed" && report.oversubscribed) {
         hint.text += fmt::format(" There are fewer processing units than ranks x threads, {} x {}, too.", report.ranks,
                                  report.threads);
     }

@@ -56,7 +56,7 @@ std::string human_table(const io::EnumerationDocument& document, bool color) {
     Table table(columns_of(full));
     for (const auto& c : document.configurations) {
         std::vector<std::string> cells{c.pareto ? (full ? "+" : "yes") : "", std::to_string(c.id)};
-        if (full) cells.insert(cells.end(), {c.configuration->scheme, c.configuration->grid.text()});
+        if (full) cells.insert(cells.end(), {scheme_of(*c.configuration), c.configuration->grid.text()});
         cells.insert(cells.end(), {format_orders_cell(c.forward), format_orders_cell(c.backward),
                                    format_number(c.redistribution_units), format_number(c.sparse_units),
                                    format_number(c.communication_elements), format_number(c.spmm_ops)});

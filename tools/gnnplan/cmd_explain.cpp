@@ -7,6 +7,7 @@
 #include "planner/io/report.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/lines.hpp"
+#include "tools/common/plan_file.hpp"
 #include "tools/common/table.hpp"
 #include "tools/common/trust.hpp"
 #include "tools/gnnplan/analysis_output.hpp"
@@ -212,7 +213,8 @@ int analyse_run(const Context& context, const ExplainOptions& options) {
 int run_explain(const Context& context, const ExplainOptions& options) {
     if (options.run) return analyse_run(context, options);
     if (options.plan.empty()) throw Error(ErrorCode::usage, "neither a plan nor --analyze RUN is given");
-    const Plan plan = io::read_plan(io::read_file(options.plan), options.plan);
+    Plan plan = io::read_plan(io::read_file(options.plan), options.plan);
+    add_origins(plan);
     if (options.pytorch) {
         print(pytorch_program(plan));
         return 0;

@@ -23,12 +23,12 @@ namespace gnnplan::tools {
 namespace {
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const Configuration& c) {
-    return {{"scheme", c.scheme},
+    return {{"scheme", scheme_of(c)},
             {"grid", c.grid.text()},
-            {"replication", std::to_string(c.replication)},
+            {"replication", std::to_string(replication_of(c))},
             {"forward", text(c.forward)},
             {"backward", text(c.backward)},
-            {"kept", kept_text(c)},
+            {"kept", kept_text(kept_products(c))},
             {"choices", choices_text(c)},
             {"constant input", c.constant_input ? "yes" : "no"}};
 }

@@ -39,9 +39,8 @@ std::vector<std::string> in_ranges(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string kept_text(const Configuration& configuration) {
-    const std::vector<std::string> products = in_ranges(configuration.kept);
-    return products.empty() ? "-" : fmt::format("{}", fmt::join(products, ","));
+std::string kept_text(const std::vector<std::string>& products) {
+    return products.empty() ? "-" : fmt::format("{}", fmt::join(in_ranges(products), ","));
 }
 
 std::string choices_text(const Configuration& configuration) {
@@ -57,15 +56,16 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.loss_rows) choices.emplace_back("pruned");
     if (configuration.factored_values) choices.emplace_back("factored");
     if (configuration.bf16) choices.emplace_back("bf16");
-    if (!configuration.exact) choices.emplace_back("inexact");
+    if (!exact(configuration)) choices.emplace_back("inexact");
     return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));
 }
 
 std::string configuration_text(const Configuration& configuration) {
     std::string line =
-        fmt::format("{} {} {} {}", configuration.scheme, configuration.grid.text(),
+        fmt::format("{} {} {} {}", scheme_of(configuration), configuration.grid.text(),
                     format_orders(text(configuration.forward)), format_orders(text(configuration.backward)));
-    if (!configuration.kept.empty()) line += ", kept " + kept_text(configuration);
+    const std::vector<std::string> kept = kept_products(configuration);
+    if (!kept.empty()) line += ", kept " + kept_text(kept);
     const std::string choices = choices_text(configuration);
     return choices == "-" ? line : line + ", " + choices;
 }

@@ -9,7 +9,7 @@ namespace gnnplan::tools {
 
 // What is kept for the backward pass or across epochs: "T1" = A^T H^0 as "ÂX", "T2" as "ÂH1"; "-" when nothing is;
 // products of three and more neighbouring layers as a range.
-std::string kept_text(const Configuration& configuration);
+std::string kept_text(const std::vector<std::string>& products);
 
 // The choices besides scheme, grid and orders that differ from the plainest: "rows, overlap, permuted"; "-" when none
 // does.

@@ -40,8 +40,8 @@ Machine weighing_machine(const io::EnumerationDocument& document, double weight)
 // what their steps move.
 double elements_moved(const Configuration& configuration, const io::EnumeratedConfiguration& entry,
                       const io::EnumerationDocument& document) {
-    const bool formula = configuration.scheme == "rdm" || configuration.scheme == "1d";
-    if (!formula || configuration.grid.z > 1) return static_cast<double>(entry.total_bytes) / bytes_per_element;
+    const bool formula = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
+    if (!formula) return static_cast<double>(entry.total_bytes) / bytes_per_element;
     return communication_elements({entry.redistribution_units, entry.sparse_units}, document.vertices, document.ranks,
                                   configuration.grid.y);
 }
@@ -102,7 +102,7 @@ private:
 
     // Of the front, which has many members of the same units, the fastest of each scheme and grid is enough.
     bool first_of_its_kind(const Configuration& configuration, const Units& units) {
-        return kinds_.emplace(configuration.scheme, configuration.grid.text(), units.redistribution, units.sparse)
+        return kinds_.emplace(configuration.sharing, configuration.grid.text(), units.redistribution, units.sparse)
             .second;
     }
 
@@ -116,15 +116,15 @@ private:
     search::Views& views_;
     io::EnumerationDocument& document_;
     std::set<std::string> known_;
-    std::set<std::tuple<std::string, std::string, double, double>> kinds_;
+    std::set<std::tuple<Sharing, std::string, double, double>> kinds_;
     StepBytes bytes_;
 };
 
 // On many ranks sharded nonzeros take minutes to weigh: without --scheme they are left out, which is said.
-std::vector<enumerate::SchemeGrid> grids_to_list(const search::Space& space, io::EnumerationDocument& document) {
-    std::vector<enumerate::SchemeGrid> grids = space.grids;
+std::vector<Distribution> grids_to_list(const search::Space& space, io::EnumerationDocument& document) {
+    std::vector<Distribution> grids = space.grids;
     if (space.options.scheme || space.ranks <= max_sharded_ranks) return grids;
-    const auto left_out = std::erase_if(grids, [](const auto& on) { return shards_nonzeros(on.scheme); });
+    const auto left_out = std::erase_if(grids, [](const Distribution& on) { return on.sends_nonzeros(); });
     if (left_out == 0) return grids;
     document.truncated = true;
     say("note: above {} ranks 2d and 3d are listed with --scheme only: on the same grid rdm moves the same dense "
@@ -148,7 +148,7 @@ io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
     }
     const search::Space space = search::make_space(loaded.problem, weighing_machine(document, 1), asked);
     search::Views views(*space.graph);
-    const std::vector<enumerate::SchemeGrid> grids = grids_to_list(space, document);
+    const std::vector<Distribution> grids = grids_to_list(space, document);
     Listing listing(space, views, document);
     const auto rank = [&](double weight) {
         return search::rank_members(space, grids, weighing_machine(document, weight), views);

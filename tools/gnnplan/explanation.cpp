@@ -123,7 +123,8 @@ Explanation explain(const Plan& plan) {
     const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric);
     explanation.steps = step_costs(chosen, *sizes.numbered(chosen.schedule.numbering));
     explanation.executed = cost::executed_units(chosen.schedule);
-    if (paper_semantics(configuration) && configuration.scheme == "rdm") {
+    const bool papers = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
+    if (papers && paper_semantics(configuration)) {
         explanation.paper =
             enumerate::paper_units({configuration.forward, configuration.backward}, plan.problem.model.widths);
         explanation.remarks = remarks_on(chosen.schedule, chosen.schedule.grid.y > 1);

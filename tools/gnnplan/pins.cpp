@@ -10,30 +10,23 @@
 namespace gnnplan::tools {
 namespace {
 
-using enumerate::SchemeGrid;
-
-bool exchanges(const Grid& grid) { return grid.x > 1; }
-bool overlaps(const std::string& scheme, const Grid& grid) {
-    return grid.x > 1 || (grid.y > 1 && shards_nonzeros(scheme));
-}
-
 // The grids that the pinned choices leave. The paper space has RDM's own replications, whatever is genuine elsewhere.
-std::vector<SchemeGrid> grids_left(const SelectOptions& options, int ranks) {
+std::vector<Distribution> grids_left(const SelectOptions& options, int ranks) {
     const bool paper = options.space == SearchSpace::paper && options.scheme.value_or("rdm") == "rdm";
-    if (!paper) return enumerate::scheme_grids(ranks, {options.scheme, options.replication, options.grid});
-    std::vector<SchemeGrid> grids;
+    if (!paper) return enumerate::distributions(ranks, {options.scheme, options.replication, options.grid});
+    std::vector<Distribution> grids;
     for (const int copies : enumerate::replications(ranks)) {
         const Grid grid{ranks / copies, copies, 1};
         if (options.replication.value_or(copies) != copies || options.grid.value_or(grid) != grid) continue;
-        grids.push_back({"rdm", grid});
+        grids.push_back({Sharing::replicated, grid});
     }
     return grids;
 }
 
-std::string texts(const std::vector<SchemeGrid>& grids) {
+std::string texts(const std::vector<Distribution>& grids) {
     std::vector<std::string> all;
     all.reserve(grids.size());
-    for (const SchemeGrid& entry : grids) all.push_back(entry.grid.text());
+    for (const Distribution& entry : grids) all.push_back(entry.grid.text());
     return fmt::format("{}", fmt::join(all, ", "));
 }
 
@@ -44,7 +37,7 @@ std::string exchange_flag(const SelectOptions& options) {
 }  // namespace
 
 std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
-    std::vector<SchemeGrid> grids;
+    std::vector<Distribution> grids;
     try {
         grids = grids_left(options, ranks);
     } catch (const Error&) {
@@ -56,15 +49,15 @@ std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
         throw Error(ErrorCode::usage, fmt::format("{} on {}", why, texts(grids)), flag,
                     "leave it out, or take another scheme, replication or grid");
     };
-    if (pinned && options.exchange && none([](const SchemeGrid& g) { return exchanges(g.grid); })) {
+    if (pinned && options.exchange && none([](const Distribution& g) { return g.sends_rows(); })) {
         refuse(exchange_flag(options), "nothing is exchanged for products");
     }
-    if (pinned && options.overlap == true && none([](const SchemeGrid& g) { return overlaps(g.scheme, g.grid); })) {
+    if (pinned && options.overlap == true && none([](const Distribution& g) { return g.can_overlap(); })) {
         refuse("--overlap on", "products have no exchange to overlap with");
     }
     std::vector<std::string> remarks;
     const bool free = options.scheme == "3d" && !options.replication && !options.grid;
-    if (free && none([](const SchemeGrid& g) { return g.grid.y > 1 && g.grid.z > 1; })) {
+    if (free && none([](const Distribution& g) { return g.grid.y > 1 && g.grid.z > 1; })) {
         remarks.push_back(fmt::format("{} form{} no proper 3D grid; planned on {}, which are those of simpler schemes",
                                       ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks), ranks == 1 ? "s" : "",
                                       texts(grids)));
@@ -74,12 +67,12 @@ std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
 
 std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen) {
     std::vector<std::string> remarks;
-    const std::string where = fmt::format("{} {}", chosen.scheme, chosen.grid.text());
-    if (options.exchange && !exchanges(chosen.grid)) {
+    const std::string where = fmt::format("{} {}", scheme_of(chosen.on()), chosen.grid.text());
+    if (options.exchange && !chosen.on().sends_rows()) {
         remarks.push_back(fmt::format("{} has no effect on the plan: nothing is exchanged for products on {}",
                                       exchange_flag(options), where));
     }
-    if (options.overlap == true && !overlaps(chosen.scheme, chosen.grid)) {
+    if (options.overlap == true && !chosen.on().can_overlap()) {
         remarks.push_back(fmt::format(
             "--overlap on has no effect on the plan: products have no exchange to overlap with on {}", where));
     }

@@ -25,7 +25,7 @@ constexpr std::array<Word, 10> words{{
     {"ÂX once: made before training, so features must not change (no dropout on them)",
      [](const Configuration& c) { return c.cached_aggregation; }},
     {"keep: for the backward pass, not made again",
-     [](const Configuration& c) { return c.kept.size() > (c.cached_aggregation ? 1U : 0U); }},
+     [](const Configuration& c) { return kept_products(c).size() > (c.cached_aggregation ? 1U : 0U); }},
     {"panels: whole blocks of rows are sent", [](const Configuration& c) { return c.exchange == Exchange::panels; }},
     {"rows: only the rows that a rank's nonzeros need are sent",
      [](const Configuration& c) { return c.exchange == Exchange::rows; }},
@@ -51,14 +51,14 @@ const char* name_of(Objective objective) {
 }  // namespace
 
 std::string choices_cell(const Configuration& configuration) {
-    Configuration kept = configuration;
-    std::erase_if(kept.kept, [](const std::string& name) { return name.ends_with(" across epochs"); });
+    std::vector<std::string> kept = kept_products(configuration);
+    if (configuration.cached_aggregation) kept.erase(kept.begin());  // said before
     std::vector<std::string> parts;
     if (configuration.cached_aggregation) parts.emplace_back("ÂX once");
     const std::string products = kept_text(kept);
     const bool many = products.size() > most_kept_text;
-    if (many) parts.push_back(fmt::format("keep {} products", kept.kept.size()));
-    if (!many && !kept.kept.empty()) parts.push_back("keep " + products);
+    if (many) parts.push_back(fmt::format("keep {} products", kept.size()));
+    if (!many && !kept.empty()) parts.push_back("keep " + products);
     const std::string choices = choices_text(configuration);
     if (choices != "-") parts.push_back(choices);
     return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));

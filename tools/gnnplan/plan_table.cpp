@@ -69,7 +69,7 @@ std::vector<std::size_t> best_of_schemes(const std::vector<Ranked>& ranked) {
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < ranked.size(); ++i) {
         const auto same = [&](std::size_t other) {
-            return ranked[other].configuration.scheme == ranked[i].configuration.scheme;
+            return scheme_of(ranked[other].configuration) == scheme_of(ranked[i].configuration);
         };
         if (ranked[i].fits && std::none_of(best.begin(), best.end(), same)) best.push_back(i);
     }
@@ -134,7 +134,7 @@ private:
         const std::string orders = orders_text(c);
         return {std::move(marks),
                 std::move(number),
-                c.scheme,
+                scheme_of(c),
                 c.grid.text(),
                 long_orders_ ? "" : orders,
                 format_seconds(p.epoch_seconds, selection_.plan.machine),
@@ -181,8 +181,8 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
         std::count_if(selection.ranked.begin(), selection.ranked.end(), [](const Ranked& r) { return r.fits; });
     std::int64_t over = 0, slower = 0;
     for (const Rejected& rejected : selection.rejected) {
-        if (rejected.why.starts_with("over memory")) over += rejected.count;
-        if (rejected.why.starts_with("slower")) slower += rejected.count;
+        if (rejected.reason == Rejected::Reason::over_memory) over += rejected.count;
+        if (rejected.reason == Rejected::Reason::slower) slower += rejected.count;
     }
     std::string search =
         fmt::format("{} configurations: {} compared", format_count(fitting + over + slower), format_count(fitting));

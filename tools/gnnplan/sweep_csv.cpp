@@ -56,12 +56,12 @@ std::vector<std::string> csv_values(const SweepPoint& point) {
     const Configuration& c = point.best->configuration;
     const Prediction& p = point.best->predicted;
     const Units& units = point.best->executed;
-    return {c.scheme,
+    return {scheme_of(c),
             c.grid.text(),
-            std::to_string(c.replication),
+            std::to_string(replication_of(c)),
             text(c.forward),
             text(c.backward),
-            fmt::format("{}", fmt::join(c.kept, ",")),
+            fmt::format("{}", fmt::join(kept_products(c), ",")),
             std::string(io::name_of(c.exchange)),
             c.overlap ? "true" : "false",
             c.permutation ? "true" : "false",

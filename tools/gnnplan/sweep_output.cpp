@@ -121,7 +121,8 @@ std::vector<PointColumn> point_columns(Detail detail) {
             [](const Sweep&, const SweepPoint& p) { return format_orders_cell(text(p.best->configuration.backward)); });
     }
     if (detail < Detail::without_kept) {
-        add("kept", Align::left, [](const Sweep&, const SweepPoint& p) { return kept_text(p.best->configuration); });
+        add("kept", Align::left,
+            [](const Sweep&, const SweepPoint& p) { return kept_text(kept_products(p.best->configuration)); });
     }
     if (detail < Detail::without_volume) {
         add("volume/epoch", Align::right,
@@ -161,7 +162,7 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         }
         if (point.best) {
             const Configuration& c = point.best->configuration;
-            cells.push_back(c.scheme + " " + c.grid.text());
+            cells.push_back(scheme_of(c) + " " + c.grid.text());
         } else {
             cells.push_back(reasons_in_full ? point.why : reason_of(point));
         }

@@ -36,11 +36,12 @@ Words order_words(const std::vector<std::string>& choice, const Configuration& c
 
 Words words_of(const Alternative& alternative, const Configuration& chosen) {
     const std::vector<std::string> choice = split(alternative.choice, " ");
-    if (choice[0] == "scheme") return {"scheme " + chosen.scheme, "the best " + alternative.configuration.scheme};
+    if (choice[0] == "scheme")
+        return {"scheme " + scheme_of(chosen), "the best " + scheme_of(alternative.configuration)};
     if (choice[0] == "grid") return {"grid " + chosen.grid.text(), alternative.configuration.grid.text()};
     if ((choice[0] == "forward" || choice[0] == "backward") && choice.size() == 3) return order_words(choice, chosen);
     if (choice[0] == "input") return {"ÂX kept across epochs", "made in every epoch"};
-    if (choice[0] == "nothing") return {kept_text(chosen) + " kept", "nothing kept"};
+    if (choice[0] == "nothing") return {kept_text(kept_products(chosen)) + " kept", "nothing kept"};
     if (choice[0] == "exchange" && choice.size() == 2) {
         return {"exchange of " + std::string(choice[1] == "rows" ? "panels" : "rows"), choice[1]};
     }
@@ -85,12 +86,13 @@ bool needs_details(const std::string& choice) {
 
 std::string difference_text(const Configuration& chosen, const Configuration& other) {
     std::vector<std::string> differences;
-    if (chosen.scheme != other.scheme) differences.push_back(other.scheme);
+    if (scheme_of(chosen) != scheme_of(other)) differences.push_back(scheme_of(other));
     if (chosen.grid != other.grid) differences.push_back("grid " + other.grid.text());
     if (chosen.forward != other.forward) differences.push_back("forward " + format_orders(text(other.forward)));
     if (chosen.backward != other.backward) differences.push_back("backward " + format_orders(text(other.backward)));
-    if (chosen.kept != other.kept) {
-        differences.push_back(other.kept.empty() ? "nothing kept" : kept_text(other) + " kept");
+    if (kept_products(chosen) != kept_products(other)) {
+        differences.push_back(kept_products(other).empty() ? "nothing kept"
+                                                           : kept_text(kept_products(other)) + " kept");
     }
     const std::vector<std::string> before = split(choices_text(chosen), ", ");
     const std::vector<std::string> after = split(choices_text(other), ", ");

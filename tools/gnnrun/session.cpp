@@ -37,13 +37,13 @@ namespace gnnplan::tools {
 
 namespace {
 
-// Binds this rank's threads unless told not to. Where they run, in words.
-std::string place_threads(comm::Communicator& comm, const RunFlags& flags, int threads, Progress& progress) {
-    if (flags.bind != "on") return "threads are not bound: --bind off";
-    const place::Placement placement = place::bind_threads(comm, threads);
+// Binds this rank's threads unless told not to.
+place::Placement place_threads(comm::Communicator& comm, const RunFlags& flags, int threads, Progress& progress) {
+    if (flags.bind != "on") return {{}, "threads are not bound: --bind off"};
+    place::Placement placement = place::bind_threads(comm, threads);
     if (placement.warning) progress.say("warning: " + placement.note);
     if (flags.verbose && !placement.warning) progress.say(placement.note);
-    return placement.note;
+    return placement;
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
     measure::SteadyClock clock;
     const bool first = comm.rank() == 0;
     Progress progress(options_.epochs, flags_.quiet || !first, clock);
-    const std::string placement = place_threads(comm, flags_, options_.threads, progress);
+    const place::Placement placement = place_threads(comm, flags_, options_.threads, progress);
     const auto& calibration = plan_.machine.calibration;
     if (calibration && calibration->threads.value_or(options_.threads) != options_.threads) {
         progress.say(fmt::format("the plan's times are of {} thread(s) a rank, this run has {} (--threads)",
@@ -250,7 +250,8 @@ void Session::train(comm::Communicator& comm, bool shared) {
     heartbeat->rest();
     comm.barrier();  // what is seen belongs to the communicator, and others may still look
     watchdog.reset();
-    report.placement = placement;
+    report.placement = placement.note;
+    report.oversubscribed = placement.warning;
     if (recorder) {
         const std::vector<measure::Timeline> ranks = recorder->gather(comm);
         if (first) trace_ = make_trace(plan_, report, ranks);

@@ -110,7 +110,7 @@ std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
     std::string line = fmt::format("candidate {} (index {} in JSON): forward {}, backward {}, grid {}, R_A {}",
                                    report.chosen + 1, report.chosen, format_orders(text(c.forward)),
-                                   format_orders(text(c.backward)), c.grid.text(), c.replication);
+                                   format_orders(text(c.backward)), c.grid.text(), replication_of(c));
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }

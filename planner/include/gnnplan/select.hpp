@@ -62,10 +62,13 @@ struct Ranked {
     bool fits = false;
 };
 
-// A class of configurations that the search set aside.
+// A class of configurations that the search set aside, and why.
 struct Rejected {
+    enum class Reason : std::uint8_t { over_memory, slower, dominated, not_applicable };
+
     std::string what;  // e.g. "2d"
-    std::string why;   // "over memory", "dominated", "not applicable", with the reason
+    Reason reason = Reason::slower;
+    std::string why;  // the same for people, e.g. "over memory: a rank needs more than it is allowed"
     std::int64_t count = 0;
 };
 

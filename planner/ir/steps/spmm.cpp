@@ -100,7 +100,7 @@ PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int ran
     if (!packs_panels(step.exchange, step.overlap)) return largest;
     const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        const PackedPanel packed = packed_panel(piece.columns.size(), matrix.panel_columns, width, step.bf16);
+        const PackedPanel packed = packed_panel(piece.columns.size(), matrix.storage.panel_columns, width, step.bf16);
         if (packed.rows > largest.rows) largest = packed;
     }
     return largest;
@@ -118,8 +118,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     SpmmBuffers buffers;
     buffers.panel = aligned(packed_panel(schedule, step, rank).bytes());
     if (!gathers_rows(schedule.grid) && !gathers_matrix(schedule.grid, matrix)) return buffers;
-    buffers.packs = step.overlap ? matrix.splits : 1;
-    buffers.copies = step.overlap ? matrix.splits + 1 : 1;
+    buffers.packs = step.overlap ? matrix.storage.splits : 1;
+    buffers.copies = step.overlap ? matrix.storage.splits + 1 : 1;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
         if (piece.matrix_root == rank) continue;

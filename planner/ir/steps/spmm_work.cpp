@@ -33,7 +33,7 @@ std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& 
     std::array<AlikePieces, 2> kinds;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.columns.empty()) continue;
-        AlikePieces& kind = kinds[matrix.splits > 1 && piece.dense_root != rank ? 1 : 0];
+        AlikePieces& kind = kinds[matrix.storage.splits > 1 && piece.dense_root != rank ? 1 : 0];
         kind.columns += piece.columns.size();
         ++kind.count;
     }
@@ -69,7 +69,7 @@ ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const Grap
     for (const AlikePieces& kind : kinds) {
         if (kind.count == 0) continue;
         const std::int64_t each = divided_up(kind.columns, kind.count);
-        const std::int64_t panel = divided_up(each, panel_count(each, matrix.panel_columns));
+        const std::int64_t panel = divided_up(each, panel_count(each, matrix.storage.panel_columns));
         const double weight = static_cast<double>(kind.columns) / static_cast<double>(columns);
         reuse.histogram.add(graph.reuse(matrix.transposed, rows, {0, matrix.columns}, panel), weight);
         reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);

@@ -34,17 +34,17 @@ TEST(JsonCorpus, StoredFilesOfThisVersionAreReadAndRewritten) {
     EXPECT_EQ(write_machine(read_machine(stored("machine.json"), "machine.json")), stored("machine.json"));
 }
 
-// Version 1 did not say where steps come from; all else is kept.
-TEST(JsonCorpus, PlansOfVersion1AreReadAndRewrittenAsTheNewest) {
-    for (const char* name : {"plan_version_1.json", "small_plan_version_1.json"}) {
-        const std::string old = read_file((corpus / name).string());
-        ASSERT_NE(old.find("gnnplan.plan/1"), std::string::npos);
-        const Plan plan = read_plan(old, name);
-        for (const Step& step : plan.candidates[0].schedule.steps) EXPECT_EQ(step.origin, Origin());
-        const std::string now = write_plan(plan);
-        EXPECT_NE(now.find("gnnplan.plan/2"), std::string::npos);
-        EXPECT_EQ(write_plan(read_plan(now, name)), now);
-    }
+// Version 1 did not say where steps come from, and called 1D RDM in the paper's space; all else is kept.
+TEST(JsonCorpus, APlanOfVersion1IsReadAndRewrittenAsTheNewest) {
+    const std::string old = read_file((corpus / "plan_version_1.json").string());
+    ASSERT_NE(old.find("\"gnnplan.plan/1\""), std::string::npos);
+    ASSERT_NE(old.find("\"scheme\": \"rdm\""), std::string::npos);
+    const Plan plan = read_plan(old, "plan.json");
+    EXPECT_EQ(scheme_of(plan.candidates[0].configuration), "1d");
+    for (const Step& step : plan.candidates[0].schedule.steps) EXPECT_EQ(step.origin, Origin());
+    const std::string now = write_plan(plan);
+    EXPECT_NE(now.find("\"gnnplan.plan/2\""), std::string::npos);
+    EXPECT_EQ(write_plan(read_plan(now, "plan.json")), now);
 }
 
 }  // namespace

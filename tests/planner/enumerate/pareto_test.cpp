@@ -40,12 +40,17 @@ TEST(Replication, DivisorsOfTheRanks) {
 }
 
 TEST(Memoization, KeepsTheAggregationWhereTheGradientMeetsItInR) {
-    const std::vector<std::int64_t> f = {602, 128, 41};
-    EXPECT_EQ(kept_products(parse_orders("SS"), parse_orders("SS"), f), (std::vector<std::string>{"T1", "T2"}));
-    EXPECT_EQ(kept_products(parse_orders("DS"), parse_orders("DS"), f), std::vector<std::string>{"T2"});
-    EXPECT_TRUE(kept_products(parse_orders("DD"), parse_orders("DD"), f).empty());
+    const auto kept = [](const char* forward, const char* backward) {
+        Configuration c;
+        c.forward = parse_orders(forward);
+        c.operands = paper_operands(c.forward, parse_orders(backward), {602, 128, 41});
+        return kept_products(c);
+    };
+    EXPECT_EQ(kept("SS", "SS"), (std::vector<std::string>{"T1", "T2"}));
+    EXPECT_EQ(kept("DS", "DS"), std::vector<std::string>{"T2"});
+    EXPECT_TRUE(kept("DD", "DD").empty());
     // Backward DS leaves G^1 in C only: T^1 cannot be used, H^0 is stored in R as well.
-    EXPECT_EQ(kept_products(parse_orders("SS"), parse_orders("DS"), f), std::vector<std::string>{"T2"});
+    EXPECT_EQ(kept("SS", "DS"), std::vector<std::string>{"T2"});
 }
 
 }  // namespace

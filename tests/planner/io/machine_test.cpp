@@ -62,12 +62,11 @@ TEST(Enumeration, HasTheKeysScriptsRelyOn) {
     enumeration.ranks = 3;
     enumeration.widths = {602, 128, 41};
     Configuration full;
-    full.scheme = "2d";
+    full.sharing = Sharing::sharded;
     full.grid = {1, 3, 1};
     full.forward = parse_orders("DS");
     full.backward = parse_orders("S-");
-    full.kept = {"T1"};
-    full.operands = parse_operands("TG");
+    full.operands = parse_operands("GT");
     enumeration.configurations = {{10, "DS", "DS", 512, 512, 512 * 100.0 * 2 / 3, 512000, true, {}, 0},
                                   {11, "DS", "S-", 4.5, 0, 0, 0, false, full, 4096}};
     const std::string text = write_enumeration(enumeration);
@@ -89,11 +88,11 @@ TEST(Enumeration, HasTheKeysScriptsRelyOn) {
     for (const char* key : {"kept", "scheme", "operands", "total_bytes"}) EXPECT_FALSE(first.contains(key)) << key;
     const json& second = document["configurations"][1];
     EXPECT_EQ(second["id"], 11) << "the number in the list stays";
-    EXPECT_EQ(second["kept"], json::parse(R"(["T1"])"));
+    EXPECT_EQ(second["kept"], json::parse(R"(["T2"])"));
     EXPECT_EQ(second["redistribution_units"], 4.5);
     EXPECT_EQ(second["scheme"], "2d");
     EXPECT_EQ(second["grid"], json::parse("[1, 3, 1]"));
-    EXPECT_EQ(second["operands"], "TG");
+    EXPECT_EQ(second["operands"], "GT");
     EXPECT_EQ(second["total_bytes"], 4096);
 }
 

@@ -98,10 +98,8 @@ Configuration sample_configuration() {
     Configuration configuration;
     configuration.id = 0;
     configuration.grid = {2, 2, 1};
-    configuration.replication = 2;
     configuration.forward = parse_orders("S");
     configuration.backward = parse_orders("S");
-    configuration.kept = {"T1"};
     configuration.exchange = Exchange::panels;
     configuration.permutation = true;
     configuration.operands = parse_operands("T");
@@ -208,8 +206,9 @@ RunReport sample_report() {
     report.communicator = "threads";
     report.configuration = sample_configuration();
     report.epochs = {{1, 1.75, {}, {}, {}, 0.25}, {2, 0.1, 0.5, 1.0, 0.0, 0.125}};
-    report.steps = {{"forward.spmm", "spmm", 7, 3, 2, 64, 64, {16, 16, 16, 16}, {16, 16, 16, 16}, 1e-5, 2e-5}};
-    report.setup = {{"setup.spmm", "spmm", 7, 3, 2, 0, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}};
+    const Origin origin{Pass::forward, 1, OpKind::aggregate};
+    report.steps = {{"forward.spmm", "spmm", origin, 7, 3, 2, 64, 64, {16, 16, 16, 16}, {16, 16, 16, 16}, 1e-5, 2e-5}};
+    report.setup = {{"setup.spmm", "spmm", std::nullopt, 7, 3, 2, 0, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}};
     report.evaluation = report.setup;
     report.predicted = sample_candidate().predicted;
     report.measured = {0.1875, 4096, 1024, 65536};

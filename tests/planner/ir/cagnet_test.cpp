@@ -56,7 +56,7 @@ public:
 
 private:
     static lower::FullCase configured(const std::string& scheme, const Grid& grid) {
-        lower::FullCase full{{scheme, grid}, {}};
+        lower::FullCase full{distribution_of(scheme, grid).value(), {}};
         full.choices.push_back({Order::sparse_first, Order::none, Operand::gradient});
         full.choices.push_back({Order::sparse_first, Order::sparse_first, Operand::gradient});
         full.exchange = grid.x > 1 ? Exchange::panels : Exchange::none;

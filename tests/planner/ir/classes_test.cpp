@@ -111,11 +111,11 @@ TEST(RankClasses, WithPrunedRowsToo) {
 
 TEST(RankClasses, AreFewOnLargeGrids) {
     const UniformStats graph(1'000'003, 20'000'000, true);
-    for (const enumerate::SchemeGrid& on : enumerate::scheme_grids(256, {})) {
+    for (const Distribution& on : enumerate::distributions(256, {})) {
         lower::FullCase full{on, lower::two_layer_choices(on).front()};
         if (on.grid.x > 1) full.exchange = Exchange::panels;
         const Schedule schedule = lower::lowered(full, {100, 128, 47}, graph);
-        const bool sharded = on.grid.y > 1 && (on.scheme == "2d" || on.scheme == "3d");
+        const bool sharded = on.sends_nonzeros();
         const std::size_t classes = rank_classes(schedule, false).representative.size();
         if (sharded) {
             EXPECT_EQ(classes % static_cast<std::size_t>(on.grid.x * on.grid.y), 0U) << "pieces differ but along z";

@@ -87,7 +87,7 @@ TEST(Memory, NorDoTheyInTheFullSpace) {
 
 // What only setup reads makes room: features whose aggregation is cached for evaluation, too.
 TEST(Memory, FeaturesEndWithSetupWhenTheirAggregationIsCached) {
-    lower::FullCase full{{"1d", {4, 1, 1}}, {}, Exchange::panels};
+    lower::FullCase full{{Sharing::replicated, {4, 1, 1}}, {}, Exchange::panels};
     full.choices = {{Order::sparse_first, Order::none, Operand::product, true, true},
                     {Order::dense_first, Order::sparse_first, Operand::gradient}};
     const UniformStats stats(40'000, 400'000, true, 0.1);
@@ -158,7 +158,6 @@ TEST(Memory, AdjacencyByHand) {
 TEST(Memory, FactoredAdjacencyByHand) {
     Configuration configuration;
     configuration.grid = {2, 1, 1};
-    configuration.scheme = "1d";
     configuration.forward = configuration.backward = parse_orders("S");
     configuration.operands = parse_operands("T");
     configuration.exchange = Exchange::panels;
@@ -210,7 +209,7 @@ TEST(Memory, StagingHoldsAPackedPanel) {
                     {"a", Role::transient, DType::f32, 101, width, layout_c()},
                     {"b", Role::transient, DType::f32, 101, width, layout_c()}},
                    {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap, bf16}}}};
-        s.tensors[0].panel_columns = panel_columns;
+        s.tensors[0].storage.panel_columns = panel_columns;
         const Staging staging = staging_of(s, s.steps[0], graph, 0);
         EXPECT_EQ(staging.send_bytes, 0);
         return staging.receive_bytes;

@@ -13,7 +13,7 @@ constexpr std::int64_t f = 64;
 constexpr int P = 4;
 
 lower::FullCase mg_gcn(int layers, Operand operand, bool overlap) {
-    lower::FullCase full{{"1d", {P, 1, 1}}, {}};
+    lower::FullCase full{{Sharing::replicated, {P, 1, 1}}, {}};
     for (int l = 1; l <= layers; ++l) {
         full.choices.push_back({Order::sparse_first, l == 1 ? Order::none : Order::sparse_first, operand});
     }

@@ -60,9 +60,9 @@ TEST(Signature, HasTheGridAndHowTensorsAreStored) {
         change(schedule.tensors[adjacency]);
         return signature_of(schedule, product);
     };
-    EXPECT_NE(changed([](Tensor& t) { t.factored = true; }), signature(product));
-    EXPECT_NE(changed([](Tensor& t) { t.panel_columns = 5; }), signature(product));
-    EXPECT_NE(changed([](Tensor& t) { t.splits = 3; }), signature(product));
+    EXPECT_NE(changed([](Tensor& t) { t.storage.factored = true; }), signature(product));
+    EXPECT_NE(changed([](Tensor& t) { t.storage.panel_columns = 5; }), signature(product));
+    EXPECT_NE(changed([](Tensor& t) { t.storage.splits = 3; }), signature(product));
     EXPECT_NE(changed([](Tensor& t) { t.transposed = true; }), signature(product));
     EXPECT_NE(changed([](Tensor& t) { t.rows = 11; }), signature(product));
     EXPECT_EQ(changed([](Tensor& t) { t.name = "other"; }), signature(product));

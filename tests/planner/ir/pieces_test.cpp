@@ -36,7 +36,7 @@ std::vector<Case> cases() {
                     for (const char* axes : {"z", "zy"}) all.push_back({{x, y, z}, matrix_of(columns, axes)});
                     if (z == 1) all.push_back({{x, y, z}, matrix_of(columns, "y")});
                     all.push_back({{x, y, z}, matrix_of(columns, "z")});
-                    all.back().matrix.splits = 3;
+                    all.back().matrix.storage.splits = 3;
                 }
             }
         }
@@ -85,7 +85,7 @@ TEST(Pieces, AreHeldByTheirRoots) {
                 EXPECT_EQ(intersect(held, piece.columns), piece.columns) << c.text();
                 if (c.sharded()) continue;
                 EXPECT_EQ(piece.matrix_root, rank) << c.text();
-                if (c.matrix.splits == 1) {
+                if (c.matrix.storage.splits == 1) {
                     EXPECT_EQ(piece.columns, held) << "whole blocks travel";
                 }
             }
@@ -175,7 +175,7 @@ TEST(Pieces, BeginAtHomeAndTakeTurns) {
             if (has_own) {
                 EXPECT_EQ(pieces.front().dense_root, rank) << c.text();
             }
-            for (std::size_t k = 0; k < pieces.size() && !c.dealt() && c.matrix.splits == 1; ++k) {
+            for (std::size_t k = 0; k < pieces.size() && !c.dealt() && c.matrix.storage.splits == 1; ++k) {
                 const int turn = (c.grid.coordinate(rank, Axis::x) + static_cast<int>(k)) % c.grid.x;
                 EXPECT_EQ(pieces[k].dense_root, c.grid.neighbour(rank, Axis::x, turn)) << c.text();
             }

@@ -17,14 +17,14 @@ namespace {
 Schedule valid(int which) {
     constexpr auto S = Order::sparse_first, D = Order::dense_first;
     constexpr auto T = Operand::product, G = Operand::gradient;
-    lower::FullCase full{{"1.5d", {2, 1, 2}}, {}, Exchange::rows, which == 0, true};
+    lower::FullCase full{{Sharing::replicated, {2, 1, 2}}, {}, Exchange::rows, which == 0, true};
     if (which == 0) full.choices = {{S, Order::none, T, true, true}, {S, S, G}};
     if (which == 1) {
-        full.on = {"rdm", {2, 2, 1}};
+        full.on = {Sharing::replicated, {2, 2, 1}};
         full.choices = {{D, Order::none, G, true, false, true}, {D, D, T, false, false, false, true}};
     }
     if (which == 2) {
-        full.on.grid = {2, 2, 1};
+        full.on = {Sharing::dealt, {2, 2, 1}};
         full.exchange = Exchange::panels;
         full.choices = {{S, Order::none, G}, {D, S, G}};
     }

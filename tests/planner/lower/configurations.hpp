@@ -15,10 +15,8 @@ inline Configuration configuration(const enumerate::OrderPair& orders, const std
     Configuration c;
     c.id = paper_id(orders.forward, orders.backward);
     c.grid = {ranks / replication, replication, 1};
-    c.replication = replication;
     c.forward = orders.forward;
     c.backward = orders.backward;
-    c.kept = enumerate::kept_products(orders.forward, orders.backward, widths);
     c.operands = enumerate::paper_operands(orders.forward, orders.backward, widths);
     c.exchange = c.grid.x > 1 ? Exchange::panels : Exchange::none;
     return c;

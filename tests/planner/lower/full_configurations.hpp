@@ -15,7 +15,7 @@
 namespace gnnplan::lower {
 
 struct FullCase {
-    enumerate::SchemeGrid on;
+    Distribution on;
     std::vector<enumerate::LayerChoice> choices;  // layers 1 .. L
     Exchange exchange = Exchange::none;
     bool overlap = false;
@@ -23,9 +23,8 @@ struct FullCase {
 
     Configuration configuration() const {
         Configuration c;
-        c.scheme = on.scheme;
+        c.sharing = on.sharing;
         c.grid = on.grid;
-        c.replication = replication_of(on.scheme, on.grid);
         c.exchange = exchange;
         c.overlap = overlap;
         c.loss_rows = loss_rows;
@@ -34,11 +33,11 @@ struct FullCase {
     }
     std::string text() const {
         const Configuration c = configuration();
-        return c.scheme + " on " + c.grid.text() + ", " + gnnplan::text(c.forward) + " " + gnnplan::text(c.backward) +
-               " " + gnnplan::text(c.operands) + (exchange == Exchange::rows ? ", rows" : "") +
-               (overlap ? ", overlap" : "") + (loss_rows ? ", loss rows" : "") +
-               (c.cached_aggregation ? ", cached" : "") + (c.replicated_input ? ", replicated" : "") +
-               (c.column_loss ? ", column loss" : "");
+        return scheme_of(c) + " on " + c.grid.text() + ", " + gnnplan::text(c.forward) + " " +
+               gnnplan::text(c.backward) + " " + gnnplan::text(c.operands) +
+               (exchange == Exchange::rows ? ", rows" : "") + (overlap ? ", overlap" : "") +
+               (loss_rows ? ", loss rows" : "") + (c.cached_aggregation ? ", cached" : "") +
+               (c.replicated_input ? ", replicated" : "") + (c.column_loss ? ", column loss" : "");
     }
 };
 
@@ -49,10 +48,10 @@ inline Schedule lowered(const FullCase& full, const std::vector<std::int64_t>& w
 }
 
 // Every combination of the choices of two layers on one grid, the dominated ones included.
-inline std::vector<std::vector<enumerate::LayerChoice>> two_layer_choices(const enumerate::SchemeGrid& on) {
+inline std::vector<std::vector<enumerate::LayerChoice>> two_layer_choices(const Distribution& on) {
     enumerate::LayerRules rules;
     rules.layers = 2;
-    rules.columns_split = on.grid.y > 1 && on.scheme != "1.5d";
+    rules.columns_split = on.splits_columns();
     const auto first = enumerate::layer_choices(rules, false);
     rules.layer = 2;
     std::vector<std::vector<enumerate::LayerChoice>> pairs;
@@ -67,13 +66,12 @@ inline std::vector<FullCase> full_cases(const std::vector<int>& ranks, std::size
     std::vector<FullCase> cases;
     std::size_t turn = 0;
     for (const int p : ranks) {
-        for (const enumerate::SchemeGrid& on : enumerate::scheme_grids(p, {})) {
-            const bool sharded = (on.scheme == "2d" || on.scheme == "3d") && on.grid.y > 1;
+        for (const Distribution& on : enumerate::distributions(p, {})) {
             const auto all = two_layer_choices(on);
             for (std::size_t i = turn % every; i < all.size(); i += every, ++turn) {
                 FullCase full{on, all[i]};
                 if (on.grid.x > 1) full.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
-                full.overlap = (on.grid.x > 1 || sharded) && turn / 2 % 2 == 1;
+                full.overlap = on.can_overlap() && turn / 2 % 2 == 1;
                 full.loss_rows = turn / 4 % 2 == 1;
                 cases.push_back(full);
             }

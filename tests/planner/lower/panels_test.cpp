@@ -15,7 +15,6 @@ constexpr std::int64_t mib = 1 << 20;
 std::int64_t panel_columns(const GraphShape& shape, const std::vector<std::int64_t>& widths, int ranks, bool cached) {
     Configuration c;
     c.grid = {1, ranks, 1};
-    c.replication = ranks;
     c.forward = parse_orders("SD");
     c.backward = parse_orders("D-");
     c.operands = parse_operands("TG");
@@ -23,7 +22,7 @@ std::int64_t panel_columns(const GraphShape& shape, const std::vector<std::int64
     const Schedule schedule = lower(product_chain(models::gcn(widths, false)), c, shape);
     const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
                                      [](const Tensor& t) { return t.role == Role::adjacency; });
-    return matrix->panel_columns;
+    return matrix->storage.panel_columns;
 }
 
 TEST(Panels, FillMostOfTheCacheAndHaveNonzerosEnough) {

@@ -69,7 +69,7 @@ private:
 
 std::vector<Frame> frames_of(const Space& space, double train_fraction) {
     std::vector<Frame> frames;
-    for (const enumerate::SchemeGrid& on : space.grids) {
+    for (const Distribution& on : space.grids) {
         frames.push_back(frame_on(on, false));
         if (train_fraction < 1) frames.push_back(frame_on(on, true, true));
     }
@@ -90,7 +90,7 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
                     const double lean = search.brute_force(frame, true).front();
                     const double all = search.brute_force(frame, false).front();
                     EXPECT_DOUBLE_EQ(lean, all)
-                        << frame.on.scheme << " " << frame.on.grid.text() << ", " << setting.widths.size() - 1
+                        << scheme_of(frame.on) << " " << frame.on.grid.text() << ", " << setting.widths.size() - 1
                         << " layers, loss rows " << frame.loss_rows;
                 }
             }
@@ -121,7 +121,7 @@ TEST(DeepNetwork, EqualsBruteForce) {
         for (const Machine& machine : test::machines()) {
             Search search(setting, machine);
             for (const Frame& frame : frames_of(search.space(), setting.train_fraction)) {
-                SCOPED_TRACE(frame.on.scheme + " " + frame.on.grid.text());
+                SCOPED_TRACE(scheme_of(frame.on) + " " + frame.on.grid.text());
                 expect_deep_equals_brute_force(search, frame);
                 if (HasFailure()) return;  // the first failure says enough
             }
@@ -137,7 +137,7 @@ TEST(DeepNetwork, EqualsBruteForceWithPinnedLetters) {
         const Setting setting{{60, 32, 48, 16}, 4, fraction};
         Search search(setting, test::machines().front(), options);
         for (const Frame& frame : frames_of(search.space(), fraction)) {
-            SCOPED_TRACE(frame.on.scheme + " " + frame.on.grid.text());
+            SCOPED_TRACE(scheme_of(frame.on) + " " + frame.on.grid.text());
             expect_deep_equals_brute_force(search, frame);
         }
     }
@@ -172,11 +172,10 @@ TEST(FullSpace, RanksEveryMemberOfEveryFrame) {
     std::vector<std::size_t> members(all.frames.size(), 0);
     for (const Member& member : all.members) ++members[member.frame];
     std::size_t expected_frames = 0;
-    for (const enumerate::SchemeGrid& on : search.space().grids) {
-        const bool sharded = on.scheme == "2d" || on.scheme == "3d";
-        const std::size_t switches = on.grid.x > 1 ? 4 : sharded && on.grid.y > 1 ? 2 : 1;
-        const std::size_t values = sharded && on.grid.y > 1 ? 2 : 1;  // stored, and factored where they are sent
-        expected_frames += 2 * switches * values;                     // with and without pruned rows
+    for (const Distribution& on : search.space().grids) {
+        const std::size_t switches = on.grid.x > 1 ? 4 : on.sends_nonzeros() ? 2 : 1;
+        const std::size_t values = on.sends_nonzeros() ? 2 : 1;  // stored, and factored where they are sent
+        expected_frames += 2 * switches * values;                // with and without pruned rows
     }
     ASSERT_EQ(all.frames.size(), expected_frames);
     for (std::size_t i = 0; i < members.size(); ++i) {

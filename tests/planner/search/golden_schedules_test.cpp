@@ -51,11 +51,10 @@ private:
     int count_ = 0;
 };
 
-search::Frame frame_of(const enumerate::SchemeGrid& on, std::size_t turn) {
+search::Frame frame_of(const Distribution& on, std::size_t turn) {
     search::Frame frame = test::frame_on(on, turn / 4 % 2 == 1);
-    const bool gathers = on.grid.x > 1 || (shards_nonzeros(on.scheme) && on.grid.y > 1);
     if (on.grid.x > 1 && turn % 2 == 1) frame.switches.exchange = Exchange::rows;
-    frame.switches.overlap = gathers && turn / 2 % 2 == 1;
+    frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
     frame.switches.bf16 = turn % 7 == 0;
     frame.permutation = turn / 8 % 2 == 1;
     if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.parts = on.grid.x;
@@ -66,8 +65,7 @@ search::Frame frame_of(const enumerate::SchemeGrid& on, std::size_t turn) {
 std::size_t scrambled(std::size_t index) { return index * 2654435761U >> 7U; }
 
 // One in so many of the choices on a grid that about 24 are left, each under switches of its turn.
-Digest full_space_on(const enumerate::SchemeGrid& on, const search::Space& space,
-                     const std::vector<ProductLayer>& layers) {
+Digest full_space_on(const Distribution& on, const search::Space& space, const std::vector<ProductLayer>& layers) {
     const std::vector<search::Choices> all = search::all_choices(space, on, false);
     Digest digest;
     const std::size_t every = all.size() / 24 + 1;
@@ -93,9 +91,9 @@ void write_full_space(std::ostream& out) {
         for (const int ranks : {1, 2, 3, 4, 6, 8, 12}) {
             const search::Space space =
                 search::make_space(test::problem(enumerated, ranks, graph), test::machine(), {});
-            for (const enumerate::SchemeGrid& on : space.grids) {
-                out << layers.size() << " layers from " << widths[0] << ", " << on.scheme << " on " << on.grid.text()
-                    << ": " << full_space_on(on, space, layers).text() << "\n";
+            for (const Distribution& on : space.grids) {
+                out << layers.size() << " layers from " << widths[0] << ", " << scheme_of(on) << " on "
+                    << on.grid.text() << ": " << full_space_on(on, space, layers).text() << "\n";
             }
         }
     }

@@ -43,7 +43,7 @@ inline Problem problem(const std::vector<std::int64_t>& widths, int ranks, const
 }
 
 // A frame with its exchange where there is one.
-inline search::Frame frame_on(const enumerate::SchemeGrid& on, bool loss_rows, bool overlap = false) {
+inline search::Frame frame_on(const Distribution& on, bool loss_rows, bool overlap = false) {
     search::Frame frame{on, loss_rows, false, 0, {}};
     if (on.grid.x > 1) frame.switches = {Exchange::panels, overlap};
     return frame;
@@ -51,8 +51,8 @@ inline search::Frame frame_on(const enumerate::SchemeGrid& on, bool loss_rows, b
 
 inline std::string describe(const search::Frame& frame, const search::Choices& choices) {
     const Configuration c = search::configuration_of(frame, choices);
-    return c.scheme + " " + c.grid.text() + " " + text(c.forward) + " " + text(c.backward) + " " + text(c.operands) +
-           (c.constant_input ? ", constant" : "") + (c.cached_aggregation ? ", cached" : "") +
+    return scheme_of(c) + " " + c.grid.text() + " " + text(c.forward) + " " + text(c.backward) + " " +
+           text(c.operands) + (c.constant_input ? ", constant" : "") + (c.cached_aggregation ? ", cached" : "") +
            (c.replicated_input ? ", replicated" : "") + (c.column_loss ? ", column loss" : "") +
            (c.loss_rows ? ", loss rows" : "");
 }

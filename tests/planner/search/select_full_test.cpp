@@ -42,8 +42,8 @@ TEST(SelectFull, RanksByTimeAndPlansTheFastest) {
 TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
     const Selection s = selected(8);
     std::set<std::pair<std::string, std::string>> shown, expected;
-    for (const Ranked& r : s.ranked) shown.insert({r.configuration.scheme, r.configuration.grid.text()});
-    for (const auto& on : enumerate::scheme_grids(8, {})) expected.insert({on.scheme, on.grid.text()});
+    for (const Ranked& r : s.ranked) shown.insert({scheme_of(r.configuration), r.configuration.grid.text()});
+    for (const auto& on : enumerate::distributions(8, {})) expected.insert({scheme_of(on), on.grid.text()});
     EXPECT_EQ(shown, expected);
 }
 
@@ -151,7 +151,7 @@ TEST(SelectFull, PinsAreObeyed) {
         EXPECT_EQ(text(c.forward), "SD");
         EXPECT_EQ(text(c.backward), "D-");
         EXPECT_EQ(c.exchange, c.grid.x > 1 ? Exchange::rows : Exchange::none);
-        const bool gathers = c.grid.x > 1 || ((c.scheme == "2d" || c.scheme == "3d") && c.grid.y > 1);
+        const bool gathers = c.on().can_overlap();
         EXPECT_EQ(c.overlap, gathers);
         EXPECT_TRUE(c.permutation);
         EXPECT_FALSE(c.loss_rows);
@@ -162,7 +162,7 @@ TEST(SelectFull, PinsAreObeyed) {
     for (const std::string& scheme : scheme_names()) {
         SelectOptions pinned;
         pinned.scheme = scheme;
-        for (const Ranked& r : selected(8, pinned).ranked) EXPECT_EQ(r.configuration.scheme, scheme);
+        for (const Ranked& r : selected(8, pinned).ranked) EXPECT_EQ(scheme_of(r.configuration), scheme);
     }
     SelectOptions grid;
     grid.grid = Grid{2, 2, 2};
@@ -170,7 +170,7 @@ TEST(SelectFull, PinsAreObeyed) {
     SelectOptions replicated;
     replicated.scheme = "1.5d";
     replicated.replication = 4;
-    for (const Ranked& r : selected(8, replicated).ranked) EXPECT_EQ(r.configuration.replication, 4);
+    for (const Ranked& r : selected(8, replicated).ranked) EXPECT_EQ(replication_of(r.configuration), 4);
 }
 
 struct Question {

@@ -48,7 +48,7 @@ TEST(Select, CandidatesAreTheFastestAndTheParetoFronts) {
     const auto& candidates = result.selection->plan.candidates;
     EXPECT_EQ(candidates.size(), 8U);  // 3 ids x 3 replications, cut at 8
     std::set<std::pair<std::int64_t, int>> distinct;
-    for (const Candidate& c : candidates) distinct.insert({*c.configuration.id, c.configuration.replication});
+    for (const Candidate& c : candidates) distinct.insert({*c.configuration.id, replication_of(c.configuration)});
     EXPECT_EQ(distinct.size(), candidates.size());
 }
 

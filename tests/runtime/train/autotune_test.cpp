@@ -240,8 +240,8 @@ TEST(SameBlocks, AreThoseOfTheSameGridNumberingAndMatrices) {
         return !exec::same_blocks(one, other);
     };
     EXPECT_TRUE(changed([](Schedule& other, Tensor&) { other.numbering.permuted = true; }));
-    EXPECT_TRUE(changed([](Schedule&, Tensor& matrix) { matrix.panel_columns = 8; }));
-    EXPECT_TRUE(changed([](Schedule&, Tensor& matrix) { matrix.factored = !matrix.factored; }));
+    EXPECT_TRUE(changed([](Schedule&, Tensor& matrix) { matrix.storage.panel_columns = 8; }));
+    EXPECT_TRUE(changed([](Schedule&, Tensor& matrix) { matrix.storage.factored = !matrix.storage.factored; }));
     EXPECT_TRUE(changed([](Schedule& other, Tensor&) {
         other.steps.push_back({"index", Phase::setup, IndexStep{0}});
     }));

@@ -62,10 +62,8 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         Configuration& configuration = candidate.configuration;
         configuration.id = choice.id;
         configuration.grid = {ranks / choice.replication, choice.replication, 1};
-        configuration.replication = choice.replication;
         configuration.forward = pair.forward;
         configuration.backward = pair.backward;
-        configuration.kept = enumerate::kept_products(pair.forward, pair.backward, widths);
         configuration.operands = enumerate::paper_operands(pair.forward, pair.backward, widths);
         configuration.constant_input = choice.constant_input;
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;

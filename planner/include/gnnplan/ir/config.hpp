@@ -38,18 +38,37 @@ enum class Exchange : std::uint8_t {
     rows,    // of each panel only the rows that the receiver's sparse block has nonzeros for
 };
 
+// How the ranks of a y-group, which work on the same rows of the adjacency, share its nonzeros (ir/pieces.hpp).
+enum class Sharing : std::uint8_t {
+    replicated,  // each has them all, of its slice z of the columns; dense operands are split over y by columns
+    sharded,     // each stores a part, and gets the others' while it multiplies; dense operands as above
+    dealt,       // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
+};
+
+// How work is spread over the ranks. What the papers call schemes are distributions on some grids.
+struct Distribution {
+    Sharing sharing = Sharing::replicated;
+    Grid grid;
+    bool operator==(const Distribution&) const = default;
+
+    // Whether nonzeros are sent, and whether dense rows are.
+    bool sends_nonzeros() const { return sharing == Sharing::sharded && grid.y > 1; }
+    bool sends_rows() const { return grid.x > 1; }
+    // Whether a product waits for anything that the next one's transfer could be hidden behind.
+    bool can_overlap() const { return sends_rows() || sends_nonzeros(); }
+    // Whether the columns of dense operands are split over y.
+    bool splits_columns() const { return grid.y > 1 && sharing != Sharing::dealt; }
+};
+
 struct Configuration {
     std::optional<std::int64_t> id;  // in the paper space: RDM Table IV's number
-    std::string scheme = "rdm";
+    Sharing sharing = Sharing::replicated;
     Grid grid;
-    int replication = 1;            // R_A
-    Orders forward;                 // layers 1 .. L
-    Orders backward;                // in execution order, layers L .. 1
-    std::vector<std::string> kept;  // what is kept, for people: kept_products(operands ..), "T1 across epochs"
+    Orders forward;   // layers 1 .. L
+    Orders backward;  // in execution order, layers L .. 1
     Exchange exchange = Exchange::none;
     bool overlap = false;         // the next panel is on its way while one is multiplied
     bool permutation = false;     // vertices are shuffled
-    bool exact = true;            // equals the serial computation up to rounding
     bool constant_input = false;  // the features never change between epochs: no dropout on them
 
     // Beyond the papers (docs/cost-model.md, "The full space").
@@ -61,6 +80,8 @@ struct Configuration {
     int parts = 0;                    // > 1: the partitioner numbers vertices by this many parts
     bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
     bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
+
+    Distribution on() const { return {sharing, grid}; }
 };
 
 // Whether an epoch performs exactly what the RDM paper counts, the unused input gradient included.
@@ -68,19 +89,34 @@ inline bool paper_semantics(const Configuration& configuration) {
     return configuration.backward.empty() || configuration.backward.back() != Order::none;
 }
 
-// The schemes by name: rdm, 1d, 1.5d, 2d, 3d.
+// Whether the computation equals the serial one up to rounding.
+inline bool exact(const Configuration& configuration) { return !configuration.bf16; }
+
+// The forward products that are kept for the backward pass, in words: "T1 across epochs", "T2".
+std::vector<std::string> kept_products(const Configuration& configuration);
+
+// Schemes, the papers' names of distributions, are for people and for filters; nothing else asks for them.
+//   name   grid                           nonzeros
+//   rdm    (P / R_A, R_A, z)              replicated; z > 1 splits the contraction side too
+//   1d     (P, 1, 1)                      replicated
+//   1.5d   (P / c, c, 1): CAGNET's        dealt; dense operands are there c times
+//          (P / c, 1, c)                  replicated
+//   2d     (p_r, p_c, 1)                  sharded
+//   3d     (p_x, p_y, p_z)                sharded
 const std::vector<std::string>& scheme_names();
 
-// Whether a scheme shards the nonzeros over y: 2d and 3d.
-bool shards_nonzeros(std::string_view scheme);
+// The simplest name of a distribution: schemes contain each other (3d with z = 1 is 2d, rdm with R_A = 1 is 1d).
+std::string scheme_of(const Distribution& on);
 
-// R_A of rdm, c of 1.5d, 1 of the others. Throws Error{data} when the scheme is unknown or has no such grid:
-//   rdm   (P / R_A, R_A, z)   z > 1 splits the contraction side too
-//   1d    (P, 1, 1)
-//   1.5d  (P / c, c, 1) CAGNET's, dense operands replicated c times; (P / c, 1, c) without replication
-//   2d    (p_r, p_c, 1)       nonzeros sharded over y
-//   3d    (p_x, p_y, p_z)     nonzeros sharded over y
-int replication_of(const std::string& scheme, const Grid& grid);
+// The distribution that a scheme is on a grid; none where it has no such grid.
+std::optional<Distribution> distribution_of(std::string_view scheme, const Grid& grid);
+
+// R_A of rdm, c of 1.5d, 1 of the others, on a grid that the scheme has.
+int replication_of(std::string_view scheme, const Grid& grid);
+inline int replication_of(const Distribution& on) { return replication_of(scheme_of(on), on.grid); }
+
+inline std::string scheme_of(const Configuration& configuration) { return scheme_of(configuration.on()); }
+inline int replication_of(const Configuration& configuration) { return replication_of(configuration.on()); }
 
 // The number whose binary digits are the backward letters then the forward letters, first letter most significant, S=0,
 // D=1.

@@ -21,6 +21,7 @@ struct EpochRecord {
 struct StepRecord {
     std::string name;
     std::string kind;
+    std::optional<Origin> origin;  // unset: of no operation of the model (setup.load), or not known (older reports)
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     int group = 1;  // ranks that take part in one exchange of the step
@@ -94,6 +95,7 @@ struct RunReport {
     int threads = 1;
     std::string backend = "cpu";
     std::string communicator;              // "mpi", "threads" or "self"
+    bool oversubscribed = false;           // fewer processing units than threads
     std::optional<std::string> placement;  // in words: where threads ran, or why they were not bound; unset: unknown
     Configuration configuration;
     std::vector<EpochRecord> epochs;

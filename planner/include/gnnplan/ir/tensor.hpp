@@ -28,6 +28,18 @@ enum class Role : std::uint8_t {
 // Whether the executor fills it, or keeps it, before any step runs.
 bool is_resident(Role role);
 
+// How the nonzeros of an adjacency are stored and come.
+struct Storage {
+    // Columns only, entry (i, j) being row_scale[i] * column_scale[j].
+    bool factored = false;
+    // Source panels: a block of more than this many columns is cut into panels of as many or fewer columns, which a
+    // product walks one after the other; 0: one panel.
+    std::int64_t panel_columns = 0;
+    // In how many pieces the dense rows of another rank come.
+    int splits = 1;
+    bool operator==(const Storage&) const = default;
+};
+
 struct Tensor {
     std::string name;
     Role role = Role::transient;
@@ -37,13 +49,7 @@ struct Tensor {
     Layout layout;
     int layer = 0;            // of weights, biases and moments: the layer they belong to
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
-    int splits = 1;           // of adjacency: in how many pieces the dense rows of another rank come
-
-    // How the nonzeros of an adjacency are stored. Factored: columns only, entry (i, j) being row_scale[i] *
-    // column_scale[j]. Source panels: a block of more than this many columns is cut into panels of as many or fewer
-    // columns, which a product walks one after the other; 0: one panel.
-    bool factored = false;
-    std::int64_t panel_columns = 0;
+    Storage storage{};        // of adjacency
     // Another adjacency, its transpose, that has the same pattern: both use its nonzeros, each with its own scales.
     std::optional<TensorId> structure{};
 };
