@@ -22,26 +22,81 @@ std::vector<Piece> dense_blocks(const Grid& grid, const Tensor& matrix, int rank
     return blocks;
 }
 
-// Cuts the slice at the boundaries of its split over y by position.
-std::vector<Piece> refine(const std::vector<Piece>& blocks, const Grid& grid, int rank) {
-    std::int64_t length = 0;
-    for (const Piece& block : blocks) length += block.columns.size();
-    std::vector<Piece> pieces;
-    std::int64_t position = 0;
-    for (const Piece& block : blocks) {
-        const Range here{position, position + block.columns.size()};
-        for (int iy = 0; iy < grid.y; ++iy) {
-            const Range part = intersect(here, balanced_block({0, length}, iy, grid.y));
-            const std::int64_t shift = block.columns.begin - position;
-            if (!part.empty()) {
-                pieces.push_back(
-                    {{part.begin + shift, part.end + shift}, block.dense_root, grid.neighbour(rank, Axis::y, iy)});
+// The slice of the contraction side that the x-group of `rank` works on, where nonzeros are sharded: a block of each
+// rank of the group, one after the other; by position in it, the ranks of a y-group store the nonzeros.
+class Slice {
+public:
+    Slice(const Grid& grid, const Tensor& matrix, int rank)
+        : grid_(grid), rank_(rank), columns_(matrix.columns), iz_(grid.coordinate(rank, Axis::z)) {
+        // The first blocks along x are longer by one than the others, so their parts along z have two lengths.
+        const std::int64_t shorter = columns_ / grid.x;
+        longer_ = columns_ % grid.x;
+        length_of_longer_ = balanced_block({0, shorter + 1}, iz_, grid.z).size();
+        length_of_shorter_ = balanced_block({0, shorter}, iz_, grid.z).size();
+        length_ = position_of(grid.x);
+    }
+
+    // Where the block of the rank at `ix` begins.
+    std::int64_t position_of(std::int64_t ix) const {
+        const std::int64_t of_longer = std::min(ix, longer_);
+        return of_longer * length_of_longer_ + (ix - of_longer) * length_of_shorter_;
+    }
+    // The first block that ends behind a position.
+    int block_at(std::int64_t position) const {
+        int ix = 0;
+        for (int end = grid_.x; ix < end;) {
+            const int middle = (ix + end) / 2;
+            if (position_of(middle + 1) > position) {
+                end = middle;
+            } else {
+                ix = middle + 1;
             }
         }
-        position = here.end;
+        return ix;
     }
-    return pieces;
-}
+    // Positions whose nonzeros the rank at `iy` stores, and who stores those of a position.
+    Range part(int iy) const { return balanced_block({0, length_}, iy, grid_.y); }
+    int part_at(std::int64_t position) const {
+        const std::int64_t shorter = length_ / grid_.y, longer = length_ % grid_.y;
+        const std::int64_t iy = position < longer * (shorter + 1)
+                                    ? position / (shorter + 1)
+                                    : longer + (position - longer * (shorter + 1)) / shorter;
+        return static_cast<int>(iy);
+    }
+    // The piece of positions within the block at `ix` and the part at `iy`.
+    Piece piece(int ix, int iy) const {
+        const Range here{position_of(ix), position_of(ix + 1)};
+        const Range common = intersect(here, part(iy));
+        const Range block = balanced_block(balanced_block({0, columns_}, ix, grid_.x), iz_, grid_.z);
+        const std::int64_t shift = block.begin - here.begin;
+        return {{common.begin + shift, common.end + shift},
+                grid_.neighbour(rank_, Axis::x, ix),
+                grid_.neighbour(rank_, Axis::y, iy)};
+    }
+    // Those of one rank's rows, or of one rank's nonzeros, in order.
+    void add_pieces_of_rows(int ix, std::vector<Piece>& pieces) const {
+        const Range here{position_of(ix), position_of(ix + 1)};
+        if (here.empty()) return;
+        for (int iy = part_at(here.begin); iy <= part_at(here.end - 1); ++iy) pieces.push_back(piece(ix, iy));
+    }
+    void add_pieces_of_nonzeros(int iy, std::vector<Piece>& pieces) const {
+        const Range own = part(iy);
+        if (own.empty()) return;
+        for (int ix = block_at(own.begin); ix < grid_.x && position_of(ix) < own.end; ++ix) {
+            const Piece found = piece(ix, iy);
+            if (!found.columns.empty()) pieces.push_back(found);
+        }
+    }
+
+private:
+    const Grid& grid_;
+    int rank_;
+    std::int64_t columns_;
+    int iz_;
+    std::int64_t longer_ = 0;  // how many blocks are
+    std::int64_t length_of_longer_ = 0, length_of_shorter_ = 0;
+    std::int64_t length_ = 0;
+};
 
 // Position in `pieces` with which a rank at `own` of `ranks` begins.
 std::ptrdiff_t staggered(std::size_t pieces, int own, int ranks) {
@@ -76,6 +131,17 @@ int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
 }
 
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, int rank) {
+    if (gathers_matrix(grid, matrix)) {
+        std::vector<Piece> pieces;
+        const Slice slice(grid, matrix, rank);
+        const bool has_rows = grid.coordinate(root, Axis::y) == grid.coordinate(rank, Axis::y);
+        if (has_rows) {
+            slice.add_pieces_of_rows(grid.coordinate(root, Axis::x), pieces);
+        } else {
+            slice.add_pieces_of_nonzeros(grid.coordinate(root, Axis::y), pieces);
+        }
+        return pieces;
+    }
     const int of = grid.coordinate(root, Axis::x);
     const Range hand = balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
     if (dealt(matrix) && (of < hand.begin || of >= hand.end)) return {};
@@ -98,14 +164,15 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
         }
         return pieces;
     }
-    pieces = dense_blocks(grid, matrix, rank);
     std::ptrdiff_t first = 0;
     if (dealt(matrix)) {
         const Range own = balanced_block({0, grid.x}, iy, grid.y);
+        pieces = dense_blocks(grid, matrix, rank);
         pieces = {pieces.begin() + own.begin, pieces.begin() + own.end};
         first = ix - own.begin;
     } else {
-        pieces = refine(pieces, grid, rank);
+        const Slice slice(grid, matrix, rank);
+        for (int block = 0; block < grid.x; ++block) slice.add_pieces_of_rows(block, pieces);
         first = staggered(pieces.size(), ix, grid.x) + staggered(pieces.size(), iy, grid.y);
     }
     if (pieces.empty()) return pieces;

@@ -7,12 +7,10 @@
 
 namespace gnnplan {
 
-// The pieces of `user` that `root` may have a part in; where each is one rank's block, that of `root`.
+// The pieces of `user` of which `root` holds the dense rows, or the nonzeros.
 template <class Visit>
 void for_pieces_between(const Grid& grid, const Tensor& matrix, int root, int user, Visit visit) {
-    const std::vector<Piece> pieces =
-        gathers_matrix(grid, matrix) ? pieces_of(grid, matrix, user) : pieces_of(grid, matrix, root, user);
-    for (const Piece& piece : pieces) {
+    for (const Piece& piece : pieces_of(grid, matrix, root, user)) {
         if (!piece.columns.empty()) visit(piece);
     }
 }

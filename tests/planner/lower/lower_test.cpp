@@ -37,8 +37,12 @@ TEST(Lower, EveryStepSaysWhichOperationItServes) {
             EXPECT_GE(origin.layer, 1);
             EXPECT_LE(origin.layer, 3);
             const std::string_view kind = kind_of(step.operation);
-            if (kind == "spmm") EXPECT_EQ(origin.op, OpKind::aggregate);
-            if (kind == "gemm" || kind == "weight_grad") EXPECT_EQ(origin.op, OpKind::linear);
+            if (kind == "spmm") {
+                EXPECT_EQ(origin.op, OpKind::aggregate);
+            }
+            if (kind == "gemm" || kind == "weight_grad") {
+                EXPECT_EQ(origin.op, OpKind::linear);
+            }
             if (kind == "loss" || kind == "score") {
                 EXPECT_EQ(origin, (Origin{Pass::forward, 3, OpKind::softmax_cross_entropy}));
             }
@@ -46,10 +50,18 @@ TEST(Lower, EveryStepSaysWhichOperationItServes) {
             const bool backward = origin.pass == Pass::backward || origin.pass == Pass::update;
             EXPECT_FALSE(backward && step.phase == Phase::evaluation);
             // Names, for people, say the same.
-            if (step.name.starts_with("forward.2")) EXPECT_EQ(origin.layer, 2);
-            if (step.name.starts_with("backward.2") || step.name == "update.W2") EXPECT_EQ(origin.layer, 2);
-            if (step.name.starts_with("mask.1")) EXPECT_EQ(origin, (Origin{Pass::keep, 1, OpKind::relu}));
-            if (step.name.starts_with("operand.H1")) EXPECT_EQ(origin, (Origin{Pass::keep, 1, OpKind::linear}));
+            if (step.name.starts_with("forward.2")) {
+                EXPECT_EQ(origin.layer, 2);
+            }
+            if (step.name.starts_with("backward.2") || step.name == "update.W2") {
+                EXPECT_EQ(origin.layer, 2);
+            }
+            if (step.name.starts_with("mask.1")) {
+                EXPECT_EQ(origin, (Origin{Pass::keep, 1, OpKind::relu}));
+            }
+            if (step.name.starts_with("operand.H1")) {
+                EXPECT_EQ(origin, (Origin{Pass::keep, 1, OpKind::linear}));
+            }
         }
     }
 }

@@ -29,7 +29,8 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank);
 // How many those are.
 int piece_count(const Grid& grid, const Tensor& matrix, int rank);
 
-// Where all nonzeros are the rank's own: its pieces of the block of `root`, a rank of the same x-group.
+// Its pieces of which `root` holds the dense rows, if it is a rank of the same x-group, or the nonzeros, if it is one of
+// the same y-group.
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, int rank);
 
 // Into how many pieces blocks are cut where products with the matrix overlap their transfers: enough for a pipeline.
