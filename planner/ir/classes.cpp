@@ -25,8 +25,11 @@ Sizes blocks_of_all(const Sizes& wholes, int extent) {
     return sizes;
 }
 
-// The class of each coordinate of an axis that splits `wholes`; with `distinct`, each is its own.
-std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighbours, bool distinct) {
+// What else tells coordinates of an axis apart: a list of numbers for each; none for any.
+using Marks = std::vector<std::vector<std::int64_t>>;
+
+// The class of each coordinate of an axis that splits `wholes`.
+std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighbours, const Marks& marks) {
     std::map<std::vector<std::int64_t>, int> known;
     std::vector<int> classes;
     for (int i = 0; i < extent; ++i) {
@@ -35,7 +38,10 @@ std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighb
             sizes.push_back(balanced_block({0, whole}, i, extent).size());
             if (neighbours) sizes.push_back(balanced_block({0, whole}, (i + extent - 1) % extent, extent).size());
         }
-        if (distinct) sizes.push_back(i);
+        if (!marks.empty()) {
+            const auto& mark = marks[static_cast<std::size_t>(i)];
+            sizes.insert(sizes.end(), mark.begin(), mark.end());
+        }
         classes.push_back(known.try_emplace(sizes, static_cast<int>(known.size())).first->second);
     }
     return classes;
@@ -58,14 +64,34 @@ void add_hand(std::vector<std::int64_t>& key, const Sizes& rows, const Grid& gri
     }
 }
 
+// How many pieces of a product the block of each coordinate along x is, or the nonzeros that each along y stores: with
+// the sizes of blocks all that the messages of a rank depend on, but for what distinct columns differ by.
+Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered, Axis axis) {
+    Marks marks(static_cast<std::size_t>(grid.extent(axis)));
+    for (int i = 0; i < grid.extent(axis); ++i) {
+        const int root = grid.neighbour(0, axis, i);
+        // Of y-coordinate 0 the nonzeros are asked for by another rank of the group; there is one.
+        const int user = axis == Axis::y && i == 0 ? grid.neighbour(0, Axis::y, 1) : 0;
+        for (const Tensor* matrix : gathered)
+            marks[static_cast<std::size_t>(i)].push_back(std::ssize(pieces_of(grid, *matrix, root, user)));
+    }
+    return marks;
+}
+
+Marks distinct(int extent) {
+    Marks marks;
+    for (int i = 0; i < extent; ++i) marks.push_back({i});
+    return marks;
+}
+
 }  // namespace
 
 RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
     const Grid& grid = schedule.grid;
     Sizes rows;
     Sizes widths;
-    bool even_pieces = true;  // pieces are whole blocks of dense operands
-    bool dealt = false;       // over the ranks of a y-group
+    std::vector<const Tensor*> gathered;  // adjacencies whose pieces are not whole blocks of dense operands
+    bool dealt = false;                   // over the ranks of a y-group
     for (const Tensor& tensor : schedule.tensors) {
         const bool sparse = tensor.role == Role::adjacency;
         if (!tensor.layout.rows.empty()) rows.insert(tensor.rows);
@@ -73,15 +99,19 @@ RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
         // Weights have the widths of all dense operands, of this schedule and of others of the same network.
         if (!sparse && !tensor.layout.columns.empty()) widths.insert(tensor.columns);
         if (tensor.role == Role::weight) widths.insert({tensor.rows, tensor.columns});
-        if (sparse && gathers_matrix(grid, tensor)) even_pieces = false;
+        if (sparse && gathers_matrix(grid, tensor)) gathered.push_back(&tensor);
         dealt = dealt || (sparse && contraction_axis(grid, tensor) == Axis::y);
     }
     const Sizes in_x = blocks_of_all(rows, grid.x);
     Sizes split_by_y = blocks_of_all(in_x, grid.z);
     split_by_y.insert(widths.begin(), widths.end());
-    const std::vector<int> x = coordinate_classes(rows, grid.x, false, !even_pieces);
-    const std::vector<int> z = coordinate_classes(in_x, grid.z, neighbours, false);
-    const std::vector<int> y = coordinate_classes(split_by_y, grid.y, neighbours, !even_pieces);
+    const auto marks = [&](Axis axis) {
+        if (gathered.empty()) return Marks{};
+        return neighbours ? distinct(grid.extent(axis)) : piece_counts(grid, gathered, axis);
+    };
+    const std::vector<int> x = coordinate_classes(rows, grid.x, false, marks(Axis::x));
+    const std::vector<int> z = coordinate_classes(in_x, grid.z, neighbours, {});
+    const std::vector<int> y = coordinate_classes(split_by_y, grid.y, neighbours, marks(Axis::y));
     RankClasses classes;
     std::map<std::vector<std::int64_t>, int> known;
     for (int rank = 0; rank < grid.size(); ++rank) {

@@ -2,6 +2,7 @@
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace gnnplan {
 namespace {
@@ -98,9 +99,13 @@ private:
     std::int64_t length_ = 0;
 };
 
-// Position in `pieces` with which a rank at `own` of `ranks` begins.
-std::ptrdiff_t staggered(std::size_t pieces, int own, int ranks) {
-    return static_cast<std::ptrdiff_t>(pieces * static_cast<std::size_t>(own) / static_cast<std::size_t>(ranks));
+// Which of the pieces of a slice a rank begins with: each one of its x-group, and of its y-group, with another.
+std::ptrdiff_t first_piece(const Grid& grid, std::size_t pieces, int rank) {
+    const auto staggered = [&](Axis axis) {
+        return pieces * static_cast<std::size_t>(grid.coordinate(rank, axis)) /
+               static_cast<std::size_t>(grid.extent(axis));
+    };
+    return pieces == 0 ? 0 : static_cast<std::ptrdiff_t>((staggered(Axis::x) + staggered(Axis::y)) % pieces);
 }
 
 }  // namespace
@@ -173,7 +178,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
     } else {
         const Slice slice(grid, matrix, rank);
         for (int block = 0; block < grid.x; ++block) slice.add_pieces_of_rows(block, pieces);
-        first = staggered(pieces.size(), ix, grid.x) + staggered(pieces.size(), iy, grid.y);
+        first = first_piece(grid, pieces.size(), rank);
     }
     if (pieces.empty()) return pieces;
     const auto count = static_cast<std::ptrdiff_t>(pieces.size());
@@ -203,27 +208,62 @@ std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::
     return 8 * (rows.size() + 1) * panels + (matrix.storage.factored ? 4 : 8) * nonzeros;
 }
 
+namespace {
+
+// Where nonzeros are sharded all ranks of a slice have the same pieces, and each begins with another one: a rank serves
+// the pieces of its own rows, or nonzeros, at the stages at which others come to them.
+std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int rank) {
+    const Slice slice(grid, matrix, rank);
+    std::vector<Piece> pieces;  // in the order of their positions
+    std::vector<std::size_t> first_of_rows, first_of_nonzeros(static_cast<std::size_t>(grid.y) + 1, 0);
+    for (int ix = 0; ix < grid.x; ++ix) {
+        first_of_rows.push_back(pieces.size());
+        slice.add_pieces_of_rows(ix, pieces);
+    }
+    first_of_rows.push_back(pieces.size());
+    for (const Piece& piece : pieces)
+        ++first_of_nonzeros[static_cast<std::size_t>(grid.coordinate(piece.matrix_root, Axis::y)) + 1];
+    std::partial_sum(first_of_nonzeros.begin(), first_of_nonzeros.end(), first_of_nonzeros.begin());
+    std::vector<Stage> stages(pieces.size());
+    const auto stage = [&](int peer, std::size_t piece) -> Stage& {
+        const std::size_t first = static_cast<std::size_t>(first_piece(grid, pieces.size(), peer));
+        return stages[(piece + pieces.size() - first) % pieces.size()];
+    };
+    for (std::size_t i = 0; i < pieces.size(); ++i) stage(rank, i).piece = pieces[i];
+    const auto x = static_cast<std::size_t>(grid.coordinate(rank, Axis::x));
+    const auto y = static_cast<std::size_t>(grid.coordinate(rank, Axis::y));
+    for (int ix = 0; ix < grid.x; ++ix) {
+        const int peer = grid.neighbour(rank, Axis::x, ix);
+        for (std::size_t i = first_of_rows[x]; peer != rank && i < first_of_rows[x + 1]; ++i)
+            stage(peer, i).rows.push_back({peer, pieces[i].columns});
+    }
+    for (int iy = 0; iy < grid.y; ++iy) {
+        const int peer = grid.neighbour(rank, Axis::y, iy);
+        for (std::size_t i = first_of_nonzeros[y]; peer != rank && i < first_of_nonzeros[y + 1]; ++i)
+            stage(peer, i).nonzeros.push_back({peer, pieces[i].columns});
+    }
+    return stages;
+}
+
+}  // namespace
+
 std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
+    if (gathers_matrix(grid, matrix)) return sharded_stages(grid, matrix, rank);
     std::vector<Stage> stages;
     const auto stage = [&](std::size_t k) -> Stage& {
         if (stages.size() <= k) stages.resize(k + 1);
         return stages[k];
     };
-    const auto visit = [&](int peer, bool asks_rows) {
+    for (int ix = 0; ix < grid.x; ++ix) {
+        const int peer = grid.neighbour(rank, Axis::x, ix);
         const std::vector<Piece> pieces = pieces_of(grid, matrix, peer);
         for (std::size_t k = 0; k < pieces.size(); ++k) {
             if (peer == rank) {
                 stage(k).piece = pieces[k];
-            } else if (asks_rows && pieces[k].dense_root == rank) {
+            } else if (pieces[k].dense_root == rank) {
                 stage(k).rows.push_back({peer, pieces[k].columns});
-            } else if (!asks_rows && pieces[k].matrix_root == rank) {
-                stage(k).nonzeros.push_back({peer, pieces[k].columns});
             }
         }
-    };
-    for (int ix = 0; ix < grid.x; ++ix) visit(grid.neighbour(rank, Axis::x, ix), true);
-    for (int iy = 0; iy < grid.y && gathers_matrix(grid, matrix); ++iy) {
-        if (iy != grid.coordinate(rank, Axis::y)) visit(grid.neighbour(rank, Axis::y, iy), false);
     }
     return stages;
 }

@@ -15,7 +15,8 @@ struct RankClasses {
 // Classes such that ranks of one class have blocks, peers and pieces of the same sizes and so send, receive, hold and
 // stage as many bytes, as far as sizes alone decide (not the graph), all-reduces apart: those go by the number of the
 // rank. Where a product gathers nonzeros every rank is a class of its own. Without `neighbours` they may differ in what
-// a reduce-scatter brings them, by a row at most: fewer classes, enough for times.
+// a reduce-scatter brings them, by a row at most, and in where the pieces of gathered nonzeros are cut, not in their
+// number: fewer classes, enough for times.
 RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 
 }  // namespace gnnplan
