@@ -6,8 +6,15 @@
 
 namespace gnnplan::lower {
 
-Builder::Builder(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph)
-    : Rules(layers, configuration), graph_(graph) {
+Place Copies::source_for(Place place) const {
+    for (const Place source : {place, Place::f, Place::c}) {
+        if (in(source)) return source;
+    }
+    return Place::r;
+}
+
+Builder::Builder(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph)
+    : Rules(model, configuration), graph_(graph) {
     schedule_.grid = configuration.grid;
     schedule_.numbering.loss_layers = configuration.loss_rows ? depth() : 0;
     schedule_.numbering.parts = configuration.parts;
@@ -57,8 +64,8 @@ std::int64_t Builder::panel_columns() const {
         const bool multiplies = l > 1 || !configuration().cached_aggregation;
         const bool input = forward(l) == Order::sparse_first;
         const bool output = backward(l) == Order::sparse_first;
-        if (multiplies) widest = std::max(widest, input ? layer(l).in_width : layer(l).out_width);
-        if (l > 1) widest = std::max(widest, output ? layer(l).out_width : layer(l).in_width);
+        if (multiplies) widest = std::max(widest, input ? model().in_width(l) : model().out_width(l));
+        if (l > 1) widest = std::max(widest, output ? model().out_width(l) : model().in_width(l));
     }
     if (!dealt()) widest = (widest + schedule_.grid.y - 1) / schedule_.grid.y;
     const std::int64_t dense = graph_.vertices * 4 * std::min(slice_columns, widest);
@@ -92,7 +99,7 @@ TensorId Builder::adjacency(int l, bool transposed) {
 
 TensorId Builder::features(Place place) {
     if (!places_differ()) place = Place::r;
-    return resident(std::string("H0") + suffix(place), Role::features, DType::f32, graph_.vertices, layer(1).in_width,
+    return resident(std::string("H0") + suffix(place), Role::features, DType::f32, graph_.vertices, model().in_width(1),
                     layout_at(place));
 }
 
@@ -111,13 +118,14 @@ std::optional<TensorId> Builder::vertices(const Tensor& of, bool dropout) {
     return per_row("vertices", Role::vertices, DType::i32, of);
 }
 
-TensorId Builder::weight(int l) {
-    return resident(numbered("W", l), Role::weight, DType::f32, layer(l).in_width, layer(l).out_width,
-                    layout_replicated(), l);
+TensorId Builder::weight(const Site& product) {
+    const Parameter& w = model().parameter(product.parameter);
+    return resident(w.symbol, Role::weight, DType::f32, w.rows, w.columns, layout_replicated(), product.layer);
 }
 
-TensorId Builder::bias(int l) {
-    return resident(numbered("b", l), Role::bias, DType::f32, 1, layer(l).out_width, layout_replicated(), l);
+TensorId Builder::bias(const Site& pointwise) {
+    const Parameter& b = model().parameter(pointwise.parameter);
+    return resident(b.symbol, Role::bias, DType::f32, b.rows, b.columns, layout_replicated(), pointwise.layer);
 }
 
 // Setup steps come first in the list, in the order in which they were found to be needed.
@@ -158,14 +166,16 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     return sum;
 }
 
-TensorId Builder::gemm(const std::string& name, TensorId in, int l, bool transposed, const std::string& out) {
-    const TensorId w = weight(l);
-    const std::int64_t width = transposed ? layer(l).in_width : layer(l).out_width;
-    const Place place = transposed ? Place::r : gemm_out(l);
-    const TensorId product =
+TensorId Builder::gemm(const std::string& name, TensorId in, const Site& product, bool transposed,
+                       const std::string& out) {
+    const TensorId w = weight(product);
+    const Tensor& shape = tensor_of(schedule_, w);
+    const std::int64_t width = transposed ? shape.rows : shape.columns;
+    const Place place = transposed ? Place::r : gemm_out(product.layer);
+    const TensorId result =
         transient(out + suffix(place), DType::f32, tensor_of(schedule_, in).rows, width, layout_at(place));
-    step(name, OpKind::linear, GemmStep{in, w, product, transposed});
-    return product;
+    step(name, OpKind::linear, GemmStep{in, w, result, transposed});
+    return result;
 }
 
 TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out, OpKind reader) {
@@ -177,29 +187,32 @@ TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, c
     return moved;
 }
 
-TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId right, int l) {
-    const TensorId gradient =
-        transient(numbered("Y", l), DType::f32, layer(l).in_width, layer(l).out_width, layout_partial());
+TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId right, const Site& product) {
+    const Parameter& w = model().parameter(product.parameter);
+    const TensorId gradient = transient(numbered("Y", product.layer), DType::f32, w.rows, w.columns, layout_partial());
     step(name, OpKind::linear, WeightGradStep{left, right, gradient});
     return gradient;
 }
 
 TensorId Builder::column_sum(const std::string& name, TensorId in, int l) {
-    const TensorId sum = transient(numbered("y", l), DType::f32, 1, layer(l).out_width, layout_partial());
+    const std::int64_t width = tensor_of(schedule_, in).columns;
+    const TensorId sum = transient(numbered("y", l), DType::f32, 1, width, layout_partial());
     step(name, OpKind::bias, MapStep{MapOp::column_sum, in, {}, sum, l, false, false});
     return sum;
 }
 
-std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, int l, bool training,
+std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, const Site& pointwise, bool training,
                                           const std::optional<std::string>& mask) {
-    const bool dropped = training && l < depth() && layer(l + 1).dropout;
-    if (!layer(l).bias && !layer(l).relu && !dropped) return std::nullopt;
-    const std::optional<TensorId> operand = layer(l).bias ? std::optional(bias(l)) : std::nullopt;
+    const bool dropped = training && pointwise.dropout > 0;
+    const bool biased = pointwise.parameter >= 0;
+    if (!biased && !pointwise.relu && !dropped) return std::nullopt;
+    const std::optional<TensorId> operand = biased ? std::optional(bias(pointwise)) : std::nullopt;
     const Tensor output = tensor_of(schedule_, z);
     const auto ids = vertices(output, dropped);
     std::optional<TensorId> bits;
     if (mask) bits = transient(*mask, DType::bits, output.rows, output.columns, output.layout);
-    step(name, OpKind::relu, MapStep{MapOp::activate, z, operand, bits, l + 1, layer(l).relu, dropped, ids});
+    step(name, OpKind::relu,
+         MapStep{MapOp::activate, z, operand, bits, pointwise.layer + 1, pointwise.relu, dropped, ids});
     return bits;
 }
 
@@ -218,9 +231,9 @@ TensorId Builder::positive_mask(const std::string& name, TensorId h, const std::
     return mask;
 }
 
-void Builder::apply_mask(const std::string& name, TensorId g, TensorId mask, int reading_layer) {
+void Builder::apply_mask(const std::string& name, TensorId g, TensorId mask, const Site& pointwise) {
     step(name, OpKind::relu,
-         MapStep{MapOp::apply_mask, g, mask, {}, reading_layer, false, layer(reading_layer).dropout});
+         MapStep{MapOp::apply_mask, g, mask, {}, pointwise.layer + 1, false, pointwise.dropout > 0});
 }
 
 void Builder::all_reduce(const std::string& name, TensorId tensor, OpKind op) { step(name, op, AllReduceStep{tensor}); }
@@ -243,16 +256,22 @@ void Builder::score(TensorId logits) {
     all_reduce("score.all_reduce", counts, OpKind::softmax_cross_entropy);
 }
 
-void Builder::update(int l, TensorId gradient, bool of_bias) {
-    const std::string name = numbered(of_bias ? "b" : "W", l);
-    const TensorId target = of_bias ? bias(l) : weight(l);
-    const Tensor shape = tensor_of(schedule_, target);
+void Builder::reduce_and_update(TensorId parameter, TensorId gradient, OpKind op) {
+    all_reduce("all_reduce." + tensor_of(schedule_, parameter).name, gradient, op);
+    const Pass pass = pass_;
+    pass_ = Pass::update;
+    update(parameter, gradient, op);
+    pass_ = pass;
+}
+
+void Builder::update(TensorId parameter, TensorId gradient, OpKind op) {
+    const Tensor of = tensor_of(schedule_, parameter);
     const auto moment = [&](const char* which) {
-        return resident(name + which, Role::moment, DType::f32, shape.rows, shape.columns, layout_replicated(), l);
+        return resident(of.name + which, Role::moment, DType::f32, of.rows, of.columns, layout_replicated(), of.layer);
     };
     const TensorId m1 = moment(".m1");
     const TensorId m2 = moment(".m2");
-    step("update." + name, of_bias ? OpKind::bias : OpKind::linear, UpdateStep{target, gradient, m1, m2});
+    step("update." + of.name, op, UpdateStep{parameter, gradient, m1, m2});
 }
 
 TensorId Builder::at(Copies& matrix, Place place, const std::string& name, const std::string& out, OpKind reader) {

@@ -1,6 +1,6 @@
 #include "planner/lower/lower.hpp"
 
-#include "planner/lower/builder.hpp"
+#include "planner/lower/passes.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -11,15 +11,15 @@ namespace {
     throw Error(ErrorCode::usage, what, where, hint);
 }
 
-void check_letters(const std::vector<ProductLayer>& layers, const Configuration& configuration) {
+void check_letters(const SiteGraph& model, const Configuration& configuration) {
+    const auto layers = static_cast<std::size_t>(model.depth);
     const std::string letters = text(configuration.forward) + " " + text(configuration.backward);
-    if (configuration.forward.size() != layers.size() || configuration.backward.size() != layers.size() ||
-        configuration.operands.size() != layers.size()) {
-        refuse("a network of " + std::to_string(layers.size()) + " layers needs as many letters a pass",
-               "orders " + letters);
+    if (configuration.forward.size() != layers || configuration.backward.size() != layers ||
+        configuration.operands.size() != layers) {
+        refuse("a network of " + std::to_string(layers) + " layers needs as many letters a pass", "orders " + letters);
     }
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        const bool last = i + 1 == layers.size();
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool last = i + 1 == layers;
         if (configuration.forward[i] == Order::none || (configuration.backward[i] == Order::none && !last)) {
             refuse("only layer 1's backward letter may be '-'", "orders " + letters);
         }
@@ -44,29 +44,54 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
-void check(const std::vector<ProductLayer>& layers, const Configuration& configuration) {
-    check_letters(layers, configuration);
+void check(const SiteGraph& model, const Configuration& configuration) {
+    check_letters(model, configuration);
     check_choices(configuration);
-    for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
-        if (layers[l].relu) continue;
-        refuse("hidden layers without ReLU are not lowered", "layer " + std::to_string(l + 1),
+    for (int l = 2; l <= model.depth; ++l) {
+        if (model.at(model.product(l).input).relu) continue;
+        refuse("hidden layers without ReLU are not lowered", "layer " + std::to_string(l - 1),
                "masks are taken from the sign of its output");
     }
+    if (model.at(model.sites.back().input).relu) refuse("the loss of an activation is not lowered", "the last layer");
+}
+
+// What a kind of site emits in either pass.
+struct SiteLowering {
+    void (*forward)(Passes&, int site);
+    void (*backward)(Passes&, int site);
+};
+
+SiteLowering lowering_of(SiteKind kind) {
+    switch (kind) {
+        case SiteKind::input: break;
+        case SiteKind::product: return {forward_product, backward_product};
+        case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
+        case SiteKind::loss: return {forward_loss, backward_loss};
+    }
+    return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
+}
+
+void lower_passes(Builder& builder, bool training, std::optional<TensorId> cached) {
+    Passes passes(builder, training, cached);
+    const auto& sites = passes.model.sites;
+    const int count = static_cast<int>(sites.size());
+    for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site).kind).forward(passes, site);
+    for (int site = count - 1; training && site >= 0; --site)
+        lowering_of(passes.model.at(site).kind).backward(passes, site);
 }
 
 }  // namespace
 
-Schedule lower(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph) {
-    check(layers, configuration);
-    Builder builder(layers, configuration, graph);
+Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
+    check(model, configuration);
+    Builder builder(model, configuration, graph);
     const std::optional<TensorId> cached = lower_setup(builder);
     builder.begin_phase(Phase::epoch);
-    Forward forward = lower_forward(builder, true, cached);
-    lower_backward(builder, forward);
+    lower_passes(builder, true, cached);
     // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
     const bool whole = builder.rows(1) == graph.vertices;
     builder.begin_phase(Phase::evaluation);
-    builder.score(lower_forward(builder, false, whole ? cached : std::nullopt).logits);
+    lower_passes(builder, false, whole ? cached : std::nullopt);
     return builder.take();
 }
 

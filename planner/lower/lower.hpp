@@ -1,9 +1,9 @@
-// Lowering: a configuration of a chain of layers -> the schedule that runs it.
+// Lowering: a configuration of a model -> the schedule that runs it.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
-#include <gnnplan/ir/op_graph.hpp>
 #include <gnnplan/ir/schedule.hpp>
+#include <gnnplan/ir/sites.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -22,10 +22,10 @@ struct GraphShape {
     std::int64_t panel_columns = 0;  // of source panels, instead of what follows from these two
 };
 
-// One training epoch and one evaluation of `layers` under `configuration`. In the paper space every redistribution and
+// One training epoch and one evaluation of `model` under `configuration`. In the paper space every redistribution and
 // SpMM that the paper's units count is a step, the unused input gradient included; what the paper leaves out (masks and
 // operands in the wrong layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not
 // the number of layers, or the configuration contradicts itself.
-Schedule lower(const std::vector<ProductLayer>& layers, const Configuration& configuration, const GraphShape& graph);
+Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph);
 
 }  // namespace gnnplan::lower

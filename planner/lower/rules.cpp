@@ -1,20 +1,10 @@
-#include "planner/lower/builder.hpp"
+#include "planner/lower/rules.hpp"
 
 namespace gnnplan::lower {
 
 const char* suffix(Place place) { return place == Place::c ? ".C" : place == Place::r ? ".R" : ".F"; }
 
 Layout layout_at(Place place) { return place == Place::c ? layout_c() : place == Place::r ? layout_r() : layout_f(); }
-
-Place Copies::source_for(Place place) const {
-    for (const Place source : {place, Place::f, Place::c}) {
-        if (in(source)) return source;
-    }
-    return Place::r;
-}
-
-Rules::Rules(const std::vector<ProductLayer>& layers, const Configuration& configuration)
-    : layers_(layers), configuration_(configuration) {}
 
 Place Rules::gradient_wanted(int l) const {
     switch (backward(l)) {

@@ -109,9 +109,10 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
 
 // PyTorch Geometric's GCNConv transforms first; DGL's GraphConv transforms first where that makes rows narrower.
 std::vector<Changed> baselines(const Space& space, const Configuration& chosen) {
-    const Orders transform_first(space.layers.size(), D);
+    const Orders transform_first(space.depth(), D);
     Orders narrower_first;
-    for (const ProductLayer& layer : space.layers) narrower_first.push_back(layer.in_width > layer.out_width ? D : S);
+    for (int l = 1; l <= space.model.depth; ++l)
+        narrower_first.push_back(space.model.in_width(l) > space.model.out_width(l) ? D : S);
     std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, transform_first)}};
     if (narrower_first != transform_first) {
         found.push_back({"baseline DGL", false, differentiated(space, chosen, narrower_first)});

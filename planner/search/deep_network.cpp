@@ -1,6 +1,6 @@
 #include "planner/search/deep_network.hpp"
 
-#include "planner/lower/builder.hpp"
+#include "planner/lower/rules.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,7 +33,7 @@ public:
           switches_(switches),
           machine_(machine),
           views_(views),
-          depth_(static_cast<int>(space.layers.size())) {
+          depth_(space.model.depth) {
         std::map<std::vector<std::int64_t>, std::size_t> shapes;
         for (int l = 1; l <= depth_; ++l)
             shape_of_.push_back(shapes.try_emplace(shape(l), shapes.size()).first->second);
@@ -48,7 +48,7 @@ public:
         Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
         choices[static_cast<std::size_t>(l - 1)] = c;
         const Configuration configuration = configuration_of(frame_, choices);
-        return born_[key] = lower::Rules(space_.layers, configuration).activation_born(l);
+        return born_[key] = lower::Rules(space_.model, configuration).activation_born(l);
     }
 
     // One time for each of the switches. H^(l-1) is born at `before`; `next` is layer l + 1's choice, null for the last
@@ -69,18 +69,17 @@ private:
     // Layers of the same shape between layers of the same shapes have the same terms.
     std::vector<std::int64_t> shape(int l) const {
         std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
-        for (int i = first(l); i <= last(l); ++i) {
-            const ProductLayer& layer = space_.layers[static_cast<std::size_t>(i - 1)];
-            shape.insert(shape.end(), {layer.in_width, layer.out_width,
-                                       (layer.dropout ? 1 : 0) + (layer.bias ? 2 : 0) + (layer.relu ? 4 : 0)});
-            if (frame_.loss_rows) shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
+        for (const Site& site : window(space_.model, first(l), last(l)).sites) {
+            shape.insert(shape.end(), {static_cast<std::int64_t>(site.kind), site.width, site.parameter < 0 ? 0 : 1,
+                                       site.relu ? 1 : 0, site.dropout});
         }
+        for (int i = first(l); frame_.loss_rows && i <= last(l); ++i)
+            shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
         return shape;
     }
 
     std::vector<double> lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
-        const auto begin = space_.layers.begin() + (first(l) - 1);
-        const std::vector<ProductLayer> window(begin, space_.layers.begin() + last(l));
+        const SiteGraph layers = window(space_.model, first(l), last(l));
         Choices choices;
         if (l > 1) {
             // Any choice that leaves H^(l-1) where it is said to be.
@@ -95,7 +94,7 @@ private:
             const auto rows = space_.shape.loss_rows.begin() + (first(l) - 1);
             shape.loss_rows.assign(rows, space_.shape.loss_rows.begin() + last(l) + 1);
         }
-        Schedule schedule = lower::lower(window, configuration_of(frame_, choices), shape);
+        Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), shape);
         schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
         if (!costs_) costs_.emplace(sample(), views_.numbered(schedule.numbering), machine_);
         const int position = l - first(l) + 1;
@@ -113,7 +112,7 @@ private:
     Schedule sample() const {
         Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
         for (std::size_t l = 1; l < choices.size(); ++l) choices[l].backward = Order::sparse_first;
-        return lower::lower(space_.layers, configuration_of(frame_, choices), space_.shape);
+        return lower::lower(space_.model, configuration_of(frame_, choices), space_.shape);
     }
 
     const Space& space_;
@@ -183,7 +182,7 @@ Choices trace(const std::vector<std::vector<State>>& table, std::size_t state, s
 // The fastest members under one of the switches whose input does as it is told: varies, or may do either.
 std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, std::size_t switches, bool varying,
                                       Terms& terms) {
-    const int depth = static_cast<int>(space.layers.size());
+    const int depth = space.model.depth;
     std::vector<std::vector<State>> table(1);
     for (const LayerChoice& choice : choices_of_layer(space, frame.on, 1, true)) {
         if (!varying || !choice.constant_input) table[0].push_back({Place::r, choice, {{0, 0, 0}}});

@@ -75,7 +75,7 @@ public:
             all_.frames.push_back(frame);
             all_.frames.back().switches = s;
         }
-        const bool deep = static_cast<int>(space_.layers.size()) > max_enumerated_layers;
+        const bool deep = space_.model.depth > max_enumerated_layers;
         const auto& on = frame.on;
         const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
         if (deep) {
@@ -95,7 +95,7 @@ public:
         std::optional<StepCosts> costs;
         for (std::size_t c = 0; c < sequences.size(); ++c) {
             const Schedule schedule = lower::lower(
-                space_.layers, configuration_of(frame_with(frame, switches.front()), sequences[c]), space_.shape);
+                space_.model, configuration_of(frame_with(frame, switches.front()), sequences[c]), space_.shape);
             if (!costs) costs.emplace(schedule, views_.numbered(schedule.numbering), machine_);
             const std::vector<double> seconds = epoch_seconds(schedule, *costs, switches);
             for (std::size_t s = 0; s < switches.size(); ++s) {
@@ -121,7 +121,7 @@ private:
 
 std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer, bool lean) {
     const auto l = static_cast<std::size_t>(layer);
-    const std::size_t depth = space.layers.size();
+    const std::size_t depth = space.depth();
     enumerate::LayerRules rules;
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
@@ -135,7 +135,7 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
 
 std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool lean) {
     std::vector<Choices> sequences{{}};
-    for (std::size_t l = 1; l <= space.layers.size(); ++l) {
+    for (std::size_t l = 1; l <= space.depth(); ++l) {
         const auto choices = choices_of_layer(space, on, static_cast<int>(l), lean);
         std::vector<Choices> longer;
         for (const Choices& sequence : sequences) {

@@ -22,7 +22,7 @@ std::optional<int> smallest_ranks(const Space& space, const Configuration& thrif
         configuration.grid = {ranks / copies, copies, 1};
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
         configuration.overlap = configuration.overlap && configuration.grid.x > 1;
-        const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+        const Schedule schedule = lower::lower(space.model, configuration, space.shape);
         const GraphStats& graph = views.numbered(schedule.numbering);
         const MemoryPlan first = plan_memory(schedule, graph, 0);
         if ((space.accelerators ? first.device_peak_bytes : first.peak_bytes) > space.memory_per_rank) continue;

@@ -33,7 +33,7 @@ public:
         : space_(space), machine_(machine), views_(views) {}
 
     double seconds(const Configuration& configuration) {
-        const Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
+        const Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
         if (!costs_) costs_.emplace(schedule, views_.numbered(schedule.numbering), machine_);
         double seconds = 0;
         for (const Step& step : schedule.steps) {
@@ -156,8 +156,8 @@ std::vector<Changed> other_orders(const Space& space, const Configuration& chose
     const bool paper = space.options.space == SearchSpace::paper;
     Epochs epochs(space, machine, views);
     std::vector<Changed> changed;
-    if (space.layers.size() > max_varied_layers) return changed;
-    for (const Group& group : groups_of(static_cast<int>(space.layers.size()))) {
+    if (space.depth() > max_varied_layers) return changed;
+    for (const Group& group : groups_of(space.model.depth)) {
         const std::size_t of_other_layers = changed.size();
         for (const Pass& pass : passes) {
             for (const Order order : {S, D}) {
@@ -190,7 +190,7 @@ std::vector<Changed> keeping_less(const Space& space, const Configuration& chose
         if (best) changed.push_back({"input aggregated every epoch", false, *best});
     }
     const std::size_t across_epochs = chosen.cached_aggregation ? 1 : 0;
-    const bool deep = space.layers.size() > max_varied_layers;
+    const bool deep = space.depth() > max_varied_layers;
     if (!deep && kept_products(chosen).size() > across_epochs)
         changed.push_back({"nothing kept", false, keeping_nothing(chosen)});
     return changed;

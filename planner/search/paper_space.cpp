@@ -14,9 +14,9 @@ std::vector<enumerate::OrderPair> orders_of(const Space& space) {
     if (forward && backward) return {{*forward, *backward}};
     // CAGNET and MG-GCN multiply by the sparse matrix first.
     const bool rdm = space.options.scheme.value_or("rdm") == "rdm";
-    const Orders sparse_first(space.layers.size(), Order::sparse_first);
+    const Orders sparse_first(space.depth(), Order::sparse_first);
     if (!rdm) return {{forward.value_or(sparse_first), backward.value_or(sparse_first)}};
-    std::vector<enumerate::OrderPair> pairs = enumerate::all_orders(static_cast<int>(space.layers.size()));
+    std::vector<enumerate::OrderPair> pairs = enumerate::all_orders(space.model.depth);
     std::erase_if(pairs, [&](const enumerate::OrderPair& pair) {
         return (forward && pair.forward != *forward) || (backward && pair.backward != *backward);
     });
@@ -26,7 +26,7 @@ std::vector<enumerate::OrderPair> orders_of(const Space& space) {
 Configuration configure(const Space& space, const enumerate::OrderPair& orders, const Distribution& on) {
     Configuration configuration;
     configuration.sharing = on.sharing;
-    if (space.layers.size() <= 31) configuration.id = paper_id(orders.forward, orders.backward);
+    if (space.depth() <= 31) configuration.id = paper_id(orders.forward, orders.backward);
     configuration.grid = on.grid;
     configuration.forward = orders.forward;
     configuration.backward = orders.backward;
@@ -110,7 +110,7 @@ std::vector<Listed> list_paper_space(const Space& space, const Distribution& gri
 }
 
 std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views) {
-    const bool fully = static_cast<int>(space.layers.size()) <= max_fully_costed_layers;
+    const bool fully = space.model.depth <= max_fully_costed_layers;
     std::vector<Costed> all;
     for (const Distribution& grid : space.grids) {
         std::vector<Listed> listed = list_paper_space(space, grid);

@@ -40,7 +40,7 @@ public:
         bool hopeless = false;
         for (const Member& member : all_.members) {
             const Frame& frame = all_.frames[member.frame];
-            const bool many = space_.grids.size() > max_grids_shown || space_.layers.size() > max_enumerated_layers;
+            const bool many = space_.grids.size() > max_grids_shown || space_.depth() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
             const GridKey grid{
                 scheme_of(frame.on) + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
@@ -67,7 +67,7 @@ private:
     void visit(const Member& member, const GridKey& grid) {
         const Frame& frame = all_.frames[member.frame];
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
-        Schedule schedule = lower::lower(space_.layers, configuration, space_.shape);
+        Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
         const GraphStats& graph = views_.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.accelerators);
         const bool fits = peak <= space_.memory_per_rank;
@@ -180,7 +180,7 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
     const bool pinned = space.options.scheme || space.options.grid;
     std::vector<Distribution> grids = space.grids;
     std::int64_t left_out = 0;
-    if (!pinned && static_cast<std::size_t>(space.ranks) * space.layers.size() > max_sharded_unasked) {
+    if (!pinned && static_cast<std::size_t>(space.ranks) * space.depth() > max_sharded_unasked) {
         left_out =
             static_cast<std::int64_t>(std::erase_if(grids, [](const Distribution& g) { return g.sends_nonzeros(); }));
     }

@@ -71,25 +71,13 @@ SelectResult select(const Problem& problem, const Machine& machine, const Select
     }
 }
 
-OrderAdvice select_orders(const std::vector<std::int64_t>& widths, std::int64_t vertices, std::int64_t nonzeros,
-                          int ranks, const Machine& machine) {
+OrderAdvice select_orders(const OpGraph& ops, std::int64_t vertices, std::int64_t nonzeros, int ranks,
+                          const Machine& machine) {
     Problem problem;
     const UniformStats graph(vertices, nonzeros, true);
     problem.graph = &graph;
     problem.record.ranks = ranks;
-    int previous = -1;
-    const auto add = [&](OpKind kind, std::int64_t width, int layer) {
-        problem.ops.ops.push_back({kind, previous < 0 ? std::vector<int>{} : std::vector<int>{previous}, width, layer});
-        ++previous;
-    };
-    if (widths.size() < 2) throw Error(ErrorCode::usage, "at least two widths are needed", "widths");
-    add(OpKind::input, widths.front(), 0);
-    for (std::size_t l = 1; l < widths.size(); ++l) {
-        add(OpKind::aggregate, widths[l - 1], static_cast<int>(l));
-        add(OpKind::linear, widths[l], static_cast<int>(l));
-        if (l + 1 < widths.size()) add(OpKind::relu, widths[l], static_cast<int>(l));
-    }
-    add(OpKind::softmax_cross_entropy, widths.back(), static_cast<int>(widths.size()) - 1);
+    problem.ops = ops;
     SelectOptions options;
     options.space = SearchSpace::paper;
     options.scheme = "rdm";

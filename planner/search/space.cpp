@@ -81,17 +81,16 @@ std::vector<Distribution> grids_of(const Space& space) {
 Space make_space(const Problem& problem, const Machine& machine, const SelectOptions& options) {
     validate(machine);
     Space space;
-    space.layers = product_chain(problem.ops);
-    space.widths.push_back(space.layers.front().in_width);
-    for (const ProductLayer& layer : space.layers) space.widths.push_back(layer.out_width);
+    space.model = sites_of(problem.ops);
+    space.widths = widths_of(space.model);
     ensure(problem.graph != nullptr, "select needs graph statistics");
     space.graph = problem.graph;
     space.ranks = problem.record.ranks;
     space.options = options;
     check_ranks(space.ranks);
     check_total_size(space);
-    check_pinned(options.forward, space.layers.size(), "forward");
-    check_pinned(options.backward, space.layers.size(), "backward");
+    check_pinned(options.forward, space.depth(), "forward");
+    check_pinned(options.backward, space.depth(), "backward");
     check_letters(options);
     if (options.candidates < 1 || options.candidates > max_candidates) {
         throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
@@ -114,7 +113,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.nonzeros = problem.graph->nonzeros();
     space.shape.cache_bytes = cost::gathered_cache_bytes(machine);
     space.shape.symmetric_pattern = problem.graph->symmetric();
-    space.shape.loss_rows = problem.graph->loss_rows(static_cast<int>(space.layers.size()));
+    space.shape.loss_rows = problem.graph->loss_rows(space.model.depth);
     space.shape.seed = problem.record.graph.seed;
     return space;
 }
@@ -139,7 +138,7 @@ Candidate cost_configuration(const Space& space, const Configuration& configurat
                              Views& views) {
     Candidate candidate;
     candidate.configuration = configuration;
-    candidate.schedule = lower::lower(space.layers, configuration, space.shape);
+    candidate.schedule = lower::lower(space.model, configuration, space.shape);
     const GraphStats& graph = views.numbered(candidate.schedule.numbering);
     candidate.predicted = predict(space, candidate.schedule, graph, machine,
                                   peak_bytes_per_rank(candidate.schedule, graph, machine.accelerators));

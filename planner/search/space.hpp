@@ -1,4 +1,4 @@
-// A problem read once: the chain of layers, the options resolved and checked.
+// A problem read once: the model as sites, the options resolved and checked.
 #pragma once
 
 #include "planner/enumerate/grids.hpp"
@@ -13,8 +13,9 @@
 namespace gnnplan::search {
 
 struct Space {
-    std::vector<ProductLayer> layers;
+    SiteGraph model;
     std::vector<std::int64_t> widths;  // f_0 .. f_L
+    std::size_t depth() const { return static_cast<std::size_t>(model.depth); }
     const GraphStats* graph = nullptr;
     lower::GraphShape shape;
     int ranks = 1;

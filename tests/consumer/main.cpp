@@ -68,12 +68,12 @@ int main() {
     expect(!cramped.message.empty(), "a message that says why");
 
     try {
-        gnnplan::select_orders(widths, vertices, nonzeros, ranks, gnnplan::Machine{});
+        gnnplan::select_orders(problem.ops, vertices, nonzeros, ranks, gnnplan::Machine{});
         expect(false, "no advice for no machine");
     } catch (const gnnplan::Error& error) {
         expect(error.code() == gnnplan::ErrorCode::data, "an error that names the machine");
     }
-    const gnnplan::OrderAdvice advice = gnnplan::select_orders(widths, vertices, nonzeros, ranks, machine);
+    const gnnplan::OrderAdvice advice = gnnplan::select_orders(problem.ops, vertices, nonzeros, ranks, machine);
     expect(advice.forward.size() == 2 && advice.backward.size() == 2, "advice for two layers");
     std::cout << "orders: forward " << gnnplan::text(advice.forward) << ", backward " << gnnplan::text(advice.backward)
               << '\n';

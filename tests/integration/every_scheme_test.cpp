@@ -83,7 +83,7 @@ protected:
                         configuration.replicated_input ? ", replicated input" : "",
                         configuration.column_loss ? ", column loss" : "",
                         configuration.factored_values ? ", factored" : "", paneled ? ", panels" : ""));
-        const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+        const Schedule schedule = lower::lower(space.model, configuration, space.shape);
         ASSERT_NO_THROW(validate(schedule));
         const auto runs = run_schedule(problem, schedule, 2);
         check_values(problem, runs, problems().expected(which));
@@ -123,11 +123,11 @@ TEST_P(EveryScheme, Bf16MovesLossesALittle) {
         search::Frame frame{on};
         if (on.grid.x > 1) frame.switches.exchange = Exchange::panels;
         const search::Choices choices = search::all_choices(space, on, true).front();
-        const Schedule unrounded = lower::lower(space.layers, search::configuration_of(frame, choices), space.shape);
+        const Schedule unrounded = lower::lower(space.model, search::configuration_of(frame, choices), space.shape);
         frame.switches.bf16 = true;
         const Configuration configuration = search::configuration_of(frame, choices);
         EXPECT_TRUE(configuration.bf16 && !exact(configuration));
-        const Schedule rounded = lower::lower(space.layers, configuration, space.shape);
+        const Schedule rounded = lower::lower(space.model, configuration, space.shape);
         ASSERT_NO_THROW(validate(rounded));
         SCOPED_TRACE(fmt::format("{} on {}", scheme_of(configuration), configuration.grid.text()));
         const auto runs = run_schedule(problem, rounded, 2);
@@ -155,7 +155,7 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
             frame.switches = switches;
             const Configuration configuration = search::configuration_of(frame, choices);
             EXPECT_TRUE(!configuration.bf16 && exact(configuration));
-            ASSERT_NO_THROW(validate(lower::lower(space.layers, configuration, space.shape)));
+            ASSERT_NO_THROW(validate(lower::lower(space.model, configuration, space.shape)));
         }
     }
 }

@@ -66,7 +66,7 @@ void check_configuration(const TestProblem& problem, const search::Space& space,
     SCOPED_TRACE(fmt::format("{}: {} on {}, forward {}, backward {}, rank {} of {}", problem.name(),
                              scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
                              text(configuration.backward), world->rank(), world->size()));
-    const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+    const Schedule schedule = lower::lower(space.model, configuration, space.shape);
     const RankRun run = run_rank(problem, schedule, 1, kernels::cpu_table(), *world);
     check_rank(problem, run, expected);
     EXPECT_TRUE(bytes_as_predicted(schedule, world->rank(), run));

@@ -8,7 +8,7 @@
 #include "planner/lower/lower.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/ir/op_graph.hpp>
+#include <gnnplan/ir/sites.hpp>
 #include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
@@ -51,8 +51,8 @@ std::string difference(const io::Document& found, const io::Document& expected, 
 class Lowering {
 public:
     explicit Lowering(const Plan& plan)
-        : layers_(product_chain(
-              models::build(plan.problem.model.name, plan.problem.model.widths, plan.problem.model.bias))) {
+        : layers_(
+              sites_of(models::build(plan.problem.model.name, plan.problem.model.widths, plan.problem.model.bias))) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
         shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
@@ -63,12 +63,12 @@ public:
     }
 
     Schedule of(const Candidate& candidate) {
-        shape_.loss_rows = loss_rows_of(candidate.schedule, shape_.vertices, layers_.size());
+        shape_.loss_rows = loss_rows_of(candidate.schedule, shape_.vertices, layers_.depth);
         return lower::lower(layers_, candidate.configuration, shape_);
     }
 
 private:
-    std::vector<ProductLayer> layers_;
+    SiteGraph layers_;
     lower::GraphShape shape_;
 };
 

@@ -91,7 +91,7 @@ private:
     }
 
     Schedule lowered(const Configuration& configuration) const {
-        return lower::lower(space_.layers, configuration, space_.shape);
+        return lower::lower(space_.model, configuration, space_.shape);
     }
 
     std::int64_t bytes_of(Configuration configuration) {
@@ -108,7 +108,7 @@ private:
 
     // Searches of one deep network by several weights find the same configurations again.
     bool new_to_list(const Configuration& configuration) {
-        const bool deep = static_cast<int>(space_.layers.size()) > search::max_enumerated_layers;
+        const bool deep = space_.model.depth > search::max_enumerated_layers;
         return !deep || known_.insert(io::dump(io::encode(configuration))).second;
     }
 

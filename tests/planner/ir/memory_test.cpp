@@ -161,7 +161,7 @@ TEST(Memory, FactoredAdjacencyByHand) {
     configuration.forward = configuration.backward = parse_orders("S");
     configuration.operands = parse_operands("T");
     configuration.exchange = Exchange::panels;
-    const auto layers = product_chain(models::gcn({13, 5}, false));
+    const SiteGraph model = sites_of(models::gcn({13, 5}, false));
     lower::GraphShape shape{101, false, {}, 0, true, 0};
     const auto adjacency = [&](const Schedule& s) {
         std::int64_t bytes = 0;
@@ -174,16 +174,15 @@ TEST(Memory, FactoredAdjacencyByHand) {
     };
     const std::int64_t row_starts = 8 * (51 + 1);  // of each of two blocks
     const std::int64_t nonzeros = 700 * 51 / 101;
-    EXPECT_EQ(adjacency(lower::lower(layers, configuration, shape)), 2 * (2 * row_starts + 8 * nonzeros));
+    EXPECT_EQ(adjacency(lower::lower(model, configuration, shape)), 2 * (2 * row_starts + 8 * nonzeros));
     configuration.factored_values = true;
-    const Schedule shared = lower::lower(layers, configuration, shape);
+    const Schedule shared = lower::lower(model, configuration, shape);
     EXPECT_NO_THROW(validate(shared));
     EXPECT_EQ(adjacency(shared), 2 * row_starts + 4 * nonzeros + 2 * 4 * (51 + 101));
     shape.panel_columns = 20;
-    EXPECT_EQ(adjacency(lower::lower(layers, configuration, shape)),
-              6 * row_starts + 4 * nonzeros + 2 * 4 * (51 + 101));
+    EXPECT_EQ(adjacency(lower::lower(model, configuration, shape)), 6 * row_starts + 4 * nonzeros + 2 * 4 * (51 + 101));
     shape.symmetric_pattern = false;
-    EXPECT_EQ(adjacency(lower::lower(layers, configuration, shape)),
+    EXPECT_EQ(adjacency(lower::lower(model, configuration, shape)),
               2 * (6 * row_starts + 4 * nonzeros) + 2 * 4 * (51 + 101));
 }
 

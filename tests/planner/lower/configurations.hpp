@@ -24,7 +24,7 @@ inline Configuration configuration(const enumerate::OrderPair& orders, const std
 
 inline Schedule lowered(const enumerate::OrderPair& orders, const std::vector<std::int64_t>& widths, int ranks,
                         int replication, std::int64_t vertices = 100, bool bias = false) {
-    return lower(product_chain(models::gcn(widths, bias)), configuration(orders, widths, ranks, replication),
+    return lower(sites_of(models::gcn(widths, bias)), configuration(orders, widths, ranks, replication),
                  {vertices, true, {}, 0});
 }
 

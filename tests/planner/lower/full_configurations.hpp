@@ -42,9 +42,8 @@ struct FullCase {
 };
 
 inline Schedule lowered(const FullCase& full, const std::vector<std::int64_t>& widths, const GraphStats& graph) {
-    const auto layers = product_chain(models::gcn(widths, true));
-    return lower(layers, full.configuration(),
-                 {graph.vertices(), graph.symmetric(), graph.loss_rows(static_cast<int>(layers.size())), 0});
+    const SiteGraph model = sites_of(models::gcn(widths, true));
+    return lower(model, full.configuration(), {graph.vertices(), graph.symmetric(), graph.loss_rows(model.depth), 0});
 }
 
 // Every combination of the choices of two layers on one grid, the dominated ones included.

@@ -94,11 +94,10 @@ TEST(Lower, EvenSizesMoveWhatTheFormulaSays) {
 
 TEST(Lower, DirectedGraphsKeepBothMatrices) {
     const auto orders = enumerate::all_orders(2)[10];
-    const auto layers = product_chain(models::gcn({13, 7, 5}, false));
+    const SiteGraph model = sites_of(models::gcn({13, 7, 5}, false));
     const auto adjacencies = [&](bool symmetric) {
         int count = 0;
-        for (const Tensor& t :
-             lower(layers, configuration(orders, {13, 7, 5}, 2, 2), {100, symmetric, {}, 0}).tensors) {
+        for (const Tensor& t : lower(model, configuration(orders, {13, 7, 5}, 2, 2), {100, symmetric, {}, 0}).tensors) {
             count += t.role == Role::adjacency ? 1 : 0;
         }
         return count;
@@ -110,7 +109,7 @@ TEST(Lower, DirectedGraphsKeepBothMatrices) {
 TEST(Lower, RefusesOrdersOfTheWrongLength) {
     Configuration c = configuration(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 2);
     c.forward.pop_back();
-    EXPECT_THROW(lower(product_chain(models::gcn({13, 7, 5}, false)), c, {100, true, {}, 0}), Error);
+    EXPECT_THROW(lower(sites_of(models::gcn({13, 7, 5}, false)), c, {100, true, {}, 0}), Error);
 }
 
 }  // namespace

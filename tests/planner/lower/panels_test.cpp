@@ -19,7 +19,7 @@ std::int64_t panel_columns(const GraphShape& shape, const std::vector<std::int64
     c.backward = parse_orders("D-");
     c.operands = parse_operands("TG");
     c.constant_input = c.cached_aggregation = cached;
-    const Schedule schedule = lower(product_chain(models::gcn(widths, false)), c, shape);
+    const Schedule schedule = lower(sites_of(models::gcn(widths, false)), c, shape);
     const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
                                      [](const Tensor& t) { return t.role == Role::adjacency; });
     return matrix->storage.panel_columns;

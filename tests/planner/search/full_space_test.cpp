@@ -43,7 +43,7 @@ public:
 
     StepCosts costs(const Frame& frame) {
         const Choices any = all_choices(space_, frame.on, true).front();
-        samples_.push_back(lower::lower(space_.layers, configuration_of(frame, any), space_.shape));
+        samples_.push_back(lower::lower(space_.model, configuration_of(frame, any), space_.shape));
         return {samples_.back(), views_.numbered(samples_.back().numbering), machine_};
     }
 

@@ -65,16 +65,17 @@ search::Frame frame_of(const Distribution& on, std::size_t turn) {
 std::size_t scrambled(std::size_t index) { return index * 2654435761U >> 7U; }
 
 // One in so many of the choices on a grid that about 24 are left, each under switches of its turn.
-Digest full_space_on(const Distribution& on, const search::Space& space, const std::vector<ProductLayer>& layers) {
+Digest full_space_on(const Distribution& on, const search::Space& space, const SiteGraph& model) {
     const std::vector<search::Choices> all = search::all_choices(space, on, false);
+    const auto depth = static_cast<std::size_t>(model.depth);
     Digest digest;
     const std::size_t every = all.size() / 24 + 1;
     for (std::size_t i = 0; i < all.size(); i += every) {
         const std::size_t turn = scrambled(i + all.size());
         search::Choices choices = all[i];
-        while (choices.size() < layers.size()) choices.insert(choices.begin() + 1, all[(i + turn) % all.size()].back());
+        while (choices.size() < depth) choices.insert(choices.begin() + 1, all[(i + turn) % all.size()].back());
         const Configuration configuration = search::configuration_of(frame_of(on, turn), choices);
-        digest.add(lower::lower(layers, configuration, shape_of(turn, layers.size())));
+        digest.add(lower::lower(model, configuration, shape_of(turn, depth)));
     }
     return digest;
 }
@@ -87,13 +88,13 @@ void write_full_space(std::ostream& out) {
         // Of deeper networks the choices of two layers, which the others repeat.
         const std::vector<std::int64_t> enumerated =
             widths.size() <= 4 ? widths : std::vector<std::int64_t>(widths.begin(), widths.begin() + 3);
-        const auto layers = product_chain(models::gcn(widths, widths.size() % 2 == 0));
+        const SiteGraph model = sites_of(models::gcn(widths, widths.size() % 2 == 0));
         for (const int ranks : {1, 2, 3, 4, 6, 8, 12}) {
             const search::Space space =
                 search::make_space(test::problem(enumerated, ranks, graph), test::machine(), {});
             for (const Distribution& on : space.grids) {
-                out << layers.size() << " layers from " << widths[0] << ", " << scheme_of(on) << " on "
-                    << on.grid.text() << ": " << full_space_on(on, space, layers).text() << "\n";
+                out << model.depth << " layers from " << widths[0] << ", " << scheme_of(on) << " on " << on.grid.text()
+                    << ": " << full_space_on(on, space, model).text() << "\n";
             }
         }
     }

@@ -60,7 +60,7 @@ inline std::string describe(const search::Frame& frame, const search::Choices& c
 // The seconds of an epoch, step by step, each shape looked up once.
 inline double epoch_seconds(const search::Space& space, const search::Frame& frame, const search::Choices& choices,
                             search::StepCosts& costs) {
-    const Schedule schedule = lower::lower(space.layers, search::configuration_of(frame, choices), space.shape);
+    const Schedule schedule = lower::lower(space.model, search::configuration_of(frame, choices), space.shape);
     double seconds = 0;
     for (const Step& step : schedule.steps) {
         if (step.phase == Phase::epoch) seconds += costs.seconds(schedule, step.operation);

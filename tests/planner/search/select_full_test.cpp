@@ -222,7 +222,7 @@ double fastest_within(int ranks, std::int64_t limit) {
     for (const search::Member& member : all.members) {
         const Configuration configuration =
             search::configuration_of(all.frames[member.frame], all.choices[member.choices]);
-        const Schedule schedule = lower::lower(space.layers, configuration, space.shape);
+        const Schedule schedule = lower::lower(space.model, configuration, space.shape);
         if (peak_bytes_per_rank(schedule, views.numbered(schedule.numbering)) > limit) continue;
         return search::cost_configuration(space, configuration, machine(), views).predicted.epoch_seconds;
     }

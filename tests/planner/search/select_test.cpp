@@ -142,7 +142,7 @@ TEST(Select, DeepNetworksKeepTheWholeFeasibleFront) {
 
 TEST(SelectOrders, AnswersForOtherPeoplesTrainingLoops) {
     // On one rank nothing moves, so the fewest sparse units win.
-    const OrderAdvice advice = select_orders(reddit_widths, 232'965, 114'848'857, 1, machine());
+    const OrderAdvice advice = select_orders(models::gcn(reddit_widths, false), 232'965, 114'848'857, 1, machine());
     EXPECT_EQ(text(advice.forward), "DD");
     EXPECT_EQ(text(advice.backward), "SS");
     EXPECT_EQ(advice.units.sparse, 338);
@@ -152,7 +152,7 @@ TEST(SelectOrders, AnswersForOtherPeoplesTrainingLoops) {
 TEST(SelectOrders, BadQuestionsAreErrorsThatSayWhy) {
     const auto code = [](const std::vector<std::int64_t>& widths, std::int64_t vertices, const Machine& on) {
         try {
-            select_orders(widths, vertices, 200, 2, on);
+            select_orders(widths.empty() ? OpGraph{} : models::gcn(widths, false), vertices, 200, 2, on);
         } catch (const Error& error) {
             EXPECT_STRNE(error.what(), "");
             return error.code();
@@ -160,7 +160,7 @@ TEST(SelectOrders, BadQuestionsAreErrorsThatSayWhy) {
         return ErrorCode::internal;
     };
     EXPECT_EQ(code(reddit_widths, 100, Machine{}), ErrorCode::data);
-    EXPECT_EQ(code({602}, 100, machine()), ErrorCode::usage);
+    EXPECT_EQ(code({}, 100, machine()), ErrorCode::usage);
     EXPECT_EQ(code(reddit_widths, 0, machine()), ErrorCode::usage);
 }
 

@@ -54,7 +54,7 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
     plan.problem.graph.nonzeros = dataset.nonzeros();
     plan.problem.graph.symmetric = dataset.graph().symmetric;
     plan.fingerprints.graph = dataset.fingerprint();
-    const auto layers = product_chain(models::gcn(widths, bias));
+    const SiteGraph model = sites_of(models::gcn(widths, bias));
     const auto orders = enumerate::all_orders(2);
     for (const Choice& choice : choices) {
         const auto& pair = orders[static_cast<std::size_t>(choice.id)];
@@ -67,8 +67,7 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         configuration.operands = enumerate::paper_operands(pair.forward, pair.backward, widths);
         configuration.constant_input = choice.constant_input;
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
-        candidate.schedule =
-            lower::lower(layers, configuration, {dataset.vertices(), dataset.graph().symmetric, {}, 0});
+        candidate.schedule = lower::lower(model, configuration, {dataset.vertices(), dataset.graph().symmetric, {}, 0});
         candidate.predicted = cost::predict(candidate.schedule, counts, plan.machine);
     }
     validate(plan);

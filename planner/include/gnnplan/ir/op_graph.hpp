@@ -1,4 +1,4 @@
-// A model as a graph of operations, before anything is said about ranks.
+// A model as a graph of operations on vertex matrices, before anything is said about ranks.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,34 @@ enum class OpKind : std::uint8_t {
     softmax_cross_entropy,  // the loss over the training vertices
 };
 
+// How a parameter is filled before the first epoch.
+enum class Init : std::uint8_t {
+    glorot,  // uniform within +-sqrt(6 / (rows + columns)) (Glorot & Bengio 2010, eq. 16)
+    zeros,
+};
+
+// A matrix that training changes. It stands whole on every rank.
+struct Parameter {
+    std::string name;       // in files of weights, e.g. "layers.1.weight"
+    std::string symbol;     // in schedules and their steps, e.g. "W1"
+    std::int64_t rows = 0;  // 1 of a vector
+    std::int64_t columns = 0;
+    Init init = Init::glorot;
+    bool decays = false;  // whether weight decay applies to it unless a run says otherwise
+};
+
 struct Op {
     OpKind kind = OpKind::input;
     std::vector<int> inputs;  // indices of earlier ops
     std::int64_t width = 0;   // columns of the result
     int layer = 0;            // 1 .. L; 0 for the input
+    int parameter = -1;       // of linear and bias: index into OpGraph::parameters
 };
 
 struct OpGraph {
     std::string model;
-    std::vector<Op> ops;  // in topological order
+    std::vector<Parameter> parameters;
+    std::vector<Op> ops;  // in topological order; the loss comes last
 };
-
-// One reorderable product A^T H W of a chain of layers, with what surrounds it.
-struct ProductLayer {
-    std::int64_t in_width = 0;
-    std::int64_t out_width = 0;
-    bool dropout = false;  // on its input
-    bool bias = false;
-    bool relu = false;
-};
-
-// Reads an op graph as a chain of layers, each dropout? (aggregate linear | linear aggregate) bias? relu?, ended by the
-// loss. Throws Error{usage} naming the first op that does not fit: such models need another lowering rule.
-std::vector<ProductLayer> product_chain(const OpGraph& graph);
 
 }  // namespace gnnplan

@@ -1,0 +1,62 @@
+// The sites of a model: groups of operations about which a plan decides as one.
+//
+// An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
+// (A^T (H W) = (A^T H) W). What a rank does to single elements, one operation after the other, is one site too. Every
+// site makes one value, a matrix with a row for each vertex; lowering, the search and the passes of an epoch walk
+// sites, and never the operations again.
+#pragma once
+
+#include <gnnplan/ir/op_graph.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan {
+
+enum class SiteKind : std::uint8_t {
+    input,      // dropout(H^0)
+    product,    // A^T H W
+    pointwise,  // dropout(relu(Z + b)); each of the three may be missing
+    loss,       // softmax cross-entropy of the training vertices
+};
+
+struct Site {
+    SiteKind kind = SiteKind::input;
+    int input = -1;          // the site whose value it reads; -1: none
+    int layer = 0;           // 1 .. L; 0 for the input
+    std::int64_t width = 0;  // columns of its value
+    int parameter = -1;      // of a product its weight, of a pointwise site its bias; -1: none
+    bool relu = false;
+    int dropout = 0;  // the layer whose dropout ends the site, which keys its draws; 0: none
+};
+
+struct SiteGraph {
+    std::string model;
+    std::vector<Parameter> parameters;
+    std::vector<Site> sites;  // in topological order; the input comes first and the loss last
+    int depth = 0;            // layers; each has one product
+
+    const Site& at(int site) const { return sites[static_cast<std::size_t>(site)]; }
+    // The product of layer `l`, 1 .. depth, and the columns of what it reads and makes.
+    const Site& product(int l) const { return at(products[static_cast<std::size_t>(l - 1)]); }
+    std::int64_t in_width(int l) const { return at(product(l).input).width; }
+    std::int64_t out_width(int l) const { return product(l).width; }
+    const Parameter& parameter(int id) const { return parameters[static_cast<std::size_t>(id)]; }
+
+    std::vector<int> products;  // the site of each layer's product
+};
+
+// Reads an op graph as layers of one product each. Throws Error{usage} naming the first operation that no site has a
+// place for: such a model needs another kind of site.
+SiteGraph sites_of(const OpGraph& graph);
+
+// f_0 .. f_L.
+std::vector<std::int64_t> widths_of(const SiteGraph& graph);
+
+// Layers `first` .. `last` as a model of their own, its layers numbered from 1: what they read is its input, and the
+// loss reads what the last of them leaves.
+SiteGraph window(const SiteGraph& graph, int first, int last);
+
+}  // namespace gnnplan

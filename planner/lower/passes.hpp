@@ -1,0 +1,69 @@
+// One forward pass over the sites of a model and, in training, the backward pass over them.
+//
+// Each kind of site has a file (site_*.cpp) with what it emits in either pass. A site reads the values of sites before
+// it and leaves one of its own, in the layouts in which it is made or which others ask for. Backwards the gradient of
+// a value arrives from the site that reads it, and the site that makes the value passes it on.
+#pragma once
+
+#include "planner/lower/builder.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace gnnplan::lower {
+
+// What a site makes.
+struct Value {
+    Copies copies;                 // H of a pointwise site, Z of a product
+    Copies mask;                   // of a pointwise site with an activation: the bits H > 0
+    std::optional<TensorId> kept;  // of a product: T = A^T H in left(l), where a pass leaves it
+};
+
+// dL / d(value) while the backward pass has it.
+struct Gradient {
+    Copies copies;
+    std::optional<TensorId> aggregated;  // A G in right(l), after a backward S
+    const Site* biased = nullptr;        // a pointwise site whose bias wants the column sums of the gradient
+};
+
+struct Passes {
+    Builder& builder;
+    const SiteGraph& model;
+    bool training = true;
+    std::optional<TensorId> cached;  // T^1 in left(1), made in setup
+    std::vector<Value> values;       // of each site
+    std::vector<Gradient> gradients;
+
+    Passes(Builder& emitting, bool trained, std::optional<TensorId> aggregated_input)
+        : builder(emitting),
+          model(emitting.model()),
+          training(trained),
+          cached(aggregated_input),
+          values(model.sites.size()),
+          gradients(model.sites.size()) {}
+
+    Value& value(int site) { return values[static_cast<std::size_t>(site)]; }
+    Gradient& gradient(int site) { return gradients[static_cast<std::size_t>(site)]; }
+
+    // The value of a site in `place`, redistributed by `step` if it is not there yet; `reader` wants it there.
+    TensorId fetch(int site, Place place, const std::string& step, OpKind reader);
+};
+
+// T^1 in left(1), made in setup, where the configuration caches it.
+std::optional<TensorId> lower_setup(Builder& builder);
+
+void forward_product(Passes& passes, int site);
+void backward_product(Passes& passes, int site);
+void forward_pointwise(Passes& passes, int site);
+void backward_pointwise(Passes& passes, int site);
+void forward_loss(Passes& passes, int site);
+void backward_loss(Passes& passes, int site);
+
+// What the backward pass will want of the value, made while it is at hand: a copy as operand of the weight gradient of
+// the product that reads it, and its mask.
+void prepare_backward(Passes& passes, int site);
+
+// The gradient of the bias that waits for this gradient, if any: its column sums, where its rows count once.
+void bias_gradient(Passes& passes, const Gradient& gradient);
+
+}  // namespace gnnplan::lower

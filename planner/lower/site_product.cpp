@@ -1,0 +1,176 @@
+// A^T H W and its gradients: the site whose two products each pass may order as it likes.
+#include "planner/lower/passes.hpp"
+
+namespace gnnplan::lower {
+namespace {
+
+// T^l = A^T H^(l-1) in left(l), where the dense product wants it.
+TensorId aggregate(Builder& builder, const std::string& at, TensorId input, int l) {
+    const TensorId aggregated = builder.spmm(at + ".spmm", l, true, input, numbered("T", l));
+    return builder.redistribute(at + ".redistribute", aggregated, builder.gemm_in(l), numbered("T", l), OpKind::linear);
+}
+
+// Forward S: H -> spmm -> T -> gemm -> Z. Forward D: H -> gemm -> B -> spmm -> Z; redistributed wherever a product
+// wants its operand elsewhere.
+TensorId product(Passes& passes, const Site& site, TensorId input, Value& made) {
+    Builder& builder = passes.builder;
+    const int l = site.layer;
+    const std::string at = numbered("forward.", l);
+    if (builder.forward(l) == Order::sparse_first) {
+        const TensorId rows = aggregate(builder, at, input, l);
+        if (builder.operand(l) == Operand::product) made.kept = rows;
+        return builder.gemm(at + ".gemm", rows, site, false, numbered("Z", l));
+    }
+    const TensorId combined = builder.gemm(at + ".gemm", input, site, false, numbered("B", l));
+    const TensorId columns =
+        builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("B", l), OpKind::aggregate);
+    return builder.spmm(at + ".spmm", l, true, columns, numbered("Z", l));
+}
+
+// The operands of a product's weight gradient Y^l = (T^l)^T G^l = (H^(l-1))^T (A G^l), moved or made where they are
+// missing.
+class WeightGradient {
+public:
+    WeightGradient(Passes& passes, int site)
+        : passes_(passes), builder_(passes.builder), id_(site), site_(passes.model.at(site)), l_(site_.layer) {}
+
+    TensorId emit() {
+        if (builder_.operand(l_) == Operand::product) {
+            const auto kept = passes_.value(id_).kept;
+            const TensorId left = kept ? *kept : again(true);
+            return grad(left, gradient_at(builder_.right(l_)));
+        }
+        const TensorId left = input(builder_.left(l_));
+        const auto aggregated = passes_.gradient(id_).aggregated;
+        return grad(left, aggregated ? *aggregated : again(false));
+    }
+
+private:
+    // While it lives, what is moved is moved just to be an operand.
+    struct Moving {
+        Moving(Builder& to, int l) : builder(to), layer(l) { builder.begin(Pass::keep, layer); }
+        ~Moving() { builder.begin(Pass::backward, layer); }
+        Moving(const Moving&) = delete;
+        Moving& operator=(const Moving&) = delete;
+        Builder& builder;
+        int layer;
+    };
+
+    std::string at() const { return numbered("backward.", l_); }
+    TensorId grad(TensorId left, TensorId right) {
+        return builder_.weight_grad(at() + ".weight_grad", left, right, site_);
+    }
+    TensorId gradient_at(Place place) {
+        const Moving moving(builder_, l_);
+        return builder_.at(passes_.gradient(id_).copies, place, at() + ".operand.G", numbered("G", l_), OpKind::linear);
+    }
+    TensorId input(Place place) {
+        const Moving moving(builder_, l_);
+        return passes_.fetch(site_.input, place, at() + ".operand.H", OpKind::linear);
+    }
+
+    // A product that neither pass has left: T^l again, or A G^l. The paper counts it there and back from R, whether the
+    // operand is in C or not.
+    TensorId again(bool transposed) {
+        const std::string name = numbered(transposed ? "again.T" : "again.AG", l_);
+        const Place place = builder_.spmm_in();
+        TensorId operand = 0;
+        if (paper_semantics(builder_.configuration())) {
+            const TensorId rows = transposed ? input(Place::r) : gradient_at(Place::r);
+            operand = builder_.redistribute(at() + ".again.to_c", rows, place, name + ".in", OpKind::aggregate);
+        } else {
+            operand = transposed ? input(place) : gradient_at(place);
+        }
+        const TensorId product = builder_.spmm(at() + ".again.spmm", l_, transposed, operand, name);
+        const Place wanted = transposed ? builder_.left(l_) : builder_.right(l_);
+        return builder_.redistribute(at() + ".again.to_r", product, wanted, name, OpKind::linear);
+    }
+
+    Passes& passes_;
+    Builder& builder_;
+    int id_;
+    const Site& site_;
+    int l_;
+};
+
+// The first product of a backward pass: A G^l, or G^l (W^l)^T.
+TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
+    const int l = site.layer;
+    const std::string at = numbered("backward.", l);
+    const TensorId operand = builder.at(gradient.copies, builder.gradient_wanted(l), at + ".input", numbered("G", l),
+                                        first_operation(builder.backward(l)));
+    if (builder.backward(l) == Order::dense_first) {
+        return builder.gemm(at + ".gemm", operand, site, true, numbered("D", l));
+    }
+    const TensorId aggregated = builder.spmm(at + ".spmm", l, false, operand, numbered("AG", l));
+    gradient.aggregated =
+        builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("AG", l), OpKind::linear);
+    return *gradient.aggregated;
+}
+
+// U^(l-1) by the pass's order, `first` being its first product if that has been made.
+TensorId second_product(Builder& builder, const Site& site, std::optional<TensorId> first, Gradient& gradient) {
+    const int l = site.layer;
+    const std::string at = numbered("backward.", l);
+    if (first) return builder.gemm(at + ".gemm", *first, site, true, numbered("U", l - 1));
+    const TensorId combined = first_product(builder, site, gradient);
+    const TensorId columns =
+        builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("D", l), OpKind::aggregate);
+    return builder.spmm(at + ".spmm", l, false, columns, numbered("U", l - 1));
+}
+
+}  // namespace
+
+std::optional<TensorId> lower_setup(Builder& builder) {
+    if (!builder.configuration().cached_aggregation) return std::nullopt;
+    builder.begin_phase(Phase::setup);
+    builder.begin(Pass::forward, 1);
+    const TensorId cached = aggregate(builder, "setup.1", builder.features(builder.spmm_in()), 1);
+    builder.cache(cached);
+    return cached;
+}
+
+void forward_product(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    const int l = site.layer;
+    Value& made = passes.value(id);
+    builder.begin(Pass::forward, l);
+    TensorId z = 0;
+    if (l == 1 && passes.cached) {
+        made.kept = passes.cached;
+        z = builder.gemm("forward.1.gemm", *passes.cached, site, false, "Z1");
+    } else {
+        const TensorId operand = passes.fetch(site.input, builder.forward_in(l), numbered("forward.", l) + ".input",
+                                              first_operation(builder.forward(l)));
+        if (passes.training && l > 1) prepare_backward(passes, site.input);
+        builder.begin(Pass::forward, l);
+        z = product(passes, site, operand, made);
+    }
+    made.copies.add(builder.activation_born(l), z);
+}
+
+// The weight's gradient and update, and U^(l-1), before the mask, unless nobody needs it. Between the two products of U
+// the weight gradient takes what it needs.
+void backward_product(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    const int l = site.layer;
+    Gradient& gradient = passes.gradient(id);
+    builder.begin(Pass::backward, l);
+    const Order order = builder.backward(l);
+    // The paper makes the dense product after the weight gradient: its result then lives shorter.
+    std::optional<TensorId> first;
+    if (order == Order::sparse_first) first = first_product(builder, site, gradient);
+    if (order == Order::dense_first)
+        builder.at(gradient.copies, Place::r, numbered("backward.", l) + ".input", numbered("G", l), OpKind::linear);
+    const TensorId weight_gradient = WeightGradient(passes, id).emit();
+    bias_gradient(passes, gradient);
+    if (order != Order::none) {
+        const TensorId unmasked = second_product(builder, site, first, gradient);
+        passes.gradient(site.input).copies.add(builder.gradient_born(l), unmasked);
+    }
+    builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);
+}
+
+}  // namespace gnnplan::lower
