@@ -6,6 +6,9 @@
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
+#include <gnnplan/base/optimiser.hpp>
+
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -38,14 +41,28 @@ struct PanelRoom {
     bool bf16 = false;
 };
 
-struct AdamSettings {
+struct UpdateSettings {
     float learning_rate = 0.01F;
+    float momentum = 0;  // of Optimiser::momentum; the next three are Adam's
     float beta1 = 0.9F;
     float beta2 = 0.999F;
     float epsilon = 1e-8F;
     float weight_decay = 0;  // L2: added to the gradient as weight_decay * w
     std::int64_t step = 1;   // from 1, for bias correction
 };
+
+// Adam's bias corrections, 1 / (1 - beta^step).
+template <class T>
+struct Corrections {
+    T first, second;
+};
+template <class T>
+Corrections<T> corrections(const UpdateSettings& settings) {
+    const auto of = [&](float beta) {
+        return static_cast<T>(1 / (1 - std::pow(static_cast<double>(beta), static_cast<double>(settings.step))));
+    };
+    return {of(settings.beta1), of(settings.beta2)};
+}
 
 struct Table {
     const char* name;
@@ -91,9 +108,10 @@ struct Table {
     // out[j] = sum over rows of g(i, j).
     void (*column_sum)(ConstMatrix g, float* out);
 
-    // One Adam step (Kingma & Ba 2015, algorithm 1), in place on w, m1, m2 of `count` elements.
-    void (*adam)(float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
-                 const AdamSettings& settings);
+    // One step of the optimiser (gnnplan/base/optimiser.hpp), in place on w and what the rule remembers, m1 and m2, of
+    // `count` elements. Null: the rule does not remember so much.
+    void (*update)(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
+                   const UpdateSettings& settings);
 
     // out(i, j) = in(i, j): a strided 2-D copy (packing and unpacking of redistributions).
     void (*copy)(ConstMatrix in, Matrix out);

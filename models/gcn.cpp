@@ -26,10 +26,10 @@ OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias) {
         add(OpKind::aggregate, in, l);
         // Kipf & Welling decay the first layer's weights only.
         add(OpKind::linear, out, l,
-            parameter({"layers." + number + ".weight", "W" + number, in, out, Init::glorot, l == 1}));
+            parameter({"layers." + number + ".weight", "W" + number, {in, out}, Init::glorot, l == 1}));
         if (bias) {
             add(OpKind::bias, out, l,
-                parameter({"layers." + number + ".bias", "b" + number, 1, out, Init::zeros, false}));
+                parameter({"layers." + number + ".bias", "b" + number, {out}, Init::zeros, false}));
         }
         if (l < layers) add(OpKind::relu, out, l);
     }

@@ -16,7 +16,8 @@ void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxP
 double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals);
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]);
 void column_sum(ConstMatrix g, float* out);
-void adam(float* w, const float* gradient, float* m1, float* m2, std::int64_t count, const AdamSettings& settings);
+void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
+            const UpdateSettings& settings);
 void copy(ConstMatrix in, Matrix out);
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,

@@ -97,16 +97,14 @@ void copy(ConstMatrix in, Matrix out) {
                     });
 }
 
-void adam(float* w, const float* gradient, float* m1, float* m2, std::int64_t count, const AdamSettings& settings) {
+void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
+            const UpdateSettings& settings) {
     const VectorKernels& kernels = best_kernels();
-    const auto correction = [&](float beta) {
-        return static_cast<float>(1 / (1 - std::pow(static_cast<double>(beta), static_cast<double>(settings.step))));
-    };
-    const float correction1 = correction(settings.beta1);
-    const float correction2 = correction(settings.beta2);
+    const Corrections<float> correction = corrections<float>(settings);
     parallel_chunks(count, rows_per_chunk(1), count, [&](std::int64_t first, std::int64_t last) {
-        kernels.adam(w + first, gradient + first, m1 + first, m2 + first, last - first, settings, correction1,
-                     correction2);
+        const auto from_first = [&](float* m) { return m == nullptr ? m : m + first; };
+        kernels.update(rule, w + first, gradient + first, from_first(m1), from_first(m2), last - first, settings,
+                       correction);
     });
 }
 

@@ -19,7 +19,7 @@ constexpr Table table = {
     .softmax_gradient = cpu::softmax_gradient,
     .count_correct = cpu::count_correct,
     .column_sum = cpu::column_sum,
-    .adam = cpu::adam,
+    .update = cpu::update,
     .copy = cpu::copy,
     .copy_bits = cpu::copy_bits,
 };

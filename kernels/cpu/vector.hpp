@@ -89,9 +89,9 @@ struct VectorKernels {
     // sum[j] += g[j] for j < n.
     void (*add_to)(const float* g, std::int64_t n, double* sum);
 
-    // Table::adam with the bias corrections 1 / (1 - beta^step) at hand.
-    void (*adam)(float* w, const float* gradient, float* m1, float* m2, std::int64_t n, const AdamSettings& settings,
-                 float correction1, float correction2);
+    // Table::update with Adam's bias corrections at hand.
+    void (*update)(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t n,
+                   const UpdateSettings& settings, Corrections<float> correction);
 };
 
 const VectorKernels& baseline_kernels();  // what every CPU of the architecture has

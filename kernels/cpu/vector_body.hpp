@@ -12,6 +12,7 @@
 #include "kernels/cpu/softmax_body.hpp"
 #include "kernels/cpu/spmm_body.hpp"
 #include "kernels/cpu/vector.hpp"
+#include "kernels/optimiser_body.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -41,17 +42,6 @@ void add_to(const float* g, std::int64_t n, double* sum) {
     for (std::int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(g[j]);
 }
 
-void adam(float* __restrict w, const float* __restrict gradient, float* __restrict m1, float* __restrict m2,
-          std::int64_t n, const AdamSettings& settings, float correction1, float correction2) {
-    const AdamSettings s = settings;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const float g = gradient[i] + s.weight_decay * w[i];
-        m1[i] = s.beta1 * m1[i] + (1 - s.beta1) * g;
-        m2[i] = s.beta2 * m2[i] + (1 - s.beta2) * g * g;
-        w[i] -= s.learning_rate * (m1[i] * correction1) / (__builtin_sqrtf(m2[i] * correction2) + s.epsilon);
-    }
-}
-
 // `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, 2 * `height` a tile of
 // a product.
 template <int width, int strip, int height>
@@ -72,7 +62,7 @@ constexpr VectorKernels vector_kernels(const char* name) {
             softmax_part<width>,
             scaled_exponentials<width>,
             add_to,
-            adam};
+            update_elements<float>};
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ const Table& reference_table() {
         .softmax_gradient = softmax_gradient,
         .count_correct = count_correct,
         .column_sum = column_sum,
-        .adam = reference::adam<float>,
+        .update = reference::update<float>,
         .copy = copy,
         .copy_bits = copy_bits,
     };

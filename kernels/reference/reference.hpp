@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/optimiser_body.hpp"
 #include "kernels/stream.hpp"
 #include "kernels/table.hpp"
 #include "kernels/views.hpp"
@@ -130,18 +131,8 @@ double softmax_cross_entropy(Dense<T> logits, const LossInput& input) {
 }
 
 template <class T>
-void adam(T* w, const T* gradient, T* m1, T* m2, std::int64_t count, const AdamSettings& settings) {
-    const auto step = static_cast<double>(settings.step);
-    const auto correction1 = static_cast<T>(1 / (1 - std::pow(static_cast<double>(settings.beta1), step)));
-    const auto correction2 = static_cast<T>(1 / (1 - std::pow(static_cast<double>(settings.beta2), step)));
-    const T beta1 = settings.beta1;
-    const T beta2 = settings.beta2;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const T g = gradient[i] + settings.weight_decay * w[i];
-        m1[i] = beta1 * m1[i] + (1 - beta1) * g;
-        m2[i] = beta2 * m2[i] + (1 - beta2) * g * g;
-        w[i] -= settings.learning_rate * (m1[i] * correction1) / (std::sqrt(m2[i] * correction2) + settings.epsilon);
-    }
+void update(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std::int64_t count, const UpdateSettings& settings) {
+    update_elements(rule, w, gradient, m1, m2, count, settings, corrections<T>(settings));
 }
 
 }  // namespace gnnplan::kernels::reference

@@ -6,10 +6,7 @@ namespace gnnplan::cost {
 
 Units executed_units(const Schedule& schedule) {
     // Where rows are pruned, a step counts by the rows it has: those of what moves, or the shorter side of the matrix.
-    std::int64_t vertices = 1;
-    for (const Tensor& tensor : schedule.tensors) {
-        if (tensor.role == Role::adjacency) vertices = std::max({vertices, tensor.rows, tensor.columns});
-    }
+    const std::int64_t vertices = schedule.spaces.front().rows;
     const auto share = [&](std::int64_t rows) { return static_cast<double>(rows) / static_cast<double>(vertices); };
     Units units;
     for (const Step& step : schedule.steps) {

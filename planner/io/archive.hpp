@@ -50,6 +50,9 @@ bool holds_something(const std::optional<T>& value) {
 }
 inline bool holds_something(const std::string& text) { return !text.empty(); }
 inline bool holds_something(bool value) { return value; }
+template <class E>
+requires std::is_enum_v<E>
+bool holds_something(E value) { return value != E(); }
 inline bool holds_something(int value) { return value != 0; }
 inline bool holds_something(double value) { return value != 0; }
 inline bool holds_something(std::int64_t value) { return value != 0; }

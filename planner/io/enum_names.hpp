@@ -39,6 +39,18 @@ struct EnumNames<OpKind> {
         "input", "dropout", "aggregate", "linear", "bias", "relu", "softmax_cross_entropy"};
 };
 template <>
+struct EnumNames<Init> {
+    static constexpr std::array<std::string_view, 2> names{"glorot", "zeros"};
+};
+template <>
+struct EnumNames<Optimiser> {
+    static constexpr auto names = [] {
+        std::array<std::string_view, optimiser_rules.size()> names;
+        for (std::size_t i = 0; i < names.size(); ++i) names[i] = optimiser_rules[i].name;
+        return names;
+    }();
+};
+template <>
 struct EnumNames<MapOp> {
     static constexpr std::array<std::string_view, 5> names{"activate", "dropout", "positive_mask", "apply_mask",
                                                            "column_sum"};

@@ -25,19 +25,19 @@ void encode_candidate(Document& object, const Candidate& candidate) {
     object.set("predicted", encode(candidate.predicted));
 }
 
-Candidate decode_candidate(Reader& reader) {
+Candidate decode_candidate(Reader& reader, bool older) {
     Candidate candidate;
     reader.field("configuration", candidate.configuration);
-    candidate.schedule = decode_schedule(reader.member("schedule"), candidate.configuration.grid);
+    candidate.schedule = decode_schedule(reader.member("schedule"), candidate.configuration.grid, older);
     reader.field("predicted", candidate.predicted);
     return candidate;
 }
 
-std::vector<Candidate> decode_candidates(const Cursor& cursor) {
+std::vector<Candidate> decode_candidates(const Cursor& cursor, bool older) {
     std::vector<Candidate> candidates;
     for (const Cursor& element : cursor.elements(max_candidates)) {
         Reader reader(element);
-        candidates.push_back(decode_candidate(reader));
+        candidates.push_back(decode_candidate(reader, older));
         reader.finish();
     }
     if (candidates.empty()) cursor.fail("a plan has at least one candidate");
@@ -110,13 +110,14 @@ std::string write_plan(const Plan& plan) {
 Plan read_plan(std::string_view text, const std::string& where) {
     const Document document = parse(text, where);
     const Cursor root(document, where);
-    expect_schema(root, plan_schema, older_plan_schema);
+    expect_schema(root, plan_schema, older_plan_schemas);
+    const bool older = root.member("schema").string() != plan_schema;
     Reader reader(root);
     reader.member("schema");
     Plan plan;
     describe_head(reader, plan);
-    decode_candidate(reader);
-    plan.candidates = decode_candidates(reader.member("candidates"));
+    decode_candidate(reader, older);
+    plan.candidates = decode_candidates(reader.member("candidates"), older);
     reader.optional("alternatives", plan.alternatives);
     reader.group("fingerprints", [&](auto& inner) {
         inner.field("graph", plan.fingerprints.graph);

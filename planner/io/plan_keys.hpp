@@ -40,6 +40,8 @@ void describe(Archive& archive, Subject<Archive, RunRecord>& run) {
     archive.optional("dropout", run.dropout);
     archive.optional("input_dropout", run.input_dropout);
     archive.optional("eval_every", run.eval_every);
+    archive.optional("optimiser", run.optimiser);
+    archive.optional("momentum", run.momentum);
 }
 
 template <class Archive>

@@ -76,6 +76,8 @@ void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.field("learning_rate", settings.learning_rate);
     archive.field("weight_decay", settings.weight_decay);
     archive.field("decay_all", settings.decay_all);
+    archive.optional("optimiser", settings.optimiser);
+    archive.optional("momentum", settings.momentum);
     archive.field("dropout", settings.dropout);
     archive.field("input_dropout", settings.input_dropout);
     archive.field("feature_norm", settings.feature_norm);

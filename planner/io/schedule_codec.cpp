@@ -1,6 +1,7 @@
 #include "planner/io/schedule_codec.hpp"
 
 #include "planner/io/archive.hpp"
+#include "planner/io/older_schedule.hpp"
 #include "planner/io/parse.hpp"
 #include "planner/io/plan_keys.hpp"
 
@@ -15,6 +16,22 @@ void describe(Archive& archive, Subject<Archive, Layout>& layout) {
     archive.field("partial", layout.partial);
 }
 
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Space>& space) {
+    archive.field("name", space.name);
+    archive.extent("rows", space.rows);
+    archive.field("needed_of", space.needed_of);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Parameter>& parameter) {
+    archive.field("name", parameter.name);
+    archive.field("symbol", parameter.symbol);
+    archive.field("shape", parameter.shape);
+    archive.field("init", parameter.init);
+    archive.field("decays", parameter.decays);
+}
+
 namespace {
 
 constexpr std::size_t max_tensors = 1U << 16U;
@@ -27,6 +44,8 @@ class ScheduleWriter : public Writer {
 public:
     explicit ScheduleWriter(const Schedule& schedule) : schedule_(schedule) {}
 
+    void space(const char* key, const std::optional<int>& id) { named(key, schedule_.spaces, id); }
+    void parameter(const char* key, const std::optional<int>& id) { named(key, schedule_.parameters, id); }
     void tensor(const char* key, TensorId id) { field(key, tensor_of(schedule_, id).name); }
     void tensor(const char* key, const std::optional<TensorId>& id) {
         field(key, id ? std::optional(tensor_of(schedule_, *id).name) : std::nullopt);
@@ -39,7 +58,10 @@ public:
     void writes(const char* key, const Id& id) {
         tensor(key, id);
     }
-    void updates(const char* key, TensorId id) { tensor(key, id); }
+    template <class Id>
+    void updates(const char* key, const Id& id) {
+        tensor(key, id);
+    }
     template <class T>
     void value(const char* key, const T& value) {
         field(key, value);
@@ -50,12 +72,22 @@ public:
     }
 
 private:
+    template <class Named>
+    void named(const char* key, const std::vector<Named>& table, const std::optional<int>& id) {
+        field(key, id ? std::optional(table[static_cast<std::size_t>(*id)].name) : std::nullopt);
+    }
+
     const Schedule& schedule_;
 };
 
 class ScheduleReader : public Reader {
 public:
-    ScheduleReader(const Cursor& cursor, const TensorIds& ids) : Reader(cursor), ids_(ids) {}
+    // `schedule` as far as it has been read; `older`: written by an earlier version.
+    ScheduleReader(const Cursor& cursor, const Schedule& schedule, const TensorIds& ids, bool older)
+        : Reader(cursor), schedule_(schedule), ids_(ids), older_(older) {}
+
+    void space(const char* key, std::optional<int>& id) { named(key, schedule_.spaces, id); }
+    void parameter(const char* key, std::optional<int>& id) { named(key, schedule_.parameters, id); }
 
     void tensor(const char* key, TensorId& id) { id = find(member(key)); }
     void tensor(const char* key, std::optional<TensorId>& id) {
@@ -70,10 +102,13 @@ public:
     void writes(const char* key, Id& id) {
         tensor(key, id);
     }
-    void updates(const char* key, TensorId& id) { tensor(key, id); }
+    template <class Id>
+    void updates(const char* key, Id& id) {
+        tensor(key, id);
+    }
     template <class T>
     void value(const char* key, T& value) {
-        field(key, value);
+        older_ ? optional(key, value) : field(key, value);
     }
     template <class T>
     void identity(const char* key, T& value) {
@@ -87,7 +122,19 @@ private:
         return found->second;
     }
 
+    template <class Named>
+    void named(const char* key, const std::vector<Named>& table, std::optional<int>& id) {
+        const Cursor name = member(key);
+        if (name.is_null()) return;
+        for (std::size_t i = 0; i < table.size(); ++i) {
+            if (table[i].name == name.string()) id = static_cast<int>(i);
+        }
+        if (!id) name.fail("there is no " + in_quotes(name.string()) + " in the schedule");
+    }
+
+    const Schedule& schedule_;
     const TensorIds& ids_;
+    bool older_;
 };
 
 template <class Archive>
@@ -98,12 +145,19 @@ void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.extent("rows", tensor.rows);
     archive.extent("columns", tensor.columns);
     archive.field("layout", tensor.layout);
-    archive.field("layer", tensor.layer);
     archive.field("transposed", tensor.transposed);
     archive.positive("splits", tensor.storage.splits);
     archive.field("factored", tensor.storage.factored);
     archive.field("panel_columns", tensor.storage.panel_columns);
     archive.tensor("structure", tensor.structure);
+}
+
+// What version 3 added.
+template <class Archive>
+void describe_references(Archive& archive, Subject<Archive, Tensor>& tensor) {
+    archive.space("space", tensor.space);
+    archive.space("column_space", tensor.column_space);
+    archive.parameter("parameter", tensor.parameter);
 }
 
 // The alternative of Operation called `kind`, its members zero.
@@ -120,16 +174,8 @@ Operation operation_of(const std::string& kind, const Cursor& cursor) {
 Document encode_tensor(const Schedule& schedule, const Tensor& tensor) {
     ScheduleWriter writer(schedule);
     describe_tensor(writer, tensor);
+    describe_references(writer, tensor);
     return writer.take();
-}
-
-// `ids` of the tensors before it.
-Tensor decode_tensor(const Cursor& cursor, const TensorIds& ids) {
-    ScheduleReader reader(cursor, ids);
-    Tensor tensor;
-    describe_tensor(reader, tensor);
-    reader.finish();
-    return tensor;
 }
 
 Document encode_step(const Schedule& schedule, const Step& step) {
@@ -142,18 +188,49 @@ Document encode_step(const Schedule& schedule, const Step& step) {
     return writer.take();
 }
 
-Step decode_step(const Cursor& cursor, const TensorIds& ids) {
-    ScheduleReader reader(cursor, ids);
-    Step step;
-    reader.field("name", step.name);
-    const Cursor kind = reader.member("kind");
-    step.operation = operation_of(kind.string(), kind);
-    reader.field("phase", step.phase);
-    reader.optional("origin", step.origin);  // plans of version 1 do not say
-    std::visit([&]<class S>(S& operation) { S::fields(operation, reader); }, step.operation);
-    reader.finish();
-    return step;
-}
+// Reads tensors and steps, which name each other, in their order.
+class ScheduleDecoder {
+public:
+    ScheduleDecoder(Schedule& schedule, bool older) : schedule_(schedule), older_(older) {}
+
+    void add_tensor(const Cursor& cursor) {
+        ScheduleReader reader(cursor, schedule_, ids_, older_);
+        Tensor tensor;
+        describe_tensor(reader, tensor);
+        if (older_) {
+            reader.field("layer", layers_.emplace_back());
+        } else {
+            describe_references(reader, tensor);
+        }
+        reader.finish();
+        if (!ids_.emplace(tensor.name, static_cast<TensorId>(ids_.size())).second)
+            cursor.member("name").fail("another tensor has this name");
+        schedule_.tensors.push_back(std::move(tensor));
+    }
+
+    void add_step(const Cursor& cursor) {
+        ScheduleReader reader(cursor, schedule_, ids_, older_);
+        Step step;
+        reader.field("name", step.name);
+        const Cursor kind = reader.member("kind");
+        step.operation = operation_of(kind.string(), kind);
+        reader.field("phase", step.phase);
+        older_ ? reader.optional("origin", step.origin) : reader.field("origin", step.origin);
+        std::visit([&]<class S>(S& operation) { S::fields(operation, reader); }, step.operation);
+        reader.finish();
+        schedule_.steps.push_back(std::move(step));
+    }
+
+    void finish() {
+        if (older_) complete_older(schedule_, layers_);
+    }
+
+private:
+    Schedule& schedule_;
+    bool older_;
+    TensorIds ids_;
+    std::vector<int> layers_;
+};
 
 }  // namespace
 
@@ -162,24 +239,27 @@ Document encode_schedule(const Schedule& schedule) {
     for (const Tensor& tensor : schedule.tensors) tensors.push(encode_tensor(schedule, tensor));
     Document steps = Document::array();
     for (const Step& step : schedule.steps) steps.push(encode_step(schedule, step));
-    return Document::object({{"numbering", encode(schedule.numbering)}, {"tensors", tensors}, {"steps", steps}});
+    return Document::object({{"numbering", encode(schedule.numbering)},
+                             {"spaces", encode(schedule.spaces)},
+                             {"parameters", encode(schedule.parameters)},
+                             {"tensors", tensors},
+                             {"steps", steps}});
 }
 
-Schedule decode_schedule(const Cursor& cursor, const Grid& grid) {
+Schedule decode_schedule(const Cursor& cursor, const Grid& grid, bool older) {
     Reader reader(cursor);
     Schedule schedule;
     schedule.grid = grid;
     schedule.numbering = decode<Numbering>(reader.member("numbering"));
-    TensorIds ids;
-    for (const Cursor& element : reader.member("tensors").elements(max_tensors)) {
-        schedule.tensors.push_back(decode_tensor(element, ids));
-        const bool is_new = ids.emplace(schedule.tensors.back().name, static_cast<TensorId>(ids.size())).second;
-        if (!is_new) element.member("name").fail("another tensor has this name");
+    if (!older) {
+        reader.field("spaces", schedule.spaces);
+        reader.field("parameters", schedule.parameters);
     }
-    for (const Cursor& element : reader.member("steps").elements(max_steps)) {
-        schedule.steps.push_back(decode_step(element, ids));
-    }
+    ScheduleDecoder decoder(schedule, older);
+    for (const Cursor& element : reader.member("tensors").elements(max_tensors)) decoder.add_tensor(element);
+    for (const Cursor& element : reader.member("steps").elements(max_steps)) decoder.add_step(element);
     reader.finish();
+    decoder.finish();
     return schedule;
 }
 

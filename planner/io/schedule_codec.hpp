@@ -1,4 +1,5 @@
-// Schedules in files: {"tensors": [...], "steps": [...]}, where steps name their tensors.
+// Schedules in files: {"numbering", "spaces", "parameters", "tensors", "steps"}; tensors name their spaces and
+// parameters, and steps their tensors.
 #pragma once
 
 #include "planner/io/cursor.hpp"
@@ -9,8 +10,8 @@ namespace gnnplan::io {
 
 Document encode_schedule(const Schedule& schedule);
 
-// The grid is the configuration's. Throws Error{data} on what does not have the form of a schedule; whether it is a
+// The grid is the configuration's; `older`: written by plan version 1 or 2. Throws Error{data} on what does not have the form of a schedule; whether it is a
 // correct one is for gnnplan::validate.
-Schedule decode_schedule(const Cursor& cursor, const Grid& grid);
+Schedule decode_schedule(const Cursor& cursor, const Grid& grid, bool older);
 
 }  // namespace gnnplan::io

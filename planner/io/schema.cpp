@@ -43,12 +43,16 @@ void refuse_kind(const std::string& file, std::string_view schema, const std::st
                     (command.empty() ? "; this program reads " + readable : ": " + command + " " + file));
 }
 
-void expect_schema(const Cursor& root, std::string_view schema, std::string_view older) {
+void expect_schema(const Cursor& root, std::string_view schema, std::span<const std::string_view> older) {
     const Cursor found = root.member("schema");
     const std::string& name = found.string();
-    if (name == schema || (!older.empty() && name == older)) return;
+    if (name == schema || std::find(older.begin(), older.end(), name) != older.end()) return;
     if (family_of(name) == family_of(schema)) {
-        const std::string also = older.empty() ? "" : " and " + std::string(older);
+        std::string also;
+        for (const std::string_view version : older) {
+            also += version == older.back() ? " and " : ", ";
+            also += version;
+        }
         found.fail("unknown version " + in_quotes(name), "this program reads " + std::string(schema) + also);
     }
     refuse_kind(root.file(), name, std::string(schema));

@@ -3,15 +3,16 @@
 
 #include "planner/io/cursor.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace gnnplan::io {
 
-// Checks that `root` is an object whose "schema" is FAMILY/VERSION, e.g. "gnnplan.plan/2", or an older version of the
-// family that is still read. Throws Error{data}: of another version, of another kind (see refuse_kind), or of none that
+// Checks that `root` is an object whose "schema" is FAMILY/VERSION, e.g. "gnnplan.plan/3", or one of the older versions
+// of the family that are still read. Throws Error{data}: of another version, of another kind (see refuse_kind), or of none that
 // is known.
-void expect_schema(const Cursor& root, std::string_view schema, std::string_view older = {});
+void expect_schema(const Cursor& root, std::string_view schema, std::span<const std::string_view> older = {});
 
 // The "schema" of a text, whatever it is: which reader to call. Throws Error{data} when there is none.
 std::string schema_of(std::string_view text, const std::string& where);

@@ -3,6 +3,7 @@
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace gnnplan {
@@ -103,13 +104,52 @@ void check_structure(const Schedule& schedule, std::size_t id) {
         refuse("tensor " + tensor.name, "its structure must be its square, factored transpose, cut in the same way");
 }
 
+void check_spaces(const Schedule& schedule) {
+    for (const Space& space : schedule.spaces) {
+        const bool whole = &space == &schedule.spaces.front();
+        if (space.rows < 1 || space.rows > schedule.spaces.front().rows || (space.needed_of == 0) != whole)
+            refuse("space " + space.name, "all vertices must come first, and then parts of them");
+    }
+}
+
+void check_parameters(const Schedule& schedule) {
+    for (const Parameter& parameter : schedule.parameters) {
+        const auto& shape = parameter.shape;
+        const bool fits = (shape.size() == 1 || shape.size() == 2) &&
+                          std::all_of(shape.begin(), shape.end(), [](auto n) { return n >= 1 && n <= max_width; });
+        if (!fits) refuse("parameter " + parameter.name, "its shape must be one or two extents of 1..2^31-1");
+    }
+}
+
+// What a tensor says of its rows, its columns and its parameter is so.
+void check_references(const Schedule& schedule, const Tensor& tensor) {
+    const std::string where = "tensor " + tensor.name;
+    const auto check_extent = [&](const std::optional<int>& space, std::int64_t extent) {
+        if (!space) return;
+        const auto id = static_cast<std::size_t>(*space);
+        if (id >= schedule.spaces.size() || schedule.spaces[id].rows != extent)
+            refuse(where, "its size is not that of its space");
+    };
+    check_extent(tensor.space, tensor.rows);
+    check_extent(tensor.column_space, tensor.columns);
+    if (!tensor.parameter) return;
+    const auto id = static_cast<std::size_t>(*tensor.parameter);
+    const bool fits = id < schedule.parameters.size() && schedule.parameters[id].rows() == tensor.rows &&
+                      schedule.parameters[id].columns() == tensor.columns &&
+                      (tensor.role == Role::weight || tensor.role == Role::bias);
+    if (!fits) refuse(where, "its shape is not that of its parameter");
+}
+
 }  // namespace
 
 void check_tensors(const Schedule& schedule) {
     check_grid(schedule.grid);
+    check_spaces(schedule);
+    check_parameters(schedule);
     std::set<std::string> names;
     for (const Tensor& tensor : schedule.tensors) {
         check_tensor(tensor);
+        check_references(schedule, tensor);
         if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
         if (tensor.role == Role::adjacency && tensor.layout.columns == Axes::parse("y") && schedule.grid.z > 1) {
             refuse("tensor " + tensor.name, "its contraction side is dealt over y on a grid with z");

@@ -15,7 +15,10 @@ class OperandLister {
 public:
     void reads(const char*, TensorId id) { operands_.reads.push_back(id); }
     void writes(const char*, TensorId id) { operands_.writes.push_back(id); }
-    void updates(const char* key, TensorId id) { reads(key, id), writes(key, id); }
+    template <class Id>
+    void updates(const char* key, const Id& id) {
+        reads(key, id), writes(key, id);
+    }
     void reads(const char* key, const std::optional<TensorId>& id) {
         if (id) reads(key, *id);
     }
@@ -44,7 +47,10 @@ public:
     void add(std::int64_t number) { text_.append(reinterpret_cast<const char*>(&number), sizeof(number)); }
     void reads(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
     void writes(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
-    void updates(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
+    template <class Id>
+    void updates(const char* key, const Id& id) {
+        reads(key, id);
+    }
     void reads(const char*, const std::optional<TensorId>& id) { id ? add(tensor_of(schedule_, *id)) : add(-1); }
     void writes(const char*, const std::optional<TensorId>& id) { id ? add(tensor_of(schedule_, *id)) : add(-1); }
     template <class T>

@@ -50,44 +50,36 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
     if (numbering.parts < 0 || numbering.parts > max_ranks) {
         refuse(where + ".numbering.parts", "must be 0.." + std::to_string(max_ranks));
     }
-    // Only where the rows that the loss needs come first may a matrix have fewer rows than the graph has vertices.
-    const auto rows_exist = [&](std::int64_t rows) {
-        return rows == problem.graph.vertices || (numbering.loss_layers > 0 && rows < problem.graph.vertices);
-    };
+    const auto& spaces = schedule.spaces;
+    if (spaces.empty() || spaces.front().needed_of != 0 || spaces.front().rows != problem.graph.vertices) {
+        refuse(where + ".spaces", "the first must be that of the graph's vertices");
+    }
+    for (const Space& space : spaces) {
+        if (space.needed_of > numbering.loss_layers)
+            refuse(where + ".spaces", "'" + space.name + "' is of rows that the numbering does not put first");
+    }
     for (const Tensor& tensor : schedule.tensors) {
         const std::string tensor_where = where + ": tensor " + tensor.name;
-        const std::int64_t n = problem.graph.vertices;
-        const auto layer = static_cast<std::size_t>(std::max(tensor.layer, 0));
-        const bool has_layer = tensor.layer >= 1 && layer < widths.size();
         switch (tensor.role) {
             case Role::adjacency:
-                if (!rows_exist(tensor.rows) || !rows_exist(tensor.columns)) {
-                    refuse(tensor_where, "its size is not the graph's");
-                }
+                if (!tensor.space || !tensor.column_space) refuse(tensor_where, "its size is not the graph's");
                 if (tensor.structure && !problem.graph.symmetric) {
                     refuse(tensor_where, "only a symmetric graph's matrix has the pattern of its transpose");
                 }
                 break;
             case Role::features:
-                if (tensor.rows != n || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
+                if (tensor.space != 0 || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
                     refuse(tensor_where, "its shape is not that of the features");
                 }
                 break;
             case Role::labels:
             case Role::subset:
             case Role::vertices:
-                if (!rows_exist(tensor.rows) || tensor.columns != 1)
-                    refuse(tensor_where, "it needs one entry per vertex");
+                if (!tensor.space || tensor.columns != 1) refuse(tensor_where, "it needs one entry per vertex");
                 break;
             case Role::weight:
-                if (!has_layer || tensor.rows != widths[layer - 1] || tensor.columns != widths[layer]) {
-                    refuse(tensor_where, "its shape is not that of its layer's weight");
-                }
-                break;
             case Role::bias:
-                if (!has_layer || tensor.rows != 1 || tensor.columns != widths[layer]) {
-                    refuse(tensor_where, "its shape is not that of its layer's bias");
-                }
+                if (!tensor.parameter) refuse(tensor_where, "it is no parameter of the model");
                 break;
             case Role::moment:
             case Role::cached:
@@ -114,6 +106,9 @@ void validate(const RunRecord& run) {
     check(run.dropout, "dropout");
     check(run.input_dropout, "input_dropout");
     if (run.eval_every.value_or(0) < 0) refuse("problem.run.eval_every", "must not be negative");
+    const bool has_momentum = run.optimiser == Optimiser::momentum;
+    if (!(run.momentum >= 0 && run.momentum < 1) || (run.momentum > 0) != has_momentum)
+        refuse("problem.run.momentum", "must be above 0 and below 1 of the optimiser 'momentum', and 0 of others");
 }
 
 void validate(const std::vector<Alternative>& alternatives, const ProblemRecord& problem) {

@@ -31,7 +31,10 @@ public:
     void shaped(TensorId id, std::int64_t rows, std::int64_t columns) const {
         require(at(id).rows == rows && at(id).columns == columns, "operand shapes do not fit");
     }
-    void same_shape(TensorId a, TensorId b) const { shaped(a, at(b).rows, at(b).columns); }
+    void same_shape(TensorId a, TensorId b) const {
+        shaped(a, at(b).rows, at(b).columns);
+        require(at(a).space == at(b).space, "operands are about different rows");
+    }
     void with_role(TensorId id, std::initializer_list<Role> roles) const {
         require(std::find(roles.begin(), roles.end(), at(id).role) != roles.end(), "an operand has the wrong role");
     }
@@ -50,6 +53,7 @@ public:
         with_role(labels, {Role::labels}), with_role(subset, {Role::subset});
         for (const TensorId id : {labels, subset}) {
             shaped(id, at(logits).rows, 1), in_layout(id, {at(logits).layout.rows, {}, {}});
+            require(at(id).space == at(logits).space, "labels and logits are about different rows");
         }
     }
     // A row of sums that every rank has a summand of.

@@ -20,11 +20,18 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.parts = configuration.parts;
     schedule_.numbering.permuted = configuration.permutation;
     schedule_.numbering.seed = configuration.permutation ? graph.seed : 0;
+    schedule_.parameters = model.parameters;
+    schedule_.spaces.push_back({"vertices", graph.vertices, 0});
+    for (int l = 1; configuration.loss_rows && l <= depth(); ++l)
+        schedule_.spaces.push_back({numbered("needed.", l), graph.loss_rows[static_cast<std::size_t>(l)], l});
 }
 
-std::int64_t Builder::rows(int l) const {
-    const bool pruned = configuration().loss_rows && phase_ != Phase::evaluation && l > 0;
-    return pruned ? graph_.loss_rows[static_cast<std::size_t>(l)] : graph_.vertices;
+// Each N_l contains the next one: where they are as many they are the same, and the first stands for both.
+int Builder::space(int l) const {
+    if (!configuration().loss_rows || phase_ == Phase::evaluation || l == 0) return 0;
+    const auto same = [&](const Space& s) { return s.rows == schedule_.spaces[static_cast<std::size_t>(l)].rows; };
+    return static_cast<int>(std::find_if(schedule_.spaces.begin(), schedule_.spaces.end(), same) -
+                            schedule_.spaces.begin());
 }
 
 TensorId Builder::add(Tensor tensor) {
@@ -32,19 +39,29 @@ TensorId Builder::add(Tensor tensor) {
     return static_cast<TensorId>(schedule_.tensors.size()) - 1;
 }
 
-TensorId Builder::resident(const std::string& name, Role role, DType dtype, std::int64_t rows, std::int64_t columns,
-                           const Layout& layout, int l, bool transposed) {
+TensorId Builder::resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
+                           const Layout& layout) {
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         if (schedule_.tensors[id].name == name) return static_cast<TensorId>(id);
     }
-    Tensor tensor{name, role, dtype, rows, columns, layout, l, transposed};
+    Tensor tensor{name, role, dtype, rows.count, columns, layout};
+    tensor.space = rows.space;
     return add(std::move(tensor));
 }
 
-TensorId Builder::transient(const std::string& name, DType dtype, std::int64_t rows, std::int64_t columns,
+TensorId Builder::transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns,
                             const Layout& layout) {
     const std::string prefix = phase_ == Phase::evaluation ? "evaluation." : "";
-    return add({prefix + name, Role::transient, dtype, rows, columns, layout, 0, false});
+    Tensor tensor{prefix + name, Role::transient, dtype, rows.count, columns, layout};
+    tensor.space = rows.space;
+    return add(std::move(tensor));
+}
+
+TensorId Builder::parameter(int id, Role role) {
+    const Parameter& p = model().parameter(id);
+    const TensorId tensor = resident(p.symbol, role, DType::f32, {p.rows()}, p.columns(), layout_replicated());
+    schedule_.tensors[static_cast<std::size_t>(tensor)].parameter = id;
+    return tensor;
 }
 
 void Builder::step(const std::string& name, OpKind op, const Operation& operation) {
@@ -75,8 +92,10 @@ std::int64_t Builder::panel_columns() const {
 }
 
 TensorId Builder::adjacency(int l, bool transposed) {
-    const std::int64_t height = transposed ? rows(l) : rows(l - 1);
-    const std::int64_t width = transposed ? rows(l - 1) : rows(l);
+    const Rows rows = rows_in(transposed ? space(l) : space(l - 1));
+    const Rows columns = rows_in(transposed ? space(l - 1) : space(l));
+    const std::int64_t height = rows.count;
+    const std::int64_t width = columns.count;
     const bool square = height == width;
     const bool stored_transposed = transposed || (graph_.symmetric && square);  // one copy, named for forward
     const bool factored = configuration().factored_values;
@@ -87,10 +106,11 @@ TensorId Builder::adjacency(int l, bool transposed) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
     }
     const bool sharded = configuration().sharing == Sharing::sharded;
-    const Axes columns = Axes::parse(dealt() ? "y" : sharded ? "zy" : "z");
-    const TensorId id = resident(name, Role::adjacency, DType::f32, height, width, {Axes::parse("x"), columns, {}}, 0,
-                                 stored_transposed);
+    const Axes split = Axes::parse(dealt() ? "y" : sharded ? "zy" : "z");
+    const TensorId id = resident(name, Role::adjacency, DType::f32, rows, width, {Axes::parse("x"), split, {}});
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
+    matrix.transposed = stored_transposed;
+    matrix.column_space = columns.space;
     matrix.storage = {factored, panel_columns(), 1};
     if (configuration().overlap) matrix.storage.splits = splits_for_overlap(schedule_.grid, matrix);
     matrix.structure = structure;
@@ -99,7 +119,7 @@ TensorId Builder::adjacency(int l, bool transposed) {
 
 TensorId Builder::features(Place place) {
     if (!places_differ()) place = Place::r;
-    return resident(std::string("H0") + suffix(place), Role::features, DType::f32, graph_.vertices, model().in_width(1),
+    return resident(std::string("H0") + suffix(place), Role::features, DType::f32, rows_in(0), model().in_width(1),
                     layout_at(place));
 }
 
@@ -110,7 +130,7 @@ TensorId Builder::per_row(const std::string& name, Role role, DType dtype, const
     std::string full_name = name;
     if (of.rows < graph_.vertices) full_name += "." + std::to_string(of.rows);
     if (whole_group) full_name += suffix(place);
-    return resident(full_name, role, dtype, of.rows, 1, layout_at(place));
+    return resident(full_name, role, dtype, rows_of(of), 1, layout_at(place));
 }
 
 std::optional<TensorId> Builder::vertices(const Tensor& of, bool dropout) {
@@ -118,15 +138,9 @@ std::optional<TensorId> Builder::vertices(const Tensor& of, bool dropout) {
     return per_row("vertices", Role::vertices, DType::i32, of);
 }
 
-TensorId Builder::weight(const Site& product) {
-    const Parameter& w = model().parameter(product.parameter);
-    return resident(w.symbol, Role::weight, DType::f32, w.rows, w.columns, layout_replicated(), product.layer);
-}
+TensorId Builder::weight(const Site& product) { return parameter(product.parameter, Role::weight); }
 
-TensorId Builder::bias(const Site& pointwise) {
-    const Parameter& b = model().parameter(pointwise.parameter);
-    return resident(b.symbol, Role::bias, DType::f32, b.rows, b.columns, layout_replicated(), pointwise.layer);
-}
+TensorId Builder::bias(const Site& pointwise) { return parameter(pointwise.parameter, Role::bias); }
 
 // Setup steps come first in the list, in the order in which they were found to be needed.
 void Builder::index(TensorId matrix) {
@@ -146,7 +160,7 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     const std::optional<Axis> axis = contraction_axis(schedule_.grid, m);
     const Grid& grid = schedule_.grid;
     const bool gathers = gathers_rows(grid) || gathers_matrix(grid, m);
-    const std::int64_t height = m.rows;
+    const Rows height = rows_of(m);
     const std::int64_t width = tensor_of(schedule_, in).columns;
     if (configuration().exchange == Exchange::rows) index(m.structure.value_or(matrix));
     SpmmStep product{matrix, in, 0, configuration().exchange, configuration().overlap && gathers};
@@ -173,7 +187,7 @@ TensorId Builder::gemm(const std::string& name, TensorId in, const Site& product
     const std::int64_t width = transposed ? shape.rows : shape.columns;
     const Place place = transposed ? Place::r : gemm_out(product.layer);
     const TensorId result =
-        transient(out + suffix(place), DType::f32, tensor_of(schedule_, in).rows, width, layout_at(place));
+        transient(out + suffix(place), DType::f32, rows_of(tensor_of(schedule_, in)), width, layout_at(place));
     step(name, OpKind::linear, GemmStep{in, w, result, transposed});
     return result;
 }
@@ -182,21 +196,22 @@ TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, c
     if (!places_differ()) return in;
     const Tensor tensor = tensor_of(schedule_, in);
     if (tensor.layout == layout_at(to)) return in;
-    const TensorId moved = transient(out + suffix(to), tensor.dtype, tensor.rows, tensor.columns, layout_at(to));
+    const TensorId moved = transient(out + suffix(to), tensor.dtype, rows_of(tensor), tensor.columns, layout_at(to));
     step(name, reader, RedistributeStep{in, moved});
     return moved;
 }
 
 TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId right, const Site& product) {
     const Parameter& w = model().parameter(product.parameter);
-    const TensorId gradient = transient(numbered("Y", product.layer), DType::f32, w.rows, w.columns, layout_partial());
+    const TensorId gradient =
+        transient(numbered("Y", product.layer), DType::f32, {w.rows()}, w.columns(), layout_partial());
     step(name, OpKind::linear, WeightGradStep{left, right, gradient});
     return gradient;
 }
 
 TensorId Builder::column_sum(const std::string& name, TensorId in, int l) {
     const std::int64_t width = tensor_of(schedule_, in).columns;
-    const TensorId sum = transient(numbered("y", l), DType::f32, 1, width, layout_partial());
+    const TensorId sum = transient(numbered("y", l), DType::f32, {1}, width, layout_partial());
     step(name, OpKind::bias, MapStep{MapOp::column_sum, in, {}, sum, l, false, false});
     return sum;
 }
@@ -210,7 +225,7 @@ std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, c
     const Tensor output = tensor_of(schedule_, z);
     const auto ids = vertices(output, dropped);
     std::optional<TensorId> bits;
-    if (mask) bits = transient(*mask, DType::bits, output.rows, output.columns, output.layout);
+    if (mask) bits = transient(*mask, DType::bits, rows_of(output), output.columns, output.layout);
     step(name, OpKind::relu,
          MapStep{MapOp::activate, z, operand, bits, pointwise.layer + 1, pointwise.relu, dropped, ids});
     return bits;
@@ -219,14 +234,14 @@ std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, c
 TensorId Builder::dropout_input(const std::string& name, TensorId in, const std::string& out) {
     const Tensor source = tensor_of(schedule_, in);
     const auto ids = vertices(source, true);
-    const TensorId dropped = transient(out, DType::f32, source.rows, source.columns, source.layout);
+    const TensorId dropped = transient(out, DType::f32, rows_of(source), source.columns, source.layout);
     step(name, OpKind::dropout, MapStep{MapOp::dropout, in, {}, dropped, 1, false, true, ids});
     return dropped;
 }
 
 TensorId Builder::positive_mask(const std::string& name, TensorId h, const std::string& out) {
     const Tensor source = tensor_of(schedule_, h);
-    const TensorId mask = transient(out, DType::bits, source.rows, source.columns, source.layout);
+    const TensorId mask = transient(out, DType::bits, rows_of(source), source.columns, source.layout);
     step(name, OpKind::relu, MapStep{MapOp::positive_mask, h, {}, mask, 0, false, false});
     return mask;
 }
@@ -242,7 +257,7 @@ void Builder::loss(TensorId logits) {
     const Tensor of = tensor_of(schedule_, logits);
     const TensorId label = per_row("labels", Role::labels, DType::i32, of);
     const TensorId part = per_row("subset", Role::subset, DType::u8, of);
-    const TensorId sum = transient("loss", DType::f64, 1, 1, layout_partial());
+    const TensorId sum = transient("loss", DType::f64, {1}, 1, layout_partial());
     step("loss", OpKind::softmax_cross_entropy, LossStep{logits, label, part, sum});
     all_reduce("loss.all_reduce", sum, OpKind::softmax_cross_entropy);
 }
@@ -251,7 +266,7 @@ void Builder::score(TensorId logits) {
     const Tensor of = tensor_of(schedule_, logits);
     const TensorId label = per_row("labels", Role::labels, DType::i32, of);
     const TensorId part = per_row("subset", Role::subset, DType::u8, of);
-    const TensorId counts = transient("correct", DType::f64, 1, 3, layout_partial());
+    const TensorId counts = transient("correct", DType::f64, {1}, 3, layout_partial());
     step("score", OpKind::softmax_cross_entropy, ScoreStep{logits, label, part, counts});
     all_reduce("score.all_reduce", counts, OpKind::softmax_cross_entropy);
 }
@@ -266,12 +281,16 @@ void Builder::reduce_and_update(TensorId parameter, TensorId gradient, OpKind op
 
 void Builder::update(TensorId parameter, TensorId gradient, OpKind op) {
     const Tensor of = tensor_of(schedule_, parameter);
-    const auto moment = [&](const char* which) {
-        return resident(of.name + which, Role::moment, DType::f32, of.rows, of.columns, layout_replicated(), of.layer);
+    const OptimiserRule& rule = rule_of(graph_.optimiser);
+    const auto moment = [&](std::size_t which) -> std::optional<TensorId> {
+        if (rule.state[which].empty()) return std::nullopt;
+        return resident(of.name + numbered(".m", static_cast<int>(which) + 1), Role::moment, DType::f32, {of.rows},
+                        of.columns, layout_replicated());
     };
-    const TensorId m1 = moment(".m1");
-    const TensorId m2 = moment(".m2");
-    step("update." + of.name, op, UpdateStep{parameter, gradient, m1, m2});
+    const auto m1 = moment(0);
+    const auto m2 = moment(1);
+    const Parameter& updated = model().parameter(*of.parameter);
+    step("update." + of.name, op, UpdateStep{parameter, gradient, m1, m2, graph_.optimiser, updated.decays});
 }
 
 TensorId Builder::at(Copies& matrix, Place place, const std::string& name, const std::string& out, OpKind reader) {

@@ -36,8 +36,9 @@ public:
     void begin_phase(Phase phase) { phase_ = phase; }
     // Where the steps that follow come from; what they do says which operation of the layer they serve.
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
-    // Rows of H^l, Z^l and G^l: |N_l| in training where only the rows that the loss needs are computed.
-    std::int64_t rows(int l) const;
+    // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed.
+    int space(int l) const;
+    std::int64_t rows(int l) const { return schedule_.spaces[static_cast<std::size_t>(space(l))].rows; }
 
     // --- residents, created on first use ---
     // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
@@ -76,10 +77,16 @@ private:
     std::int64_t panel_columns() const;
     TensorId add(Tensor tensor);
     void update(TensorId parameter, TensorId gradient, OpKind op);
-    TensorId resident(const std::string& name, Role role, DType dtype, std::int64_t rows, std::int64_t columns,
-                      const Layout& layout, int l = 0, bool transposed = false);
-    TensorId transient(const std::string& name, DType dtype, std::int64_t rows, std::int64_t columns,
-                       const Layout& layout);
+    struct Rows {
+        std::int64_t count;
+        std::optional<int> space = {};
+    };
+    static Rows rows_of(const Tensor& tensor) { return {tensor.rows, tensor.space}; }
+    Rows rows_in(int space) const { return {schedule_.spaces[static_cast<std::size_t>(space)].rows, space}; }
+    TensorId resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
+                      const Layout& layout);
+    TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);
+    TensorId parameter(int id, Role role);
     TensorId per_row(const std::string& name, Role role, DType dtype, const Tensor& of);
     std::optional<TensorId> vertices(const Tensor& of, bool dropout);
     void index(TensorId matrix);

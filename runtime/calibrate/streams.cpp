@@ -105,7 +105,8 @@ private:
     kernels::Matrix second() { return {b_.data() + slot_ * rows_ * columns_, rows_, columns_, columns_}; }
     void advance() { slot_ = (slot_ + 1) % slots_; }
     void update() {
-        table_.adam(a_.data(), b_.data(), m1_.data(), m2_.data(), static_cast<std::int64_t>(a_.size()), {});
+        table_.update(Optimiser::adam, a_.data(), b_.data(), m1_.data(), m2_.data(),
+                      static_cast<std::int64_t>(a_.size()), {});
     }
 
     const kernels::Table& table_;

@@ -40,14 +40,15 @@ void run_step(const WeightGradStep& step, const StepContext& context) {
 
 void run_step(const UpdateStep& step, const StepContext& context) {
     const Store& store = context.store;
-    const Tensor& weight = tensor_of(store.schedule(), step.weight);
-    kernels::AdamSettings settings = context.settings.adam;
-    const bool decays = weight.role == Role::weight && (weight.layer == 1 || context.settings.decay_all);
-    if (!decays) settings.weight_decay = 0;
+    kernels::UpdateSettings settings = context.settings.update;
+    const bool weight = tensor_of(store.schedule(), step.weight).role == Role::weight;
+    if (!step.decays && !(weight && context.settings.decay_all)) settings.weight_decay = 0;
     const auto values = store.values<float>(step.weight);
-    context.kernels.adam(values.data(), store.values<float>(step.gradient).data(),
-                         store.values<float>(step.moment1).data(), store.values<float>(step.moment2).data(),
-                         static_cast<std::int64_t>(values.size()), settings);
+    const auto moment = [&](const std::optional<TensorId>& id) {
+        return id ? store.values<float>(*id).data() : nullptr;
+    };
+    context.kernels.update(step.rule, values.data(), store.values<float>(step.gradient).data(), moment(step.moment1),
+                           moment(step.moment2), static_cast<std::int64_t>(values.size()), settings);
 }
 
 }  // namespace gnnplan::exec

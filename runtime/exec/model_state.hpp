@@ -4,6 +4,7 @@
 
 #include "runtime/exec/arena.hpp"
 
+#include <gnnplan/ir/model_state.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -20,21 +21,27 @@ public:
     // Bytes the state of `schedule` takes: every tensor aligned as in a memory plan.
     static std::int64_t bytes_of(const Schedule& schedule);
 
-    // Glorot uniform weights, zero biases and moments.
+    // Parameters as the model says, moments zero. A parameter's values depend on the seed and on how many parameters
+    // before it are drawn, not on the schedule. Throws Error{data} when a weight or bias is no parameter of the model.
     ModelState(const Schedule& schedule, std::uint64_t seed, MemoryTracker& tracker);
 
-    // Everything that is held, in the order of the schedule that it was made for.
-    std::vector<Tensor> tensors() const;
+    // What files keep of it, in the order of the schedule that it was made for, and its values.
+    const std::vector<StateTensor>& tensors() const { return stored_; }
+    std::span<float> values(const StateTensor& stored) const { return values_at(stored.tensor); }
     // Throws Error{data} when the state holds no tensor of this name and shape.
     std::span<float> values(const Tensor& tensor) const;
 
 private:
     struct Entry {
+        TensorId id = 0;
         Tensor tensor;
         std::int64_t offset = 0;
     };
+    std::span<float> values_at(TensorId id) const;
+    std::span<float> values(const Entry& entry) const;
 
     std::vector<Entry> entries_;
+    std::vector<StateTensor> stored_;
     Arena arena_;
 };
 

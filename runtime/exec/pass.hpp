@@ -14,8 +14,8 @@ struct PassSettings {
     float dropout = 0;        // on the inputs of layers 2 .. L
     float input_dropout = 0;  // on the features
     double inverse_training_count = 0;
-    kernels::AdamSettings adam;  // weight_decay is for layer 1's weight, and for others as decay_all says
-    bool decay_all = false;      // decay the weights of every layer; biases never decay
+    kernels::UpdateSettings update;  // weight_decay is for the parameters that the plan says
+    bool decay_all = false;          // decay the weights of every layer as well; biases only if the plan says
 
     // Probability of dropping an element of the input of `layer`.
     float drop_probability(int layer) const { return !training ? 0.0F : layer == 1 ? input_dropout : dropout; }

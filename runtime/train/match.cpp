@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace gnnplan::train {
 namespace {
@@ -116,17 +115,11 @@ void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
 
 namespace {
 
-// Rows that a schedule prunes are those of this graph and split, not of an estimate: the matrix of each layer l has the
-// rows N_l, and the columns N_(l-1) or all. `counts`: |N_0| .. |N_L|.
+// Whether the rows that a schedule computes are those of this graph and split, not of an estimate. `counts`: |N_0| ..
+// |N_L|.
 bool prunes_these_rows(const Schedule& schedule, const std::vector<std::int64_t>& counts, std::int64_t all) {
-    return std::all_of(schedule.tensors.begin(), schedule.tensors.end(), [&](const Tensor& tensor) {
-        if (tensor.role != Role::adjacency || (tensor.rows == all && tensor.columns == all)) return true;
-        const auto [rows, columns] =
-            tensor.transposed ? std::pair(tensor.rows, tensor.columns) : std::pair(tensor.columns, tensor.rows);
-        for (std::size_t l = 1; l < counts.size(); ++l) {
-            if (rows == counts[l] && (columns == counts[l - 1] || columns == all)) return true;
-        }
-        return false;
+    return std::all_of(schedule.spaces.begin(), schedule.spaces.end(), [&](const Space& space) {
+        return space.rows == (space.needed_of == 0 ? all : counts[static_cast<std::size_t>(space.needed_of)]);
     });
 }
 

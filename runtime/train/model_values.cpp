@@ -9,16 +9,7 @@ namespace {
 
 constexpr std::string_view parameters = "layers.";
 
-bool taken(const Tensor& tensor, bool moments) {
-    return exec::is_model_state(tensor.role) && (moments || tensor.role != Role::moment);
-}
-
-// A bias is a row of the schedule and a vector of files.
-std::vector<std::int64_t> shape_of(const Tensor& tensor) {
-    const std::string name = name_in_files(tensor);
-    if (name.find(".bias") != std::string::npos) return {tensor.columns};
-    return {tensor.rows, tensor.columns};
-}
+bool taken(const StateTensor& tensor, bool moments) { return moments || !tensor.moment; }
 
 std::string text_of(const std::vector<std::int64_t>& shape) {
     std::string text;
@@ -33,19 +24,12 @@ const NamedTensor* find(const std::vector<NamedTensor>& values, const std::strin
 
 }  // namespace
 
-std::string name_in_files(const Tensor& tensor) {
-    std::string parameter =
-        "layers." + std::to_string(tensor.layer) + (tensor.name.starts_with('b') ? ".bias" : ".weight");
-    if (tensor.role != Role::moment) return parameter;
-    return "adam." + parameter + (tensor.name.ends_with(".m1") ? ".exp_avg" : ".exp_avg_sq");
-}
-
 std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments) {
     std::vector<NamedTensor> values;
-    for (const Tensor& tensor : state.tensors()) {
+    for (const StateTensor& tensor : state.tensors()) {
         if (!taken(tensor, moments)) continue;
         const std::span<float> held = state.values(tensor);
-        values.push_back({name_in_files(tensor), shape_of(tensor), {held.begin(), held.end()}});
+        values.push_back({tensor.name, tensor.shape, {held.begin(), held.end()}});
     }
     return values;
 }
@@ -53,21 +37,20 @@ std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments) 
 void check_values(const std::vector<NamedTensor>& values, const Schedule& schedule, bool moments,
                   const std::string& where) {
     std::size_t known = 0;
-    for (const Tensor& tensor : schedule.tensors) {
+    for (const StateTensor& tensor : state_tensors(schedule)) {
         if (!taken(tensor, moments)) continue;
-        const std::string name = name_in_files(tensor);
-        const NamedTensor* value = find(values, name);
+        const NamedTensor* value = find(values, tensor.name);
         if (value == nullptr) {
-            throw Error(ErrorCode::mismatch, "the plan's model has " + name + ", which is not in it", where,
+            throw Error(ErrorCode::mismatch, "the plan's model has " + tensor.name + ", which is not in it", where,
                         "was it trained by a plan of the same model?");
         }
-        if (value->shape != shape_of(tensor)) {
+        if (value->shape != tensor.shape) {
             throw Error(
                 ErrorCode::mismatch,
-                name + " is " + text_of(value->shape) + ", that of the plan's model " + text_of(shape_of(tensor)),
+                tensor.name + " is " + text_of(value->shape) + ", that of the plan's model " + text_of(tensor.shape),
                 where);
         }
-        known += tensor.role == Role::moment ? 0U : 1U;
+        known += tensor.moment ? 0U : 1U;
     }
     for (const NamedTensor& value : values) {
         if (!value.name.starts_with(parameters)) continue;
@@ -79,9 +62,9 @@ void check_values(const std::vector<NamedTensor>& values, const Schedule& schedu
 }
 
 void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values, bool moments) {
-    for (const Tensor& tensor : state.tensors()) {
+    for (const StateTensor& tensor : state.tensors()) {
         if (!taken(tensor, moments)) continue;
-        const NamedTensor* value = find(values, name_in_files(tensor));
+        const NamedTensor* value = find(values, tensor.name);
         ensure(value != nullptr, "values were checked");
         std::copy(value->values.begin(), value->values.end(), state.values(tensor).begin());
     }

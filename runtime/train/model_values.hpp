@@ -12,10 +12,7 @@ namespace gnnplan::train {
 
 inline constexpr const char* best_prefix = "best.";
 
-// "layers.1.weight" of W1, "layers.1.bias" of b1, "adam.layers.1.weight.exp_avg" and ".exp_avg_sq" of W1's moments.
-std::string name_in_files(const Tensor& tensor);
-
-// Copies of weights and biases, and with `moments` of Adam's moments.
+// Copies of parameters, and with `moments` of Adam's moments (gnnplan/ir/model_state.hpp: their names).
 std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments);
 
 // Throws ErrorCode::mismatch when `values` lacks a weight or a bias of the schedule, or with `moments` one of Adam's

@@ -20,6 +20,7 @@ struct TrainOptions {
     std::uint64_t seed = 1;  // of weights and dropout
     double learning_rate = 0.01;
     double weight_decay = 5e-4;
+    double momentum = 0;                  // where the plan's optimiser has one
     bool decay_all = false;               // decay the weights of all layers, not only the first's
     double dropout = 0;                   // on every layer's input
     std::optional<double> input_dropout;  // on the features, instead of `dropout`

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/train_plan.hpp"
 #include "tests/support/compare.hpp"
@@ -52,6 +55,40 @@ TEST(LossCurve, IsTheSameForEveryConfigurationAndFalls) {
             }
         }
     }
+}
+
+// The optimiser is the plan's: SGD remembers nothing or one matrix like each parameter, and memory says so.
+TEST(LossCurve, OfSgdIsTheSerialOneAndTakesLessMemory) {
+    const TestProblem problem(planted(61, 8, 13, 5, 4), {{16}, true, 0, 0});
+    const exec::GraphCounts counts(problem.dataset().graph());
+    train::TrainOptions options;
+    options.epochs = curve_epochs;
+    options.learning_rate = 0.5;
+    options.eval_every = options.autotune = 0;
+    std::map<Optimiser, std::int64_t> peak;
+    for (const auto& [optimiser, momentum] :
+         {std::pair(Optimiser::adam, 0.0), {Optimiser::sgd, 0.0}, {Optimiser::momentum, 0.75}}) {
+        SCOPED_TRACE(rule_of(optimiser).name);
+        SerialSettings settings = problem.serial_settings(options.weight_decay);
+        settings.learning_rate = options.learning_rate;
+        settings.sgd = optimiser != Optimiser::adam;
+        settings.momentum = options.momentum = momentum;
+        const auto serial = train(problem.serial(), settings, initial_parameters(problem.serial(), 1), curve_epochs);
+        Problem asked = problem.planner_problem(counts, 4);
+        asked.record.run.optimiser = optimiser;
+        asked.record.run.momentum = momentum;
+        SelectOptions pins;
+        pins.scheme = "rdm";
+        const SelectResult result = select(asked, test_machine(), pins);
+        ASSERT_TRUE(result) << result.message;
+        const auto reports = train_ranks(result.selection->plan, problem.dataset(), options);
+        for (std::size_t e = 0; e < serial.size(); ++e)
+            ASSERT_TRUE(close(reports[0].epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+        peak[optimiser] = result.selection->plan.candidates.front().predicted.peak_bytes_per_rank;
+        EXPECT_EQ(reports[0].measured.peak_bytes_per_rank, peak[optimiser]);
+    }
+    EXPECT_LT(peak[Optimiser::sgd], peak[Optimiser::momentum]);
+    EXPECT_LT(peak[Optimiser::momentum], peak[Optimiser::adam]);
 }
 
 }  // namespace

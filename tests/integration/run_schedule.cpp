@@ -15,8 +15,8 @@ exec::PassSettings pass_settings(const TestProblem& problem, std::uint32_t epoch
     settings.dropout = problem.network().dropout;
     settings.input_dropout = problem.network().input_dropout;
     settings.inverse_training_count = 1.0 / static_cast<double>(problem.dataset().subset_size(data::train));
-    settings.adam.weight_decay = static_cast<float>(run_weight_decay);
-    settings.adam.step = epoch;
+    settings.update.weight_decay = static_cast<float>(run_weight_decay);
+    settings.update.step = epoch;
     return settings;
 }
 
@@ -26,7 +26,7 @@ void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& ep
     if (update == nullptr) return;
     const Schedule& schedule = executor.schedule();
     const Tensor& weight = tensor_of(schedule, update->weight);
-    const auto layer = static_cast<std::size_t>(weight.layer - 1);
+    const auto layer = static_cast<std::size_t>(step.origin.layer - 1);
     const auto gradient = executor.values(tensor_of(schedule, update->gradient).name);
     const auto updated = executor.values(weight.name);
     const bool bias = weight.role == Role::bias;

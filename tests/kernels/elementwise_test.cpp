@@ -178,16 +178,43 @@ TEST(Adam, CpuEqualsReference) {
         Owned w_want = w;
         Owned m1_want = m1;
         Owned m2_want = m2;
-        AdamSettings settings;
+        UpdateSettings settings;
         settings.weight_decay = 0.01F;
         for (settings.step = 1; settings.step <= 3; ++settings.step) {
-            cpu_table().adam(w.view().data, gradient.view().data, m1.view().data, m2.view().data, count, settings);
-            reference_table().adam(w_want.view().data, gradient.view().data, m1_want.view().data, m2_want.view().data,
-                                   count, settings);
+            cpu_table().update(Optimiser::adam, w.view().data, gradient.view().data, m1.view().data, m2.view().data,
+                               count, settings);
+            reference_table().update(Optimiser::adam, w_want.view().data, gradient.view().data, m1_want.view().data,
+                                     m2_want.view().data, count, settings);
         }
         EXPECT_EQ(difference(w, w_want, 2e-6), "") << count;
         EXPECT_EQ(difference(m1, m1_want, 2e-6), "") << count;
         EXPECT_EQ(difference(m2, m2_want, 2e-6), "") << count;
+    }
+}
+
+TEST(Sgd, CpuEqualsReference) {
+    std::mt19937 random(7);
+    for (const Optimiser rule : {Optimiser::sgd, Optimiser::momentum}) {
+        for (const std::int64_t count : {0, 1, 7, 8, 63, 1000}) {
+            Owned w = Owned(1, count).fill(random, 3);
+            const Owned gradient = Owned(1, count).fill(random, 3);
+            Owned m = Owned(1, count).fill(random, 1);
+            Owned w_want = w;
+            Owned m_want = m;
+            UpdateSettings settings;
+            settings.weight_decay = 0.01F;
+            settings.momentum = 0.9F;
+            float* no_state = nullptr;
+            const bool remembers = rule == Optimiser::momentum;
+            for (int step = 1; step <= 3; ++step) {
+                cpu_table().update(rule, w.view().data, gradient.view().data, remembers ? m.view().data : no_state,
+                                   nullptr, count, settings);
+                reference_table().update(rule, w_want.view().data, gradient.view().data,
+                                         remembers ? m_want.view().data : no_state, nullptr, count, settings);
+            }
+            EXPECT_EQ(difference(w, w_want, 2e-6), "") << count;
+            EXPECT_EQ(difference(m, m_want, 2e-6), "") << count;
+        }
     }
 }
 

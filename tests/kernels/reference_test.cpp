@@ -126,23 +126,44 @@ TEST(Reference, AdamStepByHand) {
     double gradient = 2;
     double m1 = 0;
     double m2 = 0;
-    AdamSettings settings;
+    UpdateSettings settings;
     settings.learning_rate = 0.125F;
     settings.beta1 = 0.5F;
     settings.beta2 = 0.75F;
     settings.epsilon = 0;
     settings.weight_decay = 0.5F;
-    reference::adam<double>(&w, &gradient, &m1, &m2, 1, settings);
+    reference::update<double>(Optimiser::adam, &w, &gradient, &m1, &m2, 1, settings);
     EXPECT_DOUBLE_EQ(m1, 2);
     EXPECT_DOUBLE_EQ(m2, 4);
     EXPECT_DOUBLE_EQ(w, 3.875);
     // g = -6 + 1.9375 = -4.0625; m1 = 1 - 2.03125; m2 = 3 + 4.1259765625; corrections 1 / 0.75 and 1 / 0.4375.
     gradient = -6;
     settings.step = 2;
-    reference::adam<double>(&w, &gradient, &m1, &m2, 1, settings);
+    reference::update<double>(Optimiser::adam, &w, &gradient, &m1, &m2, 1, settings);
     EXPECT_DOUBLE_EQ(m1, -1.03125);
     EXPECT_DOUBLE_EQ(m2, 7.1259765625);
     EXPECT_DOUBLE_EQ(w, 3.875 + 0.125 * 1.375 / std::sqrt(16.287946428571428));
+}
+
+TEST(Reference, SgdStepsByHand) {
+    // As torch.optim.SGD: g = gradient + decay w, m = momentum m + g, w -= lr m; without momentum w -= lr g.
+    UpdateSettings settings;
+    settings.learning_rate = 0.5F;
+    settings.weight_decay = 0.25F;
+    settings.momentum = 0.5F;
+    double w = 4;
+    double m = 0;
+    double gradient = 2;
+    double* none = nullptr;
+    reference::update<double>(Optimiser::momentum, &w, &gradient, &m, none, 1, settings);
+    EXPECT_DOUBLE_EQ(m, 3);    // 2 + 0.25 * 4
+    EXPECT_DOUBLE_EQ(w, 2.5);  // 4 - 0.5 * 3
+    gradient = -1;
+    reference::update<double>(Optimiser::momentum, &w, &gradient, &m, none, 1, settings);
+    EXPECT_DOUBLE_EQ(m, 1.125);  // 0.5 * 3 - 1 + 0.25 * 2.5
+    EXPECT_DOUBLE_EQ(w, 1.9375);
+    reference::update<double>(Optimiser::sgd, &w, &gradient, none, none, 1, settings);
+    EXPECT_DOUBLE_EQ(w, 1.9375 - 0.5 * (-1 + 0.25 * 1.9375));
 }
 
 TEST(Reference, CopyBitsMovesABlock) {

@@ -153,6 +153,16 @@ void adam(const SerialSettings& settings, double decay, int step, const Values& 
     }
 }
 
+// One step of torch.optim.SGD; of Adam unless the settings say so.
+void update(const SerialSettings& settings, double decay, int step, const Values& gradient, Values& w, Values& m1,
+            Values& m2) {
+    if (!settings.sgd) return adam(settings, decay, step, gradient, w, m1, m2);
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        m1[i] = settings.momentum * m1[i] + gradient[i] + decay * w[i];
+        w[i] -= settings.learning_rate * m1[i];
+    }
+}
+
 void scale(Parameters& parameters, double factor) {
     for (auto* group : {&parameters.weight, &parameters.bias}) {
         for (Values& values : *group) {
@@ -241,9 +251,9 @@ std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSetting
         record.before = loss_and_gradient(problem, settings, current, static_cast<std::uint32_t>(epoch));
         for (std::size_t l = 0; l < current.weight.size(); ++l) {
             const double decay = l == 0 || settings.decay_all_layers ? settings.weight_decay : 0.0;
-            adam(settings, decay, epoch, record.before.gradient.weight[l], current.weight[l], m1.weight[l],
-                 m2.weight[l]);
-            adam(settings, 0.0, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);
+            update(settings, decay, epoch, record.before.gradient.weight[l], current.weight[l], m1.weight[l],
+                   m2.weight[l]);
+            update(settings, 0.0, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);
         }
         record.after = current;
         record.second_moment = m2;

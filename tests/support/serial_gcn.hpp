@@ -43,6 +43,8 @@ struct SerialSettings {
     double epsilon = 1e-8;
     double weight_decay = 0;        // L2, added to the gradients of weights before Adam's moments
     bool decay_all_layers = false;  // else layer 1's weights only
+    bool sgd = false;               // in place of Adam
+    double momentum = 0;            // of SGD
 };
 
 // One value per weight and bias of each layer; also their gradients and moments. weight[l - 1] is f_{l-1} x f_l,

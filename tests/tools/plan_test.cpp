@@ -33,7 +33,7 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     EXPECT_THAT(outcome.out, HasSubstr("mpirun -n 8 gnnrun " + file + " --data DIR"));
 
     const auto plan = nlohmann::json::parse(read_text(file));
-    EXPECT_EQ(plan["schema"], "gnnplan.plan/2");
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/3");
     EXPECT_EQ(plan["problem"]["model"]["widths"], (std::vector<int>{602, 128, 41}));
     EXPECT_EQ(plan["problem"]["ranks"], 8);
     EXPECT_EQ(plan["machine"]["name"], "a6000x8");
@@ -84,6 +84,11 @@ TEST(Plan, KeepsWhatTheRunIsAllowedAndAsked) {
     EXPECT_TRUE(kept["configuration"]["constant_input"].get<bool>());
     EXPECT_EQ(gnnplan(flags + "--dropout 0.5 --constant-input").code, 64);
     EXPECT_EQ(gnnplan(flags + "--dropout 1").code, 64);
+    const auto sgd = gnnplan(flags + "--memory 9MiB --optimizer sgd --momentum 0.9").json();
+    EXPECT_EQ(sgd["problem"]["run"]["optimiser"], "momentum");
+    EXPECT_EQ(sgd["problem"]["run"]["momentum"], 0.9);
+    EXPECT_LT(sgd["predicted"]["peak_bytes_per_rank"], open["predicted"]["peak_bytes_per_rank"]);
+    EXPECT_EQ(gnnplan(flags + "--momentum 0.9").code, 64) << "Adam has none";
     EXPECT_EQ(gnnplan(flags + "--epochs 2147483648").code, 64);
 }
 

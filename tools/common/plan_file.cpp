@@ -18,15 +18,12 @@
 namespace gnnplan::tools {
 namespace {
 
-// |N_0| .. |N_L|, which only the graph knows, as the schedule has them: the rows of each layer's result. The run
-// compares them with the graph.
-std::vector<std::int64_t> loss_rows_of(const Schedule& schedule, std::int64_t vertices, std::size_t layers) {
-    std::vector<std::int64_t> rows(layers + 1, vertices);
-    for (std::size_t l = 1; l <= layers; ++l) {
-        const std::string result = fmt::format("Z{}.", l);
-        for (const Tensor& tensor : schedule.tensors) {
-            if (tensor.name.starts_with(result)) rows[l] = tensor.rows;
-        }
+// |N_0| .. |N_L|, which only the graph knows, as the schedule has them. The run compares them with the graph.
+std::vector<std::int64_t> loss_rows_of(const Schedule& schedule, std::int64_t vertices, int layers) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(layers) + 1, vertices);
+    for (const Space& space : schedule.spaces) {
+        if (space.needed_of >= 1 && space.needed_of <= layers)
+            rows[static_cast<std::size_t>(space.needed_of)] = space.rows;
     }
     return rows;
 }
@@ -59,6 +56,7 @@ public:
         shape_.symmetric_pattern = graph.symmetric;
         shape_.nonzeros = graph.nonzeros;
         shape_.seed = graph.seed;
+        shape_.optimiser = plan.problem.run.optimiser;
         shape_.cache_bytes = cost::gathered_cache_bytes(plan.machine);
     }
 
@@ -93,8 +91,10 @@ void check_lowering(Plan& plan) {
         const io::Document found = io::encode_schedule(candidate.schedule);
         const io::Document expected = io::encode_schedule(lowered);
         if (io::canonical(found) == io::canonical(expected)) continue;
-        std::string where = difference(found, expected, "tensors");
-        if (where.empty()) where = difference(found, expected, "steps");
+        std::string where;
+        for (const char* key : {"spaces", "parameters", "tensors", "steps"}) {
+            if (where.empty()) where = difference(found, expected, key);
+        }
         throw Error(ErrorCode::data, "is not what this version makes of the configuration: " + where,
                     fmt::format("candidates[{}].schedule", i),
                     fmt::format("it was altered, or made by another version ({}): plan again", plan.tool_version));

@@ -2,6 +2,8 @@
 
 #include "tools/common/options.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 #include <limits>
 
 namespace gnnplan::tools {
@@ -23,7 +25,25 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
         "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
         "to take at most a tenth of the training time",
         {0});
+    app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd; default: the plan's, adam")
+        ->check(CLI::IsMember({"adam", "sgd"}))
+        ->type_name("NAME");
+    add_number(
+        app, "--momentum", question.momentum, [](double x) { return x >= 0 && static_cast<float>(x) < 1; },
+        probabilities, "Momentum of SGD; default: the plan's, 0");
 }
+
+namespace {
+
+void take_optimiser(const RunQuestion& question, RunRecord& run) {
+    const bool adam = question.optimizer ? *question.optimizer == "adam" : run.optimiser == Optimiser::adam;
+    if (adam && question.momentum.value_or(0) > 0)
+        throw Error(ErrorCode::usage, "Adam has no momentum to set", "--momentum", "use --optimizer sgd");
+    run.momentum = adam ? 0 : question.momentum.value_or(run.momentum);
+    run.optimiser = adam ? Optimiser::adam : run.momentum > 0 ? Optimiser::momentum : Optimiser::sgd;
+}
+
+}  // namespace
 
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned) {
     RunRecord run = planned;
@@ -33,6 +53,7 @@ RunRecord run_record(const RunQuestion& question, const RunRecord& planned) {
         run.dropout = question.dropout;
         run.input_dropout = question.input_dropout;
     }
+    take_optimiser(question, run);
     return run;
 }
 

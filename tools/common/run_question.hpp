@@ -7,17 +7,21 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gnnplan::tools {
 
 struct RunQuestion {
     std::optional<std::int64_t> epochs, eval_every;
     std::optional<double> dropout, input_dropout;
+    std::optional<std::string> optimizer;
+    std::optional<double> momentum;
 };
 
 void add_run_question(CLI::App& app, RunQuestion& question);
 
-// What the flags say, and the rest as planned. A dropout of either flag replaces both of the plan's.
+// What the flags say, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws Error{usage}
+// where Adam is to have momentum.
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned = {});
 
 }  // namespace gnnplan::tools

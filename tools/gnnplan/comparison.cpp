@@ -40,6 +40,8 @@ std::vector<std::pair<std::string, std::string>> settings_of(const std::optional
             {"learning rate", fmt::format("{}", settings->learning_rate)},
             {"weight decay", fmt::format("{}", settings->weight_decay)},
             {"decay of all layers", yes_or_no(settings->decay_all)},
+            {"optimizer", std::string(rule_of(settings->optimiser).name)},
+            {"momentum", fmt::format("{}", settings->momentum)},
             {"dropout", fmt::format("{}", settings->dropout)},
             {"input dropout", fmt::format("{}", settings->input_dropout)},
             {"feature normalisation", settings->feature_norm},

@@ -142,12 +142,16 @@ std::string settings(const Plan& plan) {
     return fmt::format(
         "WIDTHS = [{}]\nBIAS = {}\nSYMMETRISE = {}\nSELF_LOOPS = {}\nNORMALISATION = \"{}\"\nLOSS_ROWS = {}\n"
         "CACHE_AX = {}\nSPLIT = {}  # of an OGB folder with several\nEPOCHS = {}\n"
-        "DROPOUT = {}  # of every layer's input but the features\n{}LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n",
+        "DROPOUT = {}  # of every layer's input but the features\n{}LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n"
+        "OPTIMIZER = lambda groups: {}\n",
         fmt::join(plan.problem.model.widths, ", "), flag(plan.problem.model.bias), flag(graph.symmetrised),
         flag(graph.self_loops), normalisation, flag(c.loss_rows), flag(c.cached_aggregation),
         io::dump(io::Document(graph.split)), run.epochs, run.dropout.value_or(0),
         c.constant_input ? ""
-                         : fmt::format("INPUT_DROPOUT = {}\n", run.input_dropout.value_or(run.dropout.value_or(0))));
+                         : fmt::format("INPUT_DROPOUT = {}\n", run.input_dropout.value_or(run.dropout.value_or(0))),
+        run.optimiser == Optimiser::adam
+            ? "torch.optim.Adam(groups, lr=LEARNING_RATE)"
+            : fmt::format("torch.optim.SGD(groups, lr=LEARNING_RATE, momentum={})", run.momentum));
 }
 
 bool needs_product(const Configuration& configuration) {

@@ -165,7 +165,8 @@ def train(X, y, training, W, b, epochs):
     x = A[1] @ X if CACHE_AX else X
     others = [W[l] for l in W if l > 1] + list(b.values())
     groups = [{"params": [W[1]], "weight_decay": WEIGHT_DECAY}, {"params": others}]
-    optimizer = torch.optim.Adam([group for group in groups if group["params"]], lr=LEARNING_RATE)
+    groups = [group for group in groups if group["params"]]
+    optimizer = OPTIMIZER(groups)
     for _ in range(epochs):
         loss = F.cross_entropy(network(x, W, b)[training], y[training])
         optimizer.zero_grad()

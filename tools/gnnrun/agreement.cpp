@@ -31,6 +31,7 @@ std::vector<Fact> facts_of_training(const RunFlags& flags, const train::TrainOpt
     return {{"--seed", std::to_string(options.seed)},
             {"--lr", fmt::format("{}", options.learning_rate)},
             {"--weight-decay", fmt::format("{}", options.weight_decay)},
+            {"--momentum", fmt::format("{}", options.momentum)},
             {"--decay-all", given_or_not(options.decay_all)},
             {"--dropout", fmt::format("{}", options.dropout)},
             {"--input-dropout", text_of(options.input_dropout)},

@@ -28,7 +28,7 @@ void add_training(CLI::App& app, RunFlags& flags) {
     add_run_question(app, flags.question);
     add_count(app, "--seed", flags.seed, "Draw initial weights and dropout from this number", {0});
     add_number(
-        app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Adam's learning rate")
+        app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Learning rate")
         ->default_str("0.01");
     add_number(
         app, "--weight-decay", flags.weight_decay, [](double x) { return x >= 0; }, "at least 0",
@@ -124,8 +124,16 @@ void add_flags(CLI::App& app, RunFlags& flags) {
 
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     const RunRecord run = run_record(flags.question, plan.problem.run);
+    if (run.optimiser != plan.problem.run.optimiser) {
+        throw Error(ErrorCode::mismatch,
+                    "the plan was made for " + std::string(rule_of(plan.problem.run.optimiser).name) +
+                        ", which remembers more or less of every weight",
+                    flags.question.optimizer ? "--optimizer" : "--momentum",
+                    "plan again with --optimizer and --momentum as here");
+    }
     train::TrainOptions options;
     options.epochs = run.epochs;
+    options.momentum = run.momentum;
     options.seed = static_cast<std::uint64_t>(flags.seed);
     options.learning_rate = flags.learning_rate.value_or(options.learning_rate);
     options.weight_decay = flags.weight_decay.value_or(options.weight_decay);
@@ -146,11 +154,13 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     return options;
 }
 
-RunSettings run_settings(const RunFlags& flags, const train::TrainOptions& options) {
+RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::TrainOptions& options) {
     return {.epochs = options.epochs,
             .learning_rate = options.learning_rate,
             .weight_decay = options.weight_decay,
             .decay_all = options.decay_all,
+            .optimiser = plan.problem.run.optimiser,
+            .momentum = options.momentum,
             .dropout = options.dropout,
             .input_dropout = options.features_dropout(),
             .feature_norm = flags.feature_norm,

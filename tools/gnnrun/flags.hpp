@@ -59,7 +59,7 @@ void add_flags(CLI::App& app, RunFlags& flags);
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan);
 
 // The same for the report.
-RunSettings run_settings(const RunFlags& flags, const train::TrainOptions& options);
+RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::TrainOptions& options);
 
 // How the data is read for this plan. Throws Error{mismatch} when --split is not the plan's split.
 data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan);

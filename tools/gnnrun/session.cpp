@@ -290,7 +290,7 @@ int Session::finish(const std::string& communicator, int processes) {
         report_->checkpoints = checkpoints_->totals();
     report_->tool_version = version();
     report_->command_line = command_line(flags_.arguments);
-    report_->settings = run_settings(flags_, options_);
+    report_->settings = run_settings(flags_, plan_, options_);
     report_->backend = flags_.backend;
     report_->communicator = communicator;
     if (trace_) {

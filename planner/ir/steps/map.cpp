@@ -13,6 +13,7 @@ void check_vertices(const StepCheck& step, const MapStep& map) {
     const Tensor& tensor = step.at(map.tensor);
     step.with_role(*map.vertices, {Role::vertices}), step.shaped(*map.vertices, tensor.rows, 1);
     step.in_layout(*map.vertices, {tensor.layout.rows, {}, {}});
+    step.require(step.at(*map.vertices).space == tensor.space, "the vertices are not those of the rows");
     step.require(map.op == MapOp::activate || map.op == MapOp::dropout, "only dropout is keyed by vertices");
 }
 

@@ -23,6 +23,8 @@ void SpmmStep::check(const StepCheck& step) const {
     if (axis) product.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
     step.in_layout(out, product);
     step.shaped(in, m.columns, step.at(out).columns), step.shaped(out, m.rows, step.at(in).columns);
+    step.require(step.at(in).space == m.column_space && step.at(out).space == m.space,
+                 "operands are not about the rows and columns of the matrix");
     step.require((exchange != Exchange::none) == gathers_rows(step.grid()), "the exchange does not fit the grid");
     const bool gathers = gathers_rows(step.grid()) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");

@@ -1,14 +1,18 @@
 #include "planner/ir/step_check.hpp"
 #include "planner/ir/steps/streamed.hpp"
 
+#include <array>
+
 namespace gnnplan {
 
 void UpdateStep::check(const StepCheck& step) const {
     step.with_role(weight, {Role::weight, Role::bias}), step.with_role(gradient, {Role::transient});
-    for (const TensorId id : {moment1, moment2}) {
-        step.with_role(id, {Role::moment}), step.same_shape(id, weight);
+    const std::array moments = {moment1, moment2};
+    for (std::size_t i = 0; i < moments.size(); ++i) {
+        step.require(moments[i].has_value() != rule_of(rule).state[i].empty(), "it has not what its rule remembers");
+        if (moments[i]) step.with_role(*moments[i], {Role::moment}), step.same_shape(*moments[i], weight);
     }
-    step.distinct(moment1, moment2);
+    step.require(!moment1 || moment1 != moment2, "both moments are the same tensor");
     step.typed(gradient, DType::f32), step.in_layout(gradient, layout_partial()), step.same_shape(gradient, weight);
 }
 

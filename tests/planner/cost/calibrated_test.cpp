@@ -123,7 +123,7 @@ TEST(CalibratedStep, ReduceScatterHasItsOwnLink) {
 Schedule product(bool overlap, std::int64_t panel_columns = 0, std::int64_t width = 8) {
     Schedule s{{4, 1, 1},
                {},
-               {{"A^T", Role::adjacency, DType::f32, 400, 400, {Axes::parse("x"), Axes::parse("z"), {}}, 0, true},
+               {{"A^T", Role::adjacency, DType::f32, 400, 400, {Axes::parse("x"), Axes::parse("z"), {}}, true},
                 dense("a", 400, width, layout_c()),
                 dense("b", 400, width, layout_c())},
                {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};

@@ -50,7 +50,7 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
         const Layout matrix{Axes::parse("x"), Axes::parse("z"), {}};
         const Schedule s{{4, 1, 1},
                          {},
-                         {{"A^T", Role::adjacency, DType::f32, 400, 400, matrix, 0, true},
+                         {{"A^T", Role::adjacency, DType::f32, 400, 400, matrix, true},
                           {"a", Role::transient, DType::f32, 400, 8, layout_c()},
                           {"b", Role::transient, DType::f32, 400, 8, layout_c()}},
                          {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
@@ -169,7 +169,7 @@ TEST(SparseImbalance, IsTheBusiestRankOverTheMean) {
     const auto on = [&](int ranks) {
         return Schedule{{ranks, 1, 1},
                         {},
-                        {{"A^T", Role::adjacency, DType::f32, 8, 8, rows, 0, true},
+                        {{"A^T", Role::adjacency, DType::f32, 8, 8, rows, true},
                          {"a", Role::transient, DType::f32, 8, 3, layout_c()},
                          {"b", Role::transient, DType::f32, 8, 3, layout_c()}},
                         {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, false}}}};

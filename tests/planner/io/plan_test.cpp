@@ -156,7 +156,7 @@ TEST(Plan, AlternativesAreValidated) {
 
 TEST(Plan, HasTheKeysScriptsRelyOn) {
     const json plan = sample_json();
-    EXPECT_EQ(plan["schema"], "gnnplan.plan/2");
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/3");
     EXPECT_EQ(plan["configuration"], json::parse(R"({"id": 0, "scheme": "rdm", "grid": [2, 2, 1], "replication": 2,
         "forward": "S", "backward": "S", "kept": ["T1"], "exchange": "panels", "overlap": false, "permutation": true,
         "exact": true, "constant_input": false, "operands": "T", "cached_aggregation": false,
@@ -168,8 +168,13 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(plan["candidates"][1]["configuration"]["operands"], "G");
     EXPECT_EQ(plan["candidates"][1]["configuration"]["id"], nullptr);
     EXPECT_EQ(plan["schedule"]["tensors"][10], json::parse(R"({"name": "T.c", "role": "transient", "dtype": "f32",
-        "rows": 7, "columns": 3, "layout": {"rows": "xz", "columns": "y", "partial": ""}, "layer": 0, "transposed": false,
-        "splits": 1, "factored": false, "panel_columns": 0, "structure": null})"));
+        "rows": 7, "columns": 3, "layout": {"rows": "xz", "columns": "y", "partial": ""}, "transposed": false,
+        "splits": 1, "factored": false, "panel_columns": 0, "structure": null, "space": "vertices",
+        "column_space": null, "parameter": null})"));
+    EXPECT_EQ(plan["schedule"]["spaces"], json::parse(R"([{"name": "vertices", "rows": 7, "needed_of": 0},
+                              {"name": "needed.1", "rows": 7, "needed_of": 1}])"));
+    EXPECT_EQ(plan["schedule"]["parameters"][0], json::parse(R"({"name": "layers.1.weight", "symbol": "W1",
+        "shape": [3, 2], "init": "glorot", "decays": true})"));
     EXPECT_EQ(plan["schedule"]["steps"][5], json::parse(R"({"name": "forward.activate", "kind": "map", "phase": "epoch",
         "op": "activate", "tensor": "Z", "operand": "b1", "out": null, "layer": 2, "relu": true, "dropout": true,
         "vertices": "vertices", "origin": {"pass": "forward", "layer": 0, "op": "input"}})"));
@@ -232,8 +237,9 @@ TEST(Plan, TopLevelIsTheFirstCandidate) {
 }
 
 TEST(Plan, SchemaIsNamed) {
-    expect_refused(R"({"schema": "gnnplan.plan/3"})",
-                   "schema: unknown version \"gnnplan.plan/3\" (this program reads gnnplan.plan/2 and gnnplan.plan/1)");
+    expect_refused(R"({"schema": "gnnplan.plan/4"})",
+                   "schema: unknown version \"gnnplan.plan/4\" (this program reads gnnplan.plan/3, gnnplan.plan/2 and "
+                   "gnnplan.plan/1)");
     expect_refused(R"({"schema": "gnnplan.run/1"})", "plan.json is a run report: gnnplan explain --analyze plan.json");
     expect_refused(R"({"schema": "other/1"})", "schema: unknown schema \"other/1\"");
     expect_refused(R"({"schema": 1})", "schema: expected a string");
@@ -314,6 +320,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"replace", "/schedule/steps/2/phase", "\"x\"",
                 "schedule.steps[2].phase: expected one of setup, epoch, evaluation"},
         Refusal{"replace", "/schedule/steps/2/in", "\"Q\"", "schedule.steps[2].in: there is no tensor \"Q\""},
+        Refusal{"replace", "/schedule/tensors/2/space", "\"mars\"",
+                "schedule.tensors[2].space: there is no \"mars\" in the schedule"},
         Refusal{"replace", "/schedule/steps/2/in", "null", "schedule.steps[2].in: expected a string"},
         Refusal{"replace", "/schedule/steps/1/out", "3", "schedule.steps[1].out: expected a string"},
         Refusal{"replace", "/predicted/step_seconds/1", "null", "predicted.step_seconds[1]: expected a number"},
@@ -361,6 +369,13 @@ TEST(Plan, MeaningIsValidated) {
     refused("/configuration/forward", "SS", "plan.json: candidates[0].configuration");
     refused("/schedule/tensors/12/columns", 5, "plan.json: step forward.gemm: operand shapes do not fit");
     refused("/schedule/numbering/loss_layers", 2, "numbering.loss_layers: must be 0 or the number of layers");
+    refused("/schedule/spaces/0/rows", 8, "its size is not that of its space");
+    refused("/schedule/spaces/1/needed_of", 2, "'needed.1' is of rows that the numbering does not put first");
+    refused("/schedule/spaces/0/needed_of", 1, "all vertices must come first");
+    refused("/schedule/tensors/9/space", "needed.1", "operands are about different rows");
+    refused("/schedule/parameters/0/shape", {2, 3}, "its shape is not that of its parameter");
+    refused("/schedule/parameters/0/shape", {1, 3, 2}, "its shape must be one or two extents");
+    refused("/schedule/tensors/5/parameter", nullptr, "it is no parameter of the model");
     refused("/schedule/numbering/parts", 5000, "numbering.parts: must be 0..1024");
     refused("/predicted/step_seconds", {1, 2}, "plan.json: candidates[0].predicted.step_seconds");
     json document = sample_json();

@@ -9,11 +9,22 @@ public:
     Builder() {
         schedule_.grid = {2, 2, 1};
         schedule_.numbering = {1, 2, true, 9};
+        schedule_.spaces = {{"vertices", 7, 0}, {"needed.1", 7, 1}};
     }
 
     TensorId tensor(const std::string& name, Role role, DType dtype, std::int64_t rows, std::int64_t columns,
-                    Layout layout, int layer = 0) {
-        schedule_.tensors.push_back({name, role, dtype, rows, columns, layout, layer, name.starts_with("AT")});
+                    Layout layout) {
+        Tensor tensor{name, role, dtype, rows, columns, layout, name.starts_with("AT")};
+        if (role == Role::weight || role == Role::bias) {
+            tensor.parameter = static_cast<int>(schedule_.parameters.size());
+            const bool vector = role == Role::bias;
+            schedule_.parameters.push_back({vector ? "layers.1.bias" : "layers.1.weight", name,
+                                            vector ? std::vector{columns} : std::vector{rows, columns},
+                                            vector ? Init::zeros : Init::glorot, !vector});
+        }
+        if (rows == 7) tensor.space = 0;
+        if (role == Role::adjacency) tensor.column_space = 0;
+        schedule_.tensors.push_back(std::move(tensor));
         return static_cast<TensorId>(schedule_.tensors.size() - 1);
     }
     TensorId dense(const std::string& name, std::int64_t columns, Layout layout) {
@@ -49,10 +60,10 @@ Schedule sample_schedule() {
     const TensorId h0 = b.tensor("H0", Role::features, DType::f32, 7, 3, layout_c());
     const TensorId labels = b.tensor("labels", Role::labels, DType::i32, 7, 1, layout_r());
     const TensorId subset = b.tensor("subset", Role::subset, DType::u8, 7, 1, layout_r());
-    const TensorId w = b.tensor("W1", Role::weight, DType::f32, 3, 2, layout_replicated(), 1);
-    const TensorId bias = b.tensor("b1", Role::bias, DType::f32, 1, 2, layout_replicated(), 1);
-    const TensorId m1 = b.tensor("W1.m1", Role::moment, DType::f32, 3, 2, layout_replicated(), 1);
-    const TensorId m2 = b.tensor("W1.m2", Role::moment, DType::f32, 3, 2, layout_replicated(), 1);
+    const TensorId w = b.tensor("W1", Role::weight, DType::f32, 3, 2, layout_replicated());
+    const TensorId bias = b.tensor("b1", Role::bias, DType::f32, 1, 2, layout_replicated());
+    const TensorId m1 = b.tensor("W1.m1", Role::moment, DType::f32, 3, 2, layout_replicated());
+    const TensorId m2 = b.tensor("W1.m2", Role::moment, DType::f32, 3, 2, layout_replicated());
     const TensorId x = b.dense("X", 3, layout_c());
     const TensorId t_c = b.dense("T.c", 3, layout_c());
     const TensorId t_r = b.dense("T.r", 3, layout_r());
@@ -84,7 +95,7 @@ Schedule sample_schedule() {
     b.step("backward.gemm", Phase::epoch, GemmStep{z, w, u, true});
     b.step("backward.redistribute", Phase::epoch, RedistributeStep{u, u_c});
     b.step("backward.spmm", Phase::epoch, SpmmStep{a, u_c, g, Exchange::panels, false});
-    b.step("update", Phase::epoch, UpdateStep{w, dw, m1, m2});
+    b.step("update", Phase::epoch, UpdateStep{w, dw, m1, m2, Optimiser::adam, true});
     b.step("evaluation.spmm", Phase::evaluation, SpmmStep{at, h0, t_c, Exchange::panels, false});
     b.step("evaluation.redistribute", Phase::evaluation, RedistributeStep{t_c, t_r});
     b.step("evaluation.gemm", Phase::evaluation, GemmStep{t_r, w, z, false});
@@ -200,7 +211,7 @@ RunReport sample_report() {
     report.tool_version = "0.1.0";
     report.command_line = "gnnrun plan.json";
     report.seed = ~std::uint64_t{0};
-    report.settings = {200, 0.01, 5e-4, false, 0.5, 0.25, "row", true, 10, "w.safetensors"};
+    report.settings = {200, 0.01, 5e-4, false, Optimiser::adam, 0, 0.5, 0.25, "row", true, 10, "w.safetensors"};
     report.ranks = 4;
     report.threads = 2;
     report.communicator = "threads";

@@ -204,7 +204,7 @@ TEST(Memory, StagingHoldsAPackedPanel) {
     const auto staged = [](std::int64_t panel_columns, std::int64_t width, bool overlap, bool bf16 = false) {
         Schedule s{{1, 1, 1},
                    {},
-                   {{"A^T", Role::adjacency, DType::f32, 101, 101, {Axes::parse("x"), Axes::parse("z"), {}}, 0, true},
+                   {{"A^T", Role::adjacency, DType::f32, 101, 101, {Axes::parse("x"), Axes::parse("z"), {}}, true},
                     {"a", Role::transient, DType::f32, 101, width, layout_c()},
                     {"b", Role::transient, DType::f32, 101, width, layout_c()}},
                    {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap, bf16}}}};

@@ -23,7 +23,7 @@ struct Case {
 };
 
 Tensor matrix_of(std::int64_t columns, const char* axes) {
-    return {"A^T", Role::adjacency, DType::f32, 7, columns, {Axes::parse("x"), Axes::parse(axes), {}}, 0, true};
+    return {"A^T", Role::adjacency, DType::f32, 7, columns, {Axes::parse("x"), Axes::parse(axes), {}}, true};
 }
 
 // The three ways to lay out the contraction side on every grid that can have them; more ranks than columns, too.

@@ -91,7 +91,7 @@ TEST(Traffic, PanelBroadcastsReachEveryOtherRankOfTheColumn) {
     for (const Grid& grid : {Grid{4, 1, 1}, Grid{3, 2, 1}, Grid{1, 4, 1}}) {
         const Layout adjacency{Axes::parse("x"), Axes::parse("z"), {}};
         const Schedule s = one_step(grid,
-                                    {{"A^T", Role::adjacency, DType::f32, 11, 11, adjacency, 0, true},
+                                    {{"A^T", Role::adjacency, DType::f32, 11, 11, adjacency, true},
                                      {"a", Role::transient, DType::f32, 11, 5, layout_c()},
                                      {"b", Role::transient, DType::f32, 11, 5, layout_c()}},
                                     SpmmStep{0, 1, 2, grid.x > 1 ? Exchange::panels : Exchange::none, false});

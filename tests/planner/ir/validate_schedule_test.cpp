@@ -128,6 +128,8 @@ const Alteration alterations[] = {
              return;
          }
      }},
+    {"SGD with Adam's moments", [](Schedule& s) { first<UpdateStep>(s).rule = Optimiser::sgd; }},
+    {"Adam without a moment", [](Schedule& s) { first<UpdateStep>(s).moment2.reset(); }},
     {"one moment for two", [](Schedule& s) { first<UpdateStep>(s).moment2 = first<UpdateStep>(s).moment1; }},
 };
 

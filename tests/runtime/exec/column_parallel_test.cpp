@@ -42,7 +42,7 @@ TEST_P(ColumnParallel, GemmMultipliesByItsColumnsOfTheWeight) {
                 Schedule schedule;
                 schedule.grid = grid;
                 add(schedule, "T1.F", Role::transient, DType::f32, 17, 3, layout_f());
-                add(schedule, "W1", Role::weight, DType::f32, 3, width, layout_replicated(), 1);
+                add(schedule, "W1", Role::weight, DType::f32, 3, width, layout_replicated());
                 add(schedule, "Z1.C", Role::transient, DType::f32, 17, width, layout_c());
                 add_step(schedule, "gemm", GemmStep{0, 1, 2, false});
                 return schedule;

@@ -27,7 +27,7 @@ TEST_P(Dense, GemmMultipliesRowsByTheWeightOrItsTranspose) {
     Schedule schedule;
     schedule.grid = {1, GetParam(), 1};
     const TensorId in = add(schedule, "H", Role::transient, DType::f32, rows, 3, layout_r());
-    const TensorId weight = add(schedule, "W1", Role::weight, DType::f32, 3, 4, layout_replicated(), 1);
+    const TensorId weight = add(schedule, "W1", Role::weight, DType::f32, 3, 4, layout_replicated());
     const TensorId out = add(schedule, "B", Role::transient, DType::f32, rows, 4, layout_r());
     const TensorId back = add(schedule, "U", Role::transient, DType::f32, rows, 3, layout_r());
     add_step(schedule, "gemm", GemmStep{in, weight, out, false});
@@ -112,17 +112,18 @@ TEST_P(Dense, LossAndScoresCountTheRightVertices) {
     });
 }
 
-TEST(Update, DecaysTheFirstLayersWeightOrAllWeightsButNeverBiases) {
+TEST(Update, DecaysWhatThePlanSaysOrAllWeightsButNoOtherBiases) {
     Schedule schedule;
     for (const int layer : {1, 2}) {
         const std::string l = std::to_string(layer);
         for (const Role role : {Role::weight, Role::bias}) {
             const std::string name = (role == Role::weight ? "W" : "b") + l;
-            const TensorId weight = add(schedule, name, role, DType::f32, 1, 3, layout_replicated(), layer);
+            const TensorId weight = add(schedule, name, role, DType::f32, 1, 3, layout_replicated());
             const TensorId g = add(schedule, "grad." + name, Role::transient, DType::f32, 1, 3, layout_partial());
-            const TensorId m1 = add(schedule, name + ".m1", Role::moment, DType::f32, 1, 3, layout_replicated(), layer);
-            const TensorId m2 = add(schedule, name + ".m2", Role::moment, DType::f32, 1, 3, layout_replicated(), layer);
-            add_step(schedule, "update." + name, UpdateStep{weight, g, m1, m2});
+            const TensorId m1 = add(schedule, name + ".m1", Role::moment, DType::f32, 1, 3, layout_replicated());
+            const TensorId m2 = add(schedule, name + ".m2", Role::moment, DType::f32, 1, 3, layout_replicated());
+            add_step(schedule, "update." + name,
+                     UpdateStep{weight, g, m1, m2, Optimiser::adam, layer == 1 && role == Role::weight});
         }
     }
     const data::Graph graph = testing::ring_graph(3);
@@ -131,7 +132,7 @@ TEST(Update, DecaysTheFirstLayersWeightOrAllWeightsButNeverBiases) {
         comm::run_ranks(1, [&](comm::Communicator& comm) {
             testing::Rank rank(schedule, graph, comm);
             PassSettings settings;
-            settings.adam.weight_decay = 0.1F;
+            settings.update.weight_decay = 0.1F;
             settings.decay_all = decay_all;
             for (std::size_t step = 0; step < 4; ++step) {
                 const auto weight = static_cast<TensorId>(4 * step);

@@ -43,8 +43,13 @@ inline std::vector<Grid> all_grids_of(int ranks) {
 inline Layout matrix_layout(const std::string& columns) { return {Axes::parse("x"), Axes::parse(columns), {}}; }
 
 inline TensorId add(Schedule& schedule, const std::string& name, Role role, DType dtype, std::int64_t rows,
-                    std::int64_t columns, const Layout& layout, int layer = 0) {
-    schedule.tensors.push_back({name, role, dtype, rows, columns, layout, layer, role == Role::adjacency});
+                    std::int64_t columns, const Layout& layout) {
+    Tensor tensor{name, role, dtype, rows, columns, layout, role == Role::adjacency};
+    if (role == Role::weight || role == Role::bias) {
+        tensor.parameter = static_cast<int>(schedule.parameters.size());
+        schedule.parameters.push_back({name, name, {rows, columns}, role == Role::bias ? Init::zeros : Init::glorot});
+    }
+    schedule.tensors.push_back(std::move(tensor));
     return static_cast<TensorId>(schedule.tensors.size()) - 1;
 }
 

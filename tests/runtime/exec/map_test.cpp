@@ -63,7 +63,7 @@ TEST_P(Map, ActivateAddsTheBiasOfItsColumnsAndCutsAtZero) {
     on_every_grid(
         [](Schedule& schedule, const Layout& layout) {
             const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
-            const TensorId b = add(schedule, "b1", Role::bias, DType::f32, 1, columns, layout_replicated(), 1);
+            const TensorId b = add(schedule, "b1", Role::bias, DType::f32, 1, columns, layout_replicated());
             add_step(schedule, "activate", MapStep{MapOp::activate, z, b, {}, 2, true, false});
             add_step(schedule, "linear", MapStep{MapOp::activate, z, b, {}, 2, false, false});
         },

@@ -31,11 +31,11 @@ Schedule small_schedule(const Grid& grid, std::int64_t vertices) {
     const TensorId matrix =
         add(schedule, "A^T", Role::adjacency, DType::f32, vertices, vertices, testing::matrix_layout("z"));
     const TensorId h = add(schedule, "H0.C", Role::features, DType::f32, vertices, 5, layout_c());
-    const TensorId w = add(schedule, "W1", Role::weight, DType::f32, 5, 3, layout_replicated(), 1);
+    const TensorId w = add(schedule, "W1", Role::weight, DType::f32, 5, 3, layout_replicated());
     const TensorId t = add(schedule, "T1.C", Role::transient, DType::f32, vertices, 5, layout_c());
     const TensorId rows = add(schedule, "T1.R", Role::transient, DType::f32, vertices, 5, layout_r());
     const TensorId z = add(schedule, "Z1.R", Role::transient, DType::f32, vertices, 3, layout_r());
-    add(schedule, "W1.m1", Role::moment, DType::f32, 5, 3, layout_replicated(), 1);
+    add(schedule, "W1.m1", Role::moment, DType::f32, 5, 3, layout_replicated());
     add(schedule, "labels", Role::labels, DType::i32, vertices, 1, layout_r());
     add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none, false});
     add_step(schedule, "redistribute", RedistributeStep{t, rows});

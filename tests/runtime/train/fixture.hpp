@@ -42,7 +42,7 @@ inline Machine some_machine() {
 }
 
 inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bias, int ranks,
-                      const std::vector<Choice>& choices) {
+                      const std::vector<Choice>& choices, Optimiser optimiser = Optimiser::adam) {
     const std::vector<std::int64_t> widths = {dataset.features(), hidden, dataset.classes()};
     const exec::GraphCounts counts(dataset.graph());
     Plan plan;
@@ -54,6 +54,8 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
     plan.problem.graph.nonzeros = dataset.nonzeros();
     plan.problem.graph.symmetric = dataset.graph().symmetric;
     plan.fingerprints.graph = dataset.fingerprint();
+    plan.problem.run.optimiser = optimiser;
+    plan.problem.run.momentum = optimiser == Optimiser::momentum ? 0.5 : 0;
     const SiteGraph model = sites_of(models::gcn(widths, bias));
     const auto orders = enumerate::all_orders(2);
     for (const Choice& choice : choices) {
@@ -67,7 +69,9 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         configuration.operands = enumerate::paper_operands(pair.forward, pair.backward, widths);
         configuration.constant_input = choice.constant_input;
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
-        candidate.schedule = lower::lower(model, configuration, {dataset.vertices(), dataset.graph().symmetric, {}, 0});
+        lower::GraphShape shape{dataset.vertices(), dataset.graph().symmetric, {}, 0};
+        shape.optimiser = optimiser;
+        candidate.schedule = lower::lower(model, configuration, shape);
         candidate.predicted = cost::predict(candidate.schedule, counts, plan.machine);
     }
     validate(plan);

@@ -204,6 +204,27 @@ TEST_F(Gnnrun, SettingsAreInTheReport) {
     EXPECT_EQ(settings.patience, 7);
 }
 
+// What the optimiser remembers of every weight is in the plan, so the plan says which it is.
+TEST_F(Gnnrun, TheOptimiserIsThePlans) {
+    save(testing::make_plan(dataset_, 4, true, 1, {{1, 10}}, Optimiser::momentum), "sgd.json");
+    const std::string run = "@sgd.json --data @graph --epochs 3 --checkpoint @kept --report @run.json ";
+    ASSERT_EQ(gnnrun(run).code, 0);
+    EXPECT_EQ(report("run.json").settings.value().optimiser, Optimiser::momentum);
+    EXPECT_EQ(report("run.json").settings.value().momentum, 0.5);
+    const double loss = report("run.json").epochs.back().loss;
+    ASSERT_EQ(gnnrun(run + "--momentum 0.9").code, 0);
+    EXPECT_EQ(report("run.json").settings.value().momentum, 0.9);
+    EXPECT_NE(report("run.json").epochs.back().loss, loss);
+    for (const char* other : {"--optimizer adam", "--momentum 0"}) {
+        const Outcome refused = gnnrun(run + other);
+        EXPECT_EQ(refused.code, 78) << other;
+        EXPECT_THAT(refused.output, HasSubstr("the plan was made for momentum"));
+        EXPECT_THAT(refused.output, HasSubstr("plan again with --optimizer"));
+    }
+    EXPECT_EQ(gnnrun(run + "--optimizer adam --momentum 0.5").code, 64);
+    EXPECT_EQ(gnnrun(run + "--optimizer adagrad").code, 64);
+}
+
 TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
     save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}, {1, 6, true}, {1, 9}}), "mixed.json");
     const std::string run = "@mixed.json --data @graph --epochs 2 --autotune 0 ";

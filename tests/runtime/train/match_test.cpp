@@ -110,19 +110,12 @@ TEST_F(Match, PredictionsLeaveOutDropoutThatIsNotAskedFor) {
 // Candidates that compute only the rows of the loss were made for so many of them.
 class PrunedRows : public ::testing::Test {
 protected:
-    // A 2-layer schedule that computes `rows` of H^1 and H^2 instead of all.
-    Candidate pruned(std::int64_t rows_of_1, std::int64_t rows_of_2, bool transposed = true) const {
-        const std::int64_t n = dataset_.vertices();
+    // A schedule of two layers that computes so many rows of H^1 and H^2 instead of all.
+    Candidate pruned(std::int64_t rows_of_1, std::int64_t rows_of_2) const {
         Candidate candidate;
         candidate.schedule.numbering.loss_layers = 2;
-        const auto add = [&](std::int64_t rows, std::int64_t columns) {
-            if (!transposed) std::swap(rows, columns);
-            const std::string name = "A." + std::to_string(rows) + "x" + std::to_string(columns);
-            candidate.schedule.tensors.push_back({name, Role::adjacency, DType::f32, rows, columns, {}, 0, transposed});
-        };
-        add(n, n);  // of the evaluation
-        add(rows_of_1, n);
-        add(rows_of_2, rows_of_1);
+        candidate.schedule.spaces = {
+            {"vertices", dataset_.vertices(), 0}, {"needed.1", rows_of_1, 1}, {"needed.2", rows_of_2, 2}};
         return candidate;
     }
     std::vector<int> usable(std::vector<Candidate> candidates) const {
@@ -138,21 +131,16 @@ protected:
 TEST_F(PrunedRows, AreThoseOfThisGraph) {
     ASSERT_LT(rows_[2], rows_[1]);
     ASSERT_LT(rows_[1], rows_[0]);
-    for (const bool transposed : {true, false}) {
-        EXPECT_EQ(usable({pruned(rows_[1], rows_[2], transposed)}), std::vector<int>{0});
-        EXPECT_EQ(usable({pruned(dataset_.vertices(), rows_[2], transposed)}),
-                  std::vector<int>{0});  // more than the loss needs
-    }
+    EXPECT_EQ(usable({pruned(rows_[1], rows_[2])}), std::vector<int>{0});
 }
 
 TEST_F(PrunedRows, OfAnEstimateAreSkipped) {
     const Candidate real = pruned(rows_[1], rows_[2]);
-    for (const bool transposed : {true, false}) {
-        EXPECT_EQ(usable({pruned(rows_[1] - 1, rows_[2], transposed), real}), std::vector<int>{1});
-        EXPECT_EQ(usable({pruned(rows_[1], rows_[2] + 1, transposed), real}), std::vector<int>{1});
-        // Each is a number of rows that some layer needs, but not this one.
-        EXPECT_EQ(usable({pruned(rows_[2], rows_[2], transposed), real}), std::vector<int>{1});
-    }
+    EXPECT_EQ(usable({pruned(rows_[1] - 1, rows_[2]), real}), std::vector<int>{1});
+    EXPECT_EQ(usable({pruned(rows_[1], rows_[2] + 1), real}), std::vector<int>{1});
+    EXPECT_EQ(usable({pruned(dataset_.vertices(), rows_[2]), real}), std::vector<int>{1});
+    // Each is a number of rows that some layer needs, but not this one.
+    EXPECT_EQ(usable({pruned(rows_[2], rows_[2]), real}), std::vector<int>{1});
 }
 
 TEST_F(PrunedRows, OfAnEstimateAreRefusedWhenThereIsNothingElse) {

@@ -78,7 +78,9 @@ struct RunSettings {
     double learning_rate = 0;
     double weight_decay = 0;
     bool decay_all = false;  // the weights of all layers decay, not only the first's
-    double dropout = 0;      // on the inputs of layers after the first
+    Optimiser optimiser = Optimiser::adam;
+    double momentum = 0;
+    double dropout = 0;  // on the inputs of layers after the first
     double input_dropout = 0;
     std::string feature_norm;                  // "none" or "row"
     bool keep_best = false;                    // the weights kept are those of the best validation accuracy

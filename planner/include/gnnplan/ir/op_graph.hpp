@@ -25,12 +25,16 @@ enum class Init : std::uint8_t {
 
 // A matrix that training changes. It stands whole on every rank.
 struct Parameter {
-    std::string name;       // in files of weights, e.g. "layers.1.weight"
-    std::string symbol;     // in schedules and their steps, e.g. "W1"
-    std::int64_t rows = 0;  // 1 of a vector
-    std::int64_t columns = 0;
+    std::string name;                 // in files of weights, e.g. "layers.1.weight"
+    std::string symbol;               // in schedules and their steps, e.g. "W1"
+    std::vector<std::int64_t> shape;  // rows and columns; of a vector its length
     Init init = Init::glorot;
     bool decays = false;  // whether weight decay applies to it unless a run says otherwise
+
+    // As a matrix: a vector is one row.
+    std::int64_t rows() const { return shape.size() == 1 ? 1 : shape.front(); }
+    std::int64_t columns() const { return shape.back(); }
+    bool operator==(const Parameter&) const = default;
 };
 
 struct Op {

@@ -52,6 +52,9 @@ struct RunRecord {
     std::optional<double> input_dropout;     // on the features, in place of `dropout`
     std::optional<std::int64_t> eval_every;  // epochs between evaluations, 0: never; unset: automatic_eval_every()
 
+    Optimiser optimiser = Optimiser::adam;
+    double momentum = 0;  // of Optimiser::momentum, and 0 else
+
     // Whether features are dropped while training; unset: the plan was made for either.
     std::optional<bool> drops_features() const;
     bool operator==(const RunRecord&) const = default;

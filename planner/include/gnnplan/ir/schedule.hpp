@@ -38,11 +38,22 @@ struct Step {
     Origin origin{};
 };
 
+// What the rows of tensors are: all vertices, or those that the loss needs of a layer's result. Rows of every space are
+// the first ones in the schedule's numbering.
+struct Space {
+    std::string name;  // "vertices", "needed.2"
+    std::int64_t rows = 0;
+    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices
+    bool operator==(const Space&) const = default;
+};
+
 struct Schedule {
     Grid grid;
     Numbering numbering;  // of the vertices: rows of all tensors count in it
     std::vector<Tensor> tensors;
-    std::vector<Step> steps;  // in execution order within each phase
+    std::vector<Step> steps;                 // in execution order within each phase
+    std::vector<Space> spaces = {};          // all vertices first
+    std::vector<Parameter> parameters = {};  // of the model, in its order
 };
 
 inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {

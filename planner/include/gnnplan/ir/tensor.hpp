@@ -47,11 +47,14 @@ struct Tensor {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     Layout layout;
-    int layer = 0;            // of weights, biases and moments: the layer they belong to
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
     Storage storage{};        // of adjacency
     // Another adjacency, its transpose, that has the same pattern: both use its nonzeros, each with its own scales.
     std::optional<TensorId> structure{};
+    // What the rows are, and of an adjacency the columns: indices into Schedule::spaces; none of parameters and sums.
+    std::optional<int> space{};
+    std::optional<int> column_space{};
+    std::optional<int> parameter{};  // of weights and biases: index into Schedule::parameters
 };
 
 }  // namespace gnnplan

@@ -1,0 +1,62 @@
+// One step of each optimiser on a run of elements: the rules of gnnplan/base/optimiser.hpp. Included by the oracle and
+// by one source file per instruction set, whose linkage rules (kernels/cpu/vector_body.hpp) hold here too.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/table.hpp"
+
+namespace gnnplan::kernels {
+namespace {
+
+template <class T>
+T root(T x) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+        return __builtin_sqrtf(x);
+    } else {
+        return __builtin_sqrt(x);
+    }
+}
+
+template <class T>
+void adam(T* __restrict w, const T* __restrict gradient, T* __restrict m1, T* __restrict m2, std::int64_t n,
+          const UpdateSettings& settings, Corrections<T> correction) {
+    const UpdateSettings s = settings;
+    const T beta1 = s.beta1;
+    const T beta2 = s.beta2;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const T g = gradient[i] + s.weight_decay * w[i];
+        m1[i] = beta1 * m1[i] + (1 - beta1) * g;
+        m2[i] = beta2 * m2[i] + (1 - beta2) * g * g;
+        w[i] -= s.learning_rate * (m1[i] * correction.first) / (root(m2[i] * correction.second) + s.epsilon);
+    }
+}
+
+template <class T>
+void sgd(T* __restrict w, const T* __restrict gradient, std::int64_t n, const UpdateSettings& settings) {
+    const UpdateSettings s = settings;
+    for (std::int64_t i = 0; i < n; ++i) w[i] -= s.learning_rate * (gradient[i] + s.weight_decay * w[i]);
+}
+
+template <class T>
+void momentum(T* __restrict w, const T* __restrict gradient, T* __restrict m, std::int64_t n,
+              const UpdateSettings& settings) {
+    const UpdateSettings s = settings;
+    for (std::int64_t i = 0; i < n; ++i) {
+        m[i] = s.momentum * m[i] + (gradient[i] + s.weight_decay * w[i]);
+        w[i] -= s.learning_rate * m[i];
+    }
+}
+
+template <class T>
+void update_elements(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std::int64_t n,
+                     const UpdateSettings& settings, Corrections<T> correction) {
+    switch (rule) {
+        case Optimiser::adam: return adam(w, gradient, m1, m2, n, settings, correction);
+        case Optimiser::sgd: return sgd(w, gradient, n, settings);
+        case Optimiser::momentum: return momentum(w, gradient, m1, n, settings);
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::kernels
