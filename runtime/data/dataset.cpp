@@ -1,11 +1,11 @@
 #include "runtime/data/dataset.hpp"
 
-#include "runtime/data/detect.hpp"
-#include "runtime/data/fingerprint.hpp"
-#include "runtime/data/generated.hpp"
-#include "runtime/data/npz_dataset.hpp"
-#include "runtime/data/ogb.hpp"
-#include "runtime/data/supervision.hpp"
+#include "runtime/generate/generated.hpp"
+#include "runtime/graph/fingerprint.hpp"
+#include "runtime/read/detect.hpp"
+#include "runtime/read/npz_dataset.hpp"
+#include "runtime/read/ogb.hpp"
+#include "runtime/read/supervision.hpp"
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>

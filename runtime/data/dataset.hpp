@@ -1,11 +1,12 @@
 // A data set: graph, labels, split, and features that are read when a rank asks for its block of them.
 #pragma once
 
-#include "runtime/data/csr.hpp"
-#include "runtime/data/features.hpp"
-#include "runtime/data/order.hpp"
-#include "runtime/data/parsed_graph.hpp"
 #include "runtime/data/report.hpp"
+#include "runtime/graph/csr.hpp"
+#include "runtime/graph/features.hpp"
+#include "runtime/graph/order.hpp"
+#include "runtime/graph/subset.hpp"
+#include "runtime/read/parsed_graph.hpp"
 
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/plan.hpp>
@@ -23,9 +24,6 @@ enum class FeatureNorm : std::uint8_t {
     none,
     row,  // each row divided by the sum of its absolute values, where that is not 0
 };
-
-// Values of Dataset::subset().
-enum Subset : std::uint8_t { train = 0, valid = 1, test = 2, unused = 255 };
 
 class Dataset;
 

@@ -1,10 +1,10 @@
 #include "tools/gnnplan/calibrate_step.hpp"
 
 #include "planner/catalog/machines.hpp"
+#include "runtime/blocks/graph_counts.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/data/dataset.hpp"
-#include "runtime/data/generate.hpp"
-#include "runtime/data/graph_counts.hpp"
+#include "runtime/generate/generate.hpp"
 #include "runtime/train/train.hpp"
 
 #include <gnnplan/models.hpp>

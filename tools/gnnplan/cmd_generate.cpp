@@ -1,7 +1,7 @@
 // gnnplan graph generate: synthetic graphs.
 #include "planner/io/files.hpp"
-#include "runtime/data/generate.hpp"
-#include "runtime/data/generated.hpp"
+#include "runtime/generate/generate.hpp"
+#include "runtime/generate/generated.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/command.hpp"

@@ -6,7 +6,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
 #include "planner/io/parse.hpp"
-#include "runtime/data/graph_counts.hpp"
+#include "runtime/blocks/graph_counts.hpp"
 #include "tools/common/format.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/streams.hpp"

@@ -1,6 +1,6 @@
 #include "tools/gnnrun/agreement.hpp"
 
-#include "runtime/data/fingerprint.hpp"
+#include "runtime/graph/fingerprint.hpp"
 #include "tools/common/lines.hpp"
 #include "tools/common/version.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
-#include "runtime/data/fingerprint.hpp"
+#include "runtime/graph/fingerprint.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
