@@ -2,10 +2,7 @@
 
 #include "runtime/generate/generated.hpp"
 #include "runtime/graph/fingerprint.hpp"
-#include "runtime/read/detect.hpp"
-#include "runtime/read/npz_dataset.hpp"
-#include "runtime/read/ogb.hpp"
-#include "runtime/read/supervision.hpp"
+#include "runtime/read/readers.hpp"
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
@@ -51,23 +48,6 @@ Graph prepare(ParsedGraph parsed, const Preparation& preparation, LoadReport& re
     return graph;
 }
 
-std::unique_ptr<FeatureSource> open_features(const std::filesystem::path& path, GraphForm form, std::int64_t vertices) {
-    switch (form) {
-        case GraphForm::ogb_folder: return open_ogb_features(path, vertices);
-        case GraphForm::npz: return open_npz_features(path, vertices);
-        case GraphForm::matrix_market:
-        case GraphForm::edge_list: return nullptr;
-    }
-    return nullptr;
-}
-
-Supervision open_supervision(const std::filesystem::path& path, GraphForm form, const std::string& split,
-                             std::int64_t vertices) {
-    if (form == GraphForm::ogb_folder) return read_ogb_supervision(path, split, vertices);
-    if (!split.empty()) throw Error(ErrorCode::usage, "only OGB raw folders have named splits", path.string());
-    return form == GraphForm::npz ? read_npz_supervision(NpzArchive(path), vertices) : Supervision{};
-}
-
 // Features of the file, or generated ones; null when there are neither.
 std::unique_ptr<FeatureSource> choose_features(std::unique_ptr<FeatureSource> own, const DatasetOptions& options,
                                                LoadReport& report) {
@@ -108,8 +88,8 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
 
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {
     check_options(options);
-    const GraphForm form = detect_form(path);
-    ParsedGraph parsed = read_graph(path, form, options.index_base);
+    const Reader& reader = find_reader(path);
+    ParsedGraph parsed = read_graph(reader, path, options.index_base);
 
     Dataset dataset;
     LoadReport& report = dataset.report_;
@@ -126,8 +106,8 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     if (options.graph_only) return dataset;
 
     dataset.feature_norm_ = options.feature_norm;
-    dataset.features_ = choose_features(open_features(path, form, report.vertices), options, report);
-    Supervision supervision = open_supervision(path, form, options.split, report.vertices);
+    dataset.features_ = choose_features(open_features(reader, path, report.vertices), options, report);
+    Supervision supervision = read_supervision(reader, path, options.split, report.vertices);
     complete_supervision(supervision, dataset.features_.get(), options, report);
     if (!supervision.label.empty())
         dataset.classes_ = check_classes(supervision, options.generate_classes, report.path);

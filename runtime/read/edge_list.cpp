@@ -83,4 +83,11 @@ ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
     return graph;
 }
 
+bool is_edge_list(const Source& source) { return source.text(); }
+
+ParsedGraph read_edge_list(const std::filesystem::path& path, IndexBase index_base) {
+    TextReader reader(open_input(path));
+    return read_edge_list(reader, index_base);
+}
+
 }  // namespace gnnplan::data

@@ -88,4 +88,16 @@ ParsedGraph read_matrix_market(TextReader& reader) {
     return graph;
 }
 
+bool is_matrix_market(const Source& source) {
+    if (!source.text()) return false;
+    const std::string name = source.path.filename().string();
+    return source.head.starts_with("%%MatrixMarket") || source.head.starts_with("%%matrixmarket") ||
+           name.ends_with(".mtx") || name.ends_with(".mtx.gz");
+}
+
+ParsedGraph read_matrix_market(const std::filesystem::path& path, IndexBase /*index_base*/) {
+    TextReader reader(open_input(path));
+    return read_matrix_market(reader);
+}
+
 }  // namespace gnnplan::data

@@ -116,6 +116,14 @@ ParsedGraph read_scipy_csr(const NpzArchive& archive) {
 
 }  // namespace
 
+bool is_npz_file(const Source& source) {
+    return source.head.starts_with("PK\x03\x04") || source.head.starts_with("PK\x05\x06");
+}
+
+ParsedGraph read_npz_graph(const std::filesystem::path& path, IndexBase /*index_base*/) {
+    return read_npz_graph(NpzArchive(path));
+}
+
 ParsedGraph read_npz_graph(const NpzArchive& archive) {
     if (archive.has("edge_index")) return read_edge_index(archive);
     if (archive.has("indptr") && archive.has("indices") && archive.has("shape")) return read_scipy_csr(archive);

@@ -67,4 +67,9 @@ Supervision read_npz_supervision(const NpzArchive& archive, std::int64_t vertice
     return supervision;
 }
 
+Supervision read_npz_supervision(const std::filesystem::path& path, const std::string& split, std::int64_t vertices) {
+    refuse_split(split, path);
+    return read_npz_supervision(NpzArchive(path), vertices);
+}
+
 }  // namespace gnnplan::data

@@ -88,7 +88,9 @@ fs::path find_csv(const fs::path& folder, const std::string& name) {
     return {};
 }
 
-ParsedGraph read_ogb_graph(const fs::path& folder) {
+bool is_ogb_folder(const Source& source) { return source.folder && !find_csv(source.path / "raw", "edge.csv").empty(); }
+
+ParsedGraph read_ogb_graph(const fs::path& folder, IndexBase /*index_base*/) {
     const fs::path raw = folder / "raw";
     ParsedGraph graph;
     graph.format = "OGB raw folder";

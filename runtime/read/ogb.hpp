@@ -3,6 +3,7 @@
 
 #include "runtime/graph/features.hpp"
 #include "runtime/read/parsed_graph.hpp"
+#include "runtime/read/source.hpp"
 #include "runtime/read/supervision.hpp"
 
 #include <filesystem>
@@ -14,8 +15,11 @@ namespace gnnplan::data {
 // FOLDER/NAME.gz or FOLDER/NAME, whichever exists; empty when neither does.
 std::filesystem::path find_csv(const std::filesystem::path& folder, const std::string& name);
 
-// raw/edge.csv and raw/num-node-list.csv; raw/num-edge-list.csv, when it is there, must agree.
-ParsedGraph read_ogb_graph(const std::filesystem::path& folder);
+// True of folders with raw/edge.csv.
+bool is_ogb_folder(const Source& source);
+
+// raw/edge.csv and raw/num-node-list.csv; raw/num-edge-list.csv, when it is there, must agree. Ids count from 0.
+ParsedGraph read_ogb_graph(const std::filesystem::path& folder, IndexBase index_base);
 
 // raw/node-label.csv and split/NAME/{train,valid,test}.csv, both optional. An empty split name takes the only one there
 // is; throws ErrorCode::usage, naming them, when there are several, and ErrorCode::missing_input when `split` is not

@@ -57,6 +57,10 @@ void Supervision::assign(std::int64_t vertex, std::uint8_t subset_of_vertex, std
     slot = subset_of_vertex;
 }
 
+void refuse_split(const std::string& split, const std::filesystem::path& path) {
+    if (!split.empty()) throw Error(ErrorCode::usage, "only OGB raw folders have named splits", path.string());
+}
+
 std::int64_t check_classes(const Supervision& supervision, std::int64_t declared, const std::string& where) {
     std::int64_t largest = -1;
     for (std::size_t v = 0; v < supervision.label.size(); ++v) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct Supervision {
     // Puts a vertex into subset 0, 1 or 2. Each vertex is in one at most.
     void assign(std::int64_t vertex, std::uint8_t subset_of_vertex, std::int64_t vertices, const Fail& fail);
 };
+
+// Throws ErrorCode::usage when a split is named: for forms that have none by name.
+void refuse_split(const std::string& split, const std::filesystem::path& path);
 
 // Number of classes: the largest label + 1, or `declared` when that is not 0. Throws ErrorCode::data at `where` when a
 // training vertex has no label, when a label does not fit the declared number, or when labels leave such gaps that they
