@@ -175,4 +175,20 @@ std::function<void(std::int64_t, float*)> feature_rows(const GeneratedGraph& gra
     };
 }
 
+Arrays arrays_of(GeneratedGraph graph) {
+    Arrays arrays;
+    arrays.name = "generated";
+    arrays.vertices = graph.vertices;
+    arrays.features = graph.features;
+    arrays.feature.resize(at(checked_multiply(graph.vertices, graph.features)));
+    if (graph.features > 0) {
+        const auto fill = feature_rows(graph);
+        for (std::int64_t v = 0; v < graph.vertices; ++v) fill(v, arrays.feature.data() + v * graph.features);
+    }
+    arrays.edges = std::move(graph.edges);
+    arrays.label = std::move(graph.labels);
+    arrays.subset = std::move(graph.subset);
+    return arrays;
+}
+
 }  // namespace gnnplan::data

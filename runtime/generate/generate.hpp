@@ -1,6 +1,7 @@
 // Synthetic graphs, the same for the same seed on every machine.
 #pragma once
 
+#include "runtime/graph/arrays.hpp"
 #include "runtime/graph/edges.hpp"
 
 #include <cstdint>
@@ -55,6 +56,9 @@ GeneratedGraph generate_planted(const PlantedOptions& options);
 // The features of a planted partition: a function that writes the row of a vertex (graph.features floats). It refers to
 // the graph.
 std::function<void(std::int64_t vertex, float* out)> feature_rows(const GeneratedGraph& graph);
+
+// The graph as arrays, with the features that its file would have.
+Arrays arrays_of(GeneratedGraph graph);
 
 // Writes FILE.npz (edge_index, num_nodes; with features also x, y, train_idx, valid_idx, test_idx) when the path ends
 // in .npz, else an OGB raw folder. Both appear under their name only when complete. An existing file is replaced, an
