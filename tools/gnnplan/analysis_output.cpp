@@ -2,12 +2,12 @@
 
 #include "planner/io/enum_names.hpp"
 #include "planner/io/plan_keys.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/run_course.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/run_course.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "planner/io/document.hpp"
-#include "tools/gnnplan/analysis.hpp"
+#include "tools/advise/analysis.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 

@@ -3,13 +3,13 @@
 #include "planner/catalog/machines.hpp"
 #include "planner/io/machine.hpp"
 #include "planner/io/parse.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/gnnplan/calibration.hpp"
+#include "tools/advise/calibration.hpp"
+#include "tools/advise/problem.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 

@@ -2,11 +2,11 @@
 #include "planner/io/files.hpp"
 #include "runtime/generate/generate.hpp"
 #include "runtime/generate/generated.hpp"
-#include "tools/common/format.hpp"
+#include "tools/advise/problem.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/text/format.hpp"
 
 #include <fmt/format.h>
 

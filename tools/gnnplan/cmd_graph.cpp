@@ -1,11 +1,11 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
 #include "runtime/data/dataset.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/streams.hpp"
-#include "tools/gnnplan/calibration.hpp"
+#include "tools/advise/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/gnnplan/problem_flags.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
 
 #include <fmt/format.h>
 

@@ -7,13 +7,13 @@
 #include "planner/io/report.hpp"
 #include "planner/io/safetensors.hpp"
 #include "planner/io/schema.hpp"
-#include "tools/common/format.hpp"
+#include "tools/advise/problem.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
-#include "tools/common/streams.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/ir/graph_stats.hpp>

@@ -4,9 +4,9 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/trials.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
