@@ -4,11 +4,11 @@
 //   exchange     the own part straight, the others packed, one exchange(), unpacked; what has no gaps is not packed
 //   blocks       exchange_blocks()
 // One thread for each rank. Every way's result is checked. Prints medians of the slowest rank's times.
+#include "kernels/large_buffer.hpp"
 #include "kernels/table.hpp"
 #include "runtime/comm/mpi.hpp"
 #include "runtime/comm/mpi_comm.hpp"
 #include "runtime/comm/packed_exchange.hpp"
-#include "runtime/data/large_buffer.hpp"
 #include "runtime/measure/clock.hpp"
 
 #include <gnnplan/base/range.hpp>
@@ -44,7 +44,7 @@ public:
 
 private:
     std::size_t count_;
-    data::LargeBuffer buffer_;
+    kernels::LargeBuffer buffer_;
 };
 
 float element(std::int64_t i, std::int64_t j) { return static_cast<float>((i * 131 + j * 7) % 8191); }

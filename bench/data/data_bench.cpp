@@ -1,10 +1,10 @@
 // Speed of the readers and builders on one core. Bytes per second are bytes of text, after decompression.
-#include "runtime/data/block.hpp"
-#include "runtime/data/edge_list.hpp"
-#include "runtime/data/fingerprint.hpp"
-#include "runtime/data/generate.hpp"
-#include "runtime/data/matrix_market.hpp"
-#include "runtime/data/ogb.hpp"
+#include "runtime/blocks/block.hpp"
+#include "runtime/generate/generate.hpp"
+#include "runtime/graph/fingerprint.hpp"
+#include "runtime/read/edge_list.hpp"
+#include "runtime/read/matrix_market.hpp"
+#include "runtime/read/ogb.hpp"
 
 #include <benchmark/benchmark.h>
 

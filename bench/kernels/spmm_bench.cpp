@@ -9,8 +9,8 @@
 #include "bench/kernels/huge_buffer.hpp"
 #include "bench/kernels/plain_spmm.hpp"
 #include "kernels/table.hpp"
-#include "runtime/data/block.hpp"
-#include "runtime/data/generate.hpp"
+#include "runtime/blocks/block.hpp"
+#include "runtime/generate/generate.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/pieces.hpp>

@@ -1,9 +1,9 @@
 // How evenly a graph's nonzeros lie on a grid of ranks, in the order of the file, shuffled, and numbered by a
 // partitioner: balance GRAPH...; prints the rows of a Markdown table. Lists are taken as undirected, self loops are
 // added.
+#include "runtime/blocks/graph_counts.hpp"
 #include "runtime/data/dataset.hpp"
-#include "runtime/data/graph_counts.hpp"
-#include "runtime/data/partition.hpp"
+#include "runtime/graph/partition.hpp"
 
 #include <gnnplan/base/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "bench/prediction/graph.hpp"
 
-#include "runtime/data/generate.hpp"
+#include "runtime/generate/generate.hpp"
 #include "tools/common/options.hpp"
 
 #include <gnnplan/base/error.hpp>

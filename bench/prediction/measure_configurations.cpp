@@ -8,9 +8,9 @@
 #include "planner/catalog/machines.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
+#include "runtime/blocks/graph_counts.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/self.hpp"
-#include "runtime/data/graph_counts.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
 #ifdef GNNPLAN_HAVE_MPI

@@ -2,7 +2,7 @@
 
 #include "planner/io/document.hpp"
 #include "planner/io/enum_names.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/advise/configuration_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // What is measured on: on huge pages where it is large, as the operands of the executor are.
 #pragma once
 
-#include "runtime/data/large_buffer.hpp"
+#include "kernels/large_buffer.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@ public:
     T* end() const { return data() + count_; }
 
 private:
-    data::LargeBuffer buffer_;
+    kernels::LargeBuffer buffer_;
     std::size_t count_ = 0;
 };
 

@@ -1,11 +1,13 @@
 // A data set: graph, labels, split, and features that are read when a rank asks for its block of them.
 #pragma once
 
-#include "runtime/data/csr.hpp"
-#include "runtime/data/features.hpp"
-#include "runtime/data/order.hpp"
-#include "runtime/data/parsed_graph.hpp"
 #include "runtime/data/report.hpp"
+#include "runtime/graph/arrays.hpp"
+#include "runtime/graph/csr.hpp"
+#include "runtime/graph/features.hpp"
+#include "runtime/graph/order.hpp"
+#include "runtime/graph/subset.hpp"
+#include "runtime/read/parsed_graph.hpp"
 
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/plan.hpp>
@@ -24,10 +26,8 @@ enum class FeatureNorm : std::uint8_t {
     row,  // each row divided by the sum of its absolute values, where that is not 0
 };
 
-// Values of Dataset::subset().
-enum Subset : std::uint8_t { train = 0, valid = 1, test = 2, unused = 255 };
-
 class Dataset;
+struct Origin;
 
 struct DatasetOptions {
     Preparation preparation = {};
@@ -44,6 +44,8 @@ struct DatasetOptions {
 
 class Dataset {
 public:
+    Dataset() = default;  // of nothing
+
     const Graph& graph() const { return graph_; }
     // Frees the graph once its blocks are built; vertices(), report() and fingerprint() stay.
     void release_graph() { graph_ = {}; }
@@ -74,6 +76,9 @@ public:
 
 private:
     friend Dataset open_dataset(const std::filesystem::path&, const DatasetOptions&);
+    friend Dataset make_dataset(Arrays, const DatasetOptions&);
+
+    Dataset(Origin origin, const DatasetOptions& options);
 
     void stream_features(Range rows, Range columns, float* out, std::int64_t stride, const VertexOrder* order) const;
 
@@ -94,6 +99,10 @@ private:
 // ErrorCode::missing_input when nothing is there, ErrorCode::data with file and line or array name when it is
 // malformed, ErrorCode::usage when an option does not fit the data.
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
+
+// Makes a data set of arrays, which need no file; options mean the same. Throws ErrorCode::data when the arrays are not
+// as data::Arrays says or do not fit together, and ErrorCode::usage when an option does not fit them.
+Dataset make_dataset(Arrays arrays, const DatasetOptions& options = {});
 
 // Of the graph, the features, the labels and the split, for a plan; "" of what is not there or generated. Reads all
 // features once, and throws ErrorCode::data when one is not finite.

@@ -1,7 +1,7 @@
 // One block of memory that holds every dense buffer of a rank.
 #pragma once
 
-#include "runtime/data/large_buffer.hpp"
+#include "kernels/large_buffer.hpp"
 #include "runtime/exec/memory_tracker.hpp"
 
 #include <cstddef>
@@ -21,7 +21,7 @@ public:
 
 private:
     Charge charge_;
-    data::LargeBuffer data_;
+    kernels::LargeBuffer data_;
 };
 
 }  // namespace gnnplan::exec

@@ -1,7 +1,7 @@
 // GraphCounts by the name that those who run schedules use.
 #pragma once
 
-#include "runtime/data/graph_counts.hpp"
+#include "runtime/blocks/graph_counts.hpp"
 
 namespace gnnplan::exec {
 

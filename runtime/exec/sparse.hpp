@@ -1,9 +1,9 @@
 // One rank's part of an adjacency tensor: its nonzeros piece by piece, and who needs which rows of whom.
 #pragma once
 
+#include "runtime/blocks/block.hpp"
+#include "runtime/blocks/graph_counts.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "runtime/data/block.hpp"
-#include "runtime/data/graph_counts.hpp"
 #include "runtime/exec/memory_tracker.hpp"
 
 #include <gnnplan/ir/pieces.hpp>

@@ -1,6 +1,6 @@
 #include "runtime/train/match.hpp"
 
-#include "runtime/data/fingerprint.hpp"
+#include "runtime/graph/fingerprint.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "runtime/data/edge_list.hpp"
+#include "runtime/read/edge_list.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gnnplan;

@@ -1,8 +1,8 @@
 // What the fuzz targets share: input must be read or refused as malformed, nothing else.
 #pragma once
 
-#include "runtime/data/csr.hpp"
-#include "runtime/data/parsed_graph.hpp"
+#include "runtime/graph/csr.hpp"
+#include "runtime/read/parsed_graph.hpp"
 
 #include <gnnplan/base/error.hpp>
 

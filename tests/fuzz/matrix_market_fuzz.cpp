@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "runtime/data/matrix_market.hpp"
+#include "runtime/read/matrix_market.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gnnplan;

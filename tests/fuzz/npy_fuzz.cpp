@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "runtime/data/npy.hpp"
+#include "runtime/read/npy.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 // Runs analysed: which steps are marked, and what the pattern of errors is taken for.
-#include "tools/gnnplan/analysis.hpp"
+#include "tools/advise/analysis.hpp"
 
-#include "tools/common/lines.hpp"
 #include "tools/gnnplan/analysis_output.hpp"
+#include "tools/text/lines.hpp"
 
 #include <gnnplan/base/error.hpp>
 

@@ -1,5 +1,5 @@
 // Two runs side by side; plans are compared through the tool (compare_test.cpp).
-#include "tools/gnnplan/comparison.hpp"
+#include "tools/advise/comparison.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/report.hpp"
 

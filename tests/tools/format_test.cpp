@@ -1,10 +1,10 @@
 // Sizes in, numbers out.
-#include "tools/common/format.hpp"
+#include "tools/text/format.hpp"
 
-#include "tools/common/lines.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
-#include "tools/common/table.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/memory_text.hpp>

@@ -1,4 +1,4 @@
-#include "tools/gnnplan/launcher.hpp"
+#include "tools/advise/launcher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Charts: scales, ticks, and SVG that any reader accepts.
 #include "tools/gnnplan/plot.hpp"
 #include "tests/tools/xml_check.hpp"
-#include "tools/common/table.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
+#include "tools/text/table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a sweep says in words, and how few of them.
-#include "tools/gnnplan/sweep_sentences.hpp"
+#include "tools/advise/sweep_sentences.hpp"
 #include "tests/tools/sweep_sample.hpp"
 
 #include <gmock/gmock.h>

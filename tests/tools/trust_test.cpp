@@ -1,5 +1,5 @@
 // What is said of predictions for machines that were measured and for those that were not.
-#include "tools/common/trust.hpp"
+#include "tools/text/trust.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

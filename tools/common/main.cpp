@@ -2,9 +2,9 @@
 
 #include "planner/catalog/suggest.hpp"
 #include "planner/io/parse.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/streams.hpp"
-#include "tools/common/version.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/streams.hpp"
+#include "tools/text/version.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/out_of_memory.hpp>

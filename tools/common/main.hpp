@@ -1,7 +1,7 @@
 // What every tool does around its work: arguments in, exit code out, errors said once.
 #pragma once
 
-#include "tools/common/streams.hpp"
+#include "tools/text/streams.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 #include "tools/common/options.hpp"
 
-#include "tools/common/format.hpp"
+#include "tools/text/format.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -28,49 +28,6 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string&
 }
 
 }  // namespace
-
-std::int64_t parse_count(const std::string& text, const Bounds& bounds) {
-    std::int64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || value < bounds.min || value > bounds.max) {
-        const std::string upper =
-            bounds.max == std::numeric_limits<std::int64_t>::max() ? "2^63 - 1" : format_count(bounds.max);
-        throw Error(ErrorCode::usage,
-                    fmt::format("'{}' is not a whole number from {} to {}", text, format_count(bounds.min), upper));
-    }
-    return value;
-}
-
-std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds) {
-    std::vector<std::int64_t> values;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        values.push_back(parse_count(text.substr(begin, end - begin), bounds));
-        begin = end + 1;
-    }
-    return values;
-}
-
-std::int64_t parse_duration(const std::string& text) {
-    constexpr std::array<std::pair<char, std::int64_t>, 4> units{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
-    const Error wrong(ErrorCode::usage, fmt::format("'{}' is not a time such as 3h50m, 90s or 1d12h", text));
-    std::int64_t seconds = 0;
-    std::size_t begin = 0;
-    for (const auto& [unit, length] : units) {
-        const std::size_t end = text.find(unit, begin);
-        if (end == std::string::npos) continue;
-        std::int64_t number = 0;
-        const char* last = text.data() + end;
-        const auto [stop, error] = std::from_chars(text.data() + begin, last, number);
-        constexpr std::int64_t most = 1'000'000;
-        if (error != std::errc() || stop != last || number < 0 || number > most) throw wrong;
-        seconds += number * length;
-        begin = end + 1;
-    }
-    if (begin != text.size() || seconds == 0) throw wrong;
-    return seconds;
-}
 
 CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<std::int64_t>& seconds,
                           const std::string& description) {

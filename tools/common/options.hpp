@@ -1,6 +1,8 @@
 // Options whose values are checked while they are parsed, with messages that say what is possible.
 #pragma once
 
+#include "tools/text/counts.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
@@ -11,19 +13,6 @@
 #include <vector>
 
 namespace gnnplan::tools {
-
-struct Bounds {
-    std::int64_t min = 1;
-    std::int64_t max = std::numeric_limits<std::int64_t>::max();
-};
-
-// A whole number written with decimal digits and nothing else. Throws Error{usage} outside the bounds.
-std::int64_t parse_count(const std::string& text, const Bounds& bounds);
-// Numbers separated by `separator`.
-std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds);
-
-// Seconds in "3h50m", above 0. Throws Error{usage}.
-std::int64_t parse_duration(const std::string& text);
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& description,
                        const Bounds& bounds = {});

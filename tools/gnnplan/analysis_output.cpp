@@ -1,13 +1,11 @@
 #include "tools/gnnplan/analysis_output.hpp"
 
-#include "planner/io/enum_names.hpp"
-#include "planner/io/plan_keys.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/run_course.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/run_course.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -70,36 +68,6 @@ std::string totals_table(const Analysis& analysis, bool color) {
     return table.text(color);
 }
 
-io::Document ratio_value(const TimePair& seconds) {
-    const std::optional<double> ratio = seconds.ratio();
-    return ratio ? io::Document(*ratio) : io::Document();
-}
-
-void set_times(io::Document& object, const TimePair& seconds) {
-    object.set("predicted_seconds", seconds.predicted).set("measured_seconds", seconds.measured);
-    object.set("ratio", ratio_value(seconds)).set("error_seconds", seconds.error());
-}
-
-io::Document encode(const StepAnalysis& step) {
-    io::Document object = io::Document::object({{"name", step.name},
-                                                {"kind", step.kind},
-                                                {"work", key_of(step.work)},
-                                                {"rows", step.rows},
-                                                {"columns", step.columns},
-                                                {"bytes", step.bytes},
-                                                {"max_rank_bytes", step.max_rank_bytes}});
-    set_times(object, step.seconds);
-    object.set("error_share", step.share);
-    return object.set("worst", step.worst > 0 ? io::Document(step.worst) : io::Document());
-}
-
-io::Document encode(const WorkTotal& total) {
-    io::Document object =
-        io::Document::object({{"work", key_of(total.work)}, {"steps", total.steps}, {"bytes", total.bytes}});
-    set_times(object, total.seconds);
-    return object;
-}
-
 }  // namespace
 
 std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
@@ -117,24 +85,6 @@ std::string analysis_text(const Analysis& analysis, const RunReport& report, boo
             : "";
     return head + step_table(analysis, color) + "\n" + totals_table(analysis, color) + waiting + "\n" +
            wrapped(bold("hint", color) + "     ", "         ", analysis.hint.text);
-}
-
-io::Document encode(const Analysis& analysis, const RunReport& report) {
-    io::Document epoch = io::Document::object();
-    set_times(epoch, analysis.epoch);
-    io::Document steps = io::Document::array(), totals = io::Document::array();
-    for (const StepAnalysis& step : analysis.steps) steps.push(encode(step));
-    for (const WorkTotal& total : analysis.totals) totals.push(encode(total));
-    io::Document document = io::Document::object({{"schema", "gnnplan.analysis/1"},
-                                                  {"ranks", report.ranks},
-                                                  {"threads", report.threads},
-                                                  {"configuration", io::encode(report.configuration)},
-                                                  {"epoch", std::move(epoch)},
-                                                  {"waiting_seconds", analysis.waiting_seconds}});
-    if (report.ending) document.set("ending", io::name_of(*report.ending));
-    if (report.resumed_after) document.set("resumed_after", *report.resumed_after);
-    document.set("steps", std::move(steps)).set("totals", std::move(totals));
-    return document.set("hint", io::Document::object({{"cause", analysis.hint.cause}, {"text", analysis.hint.text}}));
 }
 
 }  // namespace gnnplan::tools

@@ -2,9 +2,9 @@
 
 #include "planner/calibrate/quantile.hpp"
 #include "runtime/calibrate/pace.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/streams.hpp"
-#include "tools/common/table.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
+#include "tools/text/table.hpp"
 
 #include <gnnplan/ir/rates.hpp>
 

@@ -13,14 +13,14 @@
 #include "runtime/comm/mpi.hpp"
 #endif
 #include "runtime/place/place.hpp"
-#include "tools/common/format.hpp"
+#include "tools/advise/calibration.hpp"
 #include "tools/common/options.hpp"
-#include "tools/common/streams.hpp"
-#include "tools/common/table.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
 #include "tools/gnnplan/calibrate_step.hpp"
-#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
+#include "tools/text/table.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/config.hpp>

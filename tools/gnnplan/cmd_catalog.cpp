@@ -2,14 +2,14 @@
 #include "planner/catalog/cards.hpp"
 #include "planner/catalog/machines.hpp"
 #include "planner/io/machine.hpp"
-#include "planner/io/parse.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/gnnplan/calibration.hpp"
+#include "tools/advise/calibration.hpp"
+#include "tools/advise/catalog_json.hpp"
+#include "tools/advise/problem.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 
@@ -35,24 +35,6 @@ CLI::App& add_json(CLI::App& command, const std::shared_ptr<ListOptions>& option
     return command;
 }
 
-io::Document known(std::int64_t value) { return value > 0 ? io::Document(value) : io::Document(); }
-
-io::Document encode(const catalog::Card& card) {
-    return io::Document::object({{"name", card.name},
-                                 {"variant", card.variant},
-                                 {"selector", catalog::selector_of(card)},
-                                 {"vertices", card.vertices},
-                                 {"edges", card.edges},
-                                 {"nonzeros", card.nonzeros},
-                                 {"symmetric", card.symmetric},
-                                 {"rounded", card.rounded},
-                                 {"features", known(card.features)},
-                                 {"classes", known(card.classes)},
-                                 {"training_vertices", known(card.training_vertices.value_or(0))},
-                                 {"source", card.source},
-                                 {"note", card.note}});
-}
-
 // What stands before details, which `show` has.
 std::string short_source(const std::string& source, const char* details) {
     std::string text = source.substr(0, source.find_first_of(details));
@@ -64,9 +46,7 @@ std::string cell(std::int64_t value) { return value > 0 ? format_count(value) : 
 
 int show_cards(const Context& context, std::span<const catalog::Card> cards, bool json) {
     if (json) {
-        io::Document list = io::Document::array();
-        for (const catalog::Card& card : cards) list.push(encode(card));
-        print_json(io::Document::object({{"schema", "gnnplan.datasets/1"}, {"datasets", std::move(list)}}));
+        print_json(encode_datasets(cards));
         return 0;
     }
     Table table({{"card"},
@@ -93,10 +73,7 @@ int list_datasets(const Context& context, const ListOptions& options) {
 int show_dataset(const Context&, const ListOptions& options) {
     const catalog::Card& card = catalog::find_card(options.name);
     if (options.json) {
-        io::Document document = io::Document::object({{"schema", "gnnplan.dataset/1"}});
-        const io::Document encoded = encode(card);
-        for (const auto& [key, value] : *encoded.get_if<io::Document::Object>()) document.set(key, value);
-        print_json(document);
+        print_json(encode_dataset(card));
         return 0;
     }
     std::string out = fmt::format(
@@ -153,19 +130,6 @@ std::string calibrated_line() {
     return fmt::format("calibrated  {}; gnnplan machines lists them\n", fmt::join(kinds, ", "));
 }
 
-io::Document encode(const KeptCalibration& kept) {
-    const auto& calibration = kept.profile.machine.calibration;
-    return io::Document::object(
-        {{"kind", calibration_kind(kept.profile)},
-         {"ranks_are", calibration_ranks(kept.profile)},
-         {"date", calibration_date(kept.profile)},
-         {"measurements", static_cast<std::int64_t>(kept.profile.samples.size())},
-         {"error_median", calibration ? io::Document(calibration->error_median) : io::Document()},
-         {"busy", calibration ? calibration->busy : 0.0},
-         {"stale", kept.stale},
-         {"file", kept.file}});
-}
-
 // "yes", or a word and why plans may not rely on it.
 std::string holds(const KeptCalibration& kept) {
     if (!kept.stale.empty()) return fmt::format("stale: {}", fmt::join(kept.stale, "; "));
@@ -178,9 +142,7 @@ std::string holds(const KeptCalibration& kept) {
 int list_calibrations(const Context& context, const ListOptions& options) {
     const std::vector<KeptCalibration> kept = kept_calibrations();
     if (options.json) {
-        io::Document list = io::Document::array();
-        for (const KeptCalibration& k : kept) list.push(encode(k));
-        print_json(io::Document::object({{"schema", "gnnplan.calibrations/1"}, {"calibrations", std::move(list)}}));
+        print_json(encode_calibrations(kept));
         return 0;
     }
     if (kept.empty()) {
@@ -210,11 +172,7 @@ int list_calibrations(const Context& context, const ListOptions& options) {
 
 int list_machines(const Context& context, const ListOptions& options) {
     if (options.json) {
-        io::Document list = io::Document::array();
-        for (const Machine& machine : catalog::machines()) {
-            list.push(io::parse(io::write_machine(machine), machine.name));
-        }
-        print_json(io::Document::object({{"schema", "gnnplan.machines/1"}, {"machines", std::move(list)}}));
+        print_json(encode_machines());
         return 0;
     }
     Table table({{"machine"},

@@ -1,13 +1,13 @@
 // gnnplan compare: two plans, two runs, or one of each, side by side.
 #include "planner/cost/tie.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
-#include "tools/gnnplan/calibration.hpp"
+#include "tools/advise/calibration.hpp"
+#include "tools/advise/comparison.hpp"
 #include "tools/gnnplan/command.hpp"
-#include "tools/gnnplan/comparison.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

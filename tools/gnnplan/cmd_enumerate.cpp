@@ -1,12 +1,13 @@
 // gnnplan enumerate: every configuration of a space with its units.
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
+#include "tools/advise/enumeration.hpp"
 #include "tools/common/options.hpp"
-#include "tools/common/table.hpp"
 #include "tools/gnnplan/command.hpp"
-#include "tools/gnnplan/enumeration.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/gnnplan/plan_table.hpp"
+#include "tools/gnnplan/problem_flags.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <fmt/format.h>
 

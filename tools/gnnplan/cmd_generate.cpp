@@ -1,12 +1,13 @@
 // gnnplan graph generate: synthetic graphs.
 #include "planner/io/files.hpp"
-#include "runtime/data/generate.hpp"
-#include "runtime/data/generated.hpp"
-#include "tools/common/format.hpp"
+#include "runtime/generate/generate.hpp"
+#include "runtime/generate/generated.hpp"
+#include "tools/advise/graph_json.hpp"
+#include "tools/advise/problem.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/text/format.hpp"
 
 #include <fmt/format.h>
 
@@ -92,17 +93,8 @@ int generate(const GenerateOptions& options, data::GeneratedGraph (*make)(const 
     const data::GeneratedGraph graph = make(options);
     data::write_graph(graph, options.output);
     if (options.json) {
-        print_json(io::Document::object({{"schema", "gnnplan.generated/1"},
-                                         {"path", options.output},
-                                         {"vertices", graph.vertices},
-                                         {"asked_nonzeros", graph.asked_nonzeros},
-                                         {"edges", graph.edges.size()},
-                                         {"features", graph.features},
-                                         {"classes", graph.classes},
-                                         {"seed", graph.seed},
-                                         {"relabelled", !options.no_relabel},
-                                         {"symmetrised", !options.directed},
-                                         {"duplicates_dropped", !options.keep_duplicates}}));
+        const Generation how{options.output, !options.no_relabel, !options.directed, !options.keep_duplicates};
+        print_json(encode(graph, how));
         return 0;
     }
     print(fmt::format(

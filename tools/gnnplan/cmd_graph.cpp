@@ -1,17 +1,16 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
 #include "runtime/data/dataset.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/streams.hpp"
-#include "tools/gnnplan/calibration.hpp"
+#include "tools/advise/calibration.hpp"
+#include "tools/advise/graph_json.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/gnnplan/problem_flags.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <memory>
 
 namespace gnnplan::tools {
@@ -24,64 +23,6 @@ struct InfoOptions {
     std::string split;
     bool json = false;
 };
-
-// Of the prepared matrix's rows, without the self loop that every vertex was given.
-struct Degrees {
-    std::int64_t min = std::numeric_limits<std::int64_t>::max();
-    std::int64_t max = 0;
-    double mean = 0;
-};
-
-Degrees degrees_of(const data::Dataset& dataset) {
-    Degrees degrees;
-    const data::Csr& matrix = dataset.graph().out;
-    for (std::int64_t v = 0; v < matrix.vertices; ++v) {
-        const std::int64_t degree = matrix.degree(v) - 1;
-        degrees.min = std::min(degrees.min, degree);
-        degrees.max = std::max(degrees.max, degree);
-    }
-    const auto n = static_cast<double>(matrix.vertices);
-    degrees.mean = static_cast<double>(matrix.nonzeros()) / n - 1;
-    return degrees;
-}
-
-io::Document info_json(const data::Dataset& dataset, const Degrees& degrees, const Fingerprints& of) {
-    const data::LoadReport& report = dataset.report();
-    const auto count_or_null = [](std::int64_t count) { return count > 0 ? io::Document(count) : io::Document(); };
-    const auto text_or_null = [](const std::string& text) {
-        return text.empty() ? io::Document() : io::Document(text);
-    };
-    io::Document split;
-    if (!dataset.subset().empty()) {
-        split = io::Document::object({{"train", dataset.subset_size(data::train)},
-                                      {"valid", dataset.subset_size(data::valid)},
-                                      {"test", dataset.subset_size(data::test)}});
-    }
-    return io::Document::object({{"schema", "gnnplan.graph/1"},
-                                 {"path", report.path},
-                                 {"format", report.format},
-                                 {"index_base", report.index_base},
-                                 {"vertices", report.vertices},
-                                 {"edges", report.nonzeros - report.vertices},
-                                 {"nonzeros", report.nonzeros},
-                                 {"edges_read", report.edges_read},
-                                 {"directed", report.directed},
-                                 {"symmetric", dataset.graph().symmetric},
-                                 {"symmetrised", report.symmetrised},
-                                 {"self_loops_dropped", report.self_loops_dropped},
-                                 {"duplicates_dropped", report.duplicates_dropped},
-                                 {"edge_values_ignored", report.edge_values_ignored},
-                                 {"degree_min", degrees.min},
-                                 {"degree_mean", degrees.mean},
-                                 {"degree_max", degrees.max},
-                                 {"features", count_or_null(dataset.features())},
-                                 {"classes", count_or_null(dataset.classes())},
-                                 {"split", std::move(split)},
-                                 {"fingerprint", of.graph},
-                                 {"features_fingerprint", text_or_null(of.features)},
-                                 {"labels_fingerprint", text_or_null(of.labels)},
-                                 {"split_fingerprint", text_or_null(of.split)}});
-}
 
 std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
     const data::LoadReport& report = dataset.report();
@@ -125,7 +66,7 @@ int run_info(const Context&, const InfoOptions& options) {
     const Degrees degrees = degrees_of(dataset);
     const Fingerprints fingerprints = data::fingerprints_of(dataset);  // also without --json: it looks at all features
     if (options.json) {
-        print_json(info_json(dataset, degrees, fingerprints));
+        print_json(encode(dataset, degrees, fingerprints));
     } else {
         print(info_text(dataset, degrees));
         for (const std::string& note : dataset.report().notes) say("{}\n", note);

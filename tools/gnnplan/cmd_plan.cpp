@@ -1,21 +1,21 @@
 // gnnplan plan: search, choose, write the plan.
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
-#include "tools/common/lines.hpp"
+#include "tools/advise/calibration.hpp"
+#include "tools/advise/launcher.hpp"
+#include "tools/advise/pins.hpp"
+#include "tools/advise/selection_json.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/version.hpp"
-#include "tools/gnnplan/calibration.hpp"
 #include "tools/gnnplan/command.hpp"
-#include "tools/gnnplan/launcher.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/pins.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/run_outlook.hpp"
-#include "tools/gnnplan/selection_json.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/version.hpp"
 
 #include <gnnplan/ir/work.hpp>
 #include <gnnplan/select.hpp>

@@ -7,13 +7,14 @@
 #include "planner/io/report.hpp"
 #include "planner/io/safetensors.hpp"
 #include "planner/io/schema.hpp"
-#include "tools/common/format.hpp"
+#include "tools/advise/problem.hpp"
+#include "tools/advise/validation_json.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
-#include "tools/common/streams.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
-#include "tools/gnnplan/problem.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
@@ -32,14 +33,6 @@ struct ValidateOptions {
     std::vector<std::string> files;
     std::string machine;
     bool json = false;
-};
-
-struct Verdict {
-    std::string file;
-    std::string schema;   // "" when it has none
-    std::string content;  // in words, of a checkpoint or weights
-    std::string error;    // "" when it is valid
-    ErrorCode code = ErrorCode::answer_no;
 };
 
 // What a rank of the machine needs: the plan says it of those it was made for, which load the graph or have a host that
@@ -126,17 +119,7 @@ void show(const std::vector<Verdict>& verdicts, bool json) {
         }
         return;
     }
-    io::Document files = io::Document::array();
-    for (const Verdict& verdict : verdicts) {
-        const auto text_or_null = [](const std::string& text) {
-            return text.empty() ? io::Document() : io::Document(text);
-        };
-        io::Document file = io::Document::object({{"file", verdict.file}, {"valid", verdict.error.empty()}});
-        file.set("file_schema", text_or_null(verdict.schema)).set("error", text_or_null(verdict.error));
-        if (!verdict.content.empty()) file.set("content", verdict.content);
-        files.push(std::move(file));
-    }
-    print_json(io::Document::object({{"schema", "gnnplan.validation/1"}, {"files", std::move(files)}}));
+    print_json(encode(verdicts));
 }
 
 int run_validate(const Context&, const ValidateOptions& options) {

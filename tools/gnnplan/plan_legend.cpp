@@ -1,9 +1,9 @@
 #include "tools/gnnplan/plan_legend.hpp"
 
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <fmt/format.h>
 

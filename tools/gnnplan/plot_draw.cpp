@@ -1,6 +1,6 @@
 #include "tools/gnnplan/plot_draw.hpp"
 
-#include "tools/common/table.hpp"
+#include "tools/text/table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#include "tools/common/table.hpp"
 #include "tools/gnnplan/plot.hpp"
+#include "tools/text/table.hpp"
 
 #include <fmt/format.h>
 

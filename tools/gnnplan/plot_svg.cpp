@@ -1,8 +1,8 @@
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/plot_draw.hpp"
 #include "tools/gnnplan/plot_panel.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <fmt/format.h>
 

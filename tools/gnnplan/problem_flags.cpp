@@ -4,16 +4,25 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace gnnplan::tools {
 namespace {
 
-void add_switch(CLI::App& command, const char* name, std::optional<std::string>& value, const char* description) {
-    command.add_option(name, value, description)->check(CLI::IsMember({"on", "off"}))->type_name("on|off");
+constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;
+
+double parse_fraction(const std::string& text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || !(value > 0 && value <= 1)) {
+        throw CLI::ValidationError("--train-fraction", "'" + text + "' is not a fraction above 0, up to 1");
+    }
+    return value;
 }
 
-std::optional<bool> switched(const std::optional<std::string>& value) {
-    if (!value) return std::nullopt;
-    return *value == "on";
+void add_switch(CLI::App& command, const char* name, std::optional<std::string>& value, const char* description) {
+    command.add_option(name, value, description)->check(CLI::IsMember({"on", "off"}))->type_name("on|off");
 }
 
 void add_pins(CLI::App& command, SearchFlags& flags) {
@@ -59,6 +68,66 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
 
 }  // namespace
 
+void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks) {
+    CLI::Option* graph = command.add_option("--graph", flags.graph, "The graph; gnnplan datasets lists the cards")
+                             ->type_name(graph_type);
+    add_count(command, "--vertices", flags.vertices, "How many vertices the graph has, in place of --graph",
+              {1, max_vertices})
+        ->excludes(graph);
+    add_count(command, "--nonzeros", flags.nonzeros,
+              "How many entries its adjacency matrix stores, self loops included", {1, max_nonzeros})
+        ->excludes(graph);
+    command
+        .add_flag("--symmetric", flags.symmetric,
+                  "Every edge comes with its reverse; without this, two matrices are planned for")
+        ->excludes(graph);
+    command
+        .add_option_function<std::string>(
+            "--train-fraction", [&flags](const std::string& text) { flags.train_fraction = parse_fraction(text); },
+            "The share of the vertices that training uses, where no graph is read to say; default: 1")
+        ->type_name("F");
+    under_heading(command, graph_heading);
+    CLI::Option* features =
+        add_count(command, "--features", flags.features, "How many features a vertex has", {1, max_width});
+    CLI::Option* classes = add_count(command, "--classes", flags.classes, "How many classes there are", {1, max_width});
+    CLI::Option* layers =
+        add_count(command, "--layers", flags.layers, "How many layers the network has", {1, max_layers});
+    CLI::Option* hidden =
+        add_count(command, "--hidden", flags.hidden, "How wide the hidden layers are", {1, max_width});
+    add_counts(command, "--widths", flags.widths,
+               "All widths from the features to the classes, in place of the four flags above", {1, max_width}, 2)
+        ->excludes(features)
+        ->excludes(classes)
+        ->excludes(layers)
+        ->excludes(hidden);
+    under_heading(command, model_heading);
+    add_count(command, "--ranks", flags.ranks, "How many ranks (processes) share the work", {1, max_ranks});
+    under_heading(command, machine_heading);
+}
+
+void add_index_base(CLI::App& command, std::string& value) {
+    command
+        .add_option("--index-base", value,
+                    "Where the vertex ids of an edge list start: 0, 1, or auto (at 1 if no id is 0); default: 0")
+        ->check(CLI::IsMember({"0", "1", "auto"}))
+        ->type_name("0|1|auto");
+}
+
+void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
+    add_index_base(command, flags.index_base);
+    command.add_flag("--symmetrise", flags.symmetrise, "Add the reverse of every edge");
+    command.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
+    command
+        .add_option("--normalisation", flags.normalisation,
+                    "How an edge is weighed: symmetric (by the degrees of both ends), row_mean (by that of the "
+                    "receiving end), none (by 1)")
+        ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
+        ->type_name("KIND")
+        ->capture_default_str();
+    add_count(command, "--seed", flags.seed, "Generate features and classes that the data lacks from this number", {0});
+    under_heading(command, graph_heading);
+}
+
 void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme) {
     command
         .add_option("--space", space, "Which configurations are searched: full, or paper (RDM's, as its paper counts)")
@@ -94,51 +163,6 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
 
 std::vector<NamedFile> files_read(const ProblemFlags& flags) {
     return {{"--graph", flags.shape.graph}, {"--machine", flags.machine}};
-}
-
-void check_partition(const ProblemFlags& flags) {
-    const bool from_path = !flags.shape.graph.empty() && !is_card(flags.shape.graph);
-    if (flags.search.partition && !from_path) {
-        throw Error(ErrorCode::usage, "there is no graph to partition", "--partition", "give --graph PATH");
-    }
-}
-
-LoadedProblem load_problem(const ProblemFlags& flags) {
-    check_partition(flags);
-    LoadedProblem loaded = load_problem(flags.shape, flags.preparation, flags.model, flags.bias);
-    loaded.problem.record.space = flags.search.space;
-    return loaded;
-}
-
-Grid parse_grid(const std::string& text) {
-    const std::vector<std::int64_t> extents = parse_counts(text, 'x', {1, max_ranks});
-    if (extents.size() != 2 && extents.size() != 3) {
-        throw Error(ErrorCode::usage, fmt::format("'{}' is no grid", text), "--grid", "write for example 2x3 or 2x3x2");
-    }
-    const auto extent = [&](std::size_t i) { return i < extents.size() ? static_cast<int>(extents[i]) : 1; };
-    return {extent(0), extent(1), extent(2)};
-}
-
-SearchSpace parse_space(const std::string& name) { return name == "paper" ? SearchSpace::paper : SearchSpace::full; }
-
-SelectOptions select_options(const SearchFlags& flags) {
-    SelectOptions options;
-    options.space = parse_space(flags.space);
-    options.scheme = flags.scheme;
-    if (flags.replication) options.replication = static_cast<int>(*flags.replication);
-    if (flags.grid) options.grid = parse_grid(*flags.grid);
-    if (flags.forward) options.forward = parse_orders(*flags.forward);
-    if (flags.backward) options.backward = parse_orders(*flags.backward);
-    if (flags.exchange) options.exchange = *flags.exchange == "rows" ? Exchange::rows : Exchange::panels;
-    options.overlap = switched(flags.overlap);
-    options.permutation = switched(flags.permute);
-    options.loss_rows = switched(flags.loss_rows);
-    if (flags.values) options.factored_values = *flags.values == "factored";
-    options.bf16 = flags.bf16;
-    options.partition = flags.partition;
-    options.memory_per_rank = flags.memory;
-    options.constant_input = flags.constant_input;
-    return options;
 }
 
 }  // namespace gnnplan::tools

@@ -1,10 +1,10 @@
 // The flags that `plan` and `sweep` share: the problem, the machine, and what is pinned.
 #pragma once
 
+#include "tools/advise/search.hpp"
 #include "tools/common/outputs.hpp"
-#include "tools/gnnplan/problem.hpp"
 
-#include <gnnplan/select.hpp>
+#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -13,38 +13,22 @@
 
 namespace gnnplan::tools {
 
-// What is searched; unset: everything.
-struct SearchFlags {
-    std::string space = "full";
-    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows;
-    std::optional<std::int64_t> replication;
-    bool bf16 = false;
-    bool partition = false;
-    bool constant_input = false;
-    std::int64_t memory = 0;  // bytes per rank; 0: the machine's
-};
+// Of flags in --help.
+inline constexpr const char* graph_heading = "Graph";
+inline constexpr const char* model_heading = "Model";
+inline constexpr const char* training_heading = "Training";
+inline constexpr const char* machine_heading = "Machine";
+inline constexpr const char* pin_heading = "Pin a choice";
+inline constexpr const char* output_heading = "Output";
 
-struct ProblemFlags {
-    ShapeFlags shape;
-    PreparationFlags preparation;
-    std::string model = "gcn";
-    bool bias = false;
-    std::string machine;  // "": the default, default_machine()
-    SearchFlags search;
-};
+void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks);
+void add_preparation_flags(CLI::App& command, PreparationFlags& flags);
+void add_index_base(CLI::App& command, std::string& value);  // --index-base
+
 void add_problem_flags(CLI::App& command, ProblemFlags& flags);
 // What loading such a problem reads, which may be a card or a preset instead of a file.
 std::vector<NamedFile> files_read(const ProblemFlags& flags);
 // --space and --scheme, which `enumerate` has, too.
 void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme);
-
-// Throws Error{usage} when --partition has no graph to partition.
-void check_partition(const ProblemFlags& flags);
-LoadedProblem load_problem(const ProblemFlags& flags);
-
-// "2x3" or "2x3x2". Throws Error{usage}.
-Grid parse_grid(const std::string& text);
-SearchSpace parse_space(const std::string& name);
-SelectOptions select_options(const SearchFlags& flags);
 
 }  // namespace gnnplan::tools

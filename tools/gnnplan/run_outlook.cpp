@@ -1,10 +1,10 @@
 #include "tools/gnnplan/run_outlook.hpp"
 
 #include "runtime/train/trials.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

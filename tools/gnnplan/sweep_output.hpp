@@ -1,9 +1,9 @@
-// A sweep as tables and as CSV.
+// A sweep as tables.
 #pragma once
 
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/gnnplan/sweep.hpp"
+#include "tools/advise/sweep.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
 
 #include <string>
 #include <vector>
@@ -25,11 +25,5 @@ std::string marks_text(const Sweep& sweep);
 
 // One row per point with everything that was chosen, however long.
 Table full_table(const Sweep& sweep);
-
-// One line per point, a header first. Settings stand under their keys, what was chosen under "best_...".
-std::string sweep_csv(const Sweep& sweep);
-
-// A cell as RFC 4180 wants it: quoted where it holds a comma, a quote or a line break.
-std::string csv_cell(const std::string& text);
 
 }  // namespace gnnplan::tools

@@ -1,13 +1,13 @@
 #include "tools/gnnplan/sweep_plot.hpp"
 
 #include "planner/cost/tie.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/trust.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/sweep_sentences.hpp"
+#include "tools/advise/sweep_units.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
-#include "tools/gnnplan/sweep_contest.hpp"
-#include "tools/gnnplan/sweep_sentences.hpp"
-#include "tools/gnnplan/sweep_units.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

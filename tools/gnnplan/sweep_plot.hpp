@@ -1,8 +1,8 @@
 // A sweep as pictures: epoch time along the main variation, and time against memory.
 #pragma once
 
+#include "tools/advise/sweep.hpp"
 #include "tools/gnnplan/plot.hpp"
-#include "tools/gnnplan/sweep.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,12 +1,12 @@
 #include "tools/gnnplan/sweep_report.hpp"
 
-#include "tools/common/lines.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
-#include "tools/gnnplan/configuration_text.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/advise/sweep_contest.hpp"
 #include "tools/gnnplan/plot.hpp"
-#include "tools/gnnplan/sweep_contest.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

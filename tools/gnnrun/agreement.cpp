@@ -1,8 +1,8 @@
 #include "tools/gnnrun/agreement.hpp"
 
-#include "runtime/data/fingerprint.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/version.hpp"
+#include "runtime/graph/fingerprint.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/version.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "planner/io/report.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/outputs.hpp"
-#include "tools/common/streams.hpp"
+#include "tools/text/streams.hpp"
 
 #include <filesystem>
 #include <system_error>

@@ -2,7 +2,7 @@
 
 #include "planner/io/files.hpp"
 #include "runtime/train/model_values.hpp"
-#include "tools/common/streams.hpp"
+#include "tools/text/streams.hpp"
 
 #include <fmt/format.h>
 

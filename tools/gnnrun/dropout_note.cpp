@@ -1,7 +1,7 @@
 #include "tools/gnnrun/dropout_note.hpp"
 
 #include "runtime/train/match.hpp"
-#include "tools/common/trust.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 #include "tools/gnnrun/dry_run.hpp"
 
-#include "planner/io/document.hpp"
+#include "planner/io/dry_run.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/trials.hpp"
-#include "tools/common/format.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -109,26 +109,21 @@ std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const t
     const DryRun run(plan, dataset, options);
     const auto& [index, candidate, counts, rank, memory, tuning] = run;
     const Schedule& schedule = candidate.schedule;
-    io::Document steps = io::Document::array();
+    io::DryRunDocument document;
+    document.ranks = plan.problem.ranks;
+    document.candidate = index;
+    document.rank = rank;
+    document.load_bytes = memory.load_bytes;
+    document.adjacency_bytes = memory.adjacency_bytes;
+    document.arena_bytes = memory.arena_bytes;
+    document.peak_bytes = memory.peak_bytes;
+    document.tuning_peak_bytes = tuning;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
-        steps.push(io::Document::object({{"name", step.name},
-                                         {"phase", name_of(step.phase)},
-                                         {"kind", kind_of(step.operation)},
-                                         {"predicted_bytes", sent_bytes(schedule, step, *counts)},
-                                         {"predicted_seconds", candidate.predicted.step_seconds[i]}}));
+        document.steps.push_back({step.name, name_of(step.phase), std::string(kind_of(step.operation)),
+                                  sent_bytes(schedule, step, *counts), candidate.predicted.step_seconds[i]});
     }
-    io::Document document = io::Document::object({{"schema", "gnnplan.dry-run/1"},
-                                                  {"ranks", plan.problem.ranks},
-                                                  {"candidate", index},
-                                                  {"rank", rank},
-                                                  {"load_bytes", memory.load_bytes},
-                                                  {"adjacency_bytes", memory.adjacency_bytes},
-                                                  {"arena_bytes", memory.arena_bytes},
-                                                  {"peak_bytes_per_rank", memory.peak_bytes},
-                                                  {"steps", std::move(steps)}});
-    if (tuning) document.set("tuning_peak_bytes_per_rank", *tuning);
-    return io::dump(document, 1) + "\n";
+    return io::write_dry_run(document);
 }
 
 }  // namespace gnnplan::tools

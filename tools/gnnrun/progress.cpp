@@ -1,7 +1,7 @@
 #include "tools/gnnrun/progress.hpp"
 
-#include "tools/common/format.hpp"
-#include "tools/common/streams.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
 
 #include <fmt/format.h>
 

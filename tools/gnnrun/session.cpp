@@ -2,16 +2,13 @@
 
 #include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
-#include "runtime/data/fingerprint.hpp"
+#include "runtime/graph/fingerprint.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
 #include "tools/common/main.hpp"
-#include "tools/common/streams.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/version.hpp"
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
@@ -20,6 +17,9 @@
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
+#include "tools/text/streams.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/version.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/base/out_of_memory.hpp>

@@ -1,11 +1,11 @@
 #include "tools/gnnrun/summary.hpp"
 
-#include "tools/common/format.hpp"
-#include "tools/common/lines.hpp"
-#include "tools/common/run_course.hpp"
-#include "tools/common/table.hpp"
-#include "tools/common/trust.hpp"
 #include "tools/gnnrun/progress.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+#include "tools/text/run_course.hpp"
+#include "tools/text/table.hpp"
+#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/data/dataset.hpp"
 
-#include "test_files.hpp"
+#include "tests/support/test_files.hpp"
 
 #include <algorithm>
 #include <cmath>

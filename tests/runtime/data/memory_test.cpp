@@ -1,7 +1,7 @@
 // Loading takes at most three times the bytes of the graph it gives, counted at operator new.
-#include "runtime/data/csr.hpp"
-#include "runtime/data/edge_list.hpp"
-#include "runtime/data/generate.hpp"
+#include "runtime/generate/generate.hpp"
+#include "runtime/graph/csr.hpp"
+#include "runtime/read/edge_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Published graphs. The folder is that of the environment variable GNNPLAN_DATA; without it the tests skip and say so.
+#include "runtime/blocks/graph_counts.hpp"
 #include "runtime/data/dataset.hpp"
-#include "runtime/data/graph_counts.hpp"
-#include "runtime/data/partition.hpp"
+#include "runtime/graph/partition.hpp"
 
 #include <gtest/gtest.h>
 

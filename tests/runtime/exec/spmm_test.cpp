@@ -1,7 +1,7 @@
 // Distributed products against products of dense matrices. All values are small integers, so that sums are exact in any
 // order.
-#include "tests/runtime/data/random_graphs.hpp"
 #include "tests/runtime/exec/products.hpp"
+#include "tests/runtime/graph/random_graphs.hpp"
 
 #include <cmath>
 

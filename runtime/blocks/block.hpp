@@ -1,0 +1,106 @@
+// Normalised blocks of the adjacency matrix, as one rank holds them.
+#pragma once
+
+#include "kernels/large_buffer.hpp"
+#include "kernels/views.hpp"
+#include "runtime/graph/csr.hpp"
+#include "runtime/graph/order.hpp"
+
+#include <gnnplan/base/range.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gnnplan::data {
+
+// How edges are weighted; A below is the prepared matrix (with its self loops when they were added).
+enum class Normalisation : std::uint8_t {
+    none,       // 1
+    symmetric,  // D_out^-1/2 A D_in^-1/2 (Kipf & Welling 2017, eq. 2, for directed graphs)
+    row_mean,   // 1 / in-degree of the target: each non-empty row of the forward matrix A^T sums to 1
+};
+
+// The value of edge u -> v is source[u] * target[v]; both are empty for Normalisation::none (all values 1).
+struct DegreeScales {
+    std::vector<double> source;
+    std::vector<double> target;
+};
+
+DegreeScales compute_scales(const Graph& graph, Normalisation normalisation);
+
+// How the nonzeros of a block are laid out.
+struct BlockFormat {
+    bool values = true;              // stored; else products of scales that are kept elsewhere
+    std::int64_t panel_columns = 0;  // of source panels, see panel_count in gnnplan/ir/pieces.hpp
+};
+
+// A block in one buffer, as it is sent: for each panel row starts (8 bytes each, rows + 1), then columns (4), panel
+// after panel, then values (4) if there are any. Rows and columns count from the begin of the block's ranges; columns
+// ascend within a row of a panel.
+struct LocalBlock {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    LocalBlock() : LocalBlock(0, 0, 0) {}
+    LocalBlock(std::int64_t row_count, std::int64_t column_count, std::int64_t nonzero_count,
+               const BlockFormat& format = {});  // all zeros
+
+    std::int64_t nonzeros() const { return nonzeros_; }
+    std::int64_t panels() const { return panels_; }
+    // 8 panels (rows + 1) + 8 nonzeros, 4 nonzeros without values.
+    std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.size()); }
+    std::span<std::byte> buffer() { return {buffer_.data(), buffer_.size()}; }
+    std::span<const std::byte> buffer() const { return {buffer_.data(), buffer_.size()}; }
+
+    std::span<std::int64_t> row_start();  // panels * (rows + 1)
+    std::span<std::int32_t> column();     // nonzeros
+    std::span<float> value();             // nonzeros, or none
+    kernels::Csr view() const;
+
+private:
+    std::int64_t nonzeros_ = 0;
+    std::int64_t panels_ = 1;
+    bool values_ = true;
+    kernels::LargeBuffer buffer_;
+};
+
+// A block that was received: `bytes` begins with LocalBlock::buffer() of a block of so many rows, columns and panels,
+// with or without values, 8-byte aligned, and may be longer.
+kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t panels = 1,
+                     bool values = true);
+
+// Throughout, `transposed` asks for A^T (forward), else A (backward); ranges count in `order`, null or the identity
+// being the order of the file.
+
+// The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
+// exact transposes of each other, values included.
+LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales,
+                       const VertexOrder* order = nullptr, const BlockFormat& format = {});
+
+// The blocks of several column ranges, ascending and disjoint, in one scan of the rows.
+std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range rows, std::span<const Range> columns,
+                                     const DegreeScales& scales, const VertexOrder* order = nullptr,
+                                     const BlockFormat& format = {});
+
+// The scales of a range of rows of A^T or A (of_rows), or of its columns: entry (i, j) is row scale i * column scale j.
+std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, Range range,
+                                const VertexOrder* order = nullptr);
+
+// Nonzeros of a block: O(1) for all columns in the order of the file, two binary searches per row for some of them,
+// and a scan of the rows in another order.
+std::int64_t block_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns,
+                            const VertexOrder* order = nullptr);
+
+// Nonzeros of each column of a block, and how many columns hold one. A scan of the rows.
+std::vector<std::int32_t> column_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns,
+                                          const VertexOrder* order = nullptr);
+std::int64_t distinct_columns(const Graph& graph, bool transposed, Range rows, Range columns,
+                              const VertexOrder* order = nullptr);
+
+// Renumbers the columns of a block without those that hold nothing, and returns the old numbers of those that are left,
+// ascending; block.columns becomes their count, its panels those of the old numbers.
+std::vector<std::int32_t> compact_columns(LocalBlock& block);
+
+}  // namespace gnnplan::data

@@ -1,0 +1,53 @@
+// What the planner asks of a graph, answered by the loaded graph.
+#pragma once
+
+#include "runtime/graph/order.hpp"
+
+#include <gnnplan/ir/graph_stats.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace gnnplan::data {
+
+// Copies share what they have counted; all of it may be used from several threads.
+class GraphCounts final : public GraphStats {
+public:
+    // `graph` outlives this object and what numbered() returns. `subset` holds a Subset for each vertex; empty,
+    // all train.
+    explicit GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset = {});
+
+    std::int64_t vertices() const override { return graph_.vertices(); }
+    std::int64_t nonzeros() const override { return graph_.nonzeros(); }
+    bool symmetric() const override { return graph_.symmetric; }
+    bool exact() const override { return true; }
+    std::int64_t row_nonzeros(bool transposed, Range rows) const override;
+    // The first question about a row range scans its nonzeros, the next ones about it are binary searches.
+    std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
+    std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
+    // The first question about a block scans the nonzeros of its rows (reuse.hpp).
+    ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const override;
+    std::int64_t training_vertices() const override { return training_vertices_; }
+    std::vector<std::int64_t> loss_rows(int layers) const override;
+    // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
+    std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
+
+    const VertexOrder& order() const { return *order_; }
+
+private:
+    struct RowProfile;
+    class Cache;
+
+    GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<std::uint8_t>> subset,
+                const Numbering& numbering);
+    std::shared_ptr<const RowProfile> profile(bool transposed, Range rows) const;
+
+    const Graph& graph_;
+    std::shared_ptr<const std::vector<std::uint8_t>> subset_;
+    std::int64_t training_vertices_;
+    Numbering numbering_;
+    std::shared_ptr<const VertexOrder> order_;
+    std::shared_ptr<Cache> cache_;
+};
+
+}  // namespace gnnplan::data

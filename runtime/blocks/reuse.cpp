@@ -1,0 +1,130 @@
+#include "runtime/blocks/reuse.hpp"
+
+#include "runtime/blocks/matrix_rows.hpp"
+
+#include <gnnplan/ir/pieces.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+namespace gnnplan::data {
+namespace {
+
+// Positive whole numbers in bins: four to each power of two.
+constexpr std::size_t bins = 252;  // 4 * 63
+
+std::size_t bin_of(std::int64_t gap) {
+    const auto value = static_cast<std::uint64_t>(gap);
+    if (value < 4) return static_cast<std::size_t>(value);
+    const auto exponent = static_cast<std::size_t>(std::bit_width(value)) - 1;
+    return 4 * exponent + ((value >> (exponent - 2)) & 3);
+}
+
+// The least number of a bin; bins 4 to 7 stay empty.
+double least_of(std::size_t bin) {
+    if (bin < 8) return static_cast<double>(std::min<std::size_t>(bin, 4));
+    return static_cast<double>((4 + bin % 4) << (bin / 4 - 2));
+}
+
+// The nonzeros of one source panel in the order in which a product meets them; gaps are numbers of nonzeros from one
+// use of a dense row to the next.
+struct Panel {
+    std::int64_t nonzeros = 0;
+    std::int64_t distinct = 0;
+    std::int64_t row = -1;                    // of the last nonzero
+    std::int64_t visits = 0;                  // of rows
+    std::array<std::int64_t, bins> reuses{};  // gaps between uses
+    std::array<std::int64_t, bins> gaps{};    // these, those before the first and those behind the last use
+    std::array<std::int64_t, bins> sums{};    // of the gaps
+
+    void add_gap(std::int64_t gap) {
+        const std::size_t bin = bin_of(gap);
+        ++gaps[bin];
+        sums[bin] += gap;
+    }
+};
+
+class Scan {
+public:
+    Scan(Range columns, std::int64_t panel_columns) : columns_(columns) {
+        const std::int64_t size = std::max<std::int64_t>(1, columns.size());
+        const std::int64_t panels = panel_count(size, panel_columns);
+        panel_columns_ = static_cast<std::uint32_t>((size + panels - 1) / panels);
+        panels_.resize(static_cast<std::size_t>(panels));
+        last_.resize(static_cast<std::size_t>(size), 0);
+    }
+
+    void use(std::int64_t row, std::int32_t column) {
+        const auto c = static_cast<std::uint32_t>(column - columns_.begin);
+        Panel& panel = panels_.size() == 1 ? panels_[0] : panels_[c / panel_columns_];
+        if (panel.row != row) ++panel.visits;
+        panel.row = row;
+        const std::int64_t gap = ++panel.nonzeros - last_[c];
+        if (last_[c] != 0) ++panel.reuses[bin_of(gap)];
+        panel.add_gap(gap);
+        last_[c] = panel.nonzeros;
+    }
+
+    ReuseHistogram finish() {
+        for (std::size_t c = 0; c < last_.size(); ++c) {
+            if (last_[c] == 0) continue;
+            Panel& panel = panels_[c / panel_columns_];
+            ++panel.distinct;
+            panel.add_gap(panel.nonzeros + 1 - last_[c]);
+        }
+        ReuseHistogram histogram;
+        for (const Panel& panel : panels_) histogram.add(distances(panel));
+        return histogram;
+    }
+
+private:
+    // Of the windows of w nonzeros, a gap leaves a row out of gap - w, if that is positive: w being one less than the
+    // least gap of a bin, those are the gaps of this bin and the next ones.
+    static ReuseHistogram distances(const Panel& panel) {
+        ReuseHistogram histogram;
+        histogram.first_uses = histogram.most_distinct = static_cast<double>(panel.distinct);
+        histogram.row_visits = static_cast<double>(panel.visits);
+        std::array<double, bins + 1> footprint{};  // of windows one shorter than the least gap of a bin
+        double count = 0;
+        double sum = 0;
+        footprint[bins] = histogram.most_distinct;
+        for (std::size_t b = bins; b-- > 1;) {
+            count += static_cast<double>(panel.gaps[b]);
+            sum += static_cast<double>(panel.sums[b]);
+            const double window = least_of(b) - 1;
+            const double windows = static_cast<double>(panel.nonzeros) - window + 1;
+            const double left_out = count > 0 ? (sum - window * count) / windows : 0;
+            footprint[b] = histogram.most_distinct - left_out;
+        }
+        for (std::size_t b = 1; b < bins; ++b) {
+            if (panel.reuses[b] == 0) continue;
+            // No more than all rows.
+            const double most = histogram.most_distinct;
+            const double gap = (least_of(b) + least_of(b + 1)) / 2;
+            histogram.spread(static_cast<double>(panel.reuses[b]), std::min(footprint[b], most),
+                             std::min(footprint[b + 1], most), gap);
+        }
+        return histogram;
+    }
+
+    Range columns_;
+    std::uint32_t panel_columns_ = 1;
+    std::vector<Panel> panels_;
+    std::vector<std::int64_t> last_;  // per column: the nonzeros of its panel up to its last use
+};
+
+}  // namespace
+
+ReuseHistogram reuse_histogram(const Graph& graph, bool transposed, Range rows, Range columns,
+                               std::int64_t panel_columns, const VertexOrder* order) {
+    Scan scan(columns, panel_columns);
+    MatrixRows reader(graph.matrix(transposed), columns, order);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        for (const std::int32_t c : reader.any_order(i)) scan.use(i, c);
+    }
+    return scan.finish();
+}
+
+}  // namespace gnnplan::data

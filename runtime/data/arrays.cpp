@@ -1,0 +1,103 @@
+#include "runtime/data/origin.hpp"
+#include "runtime/graph/subset.hpp"
+
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gnnplan::data {
+namespace {
+
+class ArrayFeatures final : public FeatureSource {
+public:
+    ArrayFeatures(std::vector<float> values, std::int64_t columns) : values_(std::move(values)), columns_(columns) {}
+
+    std::int64_t columns() const override { return columns_; }
+
+    void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
+        for (std::int64_t v = rows.begin; v < rows.end; ++v) {
+            if (!wanted || wanted(v)) visit(v, values_.data() + v * columns_ + columns.begin);
+        }
+    }
+
+private:
+    std::vector<float> values_;
+    std::int64_t columns_;
+};
+
+void require(bool condition, const std::string& what, const std::string& where) {
+    if (!condition) throw Error(ErrorCode::data, what, where);
+}
+
+void check_edges(const Arrays& arrays) {
+    arrays.edges.for_each([&](Edge edge) {
+        for (const std::int32_t id : {edge.from, edge.to}) {
+            require(id >= 0 && id < arrays.vertices,
+                    "vertex id " + std::to_string(id) + " is out of range: the graph has " +
+                        std::to_string(arrays.vertices) + " vertices",
+                    arrays.name);
+        }
+    });
+}
+
+// An array of one entry for each of `count` things, or an empty one.
+void check_length(std::size_t length, std::int64_t count, const char* what, const std::string& where) {
+    require(length == 0 || static_cast<std::int64_t>(length) == count,
+            std::to_string(count) + " " + what + " expected, found " + std::to_string(length), where);
+}
+
+void check_features(const Arrays& arrays) {
+    require(arrays.features >= 0 && (arrays.features > 0 || arrays.feature.empty()),
+            "the features have no number of columns", arrays.name);
+    const std::int64_t expected = checked_multiply(arrays.vertices, arrays.features);
+    require(static_cast<std::int64_t>(arrays.feature.size()) == expected,
+            std::to_string(expected) + " features expected, found " + std::to_string(arrays.feature.size()),
+            arrays.name);
+    const auto bad = std::ranges::find_if(arrays.feature, [](float value) { return !std::isfinite(value); });
+    if (bad == arrays.feature.end()) return;
+    const std::int64_t at = bad - arrays.feature.begin();
+    throw Error(ErrorCode::data,
+                "feature " + std::to_string(at % arrays.features) + " of vertex " +
+                    std::to_string(at / arrays.features) + " is not finite",
+                arrays.name);
+}
+
+void check_supervision(const Arrays& arrays) {
+    check_length(arrays.label.size(), arrays.vertices, "labels", arrays.name);
+    check_length(arrays.subset.size(), arrays.vertices, "entries of the split", arrays.name);
+    for (const std::int32_t label : arrays.label)
+        require(label >= -1, "label " + std::to_string(label) + " is negative", arrays.name);
+    for (const std::uint8_t subset : arrays.subset)
+        require(subset <= Subset::test || subset == Subset::unused, "no subset " + std::to_string(subset), arrays.name);
+}
+
+}  // namespace
+
+Origin origin_of(Arrays arrays) {
+    require(arrays.vertices >= 0 && arrays.vertices <= largest_vertices,
+            "the number of vertices must be in [0, 2^31 - 1]", arrays.name);
+    check_edges(arrays);
+    check_features(arrays);
+    check_supervision(arrays);
+    Origin origin;
+    origin.where = arrays.name;
+    origin.graph.format = "arrays";
+    origin.graph.vertices = arrays.vertices;
+    origin.graph.edges_read = arrays.edges.size();
+    origin.graph.edges = std::move(arrays.edges);
+    origin.open_features = [values = std::move(arrays.feature),
+                            columns = arrays.features](std::int64_t) mutable -> std::unique_ptr<FeatureSource> {
+        return columns > 0 ? std::make_unique<ArrayFeatures>(std::move(values), columns) : nullptr;
+    };
+    origin.read_supervision = [supervision = Supervision{std::move(arrays.label), std::move(arrays.subset)},
+                               where = arrays.name](const std::string& split, std::int64_t) mutable {
+        refuse_split(split, where);
+        return std::move(supervision);
+    };
+    return origin;
+}
+
+}  // namespace gnnplan::data

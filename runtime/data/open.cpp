@@ -1,0 +1,134 @@
+// How a data set comes to be: its graph is prepared, and what it lacks is generated.
+#include "runtime/data/dataset.hpp"
+#include "runtime/data/origin.hpp"
+#include "runtime/generate/generated.hpp"
+#include "runtime/graph/fingerprint.hpp"
+#include "runtime/read/readers.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <utility>
+
+namespace gnnplan::data {
+namespace {
+
+// Sizes beyond these are slips of a finger, and would take all memory.
+constexpr std::int64_t largest_width = std::int64_t{1} << 24;
+
+void check_options(const DatasetOptions& options) {
+    const auto check = [](std::int64_t width, const char* what) {
+        if (width < 0 || width > largest_width) {
+            throw Error(ErrorCode::usage,
+                        std::to_string(width) + " " + what + " to generate: between 0 and 2^24 are possible");
+        }
+    };
+    check(options.generate_features, "features");
+    check(options.generate_classes, "classes");
+}
+
+Graph prepare(ParsedGraph parsed, const Preparation& preparation, LoadReport& report) {
+    PreparationCounts counts;
+    Graph graph;
+    try {
+        graph = build_graph(std::move(parsed.edges), parsed.vertices, preparation, counts);
+    } catch (const Error& error) {
+        throw Error(error.code(), error.what(), report.path);
+    }
+    report.directed = counts.directed;
+    report.symmetrised = preparation.symmetrise && counts.directed;
+    report.self_loops_added = preparation.add_self_loops;
+    report.self_loops_dropped = counts.self_loops_dropped;
+    report.duplicates_dropped = counts.duplicates_dropped;
+    report.nonzeros = graph.nonzeros();
+    if (counts.one_way && !preparation.symmetrise) {
+        report.hints.emplace_back("no edge comes with its reverse; --symmetrise if undirected");
+    }
+    return graph;
+}
+
+// Features of the file, or generated ones; null when there are neither.
+std::unique_ptr<FeatureSource> choose_features(std::unique_ptr<FeatureSource> own, const DatasetOptions& options,
+                                               LoadReport& report) {
+    const std::int64_t asked = options.generate_features;
+    if (own != nullptr && asked > 0 && asked != own->columns()) {
+        throw Error(ErrorCode::usage,
+                    std::to_string(asked) + " features asked for, but the data has " + std::to_string(own->columns()) +
+                        " of its own",
+                    report.path);
+    }
+    if (own != nullptr || asked == 0) return own;
+    report.features_generated = true;
+    report.notes.push_back("No features in the data: " + std::to_string(asked) +
+                           " generated, uniform in [-1, 1), from seed " + std::to_string(options.seed) + ".");
+    return generate_features(options.seed, asked);
+}
+
+void complete_supervision(Supervision& supervision, const FeatureSource* features, const DatasetOptions& options,
+                          LoadReport& report) {
+    const std::string from_seed = " from seed " + std::to_string(options.seed) + ".";
+    if (supervision.label.empty() && options.generate_classes > 0) {
+        if (features == nullptr) {
+            throw Error(ErrorCode::usage, "labels are generated from features, and there are none", report.path,
+                        "ask for generated features as well");
+        }
+        supervision.label = generate_labels(options.seed, *features, report.vertices, options.generate_classes);
+        report.labels_generated = true;
+        report.notes.push_back("No labels in the data: " + std::to_string(options.generate_classes) +
+                               " classes generated, a random linear map of the features," + from_seed);
+    }
+    if (supervision.subset.empty() && !supervision.label.empty()) {
+        supervision.subset = generate_split(options.seed, supervision.label);
+        report.notes.push_back("No split in the data: 60/20/20 at random" + from_seed);
+    }
+}
+
+}  // namespace
+
+Dataset::Dataset(Origin origin, const DatasetOptions& options) {
+    ParsedGraph& parsed = origin.graph;
+    report_.path = origin.where;
+    report_.format = parsed.format;
+    report_.index_base = parsed.index_base;
+    report_.vertices = parsed.vertices;
+    report_.edges_read = parsed.edges_read;
+    report_.edge_values_ignored = parsed.edge_values_ignored;
+    report_.hints = std::move(parsed.hints);
+    graph_ = prepare(std::move(parsed), options.preparation, report_);
+    fingerprint_ = data::fingerprint(graph_);
+    if (options.check_graph) options.check_graph(*this);
+    if (options.graph_only) return;
+
+    feature_norm_ = options.feature_norm;
+    features_ = choose_features(origin.open_features(report_.vertices), options, report_);
+    Supervision supervision = origin.read_supervision(options.split, report_.vertices);
+    complete_supervision(supervision, features_.get(), options, report_);
+    if (!supervision.label.empty()) classes_ = check_classes(supervision, options.generate_classes, report_.path);
+    for (const std::uint8_t s : supervision.subset) {
+        if (s < 3) ++subset_size_[s];
+    }
+    labels_ = std::move(supervision.label);
+    subset_ = std::move(supervision.subset);
+}
+
+Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {
+    check_options(options);
+    const Reader& reader = find_reader(path);
+    Origin origin;
+    origin.where = path.string();
+    origin.graph = read_graph(reader, path, options.index_base);
+    origin.open_features = [&](std::int64_t vertices) { return open_features(reader, path, vertices); };
+    origin.read_supervision = [&](const std::string& split, std::int64_t vertices) {
+        return read_supervision(reader, path, split, vertices);
+    };
+    return {std::move(origin), options};
+}
+
+Dataset make_dataset(Arrays arrays, const DatasetOptions& options) {
+    check_options(options);
+    if (options.index_base == IndexBase::one) {
+        throw Error(ErrorCode::usage, "ids of this form count from 0: arrays", arrays.name);
+    }
+    return {origin_of(std::move(arrays)), options};
+}
+
+}  // namespace gnnplan::data

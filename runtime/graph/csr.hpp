@@ -1,0 +1,58 @@
+// The prepared graph: a pattern in compressed sparse rows, and how a list of edges becomes one.
+#pragma once
+
+#include "runtime/graph/edges.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::data {
+
+// Pattern of a square sparse matrix. Row i holds column[row_start[i]] .. column[row_start[i + 1] - 1], ascending,
+// without duplicates.
+struct Csr {
+    std::int64_t vertices = 0;
+    std::vector<std::int64_t> row_start;  // vertices + 1
+    std::vector<std::int32_t> column;
+
+    std::int64_t nonzeros() const { return static_cast<std::int64_t>(column.size()); }
+    std::int64_t degree(std::int64_t row) const {
+        const auto i = static_cast<std::size_t>(row);
+        return row_start[i + 1] - row_start[i];
+    }
+    bool operator==(const Csr&) const = default;
+};
+
+struct Graph {
+    Csr out;  // A: row u holds the targets v of the edges u -> v
+    Csr in;   // A^T; empty (vertices = 0) when symmetric, because A^T = A then
+    bool symmetric = false;
+
+    // A, or A^T: the matrix of the forward aggregation, whose row v holds the sources u of the edges u -> v.
+    const Csr& matrix(bool transposed) const { return transposed && !symmetric ? in : out; }
+    std::int64_t vertices() const { return out.vertices; }
+    std::int64_t nonzeros() const { return out.nonzeros(); }
+};
+
+// What is done to the listed edges. Duplicates and listed self loops are always dropped.
+struct Preparation {
+    bool symmetrise = false;     // add v -> u for each u -> v
+    bool add_self_loops = true;  // put one self loop on every vertex
+};
+
+struct PreparationCounts {
+    std::int64_t self_loops_dropped = 0;
+    std::int64_t duplicates_dropped = 0;  // listings of an edge u -> v beyond its first
+    bool directed = false;                // as listed: some u -> v came without v -> u
+    bool one_way = false;                 // as listed: every u -> v did, and there is one
+};
+
+// Builds the graph and consumes the edges. All ids are in [0, vertices). At most three times the bytes of the result
+// are live at once when few edges are duplicates. Throws ErrorCode::data when vertices is not in [1, 2^31 - 1], or is
+// so much larger than the number of edges that the ids cannot be contiguous.
+Graph build_graph(EdgeList edges, std::int64_t vertices, const Preparation& preparation, PreparationCounts& counts);
+
+// A^T of a pattern, by counting sort.
+Csr transpose(const Csr& matrix);
+
+}  // namespace gnnplan::data

@@ -1,0 +1,25 @@
+// Short names for data, to refuse what was made for other data.
+#pragma once
+
+#include "runtime/graph/csr.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnplan::data {
+
+// XXH3 (64 bit) of the number of vertices, the row starts and the columns, as 16 hexadecimal digits.
+std::string fingerprint(const Graph& graph);
+
+// Of labels, and of which subset each vertex is in.
+std::string fingerprint(const std::vector<std::int32_t>& labels);
+std::string fingerprint(const std::vector<std::uint8_t>& subset);
+
+// Of row v of the features as the file has them, and the text of a sum of these over all rows: a sum, so that each rank
+// can read a part.
+std::uint64_t row_hash(std::int64_t v, std::span<const float> row);
+std::string feature_fingerprint(std::uint64_t sum);
+
+}  // namespace gnnplan::data

@@ -1,0 +1,87 @@
+#include "runtime/graph/order.hpp"
+
+#include "runtime/graph/partition.hpp"
+#include "runtime/graph/streams.hpp"
+#include "runtime/graph/subset.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gnnplan::data {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The last layer whose rows of each vertex the loss needs: the largest l with v in N_l, or -1 where there is none. A
+// breadth-first search against the edges, from the training vertices.
+std::vector<std::int32_t> last_layer_needed(const Graph& graph, const std::vector<std::uint8_t>& subset, int layers) {
+    const std::int64_t n = graph.vertices();
+    ensure(subset.empty() || subset.size() == at(n), "one subset for each vertex");
+    std::vector<std::int32_t> last(at(n), -1);
+    std::vector<std::int32_t> frontier;
+    for (std::int64_t v = 0; v < n; ++v) {
+        if (!subset.empty() && subset[at(v)] != Subset::train) continue;
+        last[at(v)] = layers;
+        frontier.push_back(static_cast<std::int32_t>(v));
+    }
+    const Csr& sources = graph.matrix(true);
+    std::vector<std::int32_t> reached;
+    for (int layer = layers - 1; layer >= 0 && !frontier.empty(); --layer) {
+        reached.clear();
+        for (const std::int32_t v : frontier) {
+            for (std::int64_t k = sources.row_start[at(v)]; k < sources.row_start[at(v) + 1]; ++k) {
+                const std::int32_t u = sources.column[at(k)];
+                if (last[at(u)] >= 0) continue;
+                last[at(u)] = layer;
+                reached.push_back(u);
+            }
+        }
+        frontier.swap(reached);
+    }
+    return last;
+}
+
+void shuffle(std::vector<std::int32_t>& vertices, std::uint64_t seed) {
+    for (auto i = static_cast<std::int64_t>(vertices.size()) - 1; i > 0; --i) {
+        std::swap(vertices[at(i)], vertices[at(draw_below(seed, order_stream, i, 0, i + 1))]);
+    }
+}
+
+}  // namespace
+
+VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subset, const Numbering& numbering) {
+    VertexOrder order;
+    if (numbering.identity()) return order;
+    order.vertex.resize(at(graph.vertices()));
+    std::iota(order.vertex.begin(), order.vertex.end(), 0);
+    // From the finest rule to the coarsest, each of which keeps the order of what it finds equal.
+    if (numbering.permuted) shuffle(order.vertex, numbering.seed);
+    if (numbering.parts > 1) {
+        const std::vector<std::int32_t> part = partition(graph, numbering.parts);
+        std::stable_sort(order.vertex.begin(), order.vertex.end(),
+                         [&](std::int32_t u, std::int32_t v) { return part[at(u)] < part[at(v)]; });
+    }
+    if (numbering.loss_layers > 0) {
+        const std::vector<std::int32_t> last = last_layer_needed(graph, subset, numbering.loss_layers);
+        std::stable_sort(order.vertex.begin(), order.vertex.end(),
+                         [&](std::int32_t u, std::int32_t v) { return last[at(u)] > last[at(v)]; });
+    }
+    order.position.resize(order.vertex.size());
+    for (std::size_t i = 0; i < order.vertex.size(); ++i) {
+        order.position[at(order.vertex[i])] = static_cast<std::int32_t>(i);
+    }
+    return order;
+}
+
+std::vector<std::int64_t> loss_row_counts(const Graph& graph, const std::vector<std::uint8_t>& subset, int layers) {
+    std::vector<std::int64_t> counts(at(layers) + 1, 0);
+    for (const std::int32_t last : last_layer_needed(graph, subset, layers)) {
+        if (last >= 0) ++counts[at(last)];
+    }
+    for (std::size_t l = counts.size() - 1; l > 0; --l) counts[l - 1] += counts[l];
+    return counts;
+}
+
+}  // namespace gnnplan::data

@@ -1,0 +1,11 @@
+// Which of the sets for training, validation and testing a vertex is in.
+#pragma once
+
+#include <cstdint>
+
+namespace gnnplan::data {
+
+// Splits are one byte per vertex with these values.
+enum Subset : std::uint8_t { train = 0, valid = 1, test = 2, unused = 255 };
+
+}  // namespace gnnplan::data

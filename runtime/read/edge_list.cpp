@@ -1,0 +1,93 @@
+#include "runtime/read/edge_list.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace gnnplan::data {
+namespace {
+
+// The n of "# Nodes: n", or 0.
+std::int64_t declared_vertices(std::string_view comment) {
+    constexpr std::string_view key = "Nodes:";
+    const std::size_t found = comment.find(key);
+    if (found == std::string_view::npos) return 0;
+    std::string_view rest = comment.substr(found + key.size());
+    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    std::int64_t value = 0;
+    const auto [stop, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    return status == std::errc() && value > 0 ? value : 0;
+}
+
+// "source,target": names in the first two columns.
+bool is_header(std::string_view line) {
+    const std::size_t comma = line.find_first_of(",;");
+    if (comma == std::string_view::npos) return false;
+    const auto is_name = [](std::string_view text) {
+        const std::size_t first = text.find_first_not_of(" \t\"'");
+        if (first == std::string_view::npos) return false;
+        const char c = text[first];
+        return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    return is_name(line.substr(0, comma)) && is_name(line.substr(comma + 1));
+}
+
+}  // namespace
+
+ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
+    ParsedGraph graph;
+    const std::int64_t base = index_base == IndexBase::one ? 1 : 0;
+    bool first = true;
+    bool csv = false;
+    std::int64_t declared = 0;
+    std::int64_t smallest = largest_vertices;
+    std::int64_t largest = -1;
+    std::string_view line;
+    while (reader.next_line(line)) {
+        if (!line.empty() && (line[0] == '#' || line[0] == '%')) {
+            declared = std::max(declared, declared_vertices(line));
+            continue;
+        }
+        Fields fields(reader, line);
+        if (fields.at_end()) continue;
+        if (first) {
+            first = false;
+            csv = line.find_first_of(",;") != std::string_view::npos;
+            if (is_header(line)) continue;
+        }
+        const std::int64_t from = fields.index(largest_vertices + base, "vertex id", base) - base;
+        const std::int64_t to = fields.index(largest_vertices + base, "vertex id", base) - base;
+        if (!fields.at_end()) {
+            ++graph.edge_values_ignored;
+            while (!fields.at_end()) fields.number("edge value");
+        }
+        fields.finish();
+        smallest = std::min({smallest, from, to});
+        largest = std::max({largest, from, to});
+        graph.edges.add(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to));
+    }
+    if (declared > largest_vertices)
+        reader.fail("the file declares " + std::to_string(declared) + " vertices: at most 2^31 - 1 are supported");
+    graph.format = csv ? "CSV edge list" : "SNAP edge list";
+    graph.index_base = static_cast<int>(base);
+    if (smallest > 0 && largest > 0 && index_base == IndexBase::automatic) {
+        graph.index_base = 1;
+        graph.edges.shift(-1);
+        --largest;
+    }
+    if (smallest == 1 && index_base == IndexBase::unsaid) {
+        graph.hints.emplace_back("vertex 0 has no edges: ids from 1? (--index-base 1)");
+    }
+    graph.vertices = std::max(largest + 1, declared);
+    graph.edges_read = graph.edges.size();
+    return graph;
+}
+
+bool is_edge_list(const Source& source) { return source.text(); }
+
+ParsedGraph read_edge_list(const std::filesystem::path& path, IndexBase index_base) {
+    TextReader reader(open_input(path));
+    return read_edge_list(reader, index_base);
+}
+
+}  // namespace gnnplan::data

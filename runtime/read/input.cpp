@@ -1,0 +1,93 @@
+#include "runtime/read/input.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace gnnplan::data {
+namespace {
+
+class GzipFile final : public InputStream {
+public:
+    explicit GzipFile(const std::filesystem::path& path) : name_(path.string()), file_(gzopen(path.c_str(), "rb")) {
+        if (file_ == nullptr)
+            throw Error(ErrorCode::missing_input, std::string("cannot open: ") + std::strerror(errno), name_);
+        gzbuffer(file_, 256 * 1024);
+    }
+    GzipFile(const GzipFile&) = delete;
+    GzipFile& operator=(const GzipFile&) = delete;
+    ~GzipFile() override { gzclose(file_); }
+
+    std::size_t read(std::span<char> buffer) override {
+        std::size_t done = 0;
+        while (done < buffer.size()) {
+            const std::size_t ask = std::min<std::size_t>(buffer.size() - done, std::numeric_limits<int>::max());
+            const int got = gzread(file_, buffer.data() + done, static_cast<unsigned>(ask));
+            if (got <= 0) break;
+            done += static_cast<std::size_t>(got);
+        }
+        if (done < buffer.size()) check();
+        return done;
+    }
+
+    const std::string& name() const override { return name_; }
+
+private:
+    void check() {
+        int status = Z_OK;
+        const char* text = gzerror(file_, &status);
+        if (status == Z_ERRNO) throw Error(ErrorCode::io, std::string("read failed: ") + std::strerror(errno), name_);
+        if (status == Z_BUF_ERROR) throw Error(ErrorCode::data, "the gzip file is cut short", name_);
+        if (status != Z_OK && status != Z_STREAM_END) {
+            throw Error(ErrorCode::data, std::string("damaged gzip file: ") + text, name_);
+        }
+    }
+
+    std::string name_;
+    gzFile file_;
+};
+
+class MemoryInput final : public InputStream {
+public:
+    MemoryInput(std::string name, std::span<const char> bytes) : name_(std::move(name)), bytes_(bytes) {}
+
+    std::size_t read(std::span<char> buffer) override {
+        const std::size_t count = std::min(buffer.size(), bytes_.size());
+        std::copy_n(bytes_.begin(), count, buffer.begin());
+        bytes_ = bytes_.subspan(count);
+        return count;
+    }
+
+    const std::string& name() const override { return name_; }
+
+private:
+    std::string name_;
+    std::span<const char> bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<InputStream> open_input(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_directory(status)) {
+        throw Error(ErrorCode::missing_input, "is a folder, not a file", path.string());
+    }
+    // Data is opened more than once, which a pipe does not allow.
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        throw Error(ErrorCode::missing_input, "is not a regular file", path.string(), "save it to a file first");
+    }
+    return std::make_unique<GzipFile>(path);
+}
+
+std::unique_ptr<InputStream> memory_input(std::string name, std::span<const char> bytes) {
+    return std::make_unique<MemoryInput>(std::move(name), bytes);
+}
+
+}  // namespace gnnplan::data

@@ -1,0 +1,103 @@
+#include "runtime/read/matrix_market.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace gnnplan::data {
+namespace {
+
+struct Banner {
+    bool pattern = false;
+    bool symmetric = false;
+};
+
+Banner read_banner(TextReader& reader) {
+    std::string_view line;
+    if (!reader.next_line(line)) reader.fail("the file is empty");
+    std::string text(line.substr(0, 256));
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::istringstream words(text);
+    std::string banner, object, format, field, symmetry;
+    words >> banner >> object >> format >> field >> symmetry;
+    if (banner != "%%matrixmarket" || object != "matrix") reader.fail("'%%MatrixMarket matrix' expected");
+    if (format != "coordinate") reader.fail("format '" + format + "': only coordinate (sparse) files are graphs");
+    if (field != "pattern" && field != "real" && field != "integer") {
+        reader.fail("field '" + field + "': only pattern, real and integer are supported");
+    }
+    if (symmetry != "general" && symmetry != "symmetric") {
+        reader.fail("symmetry '" + symmetry + "': only general and symmetric are supported");
+    }
+    return {field == "pattern", symmetry == "symmetric"};
+}
+
+// The next line that holds numbers; false at the end.
+bool next_entry(TextReader& reader, std::string_view& line) {
+    while (reader.next_line(line)) {
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first != std::string_view::npos && line[first] != '%') return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+ParsedGraph read_matrix_market(TextReader& reader) {
+    const Banner banner = read_banner(reader);
+    std::string_view line;
+    if (!next_entry(reader, line)) reader.fail("the size line is missing");
+    constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+    Fields sizes(reader, line);
+    const std::int64_t rows = sizes.index(any, "number of rows");
+    const std::int64_t columns = sizes.index(any, "number of columns");
+    const std::int64_t declared = sizes.index(any, "number of entries");
+    sizes.finish();
+    if (rows != columns) {
+        reader.fail("a " + std::to_string(rows) + " x " + std::to_string(columns) +
+                    " matrix is no graph: it must be square");
+    }
+    if (rows > largest_vertices) reader.fail(std::to_string(rows) + " vertices: at most 2^31 - 1 are supported");
+
+    ParsedGraph graph;
+    graph.format = banner.symmetric ? "Matrix Market, symmetric" : "Matrix Market, general";
+    graph.index_base = 1;
+    graph.vertices = rows;
+    while (next_entry(reader, line)) {
+        if (graph.edges_read == declared)
+            reader.fail("more entries than the " + std::to_string(declared) + " declared");
+        Fields fields(reader, line);
+        const auto i = static_cast<std::int32_t>(fields.index(rows + 1, "row index", 1) - 1);
+        const auto j = static_cast<std::int32_t>(fields.index(rows + 1, "column index", 1) - 1);
+        if (!banner.pattern) {
+            fields.number("value");
+            ++graph.edge_values_ignored;
+        }
+        fields.finish();
+        ++graph.edges_read;
+        graph.edges.add(i, j);
+        if (banner.symmetric && i != j) graph.edges.add(j, i);
+    }
+    if (graph.edges_read != declared) {
+        reader.fail("the file ends after " + std::to_string(graph.edges_read) + " of " + std::to_string(declared) +
+                    " declared entries");
+    }
+    return graph;
+}
+
+bool is_matrix_market(const Source& source) {
+    if (!source.text()) return false;
+    const std::string name = source.path.filename().string();
+    return source.head.starts_with("%%MatrixMarket") || source.head.starts_with("%%matrixmarket") ||
+           name.ends_with(".mtx") || name.ends_with(".mtx.gz");
+}
+
+ParsedGraph read_matrix_market(const std::filesystem::path& path, IndexBase /*index_base*/) {
+    TextReader reader(open_input(path));
+    return read_matrix_market(reader);
+}
+
+}  // namespace gnnplan::data

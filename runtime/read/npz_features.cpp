@@ -1,0 +1,62 @@
+#include "runtime/read/npz_dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gnnplan::data {
+namespace {
+
+class NpzFeatures final : public FeatureSource {
+public:
+    NpzFeatures(std::filesystem::path path, std::int64_t columns) : path_(std::move(path)), columns_(columns) {}
+
+    std::int64_t columns() const override { return columns_; }
+
+    void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
+        const NpzArchive archive(path_);
+        NpyReader reader = archive.open("x");
+        if (reader.header().shape.size() != 2 || reader.header().shape[1] != columns_)
+            reader.fail("changed while it was read");
+        reader.skip(rows.begin * columns_);
+        std::vector<float> row(static_cast<std::size_t>(columns_));
+        for (std::int64_t v = rows.begin; v < rows.end; ++v) {
+            if (wanted && !wanted(v)) {
+                reader.skip(columns_);
+                continue;
+            }
+            reader.read_floats(row);
+            const auto bad = std::find_if(row.begin(), row.end(), [](float value) { return !std::isfinite(value); });
+            if (bad != row.end()) {
+                reader.fail("feature " + std::to_string(bad - row.begin()) + " of vertex " + std::to_string(v) +
+                            " is not finite (or beyond float32)");
+            }
+            visit(v, row.data() + columns.begin);
+        }
+        if (rows.end == reader.header().shape[0]) reader.finish();
+    }
+
+private:
+    std::filesystem::path path_;
+    std::int64_t columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<FeatureSource> open_npz_features(const std::filesystem::path& path, std::int64_t vertices) {
+    const NpzArchive archive(path);
+    if (!archive.has("x")) return nullptr;
+    NpyReader reader = archive.open("x");
+    reader.expect_dimensions(2);
+    const NpyHeader& header = reader.header();
+    if (!header.is_float())
+        reader.fail("float32 or float64 expected, found " + header.describe(), "convert it with .astype(np.float32)");
+    if (header.shape[0] != vertices) {
+        reader.fail("the graph has " + std::to_string(vertices) + " vertices, but there are features for " +
+                    std::to_string(header.shape[0]));
+    }
+    if (header.shape[1] == 0) reader.fail("has no columns");
+    return std::make_unique<NpzFeatures>(path, header.shape[1]);
+}
+
+}  // namespace gnnplan::data

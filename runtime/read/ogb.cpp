@@ -1,0 +1,143 @@
+#include "runtime/read/ogb.hpp"
+
+#include "runtime/read/text_reader.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace gnnplan::data {
+namespace fs = std::filesystem;
+namespace {
+
+TextReader open_csv(const fs::path& folder, const std::string& name) {
+    const fs::path path = find_csv(folder, name);
+    if (path.empty()) {
+        throw Error(ErrorCode::missing_input, "not found, nor " + name + ".gz", (folder / name).string(),
+                    "an OGB raw folder has raw/edge.csv.gz and raw/num-node-list.csv.gz");
+    }
+    return TextReader(open_input(path));
+}
+
+// The one number of a list file. Data sets of many graphs have several.
+std::int64_t read_count(const fs::path& folder, const std::string& name) {
+    TextReader reader = open_csv(folder, name);
+    std::string_view line;
+    if (!reader.next_line(line)) reader.fail("one number expected, found an empty file");
+    Fields fields(reader, line);
+    const std::int64_t count = fields.index(std::numeric_limits<std::int64_t>::max(), "count");
+    fields.finish();
+    while (reader.next_line(line)) {
+        if (!line.empty()) reader.fail("several graphs in one data set are not supported");
+    }
+    return count;
+}
+
+Fail fail_at(const TextReader& reader) {
+    return [&reader](const std::string& what, const std::string& hint) { reader.fail(what, hint); };
+}
+
+void read_labels(const fs::path& path, std::int64_t vertices, Supervision& supervision) {
+    TextReader reader(open_input(path));
+    const Fail fail = fail_at(reader);
+    std::string_view line;
+    while (reader.next_line(line)) {
+        if (reader.line_number() > vertices)
+            reader.fail("more labels than the " + std::to_string(vertices) + " vertices");
+        Fields fields(reader, line);
+        supervision.add_label(fields.number("label"), fail);
+        if (!fields.at_end()) reader.fail("more than one label per vertex is not supported");
+        fields.finish();
+    }
+    if (reader.line_number() != vertices) {
+        reader.fail("the file ends after " + std::to_string(reader.line_number()) + " of " + std::to_string(vertices) +
+                    " labels");
+    }
+}
+
+std::string choose_split(const fs::path& folder, const std::string& wanted) {
+    std::vector<std::string> names;
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(folder / "split", missing)) {
+        if (entry.is_directory()) names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    if (!wanted.empty()) {
+        if (std::find(names.begin(), names.end(), wanted) != names.end()) return wanted;
+        throw Error(ErrorCode::missing_input, "no split '" + wanted + "'", (folder / "split").string(),
+                    names.empty() ? "there are no splits" : "there is " + list);
+    }
+    if (names.size() > 1) {
+        throw Error(ErrorCode::usage, "several splits: " + list, (folder / "split").string(),
+                    "choose one with --split NAME");
+    }
+    return names.empty() ? "" : names.front();
+}
+
+}  // namespace
+
+fs::path find_csv(const fs::path& folder, const std::string& name) {
+    for (const std::string& candidate : {name + ".gz", name}) {
+        std::error_code ignored;
+        if (fs::is_regular_file(folder / candidate, ignored)) return folder / candidate;
+    }
+    return {};
+}
+
+bool is_ogb_folder(const Source& source) { return source.folder && !find_csv(source.path / "raw", "edge.csv").empty(); }
+
+ParsedGraph read_ogb_graph(const fs::path& folder, IndexBase /*index_base*/) {
+    const fs::path raw = folder / "raw";
+    ParsedGraph graph;
+    graph.format = "OGB raw folder";
+    TextReader reader = open_csv(raw, "edge.csv");
+    graph.vertices = read_count(raw, "num-node-list.csv");
+    if (graph.vertices > largest_vertices) {
+        throw Error(ErrorCode::data, std::to_string(graph.vertices) + " vertices: at most 2^31 - 1 are supported",
+                    find_csv(raw, "num-node-list.csv").string() + ":1");
+    }
+    std::string_view line;
+    while (reader.next_line(line)) {
+        Fields fields(reader, line);
+        const auto from = static_cast<std::int32_t>(fields.index(graph.vertices, "vertex id"));
+        const auto to = static_cast<std::int32_t>(fields.index(graph.vertices, "vertex id"));
+        fields.finish();
+        graph.edges.add(from, to);
+    }
+    graph.edges_read = graph.edges.size();
+    if (!find_csv(raw, "num-edge-list.csv").empty()) {
+        const std::int64_t declared = read_count(raw, "num-edge-list.csv");
+        if (declared != graph.edges_read) {
+            reader.fail("the file ends after " + std::to_string(graph.edges_read) +
+                        " edges, but num-edge-list declares " + std::to_string(declared));
+        }
+    }
+    return graph;
+}
+
+Supervision read_ogb_supervision(const fs::path& folder, const std::string& split, std::int64_t vertices) {
+    Supervision supervision;
+    const fs::path labels = find_csv(folder / "raw", "node-label.csv");
+    if (!labels.empty()) read_labels(labels, vertices, supervision);
+    const std::string name = choose_split(folder, split);
+    if (name.empty()) return supervision;
+    constexpr const char* files[] = {"train.csv", "valid.csv", "test.csv"};
+    for (std::uint8_t s = 0; s < 3; ++s) {
+        TextReader reader = open_csv(folder / "split" / name, files[s]);
+        const Fail fail = fail_at(reader);
+        std::string_view line;
+        while (reader.next_line(line)) {
+            Fields fields(reader, line);
+            const std::int64_t vertex = fields.index(vertices, "vertex id");
+            fields.finish();
+            supervision.assign(vertex, s, vertices, fail);
+        }
+    }
+    return supervision;
+}
+
+}  // namespace gnnplan::data

@@ -1,0 +1,141 @@
+#include "runtime/read/text_reader.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+namespace gnnplan::data {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{1} << 18;
+constexpr std::size_t longest_line = std::size_t{1} << 26;
+
+bool separates(char c) { return c == '\t' || c == ' ' || c == ',' || c == ';'; }
+
+}  // namespace
+
+TextReader::TextReader(std::unique_ptr<InputStream> input) : input_(std::move(input)), buffer_(block_bytes) {}
+
+bool TextReader::refill() {
+    if (finished_) return false;
+    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+    end_ -= begin_;
+    begin_ = 0;
+    if (end_ == buffer_.size()) {
+        if (buffer_.size() >= longest_line) fail("line longer than 64 MiB: not a text file of this kind");
+        buffer_.resize(buffer_.size() * 2);
+    }
+    const std::size_t got = input_->read({buffer_.data() + end_, buffer_.size() - end_});
+    end_ += got;
+    finished_ = end_ < buffer_.size();
+    return got > 0;
+}
+
+bool TextReader::next_line(std::string_view& line) {
+    std::size_t searched = 0;  // bytes from begin_ known to hold no line end
+    const char* stop = nullptr;
+    for (;;) {
+        const char* from = buffer_.data() + begin_ + searched;
+        stop = static_cast<const char*>(std::memchr(from, '\n', end_ - begin_ - searched));
+        if (stop != nullptr) break;
+        searched = end_ - begin_;
+        if (!refill()) break;
+    }
+    if (stop == nullptr && begin_ == end_) return false;
+    ++line_number_;
+    const std::size_t length =
+        stop != nullptr ? static_cast<std::size_t>(stop - buffer_.data()) - begin_ : end_ - begin_;
+    line = {buffer_.data() + begin_, length};
+    begin_ = std::min(end_, begin_ + length + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as editors of Windows write it
+    if (line_number_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    return true;
+}
+
+void TextReader::fail(const std::string& what, const std::string& hint) const {
+    const std::string line = line_number_ > 0 ? ":" + std::to_string(line_number_) : "";  // nothing was read yet
+    throw Error(ErrorCode::data, what, name() + line, hint);
+}
+
+std::string Fields::token(const char* begin) const {
+    const char* stop = begin;
+    while (stop != end_ && stop - begin < 32 && !separates(*stop)) ++stop;
+    std::string text(begin, stop);
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return "'" + text + "'";
+}
+
+void Fields::fail_index(const char* begin, std::int64_t limit, const char* what, std::int64_t first) const {
+    if (begin == end_) reader_.fail(std::string("malformed line: ") + what + " is missing");
+    const bool negative = *begin == '-';
+    const char* digits = begin + (negative ? 1 : 0);
+    const char* stop = std::find_if(digits, end_, [](char c) { return c < '0' || c > '9'; });
+    const bool whole = stop != digits && (stop == end_ || separates(*stop));
+    if (!whole) reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin));
+    if (negative) reader_.fail(std::string(what) + " " + token(begin) + " is negative");
+    const std::string out_of_range = std::string(what) + " " + token(begin) + " is out of range";
+    // A count without a limit of its own still has to be counted in 63 bits, eight bytes each.
+    constexpr std::int64_t any = std::int64_t{1} << 60;
+    if (limit > any) reader_.fail(out_of_range);
+    reader_.fail(out_of_range + (first > 0
+                                     ? ": it must be " + std::to_string(first) + " to " + std::to_string(limit - 1)
+                                     : ": it must be below " + std::to_string(limit)));
+}
+
+void Fields::skip_separator(const char* what) {
+    if (next_ != end_ && !separates(*next_)) {
+        reader_.fail(std::string("malformed line: ") + token(next_) + " after " + what);
+    }
+    skip_space();
+    open_ = next_ != end_ && (*next_ == ',' || *next_ == ';');
+    if (open_) {
+        ++next_;
+        skip_space();
+    }
+}
+
+std::int64_t Fields::index(std::int64_t limit, const char* what, std::int64_t first) {
+    const char* begin = next_;
+    std::int64_t value = 0;
+    // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
+    while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18) value = value * 10 + (*next_++ - '0');
+    const bool ended = next_ == end_ || separates(*next_);
+    if (next_ == begin || !ended || value < first || value >= limit) fail_index(begin, limit, what, first);
+    skip_separator(what);
+    return value;
+}
+
+double Fields::number(const char* what) {
+    const char* begin = next_;
+    if (next_ != end_ && *next_ == '+') ++next_;
+    double value = 0;
+    const auto [stop, status] = std::from_chars(next_, end_, value);
+    if (status == std::errc::result_out_of_range) {
+        // Too small reads as 0, too large has no value we could use.
+        if (std::string_view(begin, stop).find("e-") == std::string_view::npos &&
+            std::string_view(begin, stop).find("E-") == std::string_view::npos) {
+            reader_.fail(std::string(what) + " " + token(begin) + " is out of range");
+        }
+        value = 0;
+    } else if (status != std::errc()) {
+        if (begin == end_) reader_.fail(std::string("malformed line: ") + what + " is missing");
+        reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin));
+    }
+    next_ = stop;
+    skip_separator(what);
+    return value;
+}
+
+void Fields::finish() const {
+    if (!at_end()) reader_.fail("malformed line: unexpected " + token(next_));
+    if (open_) reader_.fail("malformed line: a field is missing after the last comma");
+}
+
+}  // namespace gnnplan::data

@@ -1,0 +1,69 @@
+// Lines and numbers out of a stream of text, in blocks; errors name file and line.
+#pragma once
+
+#include "runtime/read/input.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnplan::data {
+
+class TextReader {
+public:
+    explicit TextReader(std::unique_ptr<InputStream> input);
+
+    // The next line without its end ("\n" or "\r\n"); false at the end of the file. The view holds until the next call.
+    bool next_line(std::string_view& line);
+
+    std::int64_t line_number() const { return line_number_; }  // of the last line, from 1
+    const std::string& name() const { return input_->name(); }
+
+    // Throws ErrorCode::data at the current line.
+    [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const;
+
+private:
+    bool refill();
+
+    std::unique_ptr<InputStream> input_;
+    std::vector<char> buffer_;
+    std::size_t begin_ = 0;  // unread bytes of the buffer
+    std::size_t end_ = 0;
+    std::int64_t line_number_ = 0;
+    bool finished_ = false;
+};
+
+// Cuts numbers off the front of a line; errors are those of the reader that the line came from.
+class Fields {
+public:
+    Fields(const TextReader& reader, std::string_view line)
+        : reader_(reader), next_(line.data()), end_(line.data() + line.size()) {
+        skip_space();
+    }
+
+    bool at_end() const { return next_ == end_; }
+    // An integer from `first`, which is 0 or 1, and below `limit` (throws otherwise; `what` names it in the message),
+    // and the separator after it: blanks, or one of , ; within blanks.
+    std::int64_t index(std::int64_t limit, const char* what, std::int64_t first = 0);
+    // A floating point number, finite or not, and the separator after it.
+    double number(const char* what);
+    // Throws unless the whole line was used.
+    void finish() const;
+
+private:
+    void skip_space() {
+        while (next_ != end_ && (*next_ == ' ' || *next_ == '\t')) ++next_;
+    }
+    void skip_separator(const char* what);
+    [[noreturn]] void fail_index(const char* begin, std::int64_t limit, const char* what, std::int64_t first) const;
+    std::string token(const char* begin) const;
+
+    const TextReader& reader_;
+    const char* next_;
+    const char* end_;
+    bool open_ = false;  // a comma was read: another field has to follow
+};
+
+}  // namespace gnnplan::data

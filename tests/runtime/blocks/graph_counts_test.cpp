@@ -1,0 +1,89 @@
+#include "runtime/blocks/graph_counts.hpp"
+
+#include "runtime/graph/partition.hpp"
+#include "tests/runtime/graph/random_graphs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+namespace gnnplan::data {
+namespace {
+
+// Every row range and column range of both directions against the dense matrix in that order.
+void expect_exact(const GraphStats& counts, const Graph& graph, const VertexOrder& order) {
+    const std::int64_t n = graph.vertices();
+    const auto vertex = [&](std::int64_t i) {
+        return static_cast<std::size_t>(order.identity() ? i : order.vertex[static_cast<std::size_t>(i)]);
+    };
+    for (const bool transposed : {false, true}) {
+        const auto dense = testing::dense_pattern(graph, transposed);
+        for (std::int64_t r0 = 0; r0 <= n; ++r0) {
+            std::vector<std::int64_t> column(static_cast<std::size_t>(n), 0);  // nonzeros in rows r0 .. r1 - 1
+            for (std::int64_t r1 = r0; r1 <= n; ++r1) {
+                for (std::int64_t c0 = 0; c0 <= n; ++c0) {
+                    std::int64_t nonzeros = 0;
+                    std::int64_t distinct = 0;
+                    for (std::int64_t c1 = c0; c1 <= n; ++c1) {
+                        ASSERT_EQ(counts.block_nonzeros(transposed, {r0, r1}, {c0, c1}), nonzeros);
+                        ASSERT_EQ(counts.distinct_columns(transposed, {r0, r1}, {c0, c1}), distinct);
+                        if (c1 == n) break;
+                        nonzeros += column[static_cast<std::size_t>(c1)];
+                        distinct += column[static_cast<std::size_t>(c1)] > 0 ? 1 : 0;
+                    }
+                }
+                ASSERT_EQ(counts.row_nonzeros(transposed, {r0, r1}), std::accumulate(column.begin(), column.end(), 0L));
+                for (std::int64_t c = 0; r1 < n && c < n; ++c) {
+                    column[static_cast<std::size_t>(c)] += dense[vertex(r1)][vertex(c)];
+                }
+            }
+        }
+    }
+}
+
+TEST(GraphCounts, AreThoseOfTheMatrixInEveryNumbering) {
+    const std::vector<Numbering> numberings = {
+        {}, {.permuted = true, .seed = 3}, {.loss_layers = 2}, {.loss_layers = 1, .permuted = true, .seed = 9}};
+    for (const Graph& graph : testing::small_graphs()) {
+        const auto subset = testing::third_trains(graph);
+        const GraphCounts counts(graph, subset);
+        EXPECT_TRUE(counts.exact());
+        EXPECT_EQ(counts.loss_rows(3), loss_row_counts(graph, subset, 3));
+        EXPECT_EQ(GraphCounts(graph).loss_rows(2), std::vector<std::int64_t>(3, graph.vertices()));
+        for (const Numbering& numbering : numberings) {
+            const auto numbered = counts.numbered(numbering);
+            const VertexOrder order = make_order(graph, subset, numbering);
+            expect_exact(*numbered, graph, order);
+            EXPECT_EQ(dynamic_cast<const GraphCounts&>(*numbered).order().vertex, order.vertex);
+            EXPECT_EQ(numbered->vertices(), graph.vertices());
+            EXPECT_EQ(numbered->nonzeros(), graph.nonzeros());
+            EXPECT_EQ(numbered->loss_rows(2), counts.loss_rows(2)) << "sizes do not depend on the numbering";
+        }
+    }
+}
+
+TEST(GraphCounts, ANumberingIsRelativeToTheFile) {
+    const Graph graph = testing::random_graph(9, 20, false, true, 1);
+    const auto once = GraphCounts(graph).numbered({.permuted = true, .seed = 1});
+    expect_exact(*once->numbered({.permuted = true, .seed = 1}), graph,
+                 make_order(graph, {}, {.permuted = true, .seed = 1}));
+    expect_exact(*once->numbered({}), graph, {});
+}
+
+TEST(GraphCounts, OfParts) {
+    if (!has_partitioner()) GTEST_SKIP() << "built without METIS";
+    const Graph graph = testing::random_graph(12, 30, false, true, 4);
+    expect_exact(*GraphCounts(graph).numbered({.parts = 3}), graph, make_order(graph, {}, {.parts = 3}));
+}
+
+TEST(GraphCounts, ThreadsMayShareThem) {
+    const Graph graph = testing::random_graph(9, 20, false, true, 1);
+    const GraphCounts counts(graph);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) threads.emplace_back([copy = counts, &graph] { expect_exact(copy, graph, {}); });
+    for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace gnnplan::data

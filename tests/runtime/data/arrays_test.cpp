@@ -1,0 +1,124 @@
+#include "runtime/data/dataset.hpp"
+#include "runtime/generate/generate.hpp"
+#include "runtime/graph/subset.hpp"
+
+#include "tests/support/test_files.hpp"
+
+#include <functional>
+#include <limits>
+
+namespace gnnplan::data {
+namespace {
+
+using files::expect_error;
+using files::TempFolder;
+
+// Vertices 0 -> 1 -> 2 -> 0, two features each, the last one unlabelled.
+Arrays triangle() {
+    Arrays arrays;
+    arrays.vertices = 3;
+    for (std::int32_t v = 0; v < 3; ++v) arrays.edges.add(v, (v + 1) % 3);
+    arrays.features = 2;
+    arrays.feature = {1, 2, 3, 4, 5, 6};
+    arrays.label = {1, 0, -1};
+    arrays.subset = {Subset::train, Subset::valid, Subset::unused};
+    return arrays;
+}
+
+std::vector<float> all_features(const Dataset& dataset) {
+    std::vector<float> x(static_cast<std::size_t>(dataset.vertices() * dataset.features()));
+    dataset.read_features({0, dataset.vertices()}, {0, dataset.features()}, x.data(), dataset.features());
+    return x;
+}
+
+TEST(ArraysOfMemory, AreTheDataSetOfTheSameFile) {
+    const TempFolder folder;
+    const PlantedOptions options{.vertices = 300, .nonzeros = 3000, .classes = 3, .features = 5, .seed = 4};
+    const auto file = folder.path() / "graph.npz";
+    write_graph(generate_planted(options), file);
+    const Dataset read = open_dataset(file);
+    Dataset made = make_dataset(arrays_of(generate_planted(options)));
+    EXPECT_EQ(made.fingerprint(), read.fingerprint());
+    EXPECT_EQ(made.nonzeros(), read.nonzeros());
+    EXPECT_EQ(made.classes(), 3);
+    EXPECT_EQ(made.labels(), read.labels());
+    EXPECT_EQ(made.subset(), read.subset());
+    EXPECT_EQ(made.subset_size(train), read.subset_size(train));
+    EXPECT_EQ(fingerprints_of(made).features, fingerprints_of(read).features);
+    EXPECT_EQ(all_features(made), all_features(read));
+    made.cache_features();
+    EXPECT_EQ(all_features(made), all_features(read));
+    EXPECT_EQ(made.report().format, "arrays");
+    EXPECT_EQ(made.report().path, "generated");
+}
+
+TEST(ArraysOfMemory, ArePreparedAsFilesAre) {
+    Arrays arrays = triangle();
+    arrays.edges.add(0, 0);
+    arrays.edges.add(0, 1);
+    const Dataset dataset = make_dataset(std::move(arrays), {.preparation = {.symmetrise = true}});
+    EXPECT_TRUE(dataset.graph().symmetric);
+    EXPECT_EQ(dataset.nonzeros(), 9);  // both directions, and a self loop each
+    EXPECT_EQ(dataset.report().edges_read, 5);
+    EXPECT_EQ(dataset.report().self_loops_dropped, 1);
+    EXPECT_EQ(dataset.report().duplicates_dropped, 1);
+    float block[2] = {0, 0};
+    dataset.read_features({1, 3}, {1, 2}, block, 1);
+    EXPECT_EQ(block[0], 4);
+    EXPECT_EQ(block[1], 6);
+}
+
+TEST(ArraysOfMemory, WhatIsMissingIsGenerated) {
+    Arrays arrays;
+    arrays.vertices = 4;
+    arrays.edges.add(3, 0);
+    const Dataset graph = make_dataset(std::move(arrays));
+    EXPECT_EQ(graph.features(), 0);
+    EXPECT_TRUE(graph.labels().empty());
+
+    Arrays again;
+    again.vertices = 4;
+    again.edges.add(3, 0);
+    const Dataset filled = make_dataset(std::move(again), {.generate_features = 3, .generate_classes = 2});
+    EXPECT_EQ(filled.features(), 3);
+    EXPECT_EQ(filled.classes(), 2);
+    EXPECT_TRUE(filled.report().features_generated);
+    EXPECT_EQ(filled.subset().size(), 4U);
+}
+
+TEST(ArraysOfMemory, GraphOnlyLeavesTheRestOut) {
+    const Dataset dataset = make_dataset(triangle(), {.graph_only = true});
+    EXPECT_EQ(dataset.nonzeros(), 6);
+    EXPECT_EQ(dataset.features(), 0);
+    EXPECT_TRUE(dataset.labels().empty());
+}
+
+TEST(ArraysOfMemory, AreChecked) {
+    const auto refused = [](const std::vector<std::string>& parts, const std::function<void(Arrays&)>& spoil) {
+        Arrays arrays = triangle();
+        arrays.name = "mine";
+        spoil(arrays);
+        expect_error(ErrorCode::data, parts, [&] { make_dataset(std::move(arrays)); });
+    };
+    refused({"mine", "vertex id 3 is out of range"}, [](Arrays& a) { a.edges.add(0, 3); });
+    refused({"mine", "vertex id -1 is out of range"}, [](Arrays& a) { a.edges.add(-1, 0); });
+    refused({"6 features expected, found 5"}, [](Arrays& a) { a.feature.pop_back(); });
+    refused({"no number of columns"}, [](Arrays& a) { a.features = 0; });
+    refused({"no number of columns"}, [](Arrays& a) { a.features = -2; });
+    refused({"feature 1 of vertex 1 is not finite"},
+            [](Arrays& a) { a.feature[3] = std::numeric_limits<float>::quiet_NaN(); });
+    refused({"3 labels expected, found 4"}, [](Arrays& a) { a.label.push_back(0); });
+    refused({"label -2 is negative"}, [](Arrays& a) { a.label[0] = -2; });
+    refused({"3 entries of the split expected, found 1"}, [](Arrays& a) { a.subset.resize(1); });
+    refused({"no subset 3"}, [](Arrays& a) { a.subset[0] = 3; });
+    refused({"in the train set but has no label"}, [](Arrays& a) { a.subset[2] = Subset::train; });
+    refused({"number of vertices must be in"}, [](Arrays& a) { a.vertices = std::int64_t{1} << 31; });
+}
+
+TEST(ArraysOfMemory, HaveNoNamedSplitsAndCountFromZero) {
+    expect_error(ErrorCode::usage, {"named splits"}, [] { make_dataset(triangle(), {.split = "time"}); });
+    expect_error(ErrorCode::usage, {"count from 0"}, [] { make_dataset(triangle(), {.index_base = IndexBase::one}); });
+}
+
+}  // namespace
+}  // namespace gnnplan::data

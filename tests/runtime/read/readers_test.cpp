@@ -1,0 +1,61 @@
+#include "runtime/read/readers.hpp"
+
+#include "tests/support/test_files.hpp"
+
+#include <functional>
+
+namespace gnnplan::data {
+namespace {
+
+using files::expect_error;
+using files::TempFolder;
+
+std::string form_of(const std::filesystem::path& path) { return find_reader(path).name; }
+
+std::filesystem::path write_archive(const TempFolder& folder) {
+    return files::write_npz(folder, {{"edge_index", "<i8", {2, 1}, files::bytes_of<std::int64_t>({0, 1})}});
+}
+
+TEST(Readers, AreFoundByThePathAndTheFirstBytes) {
+    const TempFolder folder;
+    folder.write("ogb/raw/edge.csv", "0,1\n");
+    EXPECT_EQ(form_of(folder.path() / "ogb"), "OGB raw folders");
+    EXPECT_EQ(form_of(write_archive(folder)), ".npz archives");
+    EXPECT_EQ(form_of(folder.write("banner.txt.gz", "%%MatrixMarket matrix")), "Matrix Market");
+    EXPECT_EQ(form_of(folder.write("lower", "%%matrixmarket")), "Matrix Market");
+    EXPECT_EQ(form_of(folder.write("named.mtx", "1 2\n")), "Matrix Market");
+    EXPECT_EQ(form_of(folder.write("named.mtx.gz", "1 2\n")), "Matrix Market");
+    EXPECT_EQ(form_of(folder.write("edges.csv", "0,1\n")), "SNAP and CSV edge lists");
+    EXPECT_EQ(form_of(folder.write("empty", "")), "SNAP and CSV edge lists");
+}
+
+// What a file holds goes before its name, and what is no text is no form of text.
+TEST(Readers, AFileOfBytesIsNoMatrixMarketByItsName) {
+    const TempFolder folder;
+    const auto archive = folder.path() / "archive.mtx";
+    std::filesystem::copy_file(write_archive(folder), archive);
+    EXPECT_EQ(form_of(archive), ".npz archives");
+    expect_error(ErrorCode::data, {"lone .npy"}, [&] { form_of(folder.write("array.mtx", "\x93NUMPY")); });
+    expect_error(ErrorCode::data, {"binary file"}, [&] { form_of(folder.write("bytes.mtx", std::string("a\0b", 3))); });
+}
+
+TEST(Readers, TheListOfKnownFormsIsTheTable) {
+    expect_error(ErrorCode::missing_input,
+                 {"known are OGB raw folders, .npz archives, Matrix Market, SNAP and CSV edge lists, gzipped or not"},
+                 [] { form_of("/nowhere/at/all"); });
+}
+
+TEST(Readers, FormsWithoutFeaturesAndLabelsHaveNone) {
+    const TempFolder folder;
+    const auto path = folder.write("edges.txt", "0 1\n");
+    const Reader& reader = find_reader(path);
+    EXPECT_EQ(open_features(reader, path, 2), nullptr);
+    EXPECT_TRUE(read_supervision(reader, path, "", 2).label.empty());
+    expect_error(ErrorCode::usage, {"named splits"}, [&] { read_supervision(reader, path, "time", 2); });
+    const auto archive = write_archive(folder);
+    expect_error(ErrorCode::usage, {"named splits"},
+                 [&] { read_supervision(find_reader(archive), archive, "time", 2); });
+}
+
+}  // namespace
+}  // namespace gnnplan::data

@@ -1,0 +1,73 @@
+#include "tools/advise/graph_json.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gnnplan::tools {
+
+Degrees degrees_of(const data::Dataset& dataset) {
+    Degrees degrees;
+    const data::Csr& matrix = dataset.graph().out;
+    for (std::int64_t v = 0; v < matrix.vertices; ++v) {
+        const std::int64_t degree = matrix.degree(v) - 1;
+        degrees.min = std::min(degrees.min, degree);
+        degrees.max = std::max(degrees.max, degree);
+    }
+    const auto n = static_cast<double>(matrix.vertices);
+    degrees.mean = static_cast<double>(matrix.nonzeros()) / n - 1;
+    return degrees;
+}
+
+io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const Fingerprints& of) {
+    const data::LoadReport& report = dataset.report();
+    const auto count_or_null = [](std::int64_t count) { return count > 0 ? io::Document(count) : io::Document(); };
+    const auto text_or_null = [](const std::string& text) {
+        return text.empty() ? io::Document() : io::Document(text);
+    };
+    io::Document split;
+    if (!dataset.subset().empty()) {
+        split = io::Document::object({{"train", dataset.subset_size(data::train)},
+                                      {"valid", dataset.subset_size(data::valid)},
+                                      {"test", dataset.subset_size(data::test)}});
+    }
+    return io::Document::object({{"schema", "gnnplan.graph/1"},
+                                 {"path", report.path},
+                                 {"format", report.format},
+                                 {"index_base", report.index_base},
+                                 {"vertices", report.vertices},
+                                 {"edges", report.nonzeros - report.vertices},
+                                 {"nonzeros", report.nonzeros},
+                                 {"edges_read", report.edges_read},
+                                 {"directed", report.directed},
+                                 {"symmetric", dataset.graph().symmetric},
+                                 {"symmetrised", report.symmetrised},
+                                 {"self_loops_dropped", report.self_loops_dropped},
+                                 {"duplicates_dropped", report.duplicates_dropped},
+                                 {"edge_values_ignored", report.edge_values_ignored},
+                                 {"degree_min", degrees.min},
+                                 {"degree_mean", degrees.mean},
+                                 {"degree_max", degrees.max},
+                                 {"features", count_or_null(dataset.features())},
+                                 {"classes", count_or_null(dataset.classes())},
+                                 {"split", std::move(split)},
+                                 {"fingerprint", of.graph},
+                                 {"features_fingerprint", text_or_null(of.features)},
+                                 {"labels_fingerprint", text_or_null(of.labels)},
+                                 {"split_fingerprint", text_or_null(of.split)}});
+}
+
+io::Document encode(const data::GeneratedGraph& graph, const Generation& generation) {
+    return io::Document::object({{"schema", "gnnplan.generated/1"},
+                                 {"path", generation.path},
+                                 {"vertices", graph.vertices},
+                                 {"asked_nonzeros", graph.asked_nonzeros},
+                                 {"edges", graph.edges.size()},
+                                 {"features", graph.features},
+                                 {"classes", graph.classes},
+                                 {"seed", graph.seed},
+                                 {"relabelled", generation.relabelled},
+                                 {"symmetrised", generation.symmetrised},
+                                 {"duplicates_dropped", generation.duplicates_dropped}});
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,92 @@
+#include "tools/advise/pins.hpp"
+
+#include "planner/enumerate/grids.hpp"
+#include "planner/enumerate/replication.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::tools {
+namespace {
+
+// The grids that the pinned choices leave. The paper space has RDM's own replications, whatever is genuine elsewhere.
+std::vector<Distribution> grids_left(const SelectOptions& options, int ranks) {
+    const bool paper = options.space == SearchSpace::paper && options.scheme.value_or("rdm") == "rdm";
+    if (!paper) return enumerate::distributions(ranks, {options.scheme, options.replication, options.grid});
+    std::vector<Distribution> grids;
+    for (const int copies : enumerate::replications(ranks)) {
+        const Grid grid{ranks / copies, copies, 1};
+        if (options.replication.value_or(copies) != copies || options.grid.value_or(grid) != grid) continue;
+        grids.push_back({Sharing::replicated, grid});
+    }
+    return grids;
+}
+
+std::string texts(const std::vector<Distribution>& grids) {
+    std::vector<std::string> all;
+    all.reserve(grids.size());
+    for (const Distribution& entry : grids) all.push_back(entry.grid.text());
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string exchange_flag(const SelectOptions& options) {
+    return fmt::format("--exchange {}", options.exchange == Exchange::rows ? "rows" : "panels");
+}
+
+}  // namespace
+
+std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
+    std::vector<Distribution> grids;
+    try {
+        grids = grids_left(options, ranks);
+    } catch (const Error&) {
+        return {};  // the search refuses them, with the reason
+    }
+    const auto none = [&](const auto& applies) { return std::none_of(grids.begin(), grids.end(), applies); };
+    const bool pinned = (options.scheme || options.replication || options.grid) && !grids.empty();
+    const auto refuse = [&](const std::string& flag, const char* why) {
+        throw Error(ErrorCode::usage, fmt::format("{} on {}", why, texts(grids)), flag,
+                    "leave it out, or take another scheme, replication or grid");
+    };
+    if (pinned && options.exchange && none([](const Distribution& g) { return g.sends_rows(); })) {
+        refuse(exchange_flag(options), "nothing is exchanged for products");
+    }
+    if (pinned && options.overlap == true && none([](const Distribution& g) { return g.can_overlap(); })) {
+        refuse("--overlap on", "products have no exchange to overlap with");
+    }
+    std::vector<std::string> remarks;
+    const bool free = options.scheme == "3d" && !options.replication && !options.grid;
+    if (free && none([](const Distribution& g) { return g.grid.y > 1 && g.grid.z > 1; })) {
+        remarks.push_back(fmt::format("{} form{} no proper 3D grid; planned on {}, which are those of simpler schemes",
+                                      ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks), ranks == 1 ? "s" : "",
+                                      texts(grids)));
+    }
+    return remarks;
+}
+
+std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen) {
+    std::vector<std::string> remarks;
+    const std::string where = fmt::format("{} {}", scheme_of(chosen.on()), chosen.grid.text());
+    if (options.exchange && !chosen.on().sends_rows()) {
+        remarks.push_back(fmt::format("{} has no effect on the plan: nothing is exchanged for products on {}",
+                                      exchange_flag(options), where));
+    }
+    if (options.overlap == true && !chosen.on().can_overlap()) {
+        remarks.push_back(fmt::format(
+            "--overlap on has no effect on the plan: products have no exchange to overlap with on {}", where));
+    }
+    if (options.loss_rows == true && !chosen.loss_rows) {
+        remarks.emplace_back(
+            "--loss-rows on has no effect on the plan: the loss needs all rows, or the space prunes none");
+    }
+    if (options.bf16 && !chosen.bf16) {
+        remarks.emplace_back(
+            "--bf16 has no effect on the chosen configuration: with overlap or needed rows nothing is packed for the "
+            "cache (--overlap "
+            "off --exchange panels)");
+    }
+    return remarks;
+}
+
+}  // namespace gnnplan::tools

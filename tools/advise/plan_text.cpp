@@ -1,0 +1,63 @@
+#include "tools/advise/plan_text.hpp"
+
+#include "planner/cost/tie.hpp"
+#include "tools/text/format.hpp"
+
+#include <gnnplan/base/memory_text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace gnnplan::tools {
+
+std::string widths_text(const std::vector<std::int64_t>& widths) {
+    constexpr std::ptrdiff_t counted = 4;
+    std::vector<std::string> parts;
+    for (auto at = widths.begin(); at != widths.end();) {
+        const auto end = std::find_if(at, widths.end(), [&](std::int64_t width) { return width != *at; });
+        const bool many = end - at >= counted;
+        parts.push_back(many ? fmt::format("({} x {})", end - at, *at) : std::to_string(*at));
+        at = many ? end : at + 1;
+    }
+    return fmt::format("{}", fmt::join(parts, "-"));
+}
+
+std::string machine_line(const Machine& machine) {
+    return fmt::format("{} ({})", machine.name,
+                       machine.measured ? machine.source : "preset, not measured here: expect larger error");
+}
+
+std::string graph_line(const ProblemRecord& problem) {
+    const GraphRecord& graph = problem.graph;
+    const std::string source = graph.source == graph.name ? "" : " (" + graph.source + ")";
+    const auto& widths = problem.model.widths;
+    return fmt::format("{}{}   N={}  nnz={} (self loops included)  {} features, {} classes", graph.name, source,
+                       format_count(graph.vertices), format_count(graph.nonzeros), widths.front(), widths.back());
+}
+
+std::string infeasible_text(const Infeasible& infeasible) {
+    std::string text = fmt::format("needs {} of {} per rank", enough_memory_text(infeasible.needed_bytes),
+                                   limit_text(infeasible.available_bytes));
+    if (infeasible.smallest_ranks) return text + fmt::format(", fits on {} ranks", *infeasible.smallest_ranks);
+    if (infeasible.load_bytes <= infeasible.available_bytes) return text;
+    return text + fmt::format("; on no number of ranks, for each holds the graph's {} while loading",
+                              format_memory(infeasible.load_bytes));
+}
+
+std::int64_t ties(const Selection& selection) {
+    const std::vector<Ranked>& ranked = selection.ranked;
+    return std::count_if(ranked.begin(), ranked.end(), [&](const Ranked& r) {
+        return r.fits &&
+               cost::tie(r.predicted.epoch_seconds, ranked.front().predicted.epoch_seconds, selection.plan.machine);
+    });
+}
+
+std::optional<double> separation(const Selection& selection) {
+    const std::vector<Ranked>& ranked = selection.ranked;
+    if (ranked.size() < 2 || !ranked[1].fits) return std::nullopt;
+    return ranked[1].predicted.epoch_seconds / ranked[0].predicted.epoch_seconds - 1;
+}
+
+}  // namespace gnnplan::tools

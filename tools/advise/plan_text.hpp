@@ -1,0 +1,29 @@
+// A problem, a machine and the outcome of a search in a line each.
+#pragma once
+
+#include <gnnplan/select.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// "a6000x8 (preset, not measured here: expect larger error)"
+std::string machine_line(const Machine& machine);
+// "reddit (card: GNN-RDM Table V)   N=232,965  nnz=..."
+std::string graph_line(const ProblemRecord& problem);
+
+// "602-(99 x 128)-41"
+std::string widths_text(const std::vector<std::int64_t>& widths);
+
+// "needs 1.2 GiB of 900 MB (858 MiB) per rank, fits on 4 ranks"
+std::string infeasible_text(const Infeasible& infeasible);
+
+// By how much the runner-up is slower than the best, as a fraction; none when nothing else fits.
+std::optional<double> separation(const Selection& selection);
+// How many of the ranking the model cannot tell from the best, which is one of them.
+std::int64_t ties(const Selection& selection);
+
+}  // namespace gnnplan::tools

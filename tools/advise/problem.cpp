@@ -1,0 +1,181 @@
+#include "tools/advise/problem.hpp"
+
+#include "planner/catalog/cards.hpp"
+#include "planner/catalog/machines.hpp"
+#include "planner/catalog/suggest.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/machine.hpp"
+#include "planner/io/parse.hpp"
+#include "runtime/blocks/graph_counts.hpp"
+#include "tools/advise/calibration.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/streams.hpp"
+
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/models.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace gnnplan::tools {
+namespace {
+
+Normalisation parse_normalisation(const std::string& name) {
+    if (name == "row_mean") return Normalisation::row_mean;
+    return name == "none" ? Normalisation::none : Normalisation::symmetric;
+}
+
+std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation) {
+    if (!std::filesystem::exists(shape.graph)) {
+        throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
+                    catalog::name_hint(shape.graph, catalog::card_names()));
+    }
+    data::DatasetOptions options;
+    options.index_base = parse_index_base(preparation.index_base);
+    options.preparation.symmetrise = preparation.symmetrise;
+    options.split = preparation.split;
+    options.seed = static_cast<std::uint64_t>(preparation.seed);
+    options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
+    options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
+    auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
+    say("{}: {}\n", shape.graph, dataset->report().describe());
+    say_notes(dataset->report().hints);
+    return dataset;
+}
+
+void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+    if (shape.vertices || shape.nonzeros) {
+        throw Error(ErrorCode::usage, "--vertices and --nonzeros are counted when --graph is a path");
+    }
+    if (shape.train_fraction) {
+        throw Error(ErrorCode::usage, "the data says which vertices train when --graph is a path", "--train-fraction");
+    }
+    loaded.dataset = read_dataset(shape, preparation);
+    const data::Dataset& dataset = *loaded.dataset;
+    if (!dataset.subset().empty()) data::check_training_set(dataset);
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = io::printable(shape.graph);
+    record.source = "file: " + dataset.report().format;
+    record.vertices = dataset.vertices();
+    record.nonzeros = dataset.nonzeros();
+    record.exact = true;
+    record.normalisation = parse_normalisation(preparation.normalisation);
+    record.symmetric = dataset.graph().symmetric;
+    record.index_base = preparation.index_base.empty() ? 0 : dataset.report().index_base;
+    record.symmetrised = preparation.symmetrise;
+    record.split = preparation.split;
+    record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
+    record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
+    record.seed = static_cast<std::uint64_t>(preparation.seed);
+    loaded.graph = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
+    loaded.features = dataset.features();
+    loaded.classes = dataset.classes();
+}
+
+void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+    if (!preparation.index_base.empty()) {
+        throw Error(ErrorCode::usage, "there is no edge list to read", "--index-base", "give --graph PATH");
+    }
+    const GraphSizes sizes = graph_sizes(shape);
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = sizes.name;
+    record.source = sizes.source;
+    record.vertices = sizes.vertices;
+    record.nonzeros = sizes.nonzeros;
+    record.normalisation = parse_normalisation(preparation.normalisation);
+    record.symmetric = sizes.symmetric || preparation.symmetrise;
+    record.symmetrised = preparation.symmetrise;
+    record.split = preparation.split;
+    record.seed = static_cast<std::uint64_t>(preparation.seed);
+    loaded.graph = std::make_unique<UniformStats>(record.vertices, record.nonzeros, record.symmetric,
+                                                  shape.train_fraction.value_or(1));
+    loaded.features = sizes.features;
+    loaded.classes = sizes.classes;
+}
+
+}  // namespace
+
+data::IndexBase parse_index_base(const std::string& value) {
+    if (value.empty()) return data::IndexBase::unsaid;
+    if (value == "auto") return data::IndexBase::automatic;
+    return value == "1" ? data::IndexBase::one : data::IndexBase::zero;
+}
+
+bool is_card(const std::string& selector) {
+    return !catalog::variants_of(std::string_view(selector).substr(0, selector.find(':'))).empty();
+}
+
+GraphSizes graph_sizes(const ShapeFlags& flags) {
+    GraphSizes sizes{"sizes", "sizes", flags.vertices.value_or(0), flags.nonzeros.value_or(0), flags.symmetric, 0, 0};
+    if (!flags.graph.empty()) {
+        const catalog::Card& card = catalog::find_card(flags.graph);
+        sizes = {catalog::selector_of(card),
+                 "card: " + card.source,
+                 card.vertices,
+                 card.nonzeros,
+                 card.symmetric,
+                 card.features,
+                 card.classes};
+    } else if (!flags.vertices || !flags.nonzeros) {
+        throw Error(ErrorCode::usage, "no graph given", {}, "use --graph, or --vertices and --nonzeros");
+    }
+    if (sizes.nonzeros / sizes.vertices > sizes.vertices ||
+        (sizes.nonzeros / sizes.vertices == sizes.vertices && sizes.nonzeros % sizes.vertices > 0)) {
+        throw Error(ErrorCode::usage, fmt::format("{} nonzeros do not fit a matrix of {} rows",
+                                                  format_count(sizes.nonzeros), format_count(sizes.vertices)));
+    }
+    return sizes;
+}
+
+std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes) {
+    if (!flags.widths.empty()) return flags.widths;
+    const std::int64_t first = flags.features.value_or(features);
+    const std::int64_t last = flags.classes.value_or(classes);
+    if (first == 0)
+        throw Error(ErrorCode::usage, "the number of features is not known", {}, "give --features or --widths");
+    if (last == 0)
+        throw Error(ErrorCode::usage, "the number of classes is not known", {}, "give --classes or --widths");
+    std::vector<std::int64_t> widths(static_cast<std::size_t>(flags.layers + 1), flags.hidden);
+    widths.front() = first;
+    widths.back() = last;
+    return widths;
+}
+
+LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const std::string& model,
+                           bool bias) {
+    LoadedProblem loaded;
+    ProblemRecord& record = loaded.problem.record;
+    if (shape.graph.empty() || is_card(shape.graph)) {
+        load_from_sizes(loaded, shape, preparation);
+    } else {
+        load_from_path(loaded, shape, preparation);
+    }
+    record.model.name = model;
+    record.model.bias = bias;
+    loaded.problem.graph = loaded.graph.get();
+    loaded.problem = with_shape(loaded, shape);
+    return loaded;
+}
+
+Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
+    Problem problem = loaded.problem;
+    ModelRecord& model = problem.record.model;
+    model.widths = widths_of(shape, loaded.features, loaded.classes);
+    problem.record.ranks = static_cast<int>(shape.ranks);
+    problem.ops = models::build(model.name, model.widths, model.bias);
+    return problem;
+}
+
+Machine load_machine(const std::string& name_or_file) {
+    if (!std::filesystem::is_regular_file(name_or_file)) return catalog::find_machine(name_or_file);
+    return io::read_machine(io::read_file(name_or_file), name_or_file);
+}
+
+Machine load_machine(const std::string& name_or_file, std::int64_t ranks) {
+    return name_or_file.empty() ? default_machine(ranks) : load_machine(name_or_file);
+}
+
+}  // namespace gnnplan::tools

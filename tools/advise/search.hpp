@@ -1,0 +1,43 @@
+// What is searched for a problem, as people say it, and what that amounts to.
+#pragma once
+
+#include "tools/advise/problem.hpp"
+
+#include <gnnplan/select.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+// What is searched; unset: everything.
+struct SearchFlags {
+    std::string space = "full";
+    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows;
+    std::optional<std::int64_t> replication;
+    bool bf16 = false;
+    bool partition = false;
+    bool constant_input = false;
+    std::int64_t memory = 0;  // bytes per rank; 0: the machine's
+};
+
+struct ProblemFlags {
+    ShapeFlags shape;
+    PreparationFlags preparation;
+    std::string model = "gcn";
+    bool bias = false;
+    std::string machine;  // "": the default, default_machine()
+    SearchFlags search;
+};
+
+// Throws Error{usage} when --partition has no graph to partition.
+void check_partition(const ProblemFlags& flags);
+LoadedProblem load_problem(const ProblemFlags& flags);
+
+// "2x3" or "2x3x2". Throws Error{usage}.
+Grid parse_grid(const std::string& text);
+SearchSpace parse_space(const std::string& name);
+SelectOptions select_options(const SearchFlags& flags);
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,213 @@
+#include "tools/advise/sweep_break_even.hpp"
+
+#include "planner/cost/predict.hpp"
+#include "planner/cost/tie.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr double searched_factor = 1024;  // below and above the link there is
+constexpr double sample_step = 4;
+constexpr double precision = 0.01;
+constexpr double sure_precision = 0.05;
+
+Curve curve_of(const SweepLine& line, const std::string& name) {
+    Curve curve{name, {}};
+    for (const SweepPoint* point : line.points) {
+        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.epoch_seconds) : std::nullopt);
+    }
+    return curve;
+}
+
+std::optional<std::size_t> position_of(const std::vector<Variation>& variations, const std::string& name) {
+    for (std::size_t v = 0; v < variations.size(); ++v) {
+        if (variations[v].name == name) return v;
+    }
+    return std::nullopt;
+}
+
+bool differ_only_in(const SweepLine& a, const SweepLine& b, std::size_t variation) {
+    std::vector<std::size_t> others = b.others;
+    others[variation] = a.others[variation];
+    return a.others == others;
+}
+
+// "ranks" and "4" -> "4 ranks".
+std::string along_text(const std::string& axis, const std::string& setting) {
+    return place_text({axis, axis, {{setting, std::nullopt}}}, 0);
+}
+
+std::string rate_text(double bytes_per_second, const Machine& machine) {
+    return format_bytes(std::llround(trusted_digits(bytes_per_second, machine))) + "/s";
+}
+
+// Answers with the slowest link at other rates, each asked once.
+class LinkAnswers {
+public:
+    explicit LinkAnswers(const Question& question) : question_(question) {
+        const SelectResult result = answer(question);
+        if (!result) return;
+        choice_ = configuration_text(result.selection->ranked.front().configuration);
+        present_ = result.selection->plan.candidates.front().schedule;
+        graph_ = question.loaded->problem.graph;
+        if (present_->numbering.identity()) return;
+        numbered_ = graph_->numbered(present_->numbering);
+        graph_ = numbered_.get();
+    }
+
+    const std::string& present() const { return choice_; }
+    const std::string& choice(double bytes_per_second) { return at(bytes_per_second).choice; }
+    // Whether the best choice is faster than the present one by more than the model's error.
+    bool sure(double bytes_per_second) { return at(bytes_per_second).sure; }
+
+private:
+    struct Answer {
+        std::string choice;
+        bool sure = false;
+    };
+
+    const Answer& at(double bytes_per_second) {
+        const auto known = known_.find(bytes_per_second);
+        if (known != known_.end()) return known->second;
+        Question varied = question_;
+        set_bandwidth(varied.machine, slowest_link(varied.machine, varied.shape.ranks), bytes_per_second);
+        Answer found{"nothing", false};
+        if (const SelectResult result = answer(varied)) {
+            const Ranked& best = result.selection->ranked.front();
+            found.choice = configuration_text(best.configuration);
+            if (present_) {
+                const double present = cost::predict(*present_, *graph_, varied.machine, 0).epoch_seconds;
+                found.sure = !cost::tie(best.predicted.epoch_seconds, present, varied.machine);
+            }
+        }
+        return known_.emplace(bytes_per_second, std::move(found)).first->second;
+    }
+
+    const Question& question_;
+    std::string choice_ = "nothing";
+    std::optional<Schedule> present_;
+    const GraphStats* graph_ = nullptr;
+    std::shared_ptr<const GraphStats> numbered_;
+    std::map<double, Answer> known_;
+};
+
+// Away from `now`, on one side of it.
+std::optional<SureChange> sure_change(LinkAnswers& answers, double now, std::vector<double> samples) {
+    samples.insert(samples.begin(), now);
+    const auto found = first_holding(
+        samples, [&](double rate) { return answers.sure(rate); }, sure_precision);
+    if (!found) return std::nullopt;
+    return SureChange{*found, answers.choice(*found)};
+}
+
+// "a link of 2.3 GB/s or slower would change the choice to rdm ..., a tie within 25 % down to 1.1 GB/s"
+std::string change_line(const LinkBreakEven& link, const ChoiceChange& change, const Machine& machine) {
+    const bool slower = change.at < link.bytes_per_second;
+    const std::string& to = slower ? change.below : change.above;
+    const std::optional<SureChange>& sure = slower ? link.sure_slower : link.sure_faster;
+    std::string line = fmt::format("  a link of {} or {} would change the choice to {}; ",
+                                   rate_text(change.at, machine), slower ? "slower" : "faster", to);
+    const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));
+    if (!sure) return line + fmt::format("but any {} link leaves a tie within {}", slower ? "slower" : "faster", error);
+    line += fmt::format("a tie within {} {} to {}", error, slower ? "down" : "up", rate_text(sure->at, machine));
+    return sure->choice == to ? line : line + ", where " + sure->choice + " leads by more";
+}
+
+}  // namespace
+
+std::vector<SchemeCrossing> scheme_crossings(const Sweep& sweep) {
+    const std::vector<Variation>& variations = sweep.variations;
+    const std::optional<std::size_t> scheme = position_of(variations, "scheme");
+    const std::optional<std::size_t> main = main_variation(variations);
+    if (!scheme || !main || !variations[*main].settings.front().number) return {};
+    const auto name = [&](const SweepLine& line) { return variations[*scheme].settings[line.others[*scheme]].text; };
+    const std::vector<SweepLine> lines = lines_along(sweep, *main);
+    std::vector<SchemeCrossing> crossings;
+    for (auto a = lines.begin(); a != lines.end(); ++a) {
+        for (auto b = std::next(a); b != lines.end(); ++b) {
+            if (!differ_only_in(*a, *b, *scheme)) continue;
+            const auto found =
+                crossing(curve_of(*a, name(*a)), curve_of(*b, name(*b)), cost::model_error(sweep.machine));
+            if (!found) continue;
+            const auto setting = [&](std::size_t i) {
+                return variations[*main].settings[a->points[i]->at[*main]].text;
+            };
+            crossings.push_back({settings_text(variations, a->others, {*main, *scheme}), variations[*main].name,
+                                 setting(found->from), setting(found->last), *found});
+        }
+    }
+    return crossings;
+}
+
+std::string crossing_text(const SchemeCrossing& c) {
+    const std::string others = c.others.empty() ? "" : c.others + ": ";
+    const std::string last = along_text(c.axis, c.last);
+    const Crossing& found = c.crossing;
+    if (found.equal) {
+        const std::string where = c.from == c.last ? "at " + last : "from " + along_text(c.axis, c.from) + " on";
+        return fmt::format("{}{} and {} are a tie {}", others, found.slower, found.faster, where);
+    }
+    if (c.from == c.last) {
+        return fmt::format("{}{} takes {:.3g} times as long as {} at {}", others, found.slower, found.ratio,
+                           found.faster, last);
+    }
+    const std::string where =
+        found.throughout ? fmt::format("is slower than {} throughout", found.faster)
+                         : fmt::format("becomes slower than {} from {} on", found.faster, along_text(c.axis, c.from));
+    return fmt::format("{}{} {}, {:.3g} times at {}", others, found.slower, where, found.ratio, last);
+}
+
+LinkBreakEven link_break_even(const Question& question, const std::string& settings) {
+    Machine machine = question.machine;
+    const double now = slowest_link(machine, question.shape.ranks).bytes_per_second;
+    LinkAnswers answers(question);
+    LinkBreakEven found{settings,
+                        slowest_link_name(machine, question.shape.ranks),
+                        now,
+                        now / searched_factor,
+                        now * searched_factor,
+                        answers.present(),
+                        {},
+                        {},
+                        {}};
+    std::vector<double> samples{found.low};
+    while (samples.back() * sample_step <= found.high * 1.001) samples.push_back(samples.back() * sample_step);
+    found.changes = choice_changes(
+        samples, [&](double rate) { return answers.choice(rate); }, precision);
+    std::vector<double> slower, faster;
+    for (const double sample : samples) {
+        if (sample < now / 1.001) slower.insert(slower.begin(), sample);
+        if (sample > now * 1.001) faster.push_back(sample);
+    }
+    found.sure_slower = sure_change(answers, now, std::move(slower));
+    found.sure_faster = sure_change(answers, now, std::move(faster));
+    return found;
+}
+
+std::vector<std::string> link_lines(const LinkBreakEven& link, const Machine& machine) {
+    const std::string settings = link.settings.empty() ? "" : link.settings + ": ";
+    std::vector<std::string> lines{fmt::format("{}a link ({}) of {} chooses {}", settings, link.link,
+                                               rate_text(link.bytes_per_second, machine), link.choice)};
+    if (link.changes.empty()) {
+        lines.push_back(fmt::format("  no link from {} to {} would change the choice", rate_text(link.low, machine),
+                                    rate_text(link.high, machine)));
+    }
+    const auto above = std::find_if(link.changes.begin(), link.changes.end(),
+                                    [&](const ChoiceChange& c) { return c.at > link.bytes_per_second; });
+    if (above != link.changes.begin()) lines.push_back(change_line(link, *std::prev(above), machine));
+    if (above != link.changes.end()) lines.push_back(change_line(link, *above, machine));
+    return lines;
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,42 @@
+// What a point of a sweep asks, and the answer.
+#pragma once
+
+#include "tools/advise/search.hpp"
+#include "tools/advise/sweep.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+struct Question {
+    const LoadedProblem* loaded = nullptr;
+    ShapeFlags shape;
+    SearchFlags search;
+    Machine machine;
+};
+SelectResult answer(const Question& question);
+
+// "ranks=2,4,8". Throws Error{usage} that says which names and values there are.
+Variation parse_variation(const std::string& text);
+// The names of --vary.
+std::vector<std::string> variation_names();
+
+// The question with the settings `at`.
+Question with_settings(Question question, const std::vector<Variation>& variations, const std::vector<std::size_t>& at);
+
+// Answers every combination. A point that cannot be planned says why; throws Error{usage} when none can be and not for
+// lack of memory. `progress` is told which point is next and how many there are.
+using Progress = std::function<void(std::size_t point, std::size_t points)>;
+Sweep run_sweep(const Question& question, std::vector<Variation> variations, const Progress& progress);
+
+// Every message of this link of `machine` at the one rate, whatever was measured of it.
+void set_bandwidth(Machine& machine, Link& link, double bytes_per_second);
+
+// The link that the slowest messages of `ranks` ranks take: between nodes where they are on several.
+Link& slowest_link(Machine& machine, std::int64_t ranks);
+const char* slowest_link_name(const Machine& machine, std::int64_t ranks);  // "intra_node" or "inter_node"
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,24 @@
+// Counts and durations that people write, checked while they are read.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+struct Bounds {
+    std::int64_t min = 1;
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();
+};
+
+// A whole number written with decimal digits and nothing else. Throws Error{usage} outside the bounds.
+std::int64_t parse_count(const std::string& text, const Bounds& bounds);
+// Numbers separated by `separator`.
+std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds);
+
+// Seconds in "3h50m", above 0. Throws Error{usage}.
+std::int64_t parse_duration(const std::string& text);
+
+}  // namespace gnnplan::tools
