@@ -16,8 +16,14 @@ struct Buffer {
     std::size_t first = 0;
     std::size_t last = 0;
     std::int64_t* offset = nullptr;
+};
 
-    bool overlaps(const Buffer& other) const { return first <= other.last && other.first <= last; }
+// One that has its place.
+struct Placed {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::size_t first = 0;
+    std::size_t last = 0;
 };
 
 // Steps in the order in which time passes: setup, epoch, evaluation.
@@ -42,26 +48,35 @@ bool ends_with_setup(const Schedule& schedule, TensorId id) {
     return in_setup;
 }
 
+// The lowest offset from `base` on at which the buffer fits between those that live at the same time, which are listed
+// by their offsets.
+std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer, std::int64_t bytes,
+                        std::int64_t base) {
+    std::int64_t offset = base;
+    for (const Placed& other : placed) {
+        if (offset + bytes <= other.begin) break;
+        // Bits and a maximum instead of branches, which nothing could predict.
+        const bool overlaps = (buffer.first <= other.last) & (other.first <= buffer.last);
+        offset = std::max(offset, overlaps ? other.end : 0);
+    }
+    return offset;
+}
+
 // Places `buffers` from `base` on and returns the end of the last one.
 std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
     std::stable_sort(buffers.begin(), buffers.end(),
                      [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
     std::int64_t end = base;
-    std::vector<Buffer> placed;  // by offset
+    std::vector<Placed> placed;  // by offset
     placed.reserve(buffers.size());
     for (const Buffer& buffer : buffers) {
         const std::int64_t bytes = aligned(buffer.bytes);
-        std::int64_t offset = base;
-        for (const Buffer& other : placed) {
-            if (!buffer.overlaps(other)) continue;
-            if (offset + bytes <= *other.offset) break;
-            offset = std::max(offset, *other.offset + aligned(other.bytes));
-        }
+        const std::int64_t offset = lowest_gap(placed, buffer, bytes, base);
         *buffer.offset = offset;
         end = std::max(end, offset + bytes);
         const auto after = std::upper_bound(placed.begin(), placed.end(), offset,
-                                            [](std::int64_t o, const Buffer& other) { return o < *other.offset; });
-        placed.insert(after, buffer);
+                                            [](std::int64_t o, const Placed& other) { return o < other.begin; });
+        placed.insert(after, {offset, offset + bytes, buffer.first, buffer.last});
     }
     return end;
 }

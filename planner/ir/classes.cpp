@@ -180,6 +180,8 @@ RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
     return classes_of(schedule, neighbours, neighbours ? Gathering::apart : Gathering::by_pieces);
 }
 
-RankClasses size_classes(const Schedule& schedule) { return classes_of(schedule, true, Gathering::ignored); }
+RankClasses size_classes(const Schedule& schedule, bool neighbours) {
+    return classes_of(schedule, neighbours, Gathering::ignored);
+}
 
 }  // namespace gnnplan

@@ -21,7 +21,7 @@ public:
           graph_(graph),
           arena_(schedule),
           slices_(schedule, graph),
-          classes_(size_classes(schedule)),
+          classes_(size_classes(schedule, false)),
           bytes_(classes_.representative.size()) {
         for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
             const auto matrix = static_cast<TensorId>(id);

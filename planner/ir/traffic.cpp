@@ -91,7 +91,10 @@ public:
         } else {
             const RankClasses& classes = by_graph ? classes_ : sizes_;
             std::vector<RankTraffic>& sums = by_graph ? of_class_ : of_size_;
-            for (std::size_t c = 0; c < sums.size(); ++c) add(sums[c], of_step(step, classes.representative[c]));
+            for (std::size_t c = 0; c < sums.size(); ++c) {
+                const int rank = classes.representative[c];
+                add(sums[c], by_graph ? of_step(step, rank) : with_alike(step, rank));
+            }
         }
     }
 
@@ -110,6 +113,30 @@ public:
 private:
     RankTraffic of_step(const Step& step, int rank) {
         return slices_.matrix_of(step) ? slices_.traffic(step, rank) : traffic_of(schedule_, step, graph_, rank);
+    }
+
+    // Of a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
+    // neighbours in a ring.
+    RankTraffic with_alike(const Step& step, int rank) {
+        const StepMessages all(schedule_, step, graph_);
+        const std::vector<int> peers = all.peers(rank);
+        if (peers.size() <= 2) return traffic_of(schedule_, step, graph_, rank);
+        RankTraffic traffic;
+        std::vector<std::int64_t> count(sizes_.representative.size(), 0);
+        std::vector<int> examples;
+        for (const int peer : peers) {
+            if (count[class_of(peer)]++ == 0) examples.push_back(peer);
+        }
+        for (const int peer : examples) {
+            const std::int64_t alike = count[class_of(peer)];
+            traffic.sent_bytes += alike * all.between(rank, peer).bytes;
+            traffic.received_bytes += alike * all.between(peer, rank).bytes;
+        }
+        return traffic;
+    }
+
+    std::size_t class_of(int rank) const {
+        return static_cast<std::size_t>(sizes_.class_of[static_cast<std::size_t>(rank)]);
     }
 
     const Schedule& schedule_;

@@ -20,7 +20,7 @@ struct RankClasses {
 RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 
 // Classes that are as large as if no product gathered nonzeros: what ranks of one class have in common holds of all
-// other steps.
-RankClasses size_classes(const Schedule& schedule);
+// other steps. Without `neighbours`, of what they hold and stage alone.
+RankClasses size_classes(const Schedule& schedule, bool neighbours = true);
 
 }  // namespace gnnplan
