@@ -4,11 +4,11 @@
 
 namespace gnnplan::search {
 
-std::vector<WidthlessSteps::StepId> WidthlessSteps::add(Schedule schedule, int layer) {
+std::vector<WidthlessSteps::StepId> WidthlessSteps::add(Schedule schedule, std::optional<int> layer) {
     const auto shared = std::make_shared<Schedule>(std::move(schedule));
     std::vector<StepId> found;
     for (const Step& step : shared->steps) {
-        if (step.phase != Phase::epoch || step.origin.layer != layer) continue;
+        if (step.phase != Phase::epoch || step.origin.layer != layer.value_or(step.origin.layer)) continue;
         const auto [entry, is_new] = ids_.try_emplace(signature_of(*shared, step.operation), steps_.size());
         found.push_back(entry->second);
         if (!is_new) continue;
@@ -23,6 +23,13 @@ std::vector<WidthlessSteps::StepId> WidthlessSteps::add(Schedule schedule, int l
         steps_.push_back(std::move(known));
     }
     return found;
+}
+
+void WidthlessSteps::put_on(const Grid& grid, const Numbering& numbering) {
+    for (const Known& known : steps_) {
+        known.schedule->grid = grid;
+        known.schedule->numbering = numbering;
+    }
 }
 
 std::vector<double> WidthlessSteps::seconds(StepId step, const std::vector<std::int64_t>& widths, StepCosts& costs,

@@ -1,4 +1,5 @@
-// Steps of schedules that differ in the widths of their layers alone: lowered once, costed under any widths.
+// Steps of schedules that differ in the widths of their layers, or in the extents of their grid, alone: lowered once,
+// costed under any.
 #pragma once
 
 #include "planner/search/step_costs.hpp"
@@ -7,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,10 +22,13 @@ class WidthlessSteps {
 public:
     using StepId = std::size_t;
 
-    // The epoch's steps of one layer of a schedule with stand-ins for its widths. Equal steps are one.
-    std::vector<StepId> add(Schedule schedule, int layer);
+    // The epoch's steps of one layer of a schedule, with stand-ins for its widths, or of all. Equal steps are one.
+    std::vector<StepId> add(Schedule schedule, std::optional<int> layer = {});
 
-    // Seconds of a step under each of the switches, where widths[i] is what stand_in(i) stands for.
+    // Steps are costed on this grid from now on. The same axes split something as on the one they were lowered for.
+    void put_on(const Grid& grid, const Numbering& numbering);
+
+    // Seconds of a step under each of the switches, where widths[i] is what stand_in(i) stands for, if it is there.
     std::vector<double> seconds(StepId step, const std::vector<std::int64_t>& widths, StepCosts& costs,
                                 const std::vector<Switches>& switches) const;
 
