@@ -62,21 +62,53 @@ std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer,
     return offset;
 }
 
-// Places `buffers` from `base` on and returns the end of the last one.
-std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base) {
+// What has its place, by offset: all of it, and in deep networks what lives in each part of the time, too, as most
+// buffers live in one part only.
+class Places {
+public:
+    Places(std::size_t buffers, std::size_t positions)
+        : parts_(buffers < many ? 0 : some), length_(positions / some + 1) {
+        all_.reserve(buffers);
+    }
+
+    const std::vector<Placed>& around(const Buffer& buffer) const {
+        const std::size_t part = buffer.first / length_;
+        return !parts_.empty() && part == buffer.last / length_ ? parts_[part] : all_;
+    }
+    void add(const Placed& placed) {
+        insert(all_, placed);
+        if (parts_.empty()) return;
+        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part)
+            insert(parts_[part], placed);
+    }
+
+private:
+    static constexpr std::size_t many = 200;
+    static constexpr std::size_t some = 16;
+
+    static void insert(std::vector<Placed>& list, const Placed& placed) {
+        const auto after = std::upper_bound(list.begin(), list.end(), placed.begin,
+                                            [](std::int64_t o, const Placed& other) { return o < other.begin; });
+        list.insert(after, placed);
+    }
+
+    std::vector<Placed> all_;
+    std::vector<std::vector<Placed>> parts_;
+    std::size_t length_;
+};
+
+// Places `buffers`, alive at up to so many positions, from `base` on and returns the end of the last one.
+std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base, std::size_t positions) {
     std::stable_sort(buffers.begin(), buffers.end(),
                      [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
     std::int64_t end = base;
-    std::vector<Placed> placed;  // by offset
-    placed.reserve(buffers.size());
+    Places places(buffers.size(), positions);
     for (const Buffer& buffer : buffers) {
         const std::int64_t bytes = aligned(buffer.bytes);
-        const std::int64_t offset = lowest_gap(placed, buffer, bytes, base);
+        const std::int64_t offset = lowest_gap(places.around(buffer), buffer, bytes, base);
         *buffer.offset = offset;
         end = std::max(end, offset + bytes);
-        const auto after = std::upper_bound(placed.begin(), placed.end(), offset,
-                                            [](std::int64_t o, const Placed& other) { return o < other.begin; });
-        placed.insert(after, {offset, offset + bytes, buffer.first, buffer.last});
+        places.add({offset, offset + bytes, buffer.first, buffer.last});
     }
     return end;
 }
@@ -122,7 +154,7 @@ void Arena::place(const BufferBytes& bytes, MemoryPlan& plan) const {
     }
     for (const std::size_t id : transients_)
         buffers.push_back({bytes.tensors[id], tensors_[id].first, tensors_[id].last, &plan.tensor_offset[id]});
-    plan.arena_bytes = pack(std::move(buffers), residents);
+    plan.arena_bytes = pack(std::move(buffers), residents, timeline_.size() + 1);
 }
 
 }  // namespace gnnplan
