@@ -1,5 +1,6 @@
-// How long planning takes: select() on sizes alone, the whole full space. Bars: under a second for two layers on 1024
-// ranks and for 100 layers.
+// How long planning takes: select() on sizes alone, the whole full space or one scheme. Bars, in processor time: a
+// second for two and three layers on 1024 ranks, whatever the scheme, and for 100 layers of one width; five seconds for
+// two layers on 16384 ranks; a second and a half for 100 layers of as many widths, which is not met.
 #include "planner/catalog/machines.hpp"
 
 #include <gnnplan/models.hpp>
@@ -10,31 +11,52 @@
 namespace gnnplan {
 namespace {
 
-// ogbn-products as RDM's Table V has it, hidden layers of 128.
-void plan(benchmark::State& state, const char* machine, int layers, int ranks) {
-    std::vector<std::int64_t> widths(static_cast<std::size_t>(layers) + 1, 128);
-    widths.front() = 100;
-    widths.back() = 47;
+// ogbn-products as RDM's Table V has it.
+void plan(benchmark::State& state, const std::vector<std::int64_t>& widths, int ranks, const char* scheme) {
     const UniformStats graph(2'449'029, 61'859'140, true);
     Problem problem;
     problem.ops = models::gcn(widths, false);
     problem.graph = &graph;
     problem.record.ranks = ranks;
-    const Machine profile = catalog::find_machine(machine);
+    SelectOptions options;
+    if (scheme != nullptr) options.scheme = scheme;
+    const Machine profile = catalog::find_machine("dgx-a100");
     for (auto _ : state) {
-        const SelectResult result = select(problem, profile);
+        const SelectResult result = select(problem, profile, options);
         if (!result) state.SkipWithError(result.message.c_str());
         benchmark::DoNotOptimize(result);
     }
 }
 
-BENCHMARK_CAPTURE(plan, two_layers_8_ranks, "dgx-a100", 2, 8)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(plan, two_layers_64_ranks, "dgx-a100", 2, 64)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(plan, two_layers_1024_ranks, "dgx-a100", 2, 1024)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(plan, two_layers_1000_ranks, "dgx-a100", 2, 1000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(plan, three_layers_64_ranks, "dgx-a100", 3, 64)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(plan, hundred_layers_8_ranks, "dgx-a100", 100, 8)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(plan, hundred_layers_64_ranks, "dgx-a100", 100, 64)->Unit(benchmark::kMillisecond);
+// Hidden layers of 128.
+void equal(benchmark::State& state, int layers, int ranks, const char* scheme) {
+    std::vector<std::int64_t> widths(static_cast<std::size_t>(layers) + 1, 128);
+    widths.front() = 100;
+    widths.back() = 47;
+    plan(state, widths, ranks, scheme);
+}
+
+// Hidden layers of 100 to 200, no two of them alike up to a hundred.
+void different(benchmark::State& state, int layers, int ranks) {
+    std::vector<std::int64_t> widths;
+    for (std::int64_t l = 0; l <= layers; ++l) widths.push_back(100 + l * 37 % 101);
+    plan(state, widths, ranks, nullptr);
+}
+
+BENCHMARK_CAPTURE(equal, two_layers_8_ranks, 2, 8, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, two_layers_64_ranks, 2, 64, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, two_layers_1024_ranks, 2, 1024, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, two_layers_1000_ranks, 2, 1000, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, two_layers_16384_ranks, 2, 16384, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, three_layers_64_ranks, 3, 64, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_rdm, 3, 1024, "rdm")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_1d, 3, 1024, "1d")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_1_5d, 3, 1024, "1.5d")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_2d, 3, 1024, "2d")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_3d, 3, 1024, "3d")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, hundred_layers_8_ranks, 100, 8, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(equal, hundred_layers_64_ranks, 100, 64, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(different, hundred_widths_64_ranks, 100, 64)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace gnnplan

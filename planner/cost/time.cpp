@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <limits>
+#include <unordered_set>
 #include <vector>
 
 namespace gnnplan::cost {
@@ -52,26 +53,31 @@ void leave_out(std::int64_t& bytes, double share) {
 struct PeerKind {
     int example = 0;
     Level level = within_node;
-    int of = 0;
     std::int64_t count = 0;
 };
 
 std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& machine, const CostedRanks& on, int rank) {
     constexpr std::size_t few = 8;  // neighbours in rings among them, which are never alike
     const bool alike = !on.class_of.empty() && peers.size() > few;
+    // Where peers are alike, each kind's place in the list by level and class; they are few.
+    std::vector<std::size_t> places;
+    constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+    const int first_near = rank / machine.ranks_per_node * machine.ranks_per_node;
     std::vector<PeerKind> kinds;
     for (const int peer : peers) {
-        const bool same_node = rank / machine.ranks_per_node == peer / machine.ranks_per_node;
+        const bool same_node = peer >= first_near && peer - first_near < machine.ranks_per_node;
         const Level level = same_node ? within_node : between_nodes;
-        const int of = alike ? on.class_of[static_cast<std::size_t>(peer)] : 0;
-        const auto known = alike ? std::find_if(kinds.begin(), kinds.end(),
-                                                [&](const PeerKind& k) { return k.of == of && k.level == level; })
-                                 : kinds.end();
-        if (known == kinds.end()) {
-            kinds.push_back({peer, level, of, 1});
-        } else {
-            ++known->count;
+        if (!alike) {
+            kinds.push_back({peer, level, 1});
+            continue;
         }
+        const std::size_t key = 2 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + level;
+        if (places.size() <= key) places.resize(key + 1, none);
+        if (places[key] == none) {
+            places[key] = kinds.size();
+            kinds.push_back({peer, level, 0});
+        }
+        ++kinds[places[key]].count;
     }
     return kinds;
 }
@@ -224,13 +230,12 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
         return on;
     }
     on.class_of = rank_classes(schedule, false).class_of;
-    std::set<std::array<int, 4>> seen;
+    std::unordered_set<std::uint64_t> seen;
     for (int rank = 0; rank < grid.size(); ++rank) {
-        const auto near_along = [&](Axis axis) { return near(grid, machine, rank, axis); };
-        const int of = on.class_of[static_cast<std::size_t>(rank)];
-        if (seen.insert({of, near_along(Axis::x), near_along(Axis::y), near_along(Axis::z)}).second) {
-            on.ranks.push_back(rank);
-        }
+        auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
+        for (const Axis axis : {Axis::x, Axis::y, Axis::z})
+            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(near(grid, machine, rank, axis));
+        if (seen.insert(key).second) on.ranks.push_back(rank);
     }
     return on;
 }

@@ -7,6 +7,7 @@
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -28,11 +29,24 @@ Sizes blocks_of_all(const Sizes& wholes, int extent) {
 // What else tells coordinates of an axis apart: a list of numbers for each; none for any.
 using Marks = std::vector<std::vector<std::int64_t>>;
 
+// Coordinates at which the sizes of blocks, or those of left neighbours, change: all between two of them are alike.
+std::set<std::int64_t> changes(const Sizes& wholes, int extent) {
+    std::set<std::int64_t> first{0, 1};
+    for (const std::int64_t whole : wholes) first.insert({whole % extent, whole % extent + 1});
+    first.erase(first.lower_bound(extent), first.end());
+    return first;
+}
+
 // The class of each coordinate of an axis that splits `wholes`.
 std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighbours, const Marks& marks) {
     std::map<std::vector<std::int64_t>, int> known;
     std::vector<int> classes;
+    const std::set<std::int64_t> changing = changes(wholes, extent);
     for (int i = 0; i < extent; ++i) {
+        if (marks.empty() && !changing.contains(i)) {
+            classes.push_back(classes.back());
+            continue;
+        }
         std::vector<std::int64_t> sizes;
         for (const std::int64_t whole : wholes) {
             sizes.push_back(balanced_block({0, whole}, i, extent).size());
@@ -47,21 +61,31 @@ std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighb
     return classes;
 }
 
-// The blocks that CAGNET's 1.5D deals to a rank: how many, of how many rows, and whether its own is among them; which
-// one where turns do not come out even, so that its owner serves more ranks at some step than others do.
-void add_hand(std::vector<std::int64_t>& key, const Sizes& rows, const Grid& grid, int rank) {
-    const Range hand = balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
-    const int own = grid.coordinate(rank, Axis::x);
-    key.push_back(hand.size());
-    const bool mine = hand.begin <= own && own < hand.end;
-    const bool even_turns = mine && grid.x % hand.size() == 0;
-    key.push_back(!mine ? -1 : even_turns ? 0 : own - hand.begin);
-    for (const std::int64_t whole : rows) {
-        const auto start = [&](std::int64_t i) {
-            return i * (whole / grid.x) + std::min<std::int64_t>(i, whole % grid.x);
-        };
-        key.push_back(start(hand.end) - start(hand.begin));
+// The blocks that CAGNET's 1.5D deals to the ranks of each coordinate along y: classes of how many, and of how many
+// rows.
+std::vector<int> hand_classes(const Sizes& rows, const Grid& grid) {
+    std::map<std::vector<std::int64_t>, int> known;
+    std::vector<int> classes;
+    for (int iy = 0; iy < grid.y; ++iy) {
+        const Range hand = balanced_block({0, grid.x}, iy, grid.y);
+        std::vector<std::int64_t> key{hand.size()};
+        for (const std::int64_t whole : rows) {
+            const auto start = [&](std::int64_t i) {
+                return i * (whole / grid.x) + std::min<std::int64_t>(i, whole % grid.x);
+            };
+            key.push_back(start(hand.end) - start(hand.begin));
+        }
+        classes.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
     }
+    return classes;
+}
+
+// Whether a rank's own block is among those it is dealt (0), or not (-1); which one where turns do not come out even, so
+// that its owner serves more ranks at some step than others do.
+std::int64_t place_in_hand(const Grid& grid, int ix, int iy) {
+    const Range hand = balanced_block({0, grid.x}, iy, grid.y);
+    if (ix < hand.begin || ix >= hand.end) return -1;
+    return grid.x % hand.size() == 0 ? 0 : ix - hand.begin;
 }
 
 // How many pieces of a product the block of each coordinate along x is, or the nonzeros that each along y stores: with
@@ -84,14 +108,21 @@ Marks distinct(int extent) {
     return marks;
 }
 
-}  // namespace
+// How coordinates are told apart where products gather nonzeros.
+enum class Gathering : std::uint8_t { ignored, by_pieces, apart };
 
-RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
-    const Grid& grid = schedule.grid;
+// What decides the sizes of blocks in a schedule.
+struct Shapes {
+    explicit Shapes(const Schedule& schedule);
+
     Sizes rows;
     Sizes widths;
     std::vector<const Tensor*> gathered;  // adjacencies whose pieces are not whole blocks of dense operands
     bool dealt = false;                   // over the ranks of a y-group
+};
+
+Shapes::Shapes(const Schedule& schedule) {
+    const Grid& grid = schedule.grid;
     for (const Tensor& tensor : schedule.tensors) {
         const bool sparse = tensor.role == Role::adjacency;
         if (!tensor.layout.rows.empty()) rows.insert(tensor.rows);
@@ -102,29 +133,55 @@ RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
         if (sparse && gathers_matrix(grid, tensor)) gathered.push_back(&tensor);
         dealt = dealt || (sparse && contraction_axis(grid, tensor) == Axis::y);
     }
-    const Sizes in_x = blocks_of_all(rows, grid.x);
-    Sizes split_by_y = blocks_of_all(in_x, grid.z);
-    split_by_y.insert(widths.begin(), widths.end());
-    const auto marks = [&](Axis axis) {
-        if (gathered.empty()) return Marks{};
-        return neighbours ? distinct(grid.extent(axis)) : piece_counts(grid, gathered, axis);
-    };
-    const std::vector<int> x = coordinate_classes(rows, grid.x, false, marks(Axis::x));
-    const std::vector<int> z = coordinate_classes(in_x, grid.z, neighbours, {});
-    const std::vector<int> y = coordinate_classes(split_by_y, grid.y, neighbours, marks(Axis::y));
+}
+
+// Ranks of equal classes along every axis, and of equal hands.
+RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vector<int>& y, const std::vector<int>& z,
+                     const std::vector<int>& hands) {
     RankClasses classes;
-    std::map<std::vector<std::int64_t>, int> known;
-    for (int rank = 0; rank < grid.size(); ++rank) {
-        const auto of = [&](const std::vector<int>& axis, Axis which) {
-            return axis[static_cast<std::size_t>(grid.coordinate(rank, which))];
-        };
-        std::vector<std::int64_t> key{of(x, Axis::x), of(y, Axis::y), of(z, Axis::z)};
-        if (dealt) add_hand(key, rows, grid, rank);
-        const auto [entry, is_new] = known.try_emplace(key, static_cast<int>(known.size()));
-        if (is_new) classes.representative.push_back(rank);
-        classes.class_of.push_back(entry->second);
+    std::map<std::array<std::int64_t, 5>, int> known;
+    classes.class_of.reserve(static_cast<std::size_t>(grid.size()));
+    for (int ix = 0; ix < grid.x; ++ix) {
+        for (int iz = 0; iz < grid.z; ++iz) {
+            for (int iy = 0; iy < grid.y; ++iy) {
+                const auto at = [](const std::vector<int>& of, int i) { return of[static_cast<std::size_t>(i)]; };
+                const bool dealt = !hands.empty();
+                const auto [entry, is_new] =
+                    known.try_emplace({at(x, ix), at(y, iy), at(z, iz), dealt ? at(hands, iy) : 0,
+                                       dealt ? place_in_hand(grid, ix, iy) : 0},
+                                      static_cast<int>(known.size()));
+                if (is_new) classes.representative.push_back(grid.rank_at(ix, iy, iz));
+                classes.class_of.push_back(entry->second);
+            }
+        }
     }
     return classes;
+}
+
+RankClasses classes_of(const Schedule& schedule, bool neighbours, Gathering gathering) {
+    const Grid& grid = schedule.grid;
+    const Shapes shapes(schedule);
+    const Sizes in_x = blocks_of_all(shapes.rows, grid.x);
+    Sizes split_by_y = blocks_of_all(in_x, grid.z);
+    split_by_y.insert(shapes.widths.begin(), shapes.widths.end());
+    const auto marks = [&](Axis axis) {
+        if (shapes.gathered.empty() || gathering == Gathering::ignored) return Marks{};
+        return gathering == Gathering::apart ? distinct(grid.extent(axis)) : piece_counts(grid, shapes.gathered, axis);
+    };
+    return combined(grid, coordinate_classes(shapes.rows, grid.x, false, marks(Axis::x)),
+                    coordinate_classes(split_by_y, grid.y, neighbours, marks(Axis::y)),
+                    coordinate_classes(in_x, grid.z, neighbours, {}),
+                    shapes.dealt ? hand_classes(shapes.rows, grid) : std::vector<int>{});
+}
+
+}  // namespace
+
+RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
+    return classes_of(schedule, neighbours, neighbours ? Gathering::apart : Gathering::by_pieces);
+}
+
+RankClasses size_classes(const Schedule& schedule, bool neighbours) {
+    return classes_of(schedule, neighbours, Gathering::ignored);
 }
 
 }  // namespace gnnplan

@@ -13,8 +13,10 @@ namespace {
 std::int64_t share(std::int64_t total, Range whole, Range part) {
     const Range common = intersect(whole, part);
     if (common.empty()) return 0;
+    std::int64_t most = 0;
+    const bool wide = __builtin_mul_overflow(total, whole.size(), &most);  // of the largest graphs
     const auto up_to = [&](std::int64_t end) {
-        // 128-bit: vertices * nonzeros exceeds 2^63 for the largest graphs.
+        if (!wide) return total * (end - whole.begin) / whole.size();
         return static_cast<std::int64_t>(static_cast<__int128>(total) * (end - whole.begin) / whole.size());
     };
     return up_to(common.end) - up_to(common.begin);
@@ -41,13 +43,29 @@ UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool sy
     }
 }
 
+std::vector<std::int64_t> GraphStats::marks_of_rows(bool /*transposed*/, Range rows) const {
+    return {rows.begin, rows.end};
+}
+
+std::int64_t UniformStats::Band::of_rows(bool transposed, Range r) const {
+    return share(nonzeros, transposed ? rows : columns, r);
+}
+
 std::int64_t UniformStats::Band::block(bool transposed, Range r, Range c) const {
-    return transposed ? share(share(nonzeros, rows, r), columns, c) : share(share(nonzeros, columns, r), rows, c);
+    return share(of_rows(transposed, r), transposed ? columns : rows, c);
+}
+
+// What a band has in a block follows from what it has in the rows.
+std::vector<std::int64_t> UniformStats::marks_of_rows(bool transposed, Range rows) const {
+    std::vector<std::int64_t> marks;
+    marks.reserve(bands_.size());
+    for (const Band& band : bands_) marks.push_back(band.of_rows(transposed, rows));
+    return marks;
 }
 
 std::int64_t UniformStats::row_nonzeros(bool transposed, Range rows) const {
     std::int64_t count = 0;
-    for (const Band& band : bands_) count += share(band.nonzeros, transposed ? band.rows : band.columns, rows);
+    for (const Band& band : bands_) count += band.of_rows(transposed, rows);
     return count;
 }
 

@@ -52,7 +52,10 @@ std::string Grid::text() const {
 
 Range split_block(std::int64_t n, Axes axes, const Grid& grid, int rank) {
     Range range{0, n};
-    for (const Axis axis : axes) range = balanced_block(range, grid.coordinate(rank, axis), grid.extent(axis));
+    for (const Axis axis : axes) {
+        const int extent = grid.extent(axis);
+        if (extent > 1) range = balanced_block(range, grid.coordinate(rank, axis), extent);
+    }
     return range;
 }
 

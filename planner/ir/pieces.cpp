@@ -12,12 +12,18 @@ bool dealt(const Tensor& matrix) {
     return columns.size() == 1 && columns[0] == Axis::y;
 }
 
-// The dense operand's blocks in one x-group: the slice of the contraction side that the group works on.
-std::vector<Piece> dense_blocks(const Grid& grid, const Tensor& matrix, int rank) {
+// Which of the dense operand's blocks in its x-group a rank is dealt.
+Range hand_of(const Grid& grid, int rank) {
+    return balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
+}
+
+// Those blocks in the order of their owners.
+std::vector<Piece> dealt_pieces(const Grid& grid, const Tensor& matrix, int rank) {
     std::vector<Piece> blocks;
     const Axes rows = dense_layout(matrix).rows;
-    for (int ix = 0; ix < grid.x; ++ix) {
-        const int root = grid.neighbour(rank, Axis::x, ix);
+    const Range hand = hand_of(grid, rank);
+    for (std::int64_t ix = hand.begin; ix < hand.end; ++ix) {
+        const int root = grid.neighbour(rank, Axis::x, static_cast<int>(ix));
         blocks.push_back({split_block(matrix.columns, rows, grid, root), root, rank});
     }
     return blocks;
@@ -99,16 +105,15 @@ private:
     std::int64_t length_ = 0;
 };
 
-// Which of the pieces of a slice a rank begins with: each one of its x-group, and of its y-group, with another.
-std::ptrdiff_t first_piece(const Grid& grid, std::size_t pieces, int rank) {
+}  // namespace
+
+std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank) {
     const auto staggered = [&](Axis axis) {
         return pieces * static_cast<std::size_t>(grid.coordinate(rank, axis)) /
                static_cast<std::size_t>(grid.extent(axis));
     };
-    return pieces == 0 ? 0 : static_cast<std::ptrdiff_t>((staggered(Axis::x) + staggered(Axis::y)) % pieces);
+    return pieces == 0 ? 0 : (staggered(Axis::x) + staggered(Axis::y)) % pieces;
 }
-
-}  // namespace
 
 bool gathers_matrix(const Grid& grid, const Tensor& matrix) {
     return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !dealt(matrix);
@@ -126,7 +131,7 @@ Layout dense_layout(const Tensor& matrix) { return dealt(matrix) ? layout_f() : 
 int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
     if (!dealt(matrix)) return 1 + (grid.x - 1) * matrix.storage.splits;
-    return static_cast<int>(balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y).size());
+    return static_cast<int>(hand_of(grid, rank).size());
 }
 
 int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
@@ -148,7 +153,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
         return pieces;
     }
     const int of = grid.coordinate(root, Axis::x);
-    const Range hand = balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
+    const Range hand = hand_of(grid, rank);
     if (dealt(matrix) && (of < hand.begin || of >= hand.end)) return {};
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
     const int splits = root == rank ? 1 : matrix.storage.splits;
@@ -160,7 +165,6 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
 
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
     const int ix = grid.coordinate(rank, Axis::x);
-    const int iy = grid.coordinate(rank, Axis::y);
     std::vector<Piece> pieces;
     if (!dealt(matrix) && !gathers_matrix(grid, matrix)) {
         for (int k = 0; k < grid.x; ++k) {
@@ -171,14 +175,12 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
     }
     std::ptrdiff_t first = 0;
     if (dealt(matrix)) {
-        const Range own = balanced_block({0, grid.x}, iy, grid.y);
-        pieces = dense_blocks(grid, matrix, rank);
-        pieces = {pieces.begin() + own.begin, pieces.begin() + own.end};
-        first = ix - own.begin;
+        pieces = dealt_pieces(grid, matrix, rank);
+        first = ix - hand_of(grid, rank).begin;
     } else {
         const Slice slice(grid, matrix, rank);
         for (int block = 0; block < grid.x; ++block) slice.add_pieces_of_rows(block, pieces);
-        first = first_piece(grid, pieces.size(), rank);
+        first = static_cast<std::ptrdiff_t>(first_piece(grid, pieces.size(), rank));
     }
     if (pieces.empty()) return pieces;
     const auto count = static_cast<std::ptrdiff_t>(pieces.size());
@@ -226,7 +228,7 @@ std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int ra
     std::partial_sum(first_of_nonzeros.begin(), first_of_nonzeros.end(), first_of_nonzeros.begin());
     std::vector<Stage> stages(pieces.size());
     const auto stage = [&](int peer, std::size_t piece) -> Stage& {
-        const std::size_t first = static_cast<std::size_t>(first_piece(grid, pieces.size(), peer));
+        const std::size_t first = first_piece(grid, pieces.size(), peer);
         return stages[(piece + pieces.size() - first) % pieces.size()];
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) stage(rank, i).piece = pieces[i];
@@ -247,22 +249,25 @@ std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int ra
 
 }  // namespace
 
+// Otherwise the ranks of an x-group have the same blocks, and each begins with another one.
 std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return sharded_stages(grid, matrix, rank);
-    std::vector<Stage> stages;
-    const auto stage = [&](std::size_t k) -> Stage& {
-        if (stages.size() <= k) stages.resize(k + 1);
-        return stages[k];
-    };
+    const std::vector<Piece> pieces = pieces_of(grid, matrix, rank);
+    std::vector<Stage> stages(pieces.size());
+    for (std::size_t k = 0; k < pieces.size(); ++k) stages[k].piece = pieces[k];
+    const Range blocks = dealt(matrix) ? hand_of(grid, rank) : Range{0, grid.x};
+    const int own = grid.coordinate(rank, Axis::x);
+    if (own < blocks.begin || own >= blocks.end) return stages;
+    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const int splits = dealt(matrix) ? 1 : matrix.storage.splits;
     for (int ix = 0; ix < grid.x; ++ix) {
-        const int peer = grid.neighbour(rank, Axis::x, ix);
-        const std::vector<Piece> pieces = pieces_of(grid, matrix, peer);
-        for (std::size_t k = 0; k < pieces.size(); ++k) {
-            if (peer == rank) {
-                stage(k).piece = pieces[k];
-            } else if (pieces[k].dense_root == rank) {
-                stage(k).rows.push_back({peer, pieces[k].columns});
-            }
+        if (ix == own) continue;
+        const std::int64_t turn = ((own - ix) % blocks.size() + blocks.size()) % blocks.size();
+        // A rank's own block, with which it begins where it has all of them, is not split.
+        const std::int64_t first = dealt(matrix) ? turn : 1 + (turn - 1) * splits;
+        for (int i = 0; i < splits; ++i) {
+            stages[static_cast<std::size_t>(first + i)].rows.push_back(
+                {grid.neighbour(rank, Axis::x, ix), balanced_block(block, i, splits)});
         }
     }
     return stages;

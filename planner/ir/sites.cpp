@@ -131,4 +131,15 @@ SiteGraph window(const SiteGraph& graph, int first, int last) {
     return cut;
 }
 
+SiteGraph with_widths(SiteGraph graph, const std::vector<std::int64_t>& widths) {
+    for (Site& site : graph.sites) {
+        site.width = widths[static_cast<std::size_t>(site.layer)];
+        if (site.parameter < 0) continue;
+        Parameter& parameter = graph.parameters[static_cast<std::size_t>(site.parameter)];
+        if (parameter.shape.size() > 1) parameter.shape.front() = widths[static_cast<std::size_t>(site.layer) - 1];
+        parameter.shape.back() = site.width;
+    }
+    return graph;
+}
+
 }  // namespace gnnplan

@@ -1,3 +1,5 @@
+#include "planner/ir/sharded.hpp"
+
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
@@ -60,37 +62,98 @@ RankTraffic traffic_of(const Schedule& schedule, const Step& step, const GraphSt
     return traffic;
 }
 
-TrafficTotal total_traffic(const Schedule& schedule, Phase phase, const GraphStats& graph) {
-    const RankClasses classes = rank_classes(schedule);
-    std::vector<RankTraffic> sums(static_cast<std::size_t>(schedule.grid.size()));
-    const auto add = [](RankTraffic& sum, const RankTraffic& traffic) {
-        sum.sent_bytes += traffic.sent_bytes;
-        sum.received_bytes += traffic.received_bytes;
-    };
-    std::vector<RankTraffic> of_class(classes.representative.size());
-    for (const Step& step : schedule.steps) {
-        if (step.phase != phase) continue;
+namespace {
+
+void add(RankTraffic& sum, const RankTraffic& traffic) {
+    sum.sent_bytes += traffic.sent_bytes;
+    sum.received_bytes += traffic.received_bytes;
+}
+
+// What each rank sends and receives, step by step: of most steps one rank of each class is looked at.
+class TrafficSums {
+public:
+    TrafficSums(const Schedule& schedule, const GraphStats& graph)
+        : schedule_(schedule),
+          graph_(graph),
+          slices_(schedule, graph),
+          classes_(rank_classes(schedule)),
+          sizes_(size_classes(schedule)),
+          of_rank_(classes_.class_of.size()),
+          of_class_(classes_.representative.size()),
+          of_size_(sizes_.representative.size()) {}
+
+    void add_step(const Step& step) {
+        const bool by_graph = depends_on_graph(schedule_, step.operation);
         // What statistics expect of a graph is the same for ranks of the same sizes, but for rounding.
-        const bool counted = graph.exact() && depends_on_graph(schedule, step.operation);
-        const bool by_rank = counted || varies_with_rank(step.operation);
-        if (by_rank) {
-            for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-                add(sums[static_cast<std::size_t>(rank)], traffic_of(schedule, step, graph, rank));
+        if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
+            for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
+                add(of_rank_[rank], of_step(step, static_cast<int>(rank)));
+        } else {
+            const RankClasses& classes = by_graph ? classes_ : sizes_;
+            std::vector<RankTraffic>& sums = by_graph ? of_class_ : of_size_;
+            for (std::size_t c = 0; c < sums.size(); ++c) {
+                const int rank = classes.representative[c];
+                add(sums[c], by_graph ? of_step(step, rank) : with_alike(step, rank));
             }
-            continue;
-        }
-        for (std::size_t c = 0; c < of_class.size(); ++c) {
-            add(of_class[c], traffic_of(schedule, step, graph, classes.representative[c]));
         }
     }
-    TrafficTotal total;
-    for (std::size_t rank = 0; rank < sums.size(); ++rank) {
-        RankTraffic sum = sums[rank];
-        add(sum, of_class[static_cast<std::size_t>(classes.class_of[rank])]);
-        total.total_bytes += sum.sent_bytes;
-        total.max_rank_bytes = std::max({total.max_rank_bytes, sum.sent_bytes, sum.received_bytes});
+
+    TrafficTotal total() const {
+        TrafficTotal total;
+        for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+            RankTraffic sum = of_rank_[rank];
+            add(sum, of_class_[static_cast<std::size_t>(classes_.class_of[rank])]);
+            add(sum, of_size_[static_cast<std::size_t>(sizes_.class_of[rank])]);
+            total.total_bytes += sum.sent_bytes;
+            total.max_rank_bytes = std::max({total.max_rank_bytes, sum.sent_bytes, sum.received_bytes});
+        }
+        return total;
     }
-    return total;
+
+private:
+    RankTraffic of_step(const Step& step, int rank) {
+        return slices_.matrix_of(step) ? slices_.traffic(step, rank) : traffic_of(schedule_, step, graph_, rank);
+    }
+
+    // Of a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
+    // neighbours in a ring.
+    RankTraffic with_alike(const Step& step, int rank) {
+        const StepMessages all(schedule_, step, graph_);
+        const std::vector<int> peers = all.peers(rank);
+        if (peers.size() <= 2) return traffic_of(schedule_, step, graph_, rank);
+        RankTraffic traffic;
+        std::vector<std::int64_t> count(sizes_.representative.size(), 0);
+        std::vector<int> examples;
+        for (const int peer : peers) {
+            if (count[class_of(peer)]++ == 0) examples.push_back(peer);
+        }
+        for (const int peer : examples) {
+            const std::int64_t alike = count[class_of(peer)];
+            traffic.sent_bytes += alike * all.between(rank, peer).bytes;
+            traffic.received_bytes += alike * all.between(peer, rank).bytes;
+        }
+        return traffic;
+    }
+
+    std::size_t class_of(int rank) const {
+        return static_cast<std::size_t>(sizes_.class_of[static_cast<std::size_t>(rank)]);
+    }
+
+    const Schedule& schedule_;
+    const GraphStats& graph_;
+    ShardedSlices slices_;
+    const RankClasses classes_, sizes_;
+    std::vector<RankTraffic> of_rank_, of_class_, of_size_;
+};
+
+}  // namespace
+
+TrafficTotal total_traffic(const Schedule& schedule, Phase phase, const GraphStats& graph) {
+    TrafficSums sums(schedule, graph);
+    for (const Step& step : schedule.steps) {
+        if (step.phase == phase) sums.add_step(step);
+    }
+    return sums.total();
 }
 
 bool depends_on_graph(const Schedule& schedule) {

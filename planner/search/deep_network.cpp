@@ -1,6 +1,7 @@
 #include "planner/search/deep_network.hpp"
 
 #include "planner/lower/rules.hpp"
+#include "planner/search/widthless_steps.hpp"
 
 #include <algorithm>
 #include <map>
@@ -38,6 +39,7 @@ public:
         for (int l = 1; l <= depth_; ++l)
             shape_of_.push_back(shapes.try_emplace(shape(l), shapes.size()).first->second);
         known_.resize(shapes.size() * lower::places.size());
+        panels_ = panels_of_all();
     }
 
     // Where choice `c` of layer `l` leaves H^l.
@@ -69,7 +71,7 @@ private:
     // Layers of the same shape between layers of the same shapes have the same terms.
     std::vector<std::int64_t> shape(int l) const {
         std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
-        for (const Site& site : window(space_.model, first(l), last(l)).sites) {
+        for (const Site& site : layers_around(l).sites) {
             shape.insert(shape.end(), {static_cast<std::int64_t>(site.kind), site.width, site.parameter < 0 ? 0 : 1,
                                        site.relu ? 1 : 0, site.dropout});
         }
@@ -79,7 +81,76 @@ private:
     }
 
     std::vector<double> lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
-        const SiteGraph layers = window(space_.model, first(l), last(l));
+        if (!costs_) {
+            const Schedule schedule = sample();
+            costs_.emplace(schedule, views_.numbered(schedule.numbering), machine_);
+        }
+        std::vector<double> seconds(switches_.size(), 0);
+        if (panels_) {
+            for (const WidthlessSteps::StepId step : steps_of(l, before, c, next)) {
+                const std::vector<double>& each = step_seconds(step, l);
+                for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] += each[i];
+            }
+            return seconds;
+        }
+        const Schedule schedule = lowered_between(l, before, c, next, layers_around(l));
+        for (const Step& step : schedule.steps) {
+            if (step.phase != Phase::epoch || step.origin.layer != position(l)) continue;
+            for (std::size_t i = 0; i < switches_.size(); ++i) {
+                seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
+            }
+        }
+        return seconds;
+    }
+
+    // The steps of layer l between its neighbours, whatever the widths: lowered once for layers that are of one kind.
+    const std::vector<WidthlessSteps::StepId>& steps_of(int l, Place before, const LayerChoice& c,
+                                                        const LayerChoice* next) {
+        std::vector<std::uint64_t> key = kinds_around(l);
+        key.insert(key.end(), {static_cast<std::uint64_t>(before), code(c), next != nullptr ? code(*next) + 1 : 0});
+        const auto [entry, is_new] = steps_of_.try_emplace(std::move(key));
+        if (is_new) {
+            const SiteGraph layers = layers_around(l);
+            std::vector<std::int64_t> widths;
+            for (int i = 0; i <= layers.depth; ++i) widths.push_back(stand_in(static_cast<std::size_t>(i)));
+            Schedule schedule = lowered_between(l, before, c, next, with_widths(layers, widths));
+            for (Tensor& tensor : schedule.tensors) {
+                if (tensor.role == Role::adjacency) tensor.storage.panel_columns = *panels_;
+            }
+            entry->second = widthless_.add(std::move(schedule), position(l));
+        }
+        return entry->second;
+    }
+
+    const std::vector<double>& step_seconds(WidthlessSteps::StepId step, int l) {
+        step_seconds_.resize(widthless_.size());
+        auto& of_layers = step_seconds_[step];
+        of_layers.resize(static_cast<std::size_t>(depth_));
+        std::vector<double>& seconds = of_layers[static_cast<std::size_t>(l - 1)];
+        if (seconds.empty()) {
+            const auto begin = space_.widths.begin() + (first(l) - 1);
+            const std::vector<std::int64_t> widths(begin, space_.widths.begin() + last(l) + 1);
+            seconds = widthless_.seconds(step, widths, *costs_, switches_);
+        }
+        return seconds;
+    }
+
+    // What of layer l and its neighbours decides which steps there are.
+    std::vector<std::uint64_t> kinds_around(int l) const {
+        std::vector<std::uint64_t> kinds{l == 1 ? 1U : 0U, last(l) == depth_ ? 1U : 0U};
+        for (const Site& site : layers_around(l).sites) {
+            kinds.push_back(8 * static_cast<std::uint64_t>(site.kind) + (site.dropout > 0 ? 1U : 0U) +
+                            (site.parameter >= 0 ? 2U : 0U) + (site.relu ? 4U : 0U));
+        }
+        return kinds;
+    }
+
+    SiteGraph layers_around(int l) const { return window(space_.model, first(l), last(l)); }
+    int position(int l) const { return l - first(l) + 1; }
+
+    // The schedule of layer l between its neighbours alone.
+    Schedule lowered_between(int l, Place before, const LayerChoice& c, const LayerChoice* next,
+                             const SiteGraph& layers) const {
         Choices choices;
         if (l > 1) {
             // Any choice that leaves H^(l-1) where it is said to be.
@@ -96,16 +167,26 @@ private:
         }
         Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), shape);
         schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
-        if (!costs_) costs_.emplace(sample(), views_.numbered(schedule.numbering), machine_);
-        const int position = l - first(l) + 1;
-        std::vector<double> seconds(switches_.size(), 0);
-        for (const Step& step : schedule.steps) {
-            if (step.phase != Phase::epoch || step.origin.layer != position) continue;
-            for (std::size_t i = 0; i < switches_.size(); ++i) {
-                seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
-            }
-        }
-        return seconds;
+        return schedule;
+    }
+
+    // How wide source panels are where that is the same for all widths between the network's narrowest and its widest;
+    // nothing where rows differ between layers.
+    std::optional<std::int64_t> panels_of_all() const {
+        if (frame_.loss_rows) return std::nullopt;
+        const auto panels = [&](std::int64_t width) {
+            SiteGraph layers = layers_around(1);
+            layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));
+            Choices choices(static_cast<std::size_t>(layers.depth), LayerChoice{});
+            choices.back().backward = Order::sparse_first;
+            const Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), space_.shape);
+            const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
+                                             [](const Tensor& tensor) { return tensor.role == Role::adjacency; });
+            return matrix->storage.panel_columns;
+        };
+        const auto [narrowest, widest] = std::minmax_element(space_.widths.begin(), space_.widths.end());
+        const std::int64_t of_narrowest = panels(*narrowest);
+        return of_narrowest == panels(*widest) ? std::optional(of_narrowest) : std::nullopt;
     }
 
     // A schedule with every width and row count of the network.
@@ -125,6 +206,10 @@ private:
     std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> known_;  // per shape and place
     std::unordered_map<std::uint64_t, Place> born_;
     std::optional<StepCosts> costs_;
+    std::optional<std::int64_t> panels_;  // see panels_of_all
+    WidthlessSteps widthless_;
+    std::map<std::vector<std::uint64_t>, std::vector<WidthlessSteps::StepId>> steps_of_;  // by kinds and choices
+    std::vector<std::vector<std::vector<double>>> step_seconds_;                          // per step and layer
 };
 
 // One of the fastest ways to reach a state: where it came from in the table of the layer before.
@@ -137,13 +222,21 @@ struct Partial {
 struct State {
     Place before = Place::r;
     LayerChoice choice;
-    std::vector<Partial> ways;  // fastest first once the layer is complete
+    std::vector<Partial> ways;  // fastest first
 };
 
-void keep_fastest(std::vector<Partial>& ways) {
-    std::stable_sort(ways.begin(), ways.end(),
-                     [](const Partial& a, const Partial& b) { return a.seconds < b.seconds; });
-    if (ways.size() > deep_members) ways.resize(deep_members);
+// Adds the ways of a state of the layer before, fastest first, to those that are kept, of which equal ones stay in the
+// order in which they came.
+void add_fastest(std::vector<Partial>& kept, const std::vector<Partial>& ways, double term, std::size_t state) {
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+        const double seconds = ways[way].seconds + term;
+        const bool full = kept.size() == deep_members;
+        if (full && seconds >= kept.back().seconds) return;
+        if (full) kept.pop_back();
+        const auto slower = std::upper_bound(kept.begin(), kept.end(), seconds,
+                                             [](double s, const Partial& other) { return s < other.seconds; });
+        kept.insert(slower, {seconds, state, way});
+    }
 }
 
 // States of layer l + 1, reached from those of layer l.
@@ -158,12 +251,9 @@ std::vector<State> next_layer(const std::vector<State>& states, int l, const std
             });
             if (target == reached.end()) target = reached.insert(reached.end(), State{born, choice, {}});
             const double term = terms.seconds(l, states[s].before, states[s].choice, &choice)[switches];
-            for (std::size_t way = 0; way < states[s].ways.size(); ++way) {
-                target->ways.push_back({states[s].ways[way].seconds + term, s, way});
-            }
+            add_fastest(target->ways, states[s].ways, term, s);
         }
     }
-    for (State& state : reached) keep_fastest(state.ways);
     return reached;
 }
 
@@ -194,10 +284,8 @@ std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, st
     for (std::size_t s = 0; s < table.back().size(); ++s) {
         const State& state = table.back()[s];
         const double term = terms.seconds(depth, state.before, state.choice, nullptr)[switches];
-        for (std::size_t way = 0; way < state.ways.size(); ++way)
-            ends.push_back({state.ways[way].seconds + term, s, way});
+        add_fastest(ends, state.ways, term, s);
     }
-    keep_fastest(ends);
     std::vector<DeepMember> members;
     members.reserve(ends.size());
     for (const Partial& end : ends) members.push_back({end.seconds, trace(table, end.state, end.rank)});

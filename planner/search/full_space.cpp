@@ -1,10 +1,13 @@
 #include "planner/search/full_space.hpp"
 
 #include "planner/search/deep_network.hpp"
+#include "planner/search/widthless_steps.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace gnnplan::search {
 namespace {
@@ -92,20 +95,74 @@ public:
         }
         const std::vector<Choices> sequences = all_choices(space_, on, true);
         all_.choices.insert(all_.choices.end(), sequences.begin(), sequences.end());
-        std::optional<StepCosts> costs;
+        const std::vector<std::vector<double>> seconds = seconds_of(frame, switches, sequences);
         for (std::size_t c = 0; c < sequences.size(); ++c) {
-            const Schedule schedule = lower::lower(
-                space_.model, configuration_of(frame_with(frame, switches.front()), sequences[c]), space_.shape);
-            if (!costs) costs.emplace(schedule, views_.numbered(schedule.numbering), machine_);
-            const std::vector<double> seconds = epoch_seconds(schedule, *costs, switches);
             for (std::size_t s = 0; s < switches.size(); ++s) {
-                all_.members.push_back({seconds[s], first_frame + static_cast<std::uint32_t>(s),
+                all_.members.push_back({seconds[c][s], first_frame + static_cast<std::uint32_t>(s),
                                         first_choices + static_cast<std::uint32_t>(c)});
             }
         }
     }
 
 private:
+    // Sequences of choices, lowered for one of the grids on which the same axes split something.
+    struct Lowered {
+        Schedule sample;
+        WidthlessSteps steps;
+        std::vector<std::vector<WidthlessSteps::StepId>> of_sequence;
+    };
+    using Kind = std::tuple<Sharing, bool, bool, bool, bool, bool, bool, bool>;
+
+    static Kind kind_of(const Frame& frame) {
+        const Grid& grid = frame.on.grid;
+        return {frame.on.sharing, grid.x > 1,        grid.y > 1,      grid.z > 1,
+                frame.loss_rows,  frame.permutation, frame.parts > 1, frame.factored};
+    }
+
+    Schedule lowered(const Frame& frame, const Switches& switches, const Choices& choices) const {
+        return lower::lower(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
+    }
+
+    // By sequence and switches.
+    std::vector<std::vector<double>> seconds_of(const Frame& frame, const std::vector<Switches>& switches,
+                                                const std::vector<Choices>& sequences) {
+        // Source panels depend on the extents of the grid.
+        if (space_.shape.cache_bytes > 0) return seconds_of_each(frame, switches, sequences);
+        const auto [entry, is_new] = lowered_.try_emplace(kind_of(frame));
+        Lowered& known = entry->second;
+        for (std::size_t c = 0; is_new && c < sequences.size(); ++c) {
+            Schedule schedule = lowered(frame, switches.front(), sequences[c]);
+            if (c == 0) known.sample = schedule;
+            known.of_sequence.push_back(known.steps.add(std::move(schedule)));
+        }
+        known.sample.grid = frame.on.grid;
+        known.sample.numbering.parts = frame.parts;
+        known.steps.put_on(known.sample.grid, known.sample.numbering);
+        StepCosts costs(known.sample, views_.numbered(known.sample.numbering), machine_);
+        std::vector<std::vector<double>> of_step;
+        for (std::size_t id = 0; id < known.steps.size(); ++id)
+            of_step.push_back(known.steps.seconds(id, {}, costs, switches));
+        std::vector<std::vector<double>> seconds(sequences.size(), std::vector<double>(switches.size(), 0));
+        for (std::size_t c = 0; c < sequences.size(); ++c) {
+            for (const WidthlessSteps::StepId id : known.of_sequence[c]) {
+                for (std::size_t i = 0; i < switches.size(); ++i) seconds[c][i] += of_step[id][i];
+            }
+        }
+        return seconds;
+    }
+
+    std::vector<std::vector<double>> seconds_of_each(const Frame& frame, const std::vector<Switches>& switches,
+                                                     const std::vector<Choices>& sequences) {
+        std::vector<std::vector<double>> seconds;
+        std::optional<StepCosts> costs;
+        for (const Choices& choices : sequences) {
+            const Schedule schedule = lowered(frame, switches.front(), choices);
+            if (!costs) costs.emplace(schedule, views_.numbered(schedule.numbering), machine_);
+            seconds.push_back(epoch_seconds(schedule, *costs, switches));
+        }
+        return seconds;
+    }
+
     static Frame frame_with(Frame frame, const Switches& switches) {
         frame.switches = switches;
         return frame;
@@ -115,6 +172,7 @@ private:
     const Machine& machine_;
     Views& views_;
     Members& all_;
+    std::map<Kind, Lowered> lowered_;
 };
 
 }  // namespace

@@ -11,22 +11,69 @@ namespace {
 
 constexpr int largest_shown = 3;
 
-// As 1D every resident shrinks with the ranks, and with a pinned number of copies all but the copies do; rank 0 holds
-// the largest block of every dense tensor.
+// A configuration as 1D, or with a pinned number of copies, on any number of ranks.
+class OnMoreRanks {
+public:
+    OnMoreRanks(const Space& space, const Configuration& thriftiest, Views& views)
+        : space_(space), views_(views), configuration_(thriftiest), copies_(space.options.replication.value_or(1)) {
+        configuration_.sharing = Sharing::replicated;
+        configuration_.parts = 0;
+        overlap_ = thriftiest.overlap;
+    }
+
+    int copies() const { return copies_; }
+    // Whether it fits on rank 0, which holds the largest block of every dense tensor.
+    bool first_fits(int ranks) {
+        const Schedule schedule = on(ranks);
+        const MemoryPlan first = plan_memory(schedule, views_.numbered(schedule.numbering), 0);
+        return (space_.accelerators ? first.device_peak_bytes : first.peak_bytes) <= space_.memory_per_rank;
+    }
+    bool fits(int ranks) {
+        if (!first_fits(ranks)) return false;
+        const Schedule schedule = on(ranks);
+        return peak_bytes_per_rank(schedule, views_.numbered(schedule.numbering), space_.accelerators) <=
+               space_.memory_per_rank;
+    }
+
+private:
+    Schedule on(int ranks) {
+        configuration_.grid = {ranks / copies_, copies_, 1};
+        configuration_.exchange = configuration_.grid.x > 1 ? Exchange::panels : Exchange::none;
+        configuration_.overlap = overlap_ && configuration_.grid.x > 1;
+        return lower::lower(space_.model, configuration_, space_.shape);
+    }
+
+    const Space& space_;
+    Views& views_;
+    Configuration configuration_;
+    int copies_;
+    bool overlap_ = false;
+};
+
+// As 1D every resident shrinks with the ranks, and with a pinned number of copies all but the copies do. So
+// far as trying each number takes no time that is worth saving they are tried in turn; larger ones are looked for by
+// halves.
 std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest, Views& views) {
-    Configuration configuration = thriftiest;
-    const int copies = space.options.replication.value_or(1);
-    configuration.sharing = Sharing::replicated;
-    configuration.parts = 0;
-    for (int ranks = (space.ranks / copies + 1) * copies; ranks <= max_ranks; ranks += copies) {
-        configuration.grid = {ranks / copies, copies, 1};
-        configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
-        configuration.overlap = configuration.overlap && configuration.grid.x > 1;
-        const Schedule schedule = lower::lower(space.model, configuration, space.shape);
-        const GraphStats& graph = views.numbered(schedule.numbering);
-        const MemoryPlan first = plan_memory(schedule, graph, 0);
-        if ((space.accelerators ? first.device_peak_bytes : first.peak_bytes) > space.memory_per_rank) continue;
-        if (peak_bytes_per_rank(schedule, graph, space.accelerators) <= space.memory_per_rank) return ranks;
+    constexpr int tried_in_turn = 1024;
+    OnMoreRanks more(space, thriftiest, views);
+    int ranks = (space.ranks / more.copies() + 1) * more.copies();
+    for (; ranks <= std::min(tried_in_turn, max_ranks); ranks += more.copies()) {
+        if (more.fits(ranks)) return ranks;
+    }
+    // Above, rank 0 needs less the more ranks there are, but for rounding.
+    int below = ranks / more.copies();
+    int above = max_ranks / more.copies();
+    if (below > above || !more.first_fits(above * more.copies())) return std::nullopt;
+    while (below < above) {
+        const int middle = (below + above) / 2;
+        if (more.first_fits(middle * more.copies())) {
+            above = middle;
+        } else {
+            below = middle + 1;
+        }
+    }
+    for (ranks = below * more.copies(); ranks <= max_ranks; ranks += more.copies()) {
+        if (more.fits(ranks)) return ranks;
     }
     return std::nullopt;
 }

@@ -38,9 +38,10 @@ Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*
         const bool in_place = tensor.dtype != DType::bits && contiguous_in(part, whole);
         return in_place ? 0 : bytes_of(tensor.dtype, part.count());
     };
-    for (const int peer : peers(schedule, rank)) {
-        staging.send_bytes += staged(intersect(source, block_of(schedule, out, peer)), source);
-        staging.receive_bytes += staged(intersect(target, block_of(schedule, in, peer)), target);
+    const std::int64_t rows = split_block(tensor.rows, layout_f().rows, schedule.grid, rank).size();
+    for (const auto& [peer, count] : alike_peers_along(schedule.grid, Axis::y, rank, {rows, tensor.columns})) {
+        staging.send_bytes += count * staged(intersect(source, block_of(schedule, out, peer)), source);
+        staging.receive_bytes += count * staged(intersect(target, block_of(schedule, in, peer)), target);
     }
     return staging;
 }

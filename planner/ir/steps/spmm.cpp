@@ -66,7 +66,7 @@ bool SpmmStep::depends_on_graph(const Schedule& schedule) const {
 
 Staging SpmmStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
     const SpmmBuffers buffers = spmm_buffers(schedule, *this, graph, rank);
-    return {buffers.packs * buffers.pack, buffers.copies * (buffers.dense + buffers.nonzeros) + buffers.panel};
+    return {buffers.packs * buffers.pack, buffers.received_bytes()};
 }
 
 namespace {

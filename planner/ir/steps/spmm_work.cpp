@@ -16,6 +16,15 @@ std::int64_t local_nonzeros(const Schedule& schedule, const Tensor& matrix, cons
     if (!contraction_axis(schedule.grid, matrix))
         return graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns});
     std::int64_t nonzeros = 0;
+    if (gathers_matrix(schedule.grid, matrix)) {
+        // The pieces within a block of the dense operand follow each other.
+        for (int ix = 0; ix < schedule.grid.x; ++ix) {
+            const int root = schedule.grid.neighbour(rank, Axis::x, ix);
+            const Range block = split_block(matrix.columns, dense_layout(matrix).rows, schedule.grid, root);
+            nonzeros += graph.block_nonzeros(matrix.transposed, rows, block);
+        }
+        return nonzeros;
+    }
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         nonzeros += graph.block_nonzeros(matrix.transposed, rows, piece.columns);
     }

@@ -84,6 +84,14 @@ TEST(Window, IsAModelOfItsOwn) {
     EXPECT_EQ(widths_of(window(whole, 1, 4)), widths_of(whole));
 }
 
+TEST(Window, TakesOtherWidths) {
+    const SiteGraph wide = with_widths(window(sites_of(models::gcn({9, 8, 7, 6, 5}, true)), 2, 3), {80, 70, 60});
+    EXPECT_EQ(widths_of(wide), (std::vector<std::int64_t>{80, 70, 60}));
+    EXPECT_EQ(wide.parameter(wide.product(2).parameter).shape, (std::vector<std::int64_t>{70, 60}));
+    EXPECT_EQ(wide.parameter(wide.sites[2].parameter).shape, (std::vector<std::int64_t>{70}));
+    EXPECT_EQ(wide.sites.back().width, 60);
+}
+
 TEST(Models, RegistryBuildsByNameAndRefusesTheRest) {
     EXPECT_EQ(models::build("gcn", {8, 4, 2}, false).model, "gcn");
     EXPECT_THROW(models::build("gnc", {8, 4, 2}, false), Error);

@@ -19,4 +19,8 @@ struct RankClasses {
 // number: fewer classes, enough for times.
 RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 
+// Classes that are as large as if no product gathered nonzeros: what ranks of one class have in common holds of all
+// other steps. Without `neighbours`, of what they hold and stage alone.
+RankClasses size_classes(const Schedule& schedule, bool neighbours = true);
+
 }  // namespace gnnplan

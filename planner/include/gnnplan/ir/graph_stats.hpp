@@ -54,6 +54,9 @@ public:
     // Nonzeros of a block, and how many of its columns hold one.
     virtual std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const = 0;
     virtual std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const = 0;
+    // Numbers that tell rows apart: ranges of as many rows, of which these are equal, get equal answers from the two
+    // above, whatever the columns.
+    virtual std::vector<std::int64_t> marks_of_rows(bool transposed, Range rows) const;
 
     // Of a product that walks the rows of a block in order, in source panels of at most `panel_columns` columns of
     // equal size, one after the other; 0: one panel. Here what its nonzeros and distinct columns let expect, were they
@@ -87,6 +90,7 @@ public:
     std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
     // The expected number when each nonzero of the block lies in any of its columns: c (1 - (1 - 1/c)^nnz).
     std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
+    std::vector<std::int64_t> marks_of_rows(bool transposed, Range rows) const override;
     std::int64_t training_vertices() const override;
     // By expectation: |N_(l-1)| = N (1 - (1 - |N_l| / N)^(nnz / N)), and at least |N_l|.
     std::vector<std::int64_t> loss_rows(int layers) const override;
@@ -97,7 +101,8 @@ private:
     struct Band {
         Range rows, columns;
         std::int64_t nonzeros;
-        std::int64_t block(bool transposed, Range r, Range c) const;  // of A^T, or of A
+        std::int64_t of_rows(bool transposed, Range r) const;         // of A^T, or of A
+        std::int64_t block(bool transposed, Range r, Range c) const;  // the same
     };
 
     std::int64_t vertices_;

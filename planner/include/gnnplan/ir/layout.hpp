@@ -54,7 +54,7 @@ struct Grid {
 };
 
 // The most ranks a schedule is made for: the messages of a collective are listed pair by pair.
-inline constexpr int max_ranks = 1024;
+inline constexpr int max_ranks = 16384;
 
 // The part of a matrix one rank holds, in global indices.
 struct Block {

@@ -58,6 +58,9 @@ struct SpmmBuffers {
     std::int64_t panel = 0;
     int packs = 1;
     int copies = 1;
+
+    std::int64_t received_bytes() const { return copies * (dense + nonzeros) + panel; }
+    std::int64_t bytes() const { return packs * pack + received_bytes(); }
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 

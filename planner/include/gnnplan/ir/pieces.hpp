@@ -26,7 +26,11 @@ struct Piece {
 // has all nonzeros of its slice, its k-th piece is the block of the rank k further along x.
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank);
 
-// How many those are.
+// Of `pieces` of a slice whose nonzeros are sharded, in the order of their positions, the one that `rank` begins with:
+// each rank of its x-group, and of its y-group, with another.
+std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank);
+
+// How many pieces a rank has.
 int piece_count(const Grid& grid, const Tensor& matrix, int rank);
 
 // Its pieces of which `root` holds the dense rows, if it is a rank of the same x-group, or the nonzeros, if it is one of

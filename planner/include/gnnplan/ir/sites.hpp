@@ -59,4 +59,7 @@ std::vector<std::int64_t> widths_of(const SiteGraph& graph);
 // loss reads what the last of them leaves.
 SiteGraph window(const SiteGraph& graph, int first, int last);
 
+// The same model with other widths f_0 .. f_L.
+SiteGraph with_widths(SiteGraph graph, const std::vector<std::int64_t>& widths);
+
 }  // namespace gnnplan

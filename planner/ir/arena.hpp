@@ -1,0 +1,39 @@
+// Where a rank's buffers lie: when each is needed follows from the schedule, how large it is from the rank.
+#pragma once
+
+#include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan {
+
+// Bytes of each tensor (of adjacencies 0), and of what each step stages, on one rank.
+struct BufferBytes {
+    std::vector<std::int64_t> tensors;
+    std::vector<std::int64_t> staging;
+};
+
+class Arena {
+public:
+    explicit Arena(const Schedule& schedule);
+
+    // Fills in the offsets and the bytes of the arena.
+    void place(const BufferBytes& bytes, MemoryPlan& plan) const;
+
+private:
+    // From the first to the last position in time at which something is used.
+    struct Lifetime {
+        std::size_t first = 0;
+        std::size_t last = 0;
+        bool used = false;
+    };
+
+    std::vector<std::size_t> timeline_;    // steps in the order in which time passes
+    std::vector<Lifetime> tensors_;        // per tensor
+    std::vector<std::size_t> residents_;   // tensors that keep their place
+    std::vector<std::size_t> transients_;  // tensors that are used for a while only
+};
+
+}  // namespace gnnplan

@@ -1,0 +1,126 @@
+// Reading guide: the largest peak is asked for of every configuration that a search looks at, so the peaks of many ranks
+// are put together from what they have in common.
+#include "planner/ir/arena.hpp"
+#include "planner/ir/memory_parts.hpp"
+#include "planner/ir/sharded.hpp"
+
+#include <gnnplan/ir/classes.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace gnnplan {
+namespace {
+
+// The peaks of one rank after the other. What sizes decide is looked up once for ranks of the same sizes, what products
+// that gather nonzeros take is counted for all ranks of a slice at once, and buffers of the same sizes are placed once.
+class Peaks {
+public:
+    Peaks(const Schedule& schedule, const GraphStats& graph)
+        : schedule_(schedule),
+          graph_(graph),
+          arena_(schedule),
+          slices_(schedule, graph),
+          classes_(size_classes(schedule, false)),
+          bytes_(classes_.representative.size()) {
+        for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+            const auto matrix = static_cast<TensorId>(id);
+            if (schedule.tensors[id].role != Role::adjacency) continue;
+            matrices_.push_back({matrix, exchanges_needed_rows(schedule, matrix)});
+        }
+        for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
+            const Operation& operation = schedule.steps[step].operation;
+            if (depends_on_graph(schedule, operation)) by_graph_.push_back(step);
+            if (requested_rows(operation)) requests_.push_back(&schedule.steps[step]);
+        }
+    }
+
+    MemoryPlan of(int rank) {
+        MemoryPlan plan;
+        plan.arena_bytes = arena_bytes(rank);
+        for (const auto& [matrix, needed_rows] : matrices_) {
+            plan.adjacency_bytes += slices_.gathered(matrix) ? slices_.adjacency_bytes(matrix, needed_rows, rank)
+                                                             : adjacency_block_bytes(schedule_, matrix, graph_, rank);
+        }
+        for (const Step* step : requests_) {
+            const RankTraffic indices =
+                slices_.matrix_of(*step) ? slices_.traffic(*step, rank) : traffic_of(schedule_, *step, graph_, rank);
+            plan.request_bytes += indices.sent_bytes;
+            plan.served_bytes += indices.received_bytes;
+        }
+        add_load_and_peak(schedule_, graph_, plan);
+        return plan;
+    }
+
+private:
+    struct Matrix {
+        TensorId id = 0;
+        bool needed_rows = false;
+    };
+
+    std::int64_t arena_bytes(int rank) {
+        const int alike = classes_.class_of[static_cast<std::size_t>(rank)];
+        BufferBytes& bytes = bytes_[static_cast<std::size_t>(alike)];
+        if (bytes.tensors.empty()) bytes = bytes_by_size(rank);
+        std::vector<std::int64_t> key{alike};
+        for (const std::size_t step : by_graph_) key.push_back(bytes_by_graph(step, bytes.staging[step], rank));
+        const auto [entry, is_new] = arenas_.try_emplace(key, 0);
+        if (!is_new) return entry->second;
+        BufferBytes all = bytes;
+        for (std::size_t i = 0; i < by_graph_.size(); ++i) all.staging[by_graph_[i]] = key[i + 1];
+        MemoryPlan plan;
+        arena_.place(all, plan);
+        return entry->second = plan.arena_bytes;
+    }
+
+    // Of products that gather nonzeros the panels, of other steps that the graph decides nothing.
+    BufferBytes bytes_by_size(int rank) const {
+        BufferBytes bytes{tensor_bytes(schedule_, rank), {}};
+        for (const Step& step : schedule_.steps) {
+            const bool by_graph = depends_on_graph(schedule_, step.operation);
+            const bool gathers = by_graph && slices_.matrix_of(step);
+            const SpmmStep* product = product_of(step.operation);
+            std::int64_t staged = 0;
+            if (gathers && product != nullptr) staged = aligned(packed_panel(schedule_, *product, rank).bytes());
+            bytes.staging.push_back(by_graph ? staged : staged_bytes(schedule_, step, graph_, rank));
+        }
+        return bytes;
+    }
+
+    std::int64_t bytes_by_graph(std::size_t step, std::int64_t panel, int rank) {
+        const Step& counted = schedule_.steps[step];
+        if (!slices_.matrix_of(counted)) return staged_bytes(schedule_, counted, graph_, rank);
+        const SpmmStep* product = product_of(counted.operation);
+        return product != nullptr ? panel + slices_.buffers(*product, rank).bytes() : 0;
+    }
+
+    const Schedule& schedule_;
+    const GraphStats& graph_;
+    const Arena arena_;
+    ShardedSlices slices_;
+    const RankClasses classes_;
+    std::vector<BufferBytes> bytes_;  // per class, as far as sizes decide
+    std::vector<Matrix> matrices_;
+    std::vector<std::size_t> by_graph_;  // steps whose staging the graph decides
+    std::vector<const Step*> requests_;
+    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class and staging
+};
+
+}  // namespace
+
+std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph, bool accelerators) {
+    Peaks peaks(schedule, graph);
+    std::int64_t peak = 0;
+    const auto add = [&](int rank) {
+        const MemoryPlan plan = peaks.of(rank);
+        peak = std::max(peak, accelerators ? plan.device_peak_bytes : plan.peak_bytes);
+    };
+    if (graph.exact()) {
+        for (int rank = 0; rank < schedule.grid.size(); ++rank) add(rank);
+    } else {
+        for (const int rank : rank_classes(schedule).representative) add(rank);
+    }
+    return peak;
+}
+
+}  // namespace gnnplan

@@ -1,0 +1,125 @@
+// What is counted for all ranks of a slice at once is what each of them is asked for alone.
+#include "planner/ir/sharded.hpp"
+#include "tests/planner/lower/full_configurations.hpp"
+
+#include <gtest/gtest.h>
+#include <gnnplan/ir/classes.hpp>
+#include <gnnplan/ir/memory.hpp>
+
+#include <algorithm>
+
+namespace gnnplan {
+namespace {
+
+// Sharded grids: 2D and 3D, more ranks along x than along y and fewer, dividing each other and not.
+const std::vector<Grid> grids = {{1, 2, 1}, {2, 2, 1}, {2, 3, 1}, {4, 3, 1}, {3, 5, 1}, {12, 2, 1}, {2, 9, 1},
+                                 {7, 4, 1}, {2, 2, 2}, {3, 2, 2}, {4, 3, 2}, {1, 3, 4}, {5, 2, 3}};
+
+// Every two-layer choice in turns under every switch.
+std::vector<lower::FullCase> cases_on(const Grid& grid, std::size_t every) {
+    const Distribution on{Sharing::sharded, grid};
+    const auto choices = lower::two_layer_choices(on);
+    std::vector<lower::FullCase> cases;
+    for (std::size_t i = 0, turn = 0; i < choices.size(); i += every, ++turn) {
+        lower::FullCase full{on, choices[i]};
+        if (grid.x > 1) full.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
+        full.overlap = turn / 2 % 2 == 1;
+        full.loss_rows = turn / 4 % 2 == 1;
+        cases.push_back(full);
+    }
+    return cases;
+}
+
+void expect_like_one_rank(const Schedule& schedule, const GraphStats& graph) {
+    ShardedSlices slices(schedule, graph);
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+        for (const Step& step : schedule.steps) {
+            if (!slices.matrix_of(step)) continue;
+            EXPECT_EQ(slices.traffic(step, rank), traffic_of(schedule, step, graph, rank))
+                << step.name << " on " << rank;
+            const SpmmStep* product = product_of(step.operation);
+            if (product == nullptr) continue;
+            SpmmBuffers counted = slices.buffers(*product, rank);
+            const SpmmBuffers expected = spmm_buffers(schedule, *product, graph, rank);
+            counted.panel = expected.panel;
+            EXPECT_EQ(counted.bytes(), expected.bytes()) << step.name << " on " << rank;
+            EXPECT_EQ(counted.pack, expected.pack) << step.name << " on " << rank;
+            EXPECT_EQ(counted.dense, expected.dense) << step.name << " on " << rank;
+        }
+        for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+            const auto matrix = static_cast<TensorId>(id);
+            if (schedule.tensors[id].role != Role::adjacency) continue;
+            const bool needed_rows = std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const Step& step) {
+                return requested_rows(step.operation).has_value();
+            });
+            EXPECT_EQ(slices.adjacency_bytes(matrix, needed_rows, rank),
+                      adjacency_block_bytes(schedule, matrix, graph, rank))
+                << schedule.tensors[id].name << " on " << rank;
+        }
+    }
+}
+
+// The busiest rank, as the definition has it.
+void expect_same_peak(const Schedule& schedule, const GraphStats& graph) {
+    std::int64_t peak = 0, device_peak = 0;
+    for (const int rank : rank_classes(schedule).representative) {
+        const MemoryPlan plan = plan_memory(schedule, graph, rank);
+        peak = std::max(peak, plan.peak_bytes);
+        device_peak = std::max(device_peak, plan.device_peak_bytes);
+    }
+    EXPECT_EQ(peak_bytes_per_rank(schedule, graph), peak);
+    EXPECT_EQ(peak_bytes_per_rank(schedule, graph, true), device_peak);
+}
+
+TrafficTotal added_up(const Schedule& schedule, Phase phase, const GraphStats& graph) {
+    const RankClasses classes = rank_classes(schedule);
+    TrafficTotal total;
+    for (std::size_t rank = 0; rank < classes.class_of.size(); ++rank) {
+        RankTraffic sum;
+        for (const Step& step : schedule.steps) {
+            if (step.phase != phase) continue;
+            const int alike = classes.representative[static_cast<std::size_t>(classes.class_of[rank])];
+            const int of = varies_with_rank(step.operation) ? static_cast<int>(rank) : alike;
+            const RankTraffic traffic = traffic_of(schedule, step, graph, of);
+            sum.sent_bytes += traffic.sent_bytes;
+            sum.received_bytes += traffic.received_bytes;
+        }
+        total.total_bytes += sum.sent_bytes;
+        total.max_rank_bytes = std::max({total.max_rank_bytes, sum.sent_bytes, sum.received_bytes});
+    }
+    return total;
+}
+
+void expect_same_totals(const Schedule& schedule, const GraphStats& graph) {
+    for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation}) {
+        const TrafficTotal expected = added_up(schedule, phase, graph);
+        EXPECT_EQ(total_traffic(schedule, phase, graph).total_bytes, expected.total_bytes);
+        EXPECT_EQ(total_traffic(schedule, phase, graph).max_rank_bytes, expected.max_rank_bytes);
+    }
+}
+
+// Answers of statistics are rounded by position; pruned rows have several bands, factored values scales.
+TEST(ShardedSlices, AreWhatEachRankIsAskedForAlone) {
+    for (const Grid& grid : grids) {
+        std::size_t turn = 0;
+        for (const lower::FullCase& full : cases_on(grid, 7)) {
+            const std::int64_t vertices = std::vector<std::int64_t>{23, 61, 1009}[turn % 3];
+            const UniformStats graph(vertices, vertices * 13 / 2, turn % 2 == 0, 0.3);
+            ++turn;
+            SCOPED_TRACE(full.text() + ", " + std::to_string(vertices) + " vertices");
+            Schedule schedule = lower::lowered(full, {13, 7, 5}, graph);
+            for (Tensor& tensor : schedule.tensors) {
+                tensor.storage.factored = turn % 3 == 1;
+                tensor.storage.panel_columns = turn % 4 == 1 ? 5 : 0;
+            }
+            const auto numbered = graph.numbered(schedule.numbering);
+            expect_like_one_rank(schedule, *numbered);
+            expect_same_peak(schedule, *numbered);
+            expect_same_totals(schedule, *numbered);
+            if (HasFailure()) return;  // the first failure says enough
+        }
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan
