@@ -175,7 +175,7 @@ void adam(benchmark::State& state) {
     std::vector<float> m1(elements);
     std::vector<float> m2(elements);
     while (state.KeepRunning()) {
-        cpu_table().update(Optimiser::adam, w.data(), gradient.data(), m1.data(), m2.data(), elements, {});
+        cpu_table().update(gnnplan::Optimiser::adam, w.data(), gradient.data(), m1.data(), m2.data(), elements, {});
         benchmark::DoNotOptimize(w.data());
     }
     count(state, 0, 28 * static_cast<double>(elements));

@@ -67,7 +67,7 @@ std::vector<Candidate> choose_field(const Problem& problem, const Machine& machi
     std::map<std::size_t, Candidate> fitting;
     const auto fits = [&](std::size_t position) {
         const Configuration& configuration = entries[position].configuration;
-        Schedule schedule = lower::lower(space->layers, configuration, space->shape);
+        Schedule schedule = lower::lower(space->model, configuration, space->shape);
         const GraphStats& graph = views.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
         if (peak > space->memory_per_rank) return false;

@@ -376,7 +376,7 @@ TEST(Plan, MeaningIsValidated) {
     refused("/schedule/parameters/0/shape", {2, 3}, "its shape is not that of its parameter");
     refused("/schedule/parameters/0/shape", {1, 3, 2}, "its shape must be one or two extents");
     refused("/schedule/tensors/5/parameter", nullptr, "it is no parameter of the model");
-    refused("/schedule/numbering/parts", 5000, "numbering.parts: must be 0..1024");
+    refused("/schedule/numbering/parts", 20000, "numbering.parts: must be 0..16384");
     refused("/predicted/step_seconds", {1, 2}, "plan.json: candidates[0].predicted.step_seconds");
     json document = sample_json();
     document["problem"]["ranks"] = 5;

@@ -207,7 +207,7 @@ TEST_F(Gnnrun, SettingsAreInTheReport) {
 // What the optimiser remembers of every weight is in the plan, so the plan says which it is.
 TEST_F(Gnnrun, TheOptimiserIsThePlans) {
     save(testing::make_plan(dataset_, 4, true, 1, {{1, 10}}, Optimiser::momentum), "sgd.json");
-    const std::string run = "@sgd.json --data @graph --epochs 3 --checkpoint @kept --report @run.json ";
+    const std::string run = "@sgd.json --data @graph --epochs 3 --report @run.json ";
     ASSERT_EQ(gnnrun(run).code, 0);
     EXPECT_EQ(report("run.json").settings.value().optimiser, Optimiser::momentum);
     EXPECT_EQ(report("run.json").settings.value().momentum, 0.5);
@@ -222,6 +222,11 @@ TEST_F(Gnnrun, TheOptimiserIsThePlans) {
         EXPECT_THAT(refused.output, HasSubstr("plan again with --optimizer"));
     }
     EXPECT_EQ(gnnrun(run + "--optimizer adam --momentum 0.5").code, 64);
+    // The buffer is in checkpoints, so a run that is resumed ends with the loss of one that was not.
+    const std::string resumed = "@sgd.json --data @graph --checkpoint @kept --checkpoint-every 1 --report @run.json ";
+    ASSERT_EQ(gnnrun(resumed + "--epochs 2").code, 0);
+    ASSERT_EQ(gnnrun(resumed + "--epochs 3 --resume auto").code, 0);
+    EXPECT_EQ(report("run.json").epochs.back().loss, loss);
     EXPECT_EQ(gnnrun(run + "--optimizer adagrad").code, 64);
 }
 
