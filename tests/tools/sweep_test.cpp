@@ -207,10 +207,10 @@ TEST(SweepTool, BandwidthOfAMeasuredLink) {
 
 TEST(SweepTool, WrongUsage) {
     for (const char* flags :
-         {"--vary speed=1", "--vary ranks", "--vary ranks=", "--vary ranks=2,,4", "--vary ranks=0", "--vary ranks=20000",
-          "--vary scheme=4d", "--vary grid=2y3", "--vary bandwidth=fast", "--vary ranks=2 --vary ranks=4",
-          "--vary replication=3 --ranks 4", "--widths 4,3 --vary hidden=8", "--plot picture.png", "--break-even memory",
-          "--break-even bandwidth --vary bandwidth=1GB,2GB"}) {
+         {"--vary speed=1", "--vary ranks", "--vary ranks=", "--vary ranks=2,,4", "--vary ranks=0",
+          "--vary ranks=20000", "--vary scheme=4d", "--vary grid=2y3", "--vary bandwidth=fast",
+          "--vary ranks=2 --vary ranks=4", "--vary replication=3 --ranks 4", "--widths 4,3 --vary hidden=8",
+          "--plot picture.png", "--break-even memory", "--break-even bandwidth --vary bandwidth=1GB,2GB"}) {
         const Outcome outcome = gnnplan(std::string("sweep --graph cora ") + flags);
         EXPECT_EQ(outcome.code, 64) << flags << "\n" << outcome.err;
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << flags << "\n" << outcome.err;
