@@ -15,8 +15,8 @@ struct CostedRanks {
     std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
 };
 
-// Ranks of which one takes as long as the slowest in every step: all of them when the graph's blocks are counted, else
-// one for each kind of rank: of the same sizes, with as many peers on its own node.
+// Picks ranks among which, in every step, is one that takes as long as the slowest of all. When the graph's blocks are
+// counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
 // Seconds of the step: the fixed overhead plus the maximum over the ranks of computation and communication. A rank's

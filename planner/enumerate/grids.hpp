@@ -16,9 +16,10 @@ struct GridChoice {
     std::optional<Grid> grid;
 };
 
-// Every distribution over `ranks` ranks that fits the choice, each once. Every scheme contains 1D, 3D contains 2D
-// and 1.5D, and so on: a grid on which a scheme is another one is that one's, unless the grid or the replication is
-// asked for, or the ranks form no other. Throws Error{usage} when there is none, naming what exists.
+// Lists every distribution over `ranks` ranks that fits the choice, each once. Schemes overlap: on some grids 3D is 2D
+// or 1.5D, and all of them are 1D on one column. Such a grid is listed under the simplest scheme, unless the choice names
+// the grid or the replication, or the ranks form no other grid. Throws Error{usage} that names what exists when nothing
+// fits.
 std::vector<Distribution> distributions(int ranks, const GridChoice& choice);
 
 }  // namespace gnnplan::enumerate

@@ -39,8 +39,9 @@ KeptCalibrations read_calibrations();
 
 KeptCalibration read_calibration(const std::string& file);
 
-// The one to plan `ranks` ranks with: of as many a node, else of the next more, else of the most; of those one whose
-// ranks were processes, as under mpirun; of those the latest. nullptr when there is none.
+// Picks the calibration to plan `ranks` ranks with: one of equally many ranks a node, else of the next larger number,
+// else of the largest. Among these it prefers ranks that were processes, as under mpirun, and then the newest. Returns
+// nullptr when there is none.
 const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept);
 
 }  // namespace gnnplan::io

@@ -14,10 +14,10 @@
 namespace gnnplan::search {
 namespace {
 
-// Members looked at beyond which the rest, all slower, stays unlooked at: enough for a table and for a plan.
+// The search looks at so many of the fastest members, which is enough for a table and for a plan; the rest is slower.
 constexpr std::size_t shown_members = 24;
-// Of each grid the fastest member is shown too, and the fastest that lets the input vary; but of each scheme only where
-// there are more grids, or networks are deep.
+// The table also lists the fastest member of each grid, and the fastest there that lets the input vary. With more grids
+// than this, or in deep networks, it lists those of each scheme instead.
 constexpr std::size_t max_grids_shown = 40;
 // Above this many ranks times layers sharded grids are searched only when something is over memory.
 constexpr std::size_t max_sharded_unasked = 200;

@@ -20,10 +20,9 @@ Found search_paper_space(const Space& space, const Machine& machine, Views& view
 // Marks those that fit and that no other one that fits beats in all objectives (ties are all marked).
 void mark_front(std::vector<Costed>& costed, const std::vector<Objective>& objectives);
 
-// At most `most` candidates for a plan: the fastest of different grids and exchanges, a few of which let the input
-// vary; all of one kind if constant_input says that it does not. A single candidate lets it vary. Unless the graph is
-// counted
-// (`exact`), none prunes rows while there is another.
+// Chooses at most `most` candidates for a plan: the fastest of different grids and exchanges. A few of them let the
+// input vary, as a single candidate does, unless `constant_input` says that it never does. If the graph is not counted
+// (`exact` is false), a candidate that prunes rows is chosen only where there is no other.
 std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input, bool exact);
 
 }  // namespace gnnplan::search

@@ -25,7 +25,7 @@ struct OwnMessage {
 OwnMessage own_message(std::span<const Send> sends, std::span<const Receive> receives, int rank);
 OwnMessage own_message(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, int rank);
 
-// Copies it.
+// Copies what a rank sends to itself.
 void copy_to_self(const OwnMessage& own);
 
 // Throws ErrorCode::internal: the sender's and the receiver's idea of a message differ.

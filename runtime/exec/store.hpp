@@ -68,7 +68,7 @@ public:
     // The send buffer of a step, followed by its receive buffer (staging_of).
     std::byte* staging(std::size_t step) const { return staging_[step]; }
     std::int64_t send_staging_bytes(std::size_t step) const { return send_staging_[step]; }
-    // Of a product's step: how its staging is divided.
+    // Returns how the staging of a product's step is divided.
     const SpmmBuffers& buffers(std::size_t step) const { return buffers_[step]; }
 
     // From now on `id` is the same memory as `target`, which is no alias itself, or its own again.

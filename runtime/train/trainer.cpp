@@ -182,8 +182,8 @@ void Trainer::note_choice(int index, const Autotuner& tuner) const {
     if (tuner.tried().size() > 1) {
         note(name + " trains from here on");
     } else if (tuner.too_dear()) {
-        note(name +
-             " trains on: trying another would take more of so short a run than it may save (--autotune 3 tries all)");
+        note("keeping " + name +
+             ": the run is too short to recover the cost of trying another one (--autotune 3 tries all)");
     }
 }
 

@@ -74,7 +74,7 @@ TEST(Calibrate, AnotherNumberOfRanksIsSaid) {
     cache.keep("2x1", 2, 1, "2031-01-02T00:00:00Z");
     const auto said = [&](const std::string& command) { return gnnplan(command).err; };
     const std::string fewer = "note: the profile is of 2 ranks a node, all busy; 1 may be faster than predicted";
-    const std::string more = "ranks are taken for ";
+    const std::string more = "ranks are planned as ";
     EXPECT_THAT(said("plan --graph cora --ranks 1"), HasSubstr(fewer + ": gnnplan calibrate --ranks 1"));
     EXPECT_THAT(said("plan --graph cora --ranks 2"), Not(HasSubstr("note: ")));
     EXPECT_THAT(said("plan --graph cora --ranks 4"), HasSubstr("note: 4 " + more + "2 nodes"));

@@ -175,8 +175,8 @@ std::vector<std::string> node_notes(const Machine& machine, const std::vector<st
     }
     if (!more.empty()) {
         notes.push_back(
-            fmt::format("{} ranks are taken for {} nodes, the profile being of {} a node: mpirun -n {} "
-                        "gnnplan calibrate measures more on this one",
+            fmt::format("{} ranks are planned as {} nodes, because the profile was measured with {} ranks on one; to "
+                        "measure more on this node: mpirun -n {} gnnplan calibrate",
                         fmt::join(more, ", "), fmt::join(nodes, ", "), node, *more.rbegin()));
     }
     return notes;

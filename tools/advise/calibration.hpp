@@ -41,7 +41,7 @@ Machine default_machine(std::int64_t ranks);
 // What predictions for so many ranks suffer from, the profile being of another number a node; empty for presets.
 std::vector<std::string> node_notes(const Machine& machine, const std::vector<std::int64_t>& ranks);
 
-// On stderr, one line each.
+// Prints the notes on stderr, one line each.
 void say_notes(const std::vector<std::string>& notes);
 
 }  // namespace gnnplan::tools

@@ -12,15 +12,15 @@ struct RankClasses {
     std::vector<int> class_of;        // per rank, index into representative
 };
 
-// Classes such that ranks of one class have blocks, peers and pieces of the same sizes and so send, receive, hold and
-// stage as many bytes, as far as sizes alone decide (not the graph), all-reduces apart: those go by the number of the
-// rank. Where a product gathers nonzeros every rank is a class of its own. Without `neighbours` they may differ in what
-// a reduce-scatter brings them, by a row at most, and in where the pieces of gathered nonzeros are cut, not in their
-// number: fewer classes, enough for times.
+// Ranks of one class send, receive, hold and stage equally many bytes in every step whose bytes follow from sizes alone:
+// their blocks, peers and pieces have the same sizes. All-reduces are excluded, they depend on the number of the rank.
+// Where a product gathers nonzeros every rank is a class of its own. Without `neighbours` there are fewer classes, which
+// is enough for times: their ranks may differ by a row in what a reduce-scatter brings them, and in where the pieces of
+// gathered nonzeros are cut, but not in how many there are.
 RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 
-// Classes that are as large as if no product gathered nonzeros: what ranks of one class have in common holds of all
-// other steps. Without `neighbours`, of what they hold and stage alone.
+// The same classes as if no product gathered nonzeros. Their ranks are alike in all other steps; without `neighbours`
+// they are alike in what they hold and stage, and may differ in what they send.
 RankClasses size_classes(const Schedule& schedule, bool neighbours = true);
 
 }  // namespace gnnplan

@@ -67,9 +67,11 @@ Layout dense_layout(const Tensor& matrix);
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
-// a slice of their columns, in whole cache lines. In fp32, rows that begin with a cache line, and of which a slice uses
-// every set of a cache, gain nothing, those below a cache line would grow, and a single panel is read as often as
-// copied: they are not. In bf16 all are.
+// a slice of their columns, in whole cache lines. In bf16 rows are always copied. In fp32 they are read as they are if
+//   - each begins with a cache line, and they are one slice or an odd number of lines long: then a slice of all rows uses
+//     every set of a cache,
+//   - they are at most a cache line long, or
+//   - there is a single panel, whose rows are read as often as they would be copied.
 struct PackedPanel {
     std::int64_t rows = 0;    // of the largest panel; 0 where rows are read as they are
     std::int64_t slices = 1;  // of each row

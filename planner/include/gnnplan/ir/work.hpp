@@ -19,11 +19,10 @@ struct RankWork {
     std::int64_t inner = 0;  // of the local part of W, or of its gradient: inner x columns
     std::int64_t columns = 0;
 
-    // Of the loss: its rows, of `columns` logits here, of which some train and the others are cleared; twice through
-    // them where the columns are cut.
-    double loss_rows = 0;
-    double training_rows = 0;
-    double passes = 1;
+    // Of the loss only.
+    double loss_rows = 0;      // local rows, of `columns` logits each
+    double training_rows = 0;  // those that train; the others are cleared
+    double passes = 1;         // through the rows: 2 where their columns are split over ranks
 
     std::int64_t streamed_bytes = 0;  // read and written by elementwise work, each byte of each operand once
     Stream stream = Stream::copy;     // what is done to them
