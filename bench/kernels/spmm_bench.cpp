@@ -51,7 +51,7 @@ struct Forms {
     std::vector<data::LocalBlock> blocks;  // one panel, with values, first
     std::vector<float> row_scale;
     std::vector<float> column_scale;
-    std::vector<std::pair<std::string, Csr>> views;
+    std::vector<std::pair<std::string, Csr>> graphs;
 };
 
 data::RmatOptions rmat(const std::string& graph) {
@@ -79,7 +79,7 @@ Forms build(const Options& options) {
             Csr view = forms.blocks.back().view();
             if (!values) view.row_scale = forms.row_scale.data();
             if (!values) view.column_scale = forms.column_scale.data();
-            forms.views.emplace_back(
+            forms.graphs.emplace_back(
                 fmt::format("{} panel{}{}", view.panels, view.panels == 1 ? "" : "s", values ? "" : ", factored"),
                 view);
         }
@@ -151,7 +151,7 @@ struct Room {
 
 // Prints one width and adds the logarithm of each form's gain over the plain loop to `gains`.
 void measure(const Options& options, const Forms& forms, std::int64_t width, std::map<std::string, double>& gains) {
-    const Csr& plain = forms.views.front().second;
+    const Csr& plain = forms.graphs.front().second;
     const Operands small(plain, width, width, false);
     const Operands dense(plain, width, width, true);
     const Operands padded(plain, width, padded_stride(width), true);
@@ -165,7 +165,7 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
     const auto add = [&](const std::string& name, const Csr& a, const Operands& x, kernels::PanelRoom room) {
         cases.push_back({name, [&x, a, room] { kernels::cpu_table().spmm(a, x.b, x.c, false, room); }, {}});
     };
-    for (const auto& [name, view] : forms.views) {
+    for (const auto& [name, view] : forms.graphs) {
         const kernels::PanelRoom room = rooms.emplace_back(view, width, false).view();
         add(name, view, dense, room);
         if (options.bf16) add(name + ", bf16", view, dense, rooms.emplace_back(view, width, true).view());
@@ -191,7 +191,7 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
 void run(const Options& options) {
     kernels::set_threads(options.threads);
     const Forms forms = build(options);
-    const Csr& plain = forms.views.front().second;
+    const Csr& plain = forms.graphs.front().second;
     fmt::print("{}: {} vertices, {} nonzeros; {} threads, medians of {}\n", options.graph, plain.rows, plain.nonzeros(),
                options.threads, options.repeats);
     std::map<std::string, double> gains;

@@ -19,14 +19,15 @@ struct Entry {
     double seconds = 0;
 };
 
-void list_space(const search::Space& space, const Machine& machine, search::Views& views, std::vector<Entry>& entries) {
+void list_space(const search::Space& space, const Machine& machine, search::NumberedGraphs& graphs,
+                std::vector<Entry>& entries) {
     if (space.options.space == SearchSpace::paper) {
-        for (search::Costed& costed : search::cost_paper_space(space, machine, views)) {
+        for (search::EvaluatedCandidate& costed : search::cost_paper_space(space, machine, graphs)) {
             entries.push_back({costed.ranked.configuration, costed.ranked.predicted.epoch_seconds});
         }
         return;
     }
-    const search::Members all = search::rank_members(space, space.grids, machine, views);
+    const search::Members all = search::rank_members(space, space.grids, machine, graphs);
     for (const search::Member& member : all.members) {
         entries.push_back(
             {search::configuration_of(all.frames[member.frame], all.choices[member.choices]), member.seconds});
@@ -45,7 +46,7 @@ std::string kind_of(const Configuration& c) {
 }  // namespace
 
 std::vector<Candidate> choose_field(const Problem& problem, const Machine& machine, const FieldOptions& options,
-                                    search::Views& views, std::size_t& listed) {
+                                    search::NumberedGraphs& graphs, std::size_t& listed) {
     SelectOptions select;
     select.space = options.space;
     std::vector<std::optional<std::string>> schemes(options.schemes.begin(), options.schemes.end());
@@ -55,7 +56,7 @@ std::vector<Candidate> choose_field(const Problem& problem, const Machine& machi
     for (const auto& scheme : schemes) {
         select.scheme = scheme;
         space = search::make_space(problem, machine, select);
-        list_space(*space, machine, views, entries);
+        list_space(*space, machine, graphs, entries);
     }
     std::stable_sort(entries.begin(), entries.end(),
                      [](const Entry& a, const Entry& b) { return a.seconds < b.seconds; });
@@ -68,7 +69,7 @@ std::vector<Candidate> choose_field(const Problem& problem, const Machine& machi
     const auto fits = [&](std::size_t position) {
         const Configuration& configuration = entries[position].configuration;
         Schedule schedule = lower::lower(space->model, configuration, space->shape);
-        const GraphStats& graph = views.numbered(schedule.numbering);
+        const GraphStats& graph = graphs.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
         if (peak > space->memory_per_rank) return false;
         const Prediction predicted = cost::predict(schedule, graph, machine, peak);

@@ -19,6 +19,6 @@ struct FieldOptions {
 // What takes part: at most `most` of the space's configurations, fastest prediction first (sample.hpp), each predicted
 // in the graph's exact counts. Writes to `listed` how many there are to choose from. Throws Error like select().
 std::vector<Candidate> choose_field(const Problem& problem, const Machine& machine, const FieldOptions& options,
-                                    search::Views& views, std::size_t& listed);
+                                    search::NumberedGraphs& graphs, std::size_t& listed);
 
 }  // namespace gnnplan::bench

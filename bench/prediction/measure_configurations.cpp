@@ -78,12 +78,12 @@ int measure(comm::Communicator& comm, Options& options) {
     options.field.space = options.space == "paper" ? SearchSpace::paper : SearchSpace::full;
     const data::Dataset dataset = bench::open_graph(comm, options.graph);
     const data::GraphCounts counts(dataset.graph(), dataset.subset());
-    search::Views views(counts);
+    search::NumberedGraphs views(counts);
     std::vector<Candidate> field;
     comm::agree(comm, [&] {
         const Problem problem = problem_of(dataset, options, counts, comm.size());
         std::size_t listed = 0;
-        field = bench::choose_field(problem, load_machine(options.machine), options.field, views, listed);
+        field = bench::choose_field(problem, load_machine(options.machine), options.field, graphs, listed);
         if (speaks) {
             fmt::print(stderr, "{}: running {} of {} configurations\n", dataset.report().describe(), field.size(),
                        listed);
@@ -93,7 +93,7 @@ int measure(comm::Communicator& comm, Options& options) {
         if (speaks) fmt::print(stderr, "{}/{}\n", done, field.size());
     };
     const auto outcomes =
-        bench::race(comm, dataset, views, field, {static_cast<int>(options.rounds), options.resident, progress});
+        bench::race(comm, dataset, graphs, field, {static_cast<int>(options.rounds), options.resident, progress});
     comm::agree(comm, [&] {
         if (!speaks) return;
         const std::string text =

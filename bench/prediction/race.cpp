@@ -117,14 +117,14 @@ std::vector<std::size_t> shuffled(std::size_t count) {
     return order;
 }
 
-std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, search::Views& views) {
-    const auto& counts = dynamic_cast<const exec::GraphCounts&>(views.numbered(schedule.numbering));
+std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, search::NumberedGraphs& graphs) {
+    const auto& counts = dynamic_cast<const exec::GraphCounts&>(graphs.numbered(schedule.numbering));
     return std::make_shared<const exec::GraphCounts>(counts);
 }
 
 }  // namespace
 
-std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset, search::Views& views,
+std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset, search::NumberedGraphs& graphs,
                           const std::vector<Candidate>& field, const RaceOptions& options) {
     kernels::set_threads(1);
     const data::DegreeScales scales = data::compute_scales(dataset.graph(), data::Normalisation::symmetric);
@@ -138,7 +138,7 @@ std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset
             const Candidate& next = field[order[end]];
             resident += next.predicted.peak_bytes_per_rank;
             if (end > begin && resident > options.resident_bytes) break;
-            runners.push_back(std::make_unique<Runner>(comm, dataset, scales, counts_for(next.schedule, views), next));
+            runners.push_back(std::make_unique<Runner>(comm, dataset, scales, counts_for(next.schedule, graphs), next));
         }
         for (int round = 0; round < options.rounds; ++round) {
             for (const auto& runner : runners) runner->take_turn();

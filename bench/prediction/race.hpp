@@ -32,7 +32,7 @@ struct Outcome {
 // runs one timed epoch, short ones several. A machine that drifts so favours none of them; those that share memory are
 // drawn at random for the same reason. Epochs short enough to live in caches are run once untimed in each turn, because
 // others have just been there.
-std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset, search::Views& views,
+std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset, search::NumberedGraphs& graphs,
                           const std::vector<Candidate>& field, const RaceOptions& options);
 
 }  // namespace gnnplan::bench

@@ -84,7 +84,7 @@ bool has_room(const PanelRoom& room, std::int64_t elements, std::int64_t element
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (c.rows == 0 || c.columns == 0) return;
-    const Store once = c.rows * c.columns * 4 >= streamed_bytes ? Store::stream : Store::write;
+    const Store once = c.rows * c.columns * 4 >= streamed_bytes ? Store::nontemporal : Store::write;
     const std::int64_t element_bytes = room.bf16 ? sizeof(Bf16) : sizeof(float);
     const std::int64_t slice = column_slices(c.columns, element_bytes).columns;
     for (std::int64_t first = 0; first < c.columns; first += slice) {

@@ -100,7 +100,7 @@ void spmm_strip(const RowOperands<Policy, Element>& row, float* c, std::int64_t 
         (Policy::reduce(sum[n], load<width>(x + offset[n]), edge), ...);
     }
     ((sum[n] *= row.scale), ...);
-    if (store == Store::stream) return (stream<width>(c + offset[n], sum[n]), ...);
+    if (store == Store::nontemporal) return (stream<width>(c + offset[n], sum[n]), ...);
     // The last two vectors may overlap: all of C is read before any of it is written.
     if (store == Store::add) ((sum[n] += load<width>(c + offset[n])), ...);
     (__builtin_memcpy(c + offset[n], &sum[n], sizeof(Vector)), ...);
@@ -131,7 +131,7 @@ void spmm_rows_of(const Csr& a, Policy policy, Dense<const Element> b, Matrix c,
     const std::int64_t full = (c.columns - width) / strip_columns;
     const std::int64_t rest = c.columns - full * strip_columns;  // width .. strip_columns + width - 1
     const auto last = last_strip<width, Policy, Element>(rest, std::make_integer_sequence<int, strip + 1>{});
-    if (store == Store::stream && !can_stream<width>(c)) store = Store::write;
+    if (store == Store::nontemporal && !can_stream<width>(c)) store = Store::write;
     RowOperands<Policy, Element> row{policy, a.column, b.stride, unaligned(b)};
     const std::int64_t ahead = prefetch_distance(c.columns * std::int64_t{sizeof(Element)});
     const std::int64_t end = a.row_start[a.rows];
@@ -154,7 +154,7 @@ void spmm_rows_of(const Csr& a, Policy policy, Dense<const Element> b, Matrix c,
         }
         last(row, out, rest, store);
     }
-    if (store == Store::stream) finish_streaming();
+    if (store == Store::nontemporal) finish_streaming();
 }
 
 template <int width, int strip, class Element>

@@ -22,7 +22,7 @@ struct DrawRows {
 
 // What becomes of a computed row: written, written past the caches where the target and the alignment allow, or added
 // to what is there.
-enum class Store : std::uint8_t { write, stream, add };
+enum class Store : std::uint8_t { write, nontemporal, add };
 
 // Memory that is read after a block of a product.
 struct Ahead {

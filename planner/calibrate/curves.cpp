@@ -13,21 +13,21 @@
 namespace gnnplan::calibrate {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Product>, 3> products{
-    {{"gemm.forward", Product::forward},
-     {"gemm.input_gradient", Product::input_gradient},
-     {"gemm.weight_gradient", Product::weight_gradient}}};
+constexpr std::array<std::pair<std::string_view, GemmKind>, 3> products{
+    {{"gemm.forward", GemmKind::forward},
+     {"gemm.input_gradient", GemmKind::input_gradient},
+     {"gemm.weight_gradient", GemmKind::weight_gradient}}};
 
-constexpr std::array<std::pair<std::string_view, Stream>, 9> streams{
-    {{"stream.copy", Stream::copy},
-     {"stream.activate", Stream::activate},
-     {"stream.activate_dropout", Stream::activate_dropout},
-     {"stream.dropout", Stream::dropout},
-     {"stream.positive_mask", Stream::positive_mask},
-     {"stream.apply_mask", Stream::apply_mask},
-     {"stream.column_sum", Stream::column_sum},
-     {"stream.score", Stream::score},
-     {"stream.update", Stream::update}}};
+constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 9> streams{
+    {{"stream.copy", ElementwiseKind::copy},
+     {"stream.activate", ElementwiseKind::activate},
+     {"stream.activate_dropout", ElementwiseKind::activate_dropout},
+     {"stream.dropout", ElementwiseKind::dropout},
+     {"stream.positive_mask", ElementwiseKind::positive_mask},
+     {"stream.apply_mask", ElementwiseKind::apply_mask},
+     {"stream.column_sum", ElementwiseKind::column_sum},
+     {"stream.score", ElementwiseKind::score},
+     {"stream.update", ElementwiseKind::update}}};
 
 template <class Names>
 auto find(const Names& names, std::string_view what) -> std::optional<decltype(names[0].second)> {
@@ -83,8 +83,8 @@ std::optional<double> seconds_per_row_again(std::span<const Sample> samples, std
 
 }  // namespace
 
-std::optional<Product> product_of(std::string_view what) { return find(products, what); }
-std::optional<Stream> stream_of(std::string_view what) { return find(streams, what); }
+std::optional<GemmKind> product_of(std::string_view what) { return find(products, what); }
+std::optional<ElementwiseKind> elementwise_kind_of(std::string_view what) { return find(streams, what); }
 
 std::vector<GatherCurve> fit_gather(std::span<const Sample> samples) {
     constexpr double least_share = 0.1;  // of the time: rows cannot be nearly all of it where they are long
@@ -142,7 +142,7 @@ std::optional<LossCost> fit_loss(std::span<const Sample> samples) {
 std::vector<StreamRate> fit_streams(std::span<const Sample> samples) {
     std::vector<StreamRate> rates;
     for (const Sample& sample : samples) {
-        const auto stream = stream_of(sample.what);
+        const auto stream = elementwise_kind_of(sample.what);
         if (!stream) continue;
         rates.push_back({*stream, sample.at[0], static_cast<double>(sample.at[0]) / median(sample.seconds)});
     }

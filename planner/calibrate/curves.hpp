@@ -12,8 +12,8 @@
 namespace gnnplan::calibrate {
 
 // "gemm.forward" etc., "stream.copy" etc.; nothing for other names.
-std::optional<Product> product_of(std::string_view what);
-std::optional<Stream> stream_of(std::string_view what);
+std::optional<GemmKind> product_of(std::string_view what);
+std::optional<ElementwiseKind> elementwise_kind_of(std::string_view what);
 
 // One curve for each width among the "spmm" samples. What a row costs follows from working sets that were measured with
 // rows of two lengths; it is 0 where there are none.

@@ -68,7 +68,7 @@ void set_single_rates(Machine& machine, std::span<const Sample> samples) {
     for (const GemmRate& rate : calibration.gemm) gemm.push_back(rate.flops_per_second);
     if (!gemm.empty()) machine.gemm_flops_per_second = median(std::move(gemm));
     for (const StreamRate& rate : calibration.streams) {  // ascending: the last is of the largest working set
-        if (rate.stream == Stream::activate) machine.memory_bytes_per_second = rate.bytes_per_second;
+        if (rate.stream == ElementwiseKind::activate) machine.memory_bytes_per_second = rate.bytes_per_second;
     }
     const std::vector<double> steps = times_of(samples, "step");
     if (!steps.empty()) machine.step_seconds = median(steps);
@@ -104,7 +104,8 @@ double predicted_seconds(const Machine& machine, const Sample& sample) {
     if (const auto product = product_of(what)) {
         return 2 * at(0) * at(1) * at(2) / gemm_flops_per_second(machine, *product, sample.at[1], sample.at[2]);
     }
-    if (const auto stream = stream_of(what)) return at(0) / stream_bytes_per_second(machine, *stream, sample.at[0]);
+    if (const auto stream = elementwise_kind_of(what))
+        return at(0) / elementwise_bytes_per_second(machine, *stream, sample.at[0]);
     if (what == "loss") {
         const LossCost& cost = *machine.calibration->loss;
         return at(0) * (cost.seconds_per_row + at(1) * cost.seconds_per_logit);

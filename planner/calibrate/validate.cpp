@@ -14,7 +14,7 @@ namespace {
 // Samples that make up one curve or table; "" for those that are not predicted.
 std::string family_of(const Sample& sample) {
     if (sample.what == "spmm") return sample.what + "." + std::to_string(sample.at[0]);
-    if (product_of(sample.what) || stream_of(sample.what)) return sample.what;
+    if (product_of(sample.what) || elementwise_kind_of(sample.what)) return sample.what;
     if (sample.what == "loss") return sample.what;
     for (const char* link : {"exchange", "between", "all_reduce", "reduce_scatter", "redistribute"}) {
         if (sample.what.starts_with(link)) return link;

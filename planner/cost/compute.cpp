@@ -8,8 +8,8 @@
 namespace gnnplan::cost {
 namespace {
 
-double stream_seconds(std::int64_t bytes, Stream stream, const Machine& machine) {
-    return static_cast<double>(bytes) / stream_bytes_per_second(machine, stream, bytes);
+double elementwise_seconds(std::int64_t bytes, ElementwiseKind stream, const Machine& machine) {
+    return static_cast<double>(bytes) / elementwise_bytes_per_second(machine, stream, bytes);
 }
 
 // Of uniformly random columns among R rows, uses with R / 2 to R other rows in between: 3/4 R of them on average, and
@@ -25,11 +25,12 @@ double passing_bytes(const ReuseHistogram& histogram, double row_bytes) {
 }
 
 // Rows are stored once, and loaded and stored again in each further panel.
-double result_seconds(const ProductReuse& reuse, std::int64_t width, double row_bytes, const Machine& machine) {
+double result_seconds(const SpmmReuse& reuse, std::int64_t width, double row_bytes, const Machine& machine) {
     const double again = std::max(0.0, reuse.share * reuse.histogram.row_visits - reuse.rows);
     const auto both_ways = static_cast<std::int64_t>(2 * reuse.rows * row_bytes);
-    const double reload = row_again_seconds(*machine.calibration, width)
-                              .value_or(2 * row_bytes / stream_bytes_per_second(machine, Stream::copy, both_ways));
+    const double reload =
+        row_again_seconds(*machine.calibration, width)
+            .value_or(2 * row_bytes / elementwise_bytes_per_second(machine, ElementwiseKind::copy, both_ways));
     return (reuse.rows + again) * row_seconds(*machine.calibration, width) + again * reload;
 }
 
@@ -39,7 +40,7 @@ double loss_seconds(const RankWork& work, const LossCost& cost, const Machine& m
     const double row = cost.seconds_per_row + cost.seconds_per_logit * columns;
     const double cleared = 4 * columns * (work.loss_rows - work.training_rows);
     return work.passes * work.training_rows * row +
-           stream_seconds(static_cast<std::int64_t>(cleared), Stream::copy, machine);
+           elementwise_seconds(static_cast<std::int64_t>(cleared), ElementwiseKind::copy, machine);
 }
 
 }  // namespace
@@ -52,8 +53,8 @@ double compute_seconds(const RankWork& work, const Machine& machine) {
     if (machine.calibration) {
         const auto& loss = machine.calibration->loss;
         seconds += work.loss_rows > 0 && loss ? loss_seconds(work, *loss, machine)
-                                              : stream_seconds(work.streamed_bytes, work.stream, machine);
-        seconds += stream_seconds(work.staged_bytes, Stream::copy, machine);
+                                              : elementwise_seconds(work.streamed_bytes, work.stream, machine);
+        seconds += elementwise_seconds(work.staged_bytes, ElementwiseKind::copy, machine);
     } else {
         seconds += static_cast<double>(work.streamed_bytes + work.staged_bytes) / machine.memory_bytes_per_second;
     }
@@ -61,7 +62,7 @@ double compute_seconds(const RankWork& work, const Machine& machine) {
     return seconds;
 }
 
-double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machine& machine) {
+double sparse_seconds(const SpmmReuse& reuse, std::int64_t width, const Machine& machine) {
     const ReuseHistogram& histogram = reuse.histogram;
     const Calibration& calibration = machine.calibration.value();
     const double row_bytes = 4 * static_cast<double>(width);
@@ -90,7 +91,7 @@ double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machi
     }
     const double used = std::max(1.0, histogram.first_uses / reuse.pieces);
     seconds += histogram.first_uses * gather(used / 2 * gathered, used * gathered);
-    return seconds * reuse.share + result + stream_seconds(reuse.packing_bytes, Stream::copy, machine);
+    return seconds * reuse.share + result + elementwise_seconds(reuse.packing_bytes, ElementwiseKind::copy, machine);
 }
 
 }  // namespace gnnplan::cost

@@ -19,6 +19,6 @@ double compute_seconds(const RankWork& work, const Machine& machine);
 // what the piece uses in all: on average that is what they do in the matrices that were measured, and in an epoch the
 // operand has just been written or received. There is a calibration, and its
 // gather is not empty.
-double sparse_seconds(const ProductReuse& reuse, std::int64_t width, const Machine& machine);
+double sparse_seconds(const SpmmReuse& reuse, std::int64_t width, const Machine& machine);
 
 }  // namespace gnnplan::cost

@@ -14,7 +14,8 @@ bool other_made_anyway(const LayerChoice& choice) {
 }
 
 // The input of layer 1, for one choice of orders and operand.
-void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool lean, std::vector<LayerChoice>& choices) {
+void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool undominated_only,
+                std::vector<LayerChoice>& choices) {
     for (const bool constant : {false, true}) {
         for (const bool cached : {false, true}) {
             for (const bool replicated : {false, true}) {
@@ -26,7 +27,7 @@ void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool lean, s
                 if (constant != rules.constant_input.value_or(constant)) continue;
                 if (cached && (!constant || !first_is_sparse || choice.operand != Operand::product)) continue;
                 if (replicated && (!rules.columns_split || (first_is_sparse && !cached))) continue;
-                if (lean && constant && first_is_sparse && !cached) continue;
+                if (undominated_only && constant && first_is_sparse && !cached) continue;
                 choices.push_back(input);
             }
         }
@@ -35,7 +36,7 @@ void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool lean, s
 
 }  // namespace
 
-std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean) {
+std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated_only) {
     std::vector<LayerChoice> choices;
     const bool first = rules.layer == 1;
     const bool last = rules.layer == rules.layers;
@@ -45,12 +46,12 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean) {
             if (!first && rules.backward && backward != *rules.backward) continue;
             for (const Operand operand : {Operand::product, Operand::gradient}) {
                 LayerChoice choice{forward, backward, operand};
-                if (lean && !made_anyway(choice) && other_made_anyway(choice)) continue;
+                if (undominated_only && !made_anyway(choice) && other_made_anyway(choice)) continue;
                 for (const bool column_loss : {false, true}) {
                     choice.column_loss = column_loss;
                     if (column_loss && (!last || !rules.columns_split || forward != D)) continue;
                     if (first) {
-                        add_inputs(rules, choice, lean, choices);
+                        add_inputs(rules, choice, undominated_only, choices);
                     } else {
                         choices.push_back(choice);
                     }

@@ -30,9 +30,9 @@ struct LayerRules {
     std::optional<Order> forward, backward;  // pinned
 };
 
-// Every choice, or with `lean` those that no other beats in time: a product that a pass leaves anyway is never made
+// Every choice, or with `undominated_only` those that no other beats in time: a product that a pass leaves anyway is never made
 // again, and a constant input that is aggregated first is aggregated once.
-std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool lean);
+std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated_only);
 
 // Layer choices 1 .. L written into a configuration.
 void apply(const std::vector<LayerChoice>& choices, Configuration& configuration);

@@ -23,7 +23,7 @@ std::vector<Grid> grids_of(int ranks) {
 // The ways to share nonzeros on a grid that differ from each other.
 std::vector<Sharing> sharings_on(const Grid& grid) {
     if (grid.y == 1) return {Sharing::replicated};
-    if (grid.z == 1) return {Sharing::replicated, Sharing::dealt, Sharing::sharded};
+    if (grid.z == 1) return {Sharing::replicated, Sharing::block_distributed, Sharing::sharded};
     return {Sharing::replicated, Sharing::sharded};
 }
 

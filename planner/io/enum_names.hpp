@@ -64,7 +64,7 @@ struct EnumNames<Normalisation> {
     static constexpr std::array<std::string_view, 3> names{"symmetric", "row_mean", "none"};
 };
 template <>
-struct EnumNames<Product> {
+struct EnumNames<GemmKind> {
     static constexpr std::array<std::string_view, 3> names{"forward", "input_gradient", "weight_gradient"};
 };
 template <>
@@ -72,7 +72,7 @@ struct EnumNames<Ending> {
     static constexpr std::array<std::string_view, 3> names{"interrupted", "patience", "diverged"};
 };
 template <>
-struct EnumNames<Stream> {
+struct EnumNames<ElementwiseKind> {
     static constexpr std::array<std::string_view, 10> names{
         "copy",  "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask", "column_sum", "loss",
         "score", "update"};

@@ -33,8 +33,7 @@ std::optional<int> space_of_size(const Schedule& schedule, std::int64_t rows) {
 void add_spaces(Schedule& schedule) {
     schedule.spaces = spaces_of(schedule);
     for (Tensor& tensor : schedule.tensors) {
-        const bool state = tensor.role == Role::weight || tensor.role == Role::bias || tensor.role == Role::moment;
-        if (state || tensor.layout == layout_partial()) continue;
+        if (is_model_state(tensor.role) || tensor.layout == layout_partial()) continue;
         tensor.space = space_of_size(schedule, tensor.rows);
         if (tensor.role == Role::adjacency) tensor.column_space = space_of_size(schedule, tensor.columns);
     }

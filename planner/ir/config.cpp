@@ -56,7 +56,7 @@ std::string scheme_of(const Distribution& on) {
     switch (on.sharing) {
         case Sharing::replicated: return "rdm";
         case Sharing::sharded: return grid.z == 1 ? "2d" : "3d";
-        case Sharing::dealt: return "1.5d";
+        case Sharing::block_distributed: return "1.5d";
     }
     return "";
 }
@@ -65,7 +65,7 @@ std::optional<Distribution> distribution_of(std::string_view scheme, const Grid&
     const auto shared = [&](Sharing sharing) { return Distribution{grid.y > 1 ? sharing : Sharing::replicated, grid}; };
     if (scheme == "rdm") return shared(Sharing::replicated);
     if (scheme == "1d" && grid.y == 1 && grid.z == 1) return shared(Sharing::replicated);
-    if (scheme == "1.5d" && (grid.y == 1 || grid.z == 1)) return shared(Sharing::dealt);
+    if (scheme == "1.5d" && (grid.y == 1 || grid.z == 1)) return shared(Sharing::block_distributed);
     if ((scheme == "2d" && grid.z == 1) || scheme == "3d") return shared(Sharing::sharded);
     return std::nullopt;
 }

@@ -77,7 +77,7 @@ void validate(const GatherCurve& curve, const Machine& machine, const std::strin
 }
 
 void validate(const std::vector<GemmRate>& rates, const Machine& machine) {
-    std::set<std::tuple<Product, std::int64_t, std::int64_t>> seen;
+    std::set<std::tuple<GemmKind, std::int64_t, std::int64_t>> seen;
     for (std::size_t i = 0; i < rates.size(); ++i) {
         const std::string field = element("calibration.gemm", i);
         const GemmRate& rate = rates[i];

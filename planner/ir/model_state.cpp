@@ -9,7 +9,7 @@ std::vector<StateTensor> state_tensors(const Schedule& schedule) {
     std::vector<StateTensor> found;
     const auto add = [&](TensorId tensor, int id, const std::string& before, const std::string& after, bool moment) {
         const Parameter& parameter = schedule.parameters[static_cast<std::size_t>(id)];
-        found.push_back({tensor, before + parameter.name + after, parameter.shape, id, moment});
+        found.push_back({tensor, before + parameter.name + after, parameter.shape, moment});
     };
     for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
         if (schedule.tensors[id].parameter)

@@ -43,8 +43,7 @@ public:
                                                              : adjacency_block_bytes(schedule_, matrix, graph_, rank);
         }
         for (const Step* step : requests_) {
-            const RankTraffic indices =
-                slices_.matrix_of(*step) ? slices_.traffic(*step, rank) : traffic_of(schedule_, *step, graph_, rank);
+            const RankTraffic indices = slices_.traffic(*step, rank);
             plan.request_bytes += indices.sent_bytes;
             plan.served_bytes += indices.received_bytes;
         }

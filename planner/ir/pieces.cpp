@@ -7,7 +7,7 @@
 namespace gnnplan {
 namespace {
 
-bool dealt(const Tensor& matrix) {
+bool block_distributed(const Tensor& matrix) {
     const Axes& columns = matrix.layout.columns;
     return columns.size() == 1 && columns[0] == Axis::y;
 }
@@ -116,27 +116,27 @@ std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank) {
 }
 
 bool gathers_matrix(const Grid& grid, const Tensor& matrix) {
-    return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !dealt(matrix);
+    return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !block_distributed(matrix);
 }
 
 bool gathers_rows(const Grid& grid) { return grid.x > 1; }
 
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix) {
-    const Axis axis = dealt(matrix) ? Axis::y : Axis::z;
+    const Axis axis = block_distributed(matrix) ? Axis::y : Axis::z;
     return grid.extent(axis) > 1 ? std::optional(axis) : std::nullopt;
 }
 
-Layout dense_layout(const Tensor& matrix) { return dealt(matrix) ? layout_f() : layout_c(); }
+Layout dense_layout(const Tensor& matrix) { return block_distributed(matrix) ? layout_f() : layout_c(); }
 
 int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
-    if (!dealt(matrix)) return 1 + (grid.x - 1) * matrix.storage.splits;
+    if (!block_distributed(matrix)) return 1 + (grid.x - 1) * matrix.storage.splits;
     return static_cast<int>(hand_of(grid, rank).size());
 }
 
 int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
     constexpr int pipeline = 8;  // pieces of others: the last one's product, an eighth, has nothing to hide behind
-    if (dealt(matrix) || gathers_matrix(grid, matrix) || grid.x == 1) return 1;
+    if (block_distributed(matrix) || gathers_matrix(grid, matrix) || grid.x == 1) return 1;
     return std::max(1, (pipeline + grid.x - 2) / (grid.x - 1));
 }
 
@@ -154,7 +154,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
     }
     const int of = grid.coordinate(root, Axis::x);
     const Range hand = hand_of(grid, rank);
-    if (dealt(matrix) && (of < hand.begin || of >= hand.end)) return {};
+    if (block_distributed(matrix) && (of < hand.begin || of >= hand.end)) return {};
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
     const int splits = root == rank ? 1 : matrix.storage.splits;
     std::vector<Piece> pieces;
@@ -166,7 +166,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
     const int ix = grid.coordinate(rank, Axis::x);
     std::vector<Piece> pieces;
-    if (!dealt(matrix) && !gathers_matrix(grid, matrix)) {
+    if (!block_distributed(matrix) && !gathers_matrix(grid, matrix)) {
         for (int k = 0; k < grid.x; ++k) {
             const int root = grid.neighbour(rank, Axis::x, (ix + k) % grid.x);
             for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
@@ -174,7 +174,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
         return pieces;
     }
     std::ptrdiff_t first = 0;
-    if (dealt(matrix)) {
+    if (block_distributed(matrix)) {
         pieces = dealt_pieces(grid, matrix, rank);
         first = ix - hand_of(grid, rank).begin;
     } else {
@@ -255,16 +255,16 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     const std::vector<Piece> pieces = pieces_of(grid, matrix, rank);
     std::vector<Stage> stages(pieces.size());
     for (std::size_t k = 0; k < pieces.size(); ++k) stages[k].piece = pieces[k];
-    const Range blocks = dealt(matrix) ? hand_of(grid, rank) : Range{0, grid.x};
+    const Range blocks = block_distributed(matrix) ? hand_of(grid, rank) : Range{0, grid.x};
     const int own = grid.coordinate(rank, Axis::x);
     if (own < blocks.begin || own >= blocks.end) return stages;
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
-    const int splits = dealt(matrix) ? 1 : matrix.storage.splits;
+    const int splits = block_distributed(matrix) ? 1 : matrix.storage.splits;
     for (int ix = 0; ix < grid.x; ++ix) {
         if (ix == own) continue;
         const std::int64_t turn = ((own - ix) % blocks.size() + blocks.size()) % blocks.size();
         // A rank's own block, with which it begins where it has all of them, is not split.
-        const std::int64_t first = dealt(matrix) ? turn : 1 + (turn - 1) * splits;
+        const std::int64_t first = block_distributed(matrix) ? turn : 1 + (turn - 1) * splits;
         for (int i = 0; i < splits; ++i) {
             stages[static_cast<std::size_t>(first + i)].rows.push_back(
                 {grid.neighbour(rank, Axis::x, ix), balanced_block(block, i, splits)});

@@ -125,7 +125,7 @@ double message_seconds(const Link& link, double bytes) {
     }
 }
 
-double gemm_flops_per_second(const Machine& machine, Product product, std::int64_t inner, std::int64_t columns) {
+double gemm_flops_per_second(const Machine& machine, GemmKind product, std::int64_t inner, std::int64_t columns) {
     std::vector<GemmPoint> points;
     if (machine.calibration) {
         points.reserve(machine.calibration->gemm.size());
@@ -140,14 +140,14 @@ double gemm_flops_per_second(const Machine& machine, Product product, std::int64
     return bilinear(points, x, y).value_or(by_distance(points, x, y));
 }
 
-double stream_bytes_per_second(const Machine& machine, Stream stream, std::int64_t bytes) {
+double elementwise_bytes_per_second(const Machine& machine, ElementwiseKind stream, std::int64_t bytes) {
     std::vector<double> working_sets;
     std::vector<double> rates;
     if (machine.calibration) {
         const auto& measured = machine.calibration->streams;
         const bool known = std::ranges::find(measured, stream, &StreamRate::stream) != measured.end();
         for (const StreamRate& rate : measured) {
-            if (rate.stream != (known ? stream : Stream::copy)) continue;
+            if (rate.stream != (known ? stream : ElementwiseKind::copy)) continue;
             working_sets.push_back(log2_of(rate.working_set_bytes));
             rates.push_back(rate.bytes_per_second);
         }

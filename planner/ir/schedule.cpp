@@ -5,6 +5,8 @@ namespace gnnplan {
 
 bool is_resident(Role role) { return role != Role::transient && role != Role::cached; }
 
+bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
+
 Block block_of(const Schedule& schedule, TensorId id, int rank) {
     const Tensor& tensor = tensor_of(schedule, id);
     return block_of(tensor.rows, tensor.columns, tensor.layout, schedule.grid, rank);

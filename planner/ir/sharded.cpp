@@ -162,14 +162,16 @@ std::optional<TensorId> ShardedSlices::matrix_of(const Step& step) const {
 }
 
 RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
+    const std::optional<TensorId> matrix = matrix_of(step);
+    if (!matrix) return traffic_of(schedule_, step, graph_, rank);
     const Grid& grid = schedule_.grid;
     const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
     const SpmmStep* product = product_of(step.operation);
     if (product == nullptr) {
-        const SliceRows& rows = slice(*matrix_of(step), Exchange::rows, rank).rows(ix);
+        const SliceRows& rows = slice(*matrix, Exchange::rows, rank).rows(ix);
         return {4 * rows.fetched, 4 * rows.served};
     }
-    const ShardedSlice& counted = slice(product->matrix, product->exchange, rank);
+    const ShardedSlice& counted = slice(*matrix, product->exchange, rank);
     const SliceNonzeros& nonzeros = counted.nonzeros(ix, iy);
     RankTraffic traffic{(grid.y - 1) * nonzeros.stored, nonzeros.fetched};
     if (product->exchange == Exchange::none) return traffic;

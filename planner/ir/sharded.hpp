@@ -56,7 +56,7 @@ public:
     bool gathered(TensorId matrix) const { return gathers_matrix(schedule_.grid, tensor_of(schedule_, matrix)); }
     // The matrix of a product that gathers nonzeros, or whose needed rows the step asks for; none of other steps.
     std::optional<TensorId> matrix_of(const Step& step) const;
-    // Of a step that has one.
+    // Answers as traffic_of does, for any step.
     RankTraffic traffic(const Step& step, int rank);
     // As spmm_buffers has them, but for the panel.
     SpmmBuffers buffers(const SpmmStep& product, int rank);

@@ -87,13 +87,13 @@ public:
         // What statistics expect of a graph is the same for ranks of the same sizes, but for rounding.
         if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
             for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
-                add(of_rank_[rank], of_step(step, static_cast<int>(rank)));
+                add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)));
         } else {
             const RankClasses& classes = by_graph ? classes_ : sizes_;
             std::vector<RankTraffic>& sums = by_graph ? of_class_ : of_size_;
             for (std::size_t c = 0; c < sums.size(); ++c) {
                 const int rank = classes.representative[c];
-                add(sums[c], by_graph ? of_step(step, rank) : with_alike(step, rank));
+                add(sums[c], by_graph ? slices_.traffic(step, rank) : with_alike(step, rank));
             }
         }
     }
@@ -111,11 +111,7 @@ public:
     }
 
 private:
-    RankTraffic of_step(const Step& step, int rank) {
-        return slices_.matrix_of(step) ? slices_.traffic(step, rank) : traffic_of(schedule_, step, graph_, rank);
-    }
-
-    // Of a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
+    // Counts a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
     // neighbours in a ring.
     RankTraffic with_alike(const Step& step, int rank) {
         const StepMessages all(schedule_, step, graph_);

@@ -84,7 +84,7 @@ std::int64_t Builder::panel_columns() const {
         if (multiplies) widest = std::max(widest, input ? model().in_width(l) : model().out_width(l));
         if (l > 1) widest = std::max(widest, output ? model().out_width(l) : model().in_width(l));
     }
-    if (!dealt()) widest = (widest + schedule_.grid.y - 1) / schedule_.grid.y;
+    if (!block_distributed()) widest = (widest + schedule_.grid.y - 1) / schedule_.grid.y;
     const std::int64_t dense = graph_.vertices * 4 * std::min(slice_columns, widest);
     const std::int64_t room = graph_.cache_bytes / 4 * 3;
     const std::int64_t panels = std::min(dense / room + 1, graph_.nonzeros / graph_.vertices / least_nonzeros);
@@ -106,7 +106,7 @@ TensorId Builder::adjacency(int l, bool transposed) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
     }
     const bool sharded = configuration().sharing == Sharing::sharded;
-    const Axes split = Axes::parse(dealt() ? "y" : sharded ? "zy" : "z");
+    const Axes split = Axes::parse(block_distributed() ? "y" : sharded ? "zy" : "z");
     const TensorId id = resident(name, Role::adjacency, DType::f32, rows, width, {Axes::parse("x"), split, {}});
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
     matrix.transposed = stored_transposed;
@@ -150,8 +150,9 @@ void Builder::index(TensorId matrix) {
         if (schedule_.steps[position].name == name) return;
     }
     // Before every product of setup, which may need them.
-    schedule_.steps.insert(schedule_.steps.begin(),
-                           Step{name, Phase::setup, IndexStep{matrix}, {Pass::forward, layer_, OpKind::aggregate}});
+    schedule_.steps.insert(
+        schedule_.steps.begin(),
+        Step{name, Phase::setup, RowRequestStep{matrix}, {Pass::forward, layer_, OpKind::aggregate}});
 }
 
 TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId in, const std::string& out) {

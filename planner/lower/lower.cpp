@@ -34,11 +34,11 @@ void check_choices(const Configuration& configuration) {
         refuse("the first aggregation can be cached only when the input is constant and layer 1 starts with it",
                "cached_aggregation");
     }
-    const bool lean = !paper_semantics(configuration);
-    if (configuration.replicated_input && (!lean || (first_is_sparse && !configuration.cached_aggregation))) {
+    const bool full_space = !paper_semantics(configuration);
+    if (configuration.replicated_input && (!full_space || (first_is_sparse && !configuration.cached_aggregation))) {
         refuse("a replicated input needs a first product that can use it", "replicated_input");
     }
-    if (configuration.sharing == Sharing::dealt && configuration.grid.y > 1 &&
+    if (configuration.sharing == Sharing::block_distributed && configuration.grid.y > 1 &&
         (configuration.grid.z > 1 || configuration.replicated_input || configuration.column_loss)) {
         refuse("CAGNET's 1.5D has no columns to split", "scheme 1.5d");
     }

@@ -17,21 +17,21 @@ Place Rules::gradient_wanted(int l) const {
 
 bool Rules::moves_input(int l) const {
     if (l == 1 || l > depth() || operand(l) != Operand::gradient || !places_differ()) return false;
-    return activation_born(l - 1) != left(l) && forward_in(l) != left(l);
+    return activation_produced_in(l - 1) != left(l) && forward_in(l) != left(l);
 }
 
 bool Rules::activation_in(int l, Place place) const {
-    return !places_differ() || activation_born(l) == place || forward_in(l + 1) == place ||
+    return !places_differ() || activation_produced_in(l) == place || forward_in(l + 1) == place ||
            (place == left(l + 1) && moves_input(l + 1));
 }
 
 MaskRule mask_rule(const Rules& rules, int l) {
-    const Place born = rules.gradient_born(l + 1);
+    const Place produced_in = rules.gradient_produced_in(l + 1);
     const Place wanted = rules.gradient_wanted(l);
-    if (rules.activation_in(l, born)) return {born, false, {}};
-    if (rules.activation_in(l, Place::f)) return {born, false, Place::f};  // out of F nothing moves
-    if (wanted != born && rules.activation_in(l, wanted)) return {wanted, true, {}};
-    return {born, false, rules.activation_born(l)};
+    if (rules.activation_in(l, produced_in)) return {produced_in, false, {}};
+    if (rules.activation_in(l, Place::f)) return {produced_in, false, Place::f};  // out of F nothing moves
+    if (wanted != produced_in && rules.activation_in(l, wanted)) return {wanted, true, {}};
+    return {produced_in, false, rules.activation_produced_in(l)};
 }
 
 }  // namespace gnnplan::lower

@@ -35,13 +35,13 @@ public:
     // On a grid with y = 1 all resting layouts are one: a matrix in one of them is in all.
     bool places_differ() const { return configuration_.grid.y > 1; }
     // CAGNET's 1.5D: dense operands in F, their blocks dealt over y.
-    bool dealt() const { return configuration_.sharing == Sharing::dealt && places_differ(); }
+    bool block_distributed() const { return configuration_.sharing == Sharing::block_distributed && places_differ(); }
     // Layer 1's products with the input replicated over y.
     bool column_parallel(int l) const { return l == 1 && configuration_.replicated_input && places_differ(); }
 
     // Where a product wants its dense operand and where it leaves its result.
-    Place spmm_in() const { return dealt() ? Place::f : Place::c; }
-    Place spmm_out() const { return dealt() ? Place::r : Place::c; }
+    Place spmm_in() const { return block_distributed() ? Place::f : Place::c; }
+    Place spmm_out() const { return block_distributed() ? Place::r : Place::c; }
     Place gemm_in(int l) const { return column_parallel(l) ? Place::f : Place::r; }
     Place gemm_out(int l) const { return column_parallel(l) ? Place::c : Place::r; }
     // The weight gradient's operands: T^l or H^(l-1), and G^l or A G^l.
@@ -49,10 +49,10 @@ public:
     Place right(int l) const { return gemm_out(l); }
 
     Place forward_in(int l) const { return forward(l) == Order::sparse_first ? spmm_in() : gemm_in(l); }
-    Place activation_born(int l) const { return forward(l) == Order::sparse_first ? gemm_out(l) : spmm_out(); }
+    Place activation_produced_in(int l) const { return forward(l) == Order::sparse_first ? gemm_out(l) : spmm_out(); }
     Place loss_place() const { return configuration_.column_loss && places_differ() ? Place::c : Place::r; }
-    // Where U^(l-1) = dL/dH^(l-1) is born, l > 1.
-    Place gradient_born(int l) const { return backward(l) == Order::sparse_first ? Place::r : spmm_out(); }
+    // Where U^(l-1) = dL/dH^(l-1) is produced, l > 1.
+    Place gradient_produced_in(int l) const { return backward(l) == Order::sparse_first ? Place::r : spmm_out(); }
     // Where layer l's backward pass wants G^l first.
     Place gradient_wanted(int l) const;
 

@@ -3,21 +3,21 @@
 
 namespace gnnplan::lower {
 
-// H in place of Z, and the mask in the same pass where it is taken from H as it is born.
+// H in place of Z, and the mask in the same pass where it is taken from H as it is produced.
 void forward_pointwise(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
     const int l = site.layer;
     Value& made = passes.value(id);
     builder.begin(Pass::forward, l);
-    const Place born = builder.activation_born(l);
+    const Place produced_in = builder.activation_produced_in(l);
     const bool masked = passes.training && site.relu;
-    const Place source = masked ? mask_rule(builder, l).taken() : born;
+    const Place source = masked ? mask_rule(builder, l).taken() : produced_in;
     std::optional<std::string> name;
-    if (masked && (source == born || !builder.places_differ())) name = numbered("mask", l) + suffix(source);
-    const TensorId z = passes.value(site.input).copies.at(born);
+    if (masked && (source == produced_in || !builder.places_differ())) name = numbered("mask", l) + suffix(source);
+    const TensorId z = passes.value(site.input).copies.at(produced_in);
     const auto bits = builder.activate(numbered("forward.", l) + ".activate", z, site, passes.training, name);
-    made.copies.add(born, z);
+    made.copies.add(produced_in, z);
     if (bits) made.mask.add(source, *bits);
 }
 
@@ -45,7 +45,7 @@ void backward_pointwise(Passes& passes, int id) {
     if (site.relu) {
         builder.begin(Pass::backward, l);
         const MaskRule rule = mask_rule(builder, l);
-        Place place = builder.gradient_born(l + 1);
+        Place place = builder.gradient_produced_in(l + 1);
         if (rule.delayed) {
             const TensorId moved = builder.at(gradient, rule.at, numbered("backward.", l) + ".input", numbered("G", l),
                                               first_operation(builder.backward(l)));

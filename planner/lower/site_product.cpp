@@ -37,12 +37,12 @@ public:
     TensorId emit() {
         if (builder_.operand(l_) == Operand::product) {
             const auto kept = passes_.value(id_).kept;
-            const TensorId left = kept ? *kept : again(true);
+            const TensorId left = kept ? *kept : aggregate_again(true);
             return grad(left, gradient_at(builder_.right(l_)));
         }
         const TensorId left = input(builder_.left(l_));
         const auto aggregated = passes_.gradient(id_).aggregated;
-        return grad(left, aggregated ? *aggregated : again(false));
+        return grad(left, aggregated ? *aggregated : aggregate_again(false));
     }
 
 private:
@@ -71,7 +71,7 @@ private:
 
     // A product that neither pass has left: T^l again, or A G^l. The paper counts it there and back from R, whether the
     // operand is in C or not.
-    TensorId again(bool transposed) {
+    TensorId aggregate_again(bool transposed) {
         const std::string name = numbered(transposed ? "again.T" : "again.AG", l_);
         const Place place = builder_.spmm_in();
         TensorId operand = 0;
@@ -147,7 +147,7 @@ void forward_product(Passes& passes, int id) {
         builder.begin(Pass::forward, l);
         z = product(passes, site, operand, made);
     }
-    made.copies.add(builder.activation_born(l), z);
+    made.copies.add(builder.activation_produced_in(l), z);
 }
 
 // The weight's gradient and update, and U^(l-1), before the mask, unless nobody needs it. Between the two products of U
@@ -168,7 +168,7 @@ void backward_product(Passes& passes, int id) {
     bias_gradient(passes, gradient);
     if (order != Order::none) {
         const TensorId unmasked = second_product(builder, site, first, gradient);
-        passes.gradient(site.input).copies.add(builder.gradient_born(l), unmasked);
+        passes.gradient(site.input).copies.add(builder.gradient_produced_in(l), unmasked);
     }
     builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);
 }

@@ -14,9 +14,9 @@ constexpr auto D = Order::dense_first;
 
 // The best of each other scheme, and of the chosen scheme on another grid, in the order in which the search ranked
 // them. Where the input varies, of those that let it.
-std::vector<Alternative> other_places(const std::vector<Costed>& costed, const Configuration& chosen) {
+std::vector<Alternative> other_places(const std::vector<EvaluatedCandidate>& costed, const Configuration& chosen) {
     std::vector<Alternative> found;
-    for (const Costed& entry : costed) {
+    for (const EvaluatedCandidate& entry : costed) {
         const Configuration& c = entry.ranked.configuration;
         if (!entry.ranked.fits || (c.constant_input && !chosen.constant_input)) continue;
         if (c.on() == chosen.on()) continue;
@@ -122,15 +122,15 @@ std::vector<Changed> baselines(const Space& space, const Configuration& chosen) 
 
 }  // namespace
 
-std::vector<Alternative> alternatives(const Space& space, const std::vector<Costed>& costed,
-                                      const Configuration& chosen, const Machine& machine, Views& views) {
+std::vector<Alternative> alternatives(const Space& space, const std::vector<EvaluatedCandidate>& costed,
+                                      const Configuration& chosen, const Machine& machine, NumberedGraphs& graphs) {
     std::vector<Alternative> found = other_places(costed, chosen);
     for (const std::vector<Changed>& changed :
-         {other_orders(space, chosen, machine, views), keeping_less(space, chosen, machine, views),
+         {other_orders(space, chosen, machine, graphs), keeping_less(space, chosen, machine, graphs),
           Switched(space, chosen).all(), baselines(space, chosen)}) {
         for (const Changed& entry : changed) {
             found.push_back({entry.choice, entry.pinned, entry.configuration,
-                             cost_configuration(space, entry.configuration, machine, views).predicted});
+                             cost_configuration(space, entry.configuration, machine, graphs).predicted});
         }
     }
     for (Alternative& alternative : found) alternative.predicted.step_seconds.clear();

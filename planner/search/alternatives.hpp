@@ -16,7 +16,7 @@ namespace gnnplan::search {
 // "input aggregated every epoch", "nothing kept", "exchange panels|rows", "overlap on|off", and "permutation off",
 // "partition off", "loss rows off", "factored values off", "replicated input off", "column loss off"; then
 // "baseline", 1D as PyTorch Geometric multiplies, and "baseline DGL" where DGL orders products in another way.
-std::vector<Alternative> alternatives(const Space& space, const std::vector<Costed>& costed,
-                                      const Configuration& chosen, const Machine& machine, Views& views);
+std::vector<Alternative> alternatives(const Space& space, const std::vector<EvaluatedCandidate>& costed,
+                                      const Configuration& chosen, const Machine& machine, NumberedGraphs& graphs);
 
 }  // namespace gnnplan::search

@@ -24,16 +24,22 @@ std::uint64_t code(const LayerChoice& c) {
     return bits;
 }
 
+// What of a site, besides its width, decides which steps it has.
+std::uint64_t code(const Site& site) {
+    return 8 * static_cast<std::uint64_t>(site.kind) + (site.dropout > 0 ? 1U : 0U) + (site.parameter >= 0 ? 2U : 0U) +
+           (site.relu ? 4U : 0U);
+}
+
 // Terms of the sum: the time of layer l's steps, under each of the switches.
 class Terms {
 public:
-    Terms(const Space& space, const Frame& frame, const std::vector<Switches>& switches, const Machine& machine,
-          Views& views)
+    Terms(const Space& space, const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
+          const Machine& machine, NumberedGraphs& graphs)
         : space_(space),
           frame_(frame),
           switches_(switches),
           machine_(machine),
-          views_(views),
+          graphs_(graphs),
           depth_(space.model.depth) {
         std::map<std::vector<std::int64_t>, std::size_t> shapes;
         for (int l = 1; l <= depth_; ++l)
@@ -43,7 +49,7 @@ public:
     }
 
     // Where choice `c` of layer `l` leaves H^l.
-    Place born(int l, const LayerChoice& c) {
+    Place produced_in(int l, const LayerChoice& c) {
         const std::uint64_t key = 2 * code(c) + (l == 1 ? 1 : 0);
         const auto known = born_.find(key);
         if (known != born_.end()) return known->second;
@@ -53,7 +59,7 @@ public:
         return born_[key] = lower::Rules(space_.model, configuration).activation_born(l);
     }
 
-    // One time for each of the switches. H^(l-1) is born at `before`; `next` is layer l + 1's choice, null for the last
+    // One time for each of the switches. H^(l-1) is produced at `before`; `next` is layer l + 1's choice, null for the last
     // layer.
     const std::vector<double>& seconds(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
         const std::size_t shape = shape_of_[static_cast<std::size_t>(l - 1)];
@@ -72,8 +78,7 @@ private:
     std::vector<std::int64_t> shape(int l) const {
         std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
         for (const Site& site : layers_around(l).sites) {
-            shape.insert(shape.end(), {static_cast<std::int64_t>(site.kind), site.width, site.parameter < 0 ? 0 : 1,
-                                       site.relu ? 1 : 0, site.dropout});
+            shape.insert(shape.end(), {static_cast<std::int64_t>(code(site)), site.width});
         }
         for (int i = first(l); frame_.loss_rows && i <= last(l); ++i)
             shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
@@ -83,7 +88,7 @@ private:
     std::vector<double> lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
         if (!costs_) {
             const Schedule schedule = sample();
-            costs_.emplace(schedule, views_.numbered(schedule.numbering), machine_);
+            costs_.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
         }
         std::vector<double> seconds(switches_.size(), 0);
         if (panels_) {
@@ -139,8 +144,7 @@ private:
     std::vector<std::uint64_t> kinds_around(int l) const {
         std::vector<std::uint64_t> kinds{l == 1 ? 1U : 0U, last(l) == depth_ ? 1U : 0U};
         for (const Site& site : layers_around(l).sites) {
-            kinds.push_back(8 * static_cast<std::uint64_t>(site.kind) + (site.dropout > 0 ? 1U : 0U) +
-                            (site.parameter >= 0 ? 2U : 0U) + (site.relu ? 4U : 0U));
+            kinds.push_back(code(site));
         }
         return kinds;
     }
@@ -197,10 +201,10 @@ private:
     }
 
     const Space& space_;
-    const Frame& frame_;
-    const std::vector<Switches>& switches_;
+    const ConfigurationFrame& frame_;
+    const std::vector<ExchangeOptions>& switches_;
     const Machine& machine_;
-    Views& views_;
+    NumberedGraphs& graphs_;
     int depth_;
     std::vector<std::size_t> shape_of_;                                          // per layer
     std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> known_;  // per shape and place
@@ -244,12 +248,12 @@ std::vector<State> next_layer(const std::vector<State>& states, int l, const std
                               std::size_t switches, Terms& terms) {
     std::vector<State> reached;
     for (std::size_t s = 0; s < states.size(); ++s) {
-        const Place born = terms.born(l, states[s].choice);
+        const Place produced_in = terms.produced_in(l, states[s].choice);
         for (const LayerChoice& choice : choices) {
             auto target = std::find_if(reached.begin(), reached.end(), [&](const State& state) {
-                return state.before == born && state.choice == choice;
+                return state.before == produced_in && state.choice == choice;
             });
-            if (target == reached.end()) target = reached.insert(reached.end(), State{born, choice, {}});
+            if (target == reached.end()) target = reached.insert(reached.end(), State{produced_in, choice, {}});
             const double term = terms.seconds(l, states[s].before, states[s].choice, &choice)[switches];
             add_fastest(target->ways, states[s].ways, term, s);
         }
@@ -270,8 +274,8 @@ Choices trace(const std::vector<std::vector<State>>& table, std::size_t state, s
 }
 
 // The fastest members under one of the switches whose input does as it is told: varies, or may do either.
-std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, std::size_t switches, bool varying,
-                                      Terms& terms) {
+std::vector<DeepMember> fastest_under(const Space& space, const ConfigurationFrame& frame, std::size_t switches,
+                                      bool varying, Terms& terms) {
     const int depth = space.model.depth;
     std::vector<std::vector<State>> table(1);
     for (const LayerChoice& choice : choices_of_layer(space, frame.on, 1, true)) {
@@ -294,10 +298,10 @@ std::vector<DeepMember> fastest_under(const Space& space, const Frame& frame, st
 
 }  // namespace
 
-std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const Frame& frame,
-                                                     const std::vector<Switches>& switches, const Machine& machine,
-                                                     Views& views) {
-    Terms terms(space, frame, switches, machine, views);
+std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const ConfigurationFrame& frame,
+                                                     const std::vector<ExchangeOptions>& switches,
+                                                     const Machine& machine, NumberedGraphs& graphs) {
+    Terms terms(space, frame, switches, machine, graphs);
     std::vector<std::vector<DeepMember>> members;
     for (std::size_t i = 0; i < switches.size(); ++i) {
         members.push_back(fastest_under(space, frame, i, false, terms));

@@ -17,12 +17,12 @@ std::vector<bool> switch_values(const std::optional<bool>& pinned) {
 }
 
 // Overlap and exchange matter where there is something to exchange.
-std::vector<Switches> switches_of(const Space& space, const Distribution& on) {
+std::vector<ExchangeOptions> switches_of(const Space& space, const Distribution& on) {
     const bool rows = on.sends_rows();
     std::vector<Exchange> exchanges{Exchange::none};
     if (rows && space.options.exchange) exchanges = {*space.options.exchange};
     if (rows && !space.options.exchange) exchanges = {Exchange::panels, Exchange::rows};
-    std::vector<Switches> switches;
+    std::vector<ExchangeOptions> switches;
     for (const Exchange exchange : exchanges) {
         for (const bool overlap : on.can_overlap() ? switch_values(space.options.overlap) : std::vector{false}) {
             switches.push_back({exchange, overlap, space.options.bf16});
@@ -33,11 +33,11 @@ std::vector<Switches> switches_of(const Space& space, const Distribution& on) {
 
 // Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
 // graph that is there; pruning only where rows are to be saved.
-std::vector<Frame> frames_on(const Space& space, const Distribution& on, bool factored) {
+std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution& on, bool factored) {
     const auto& rows = space.shape.loss_rows;
     const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
-    std::vector<Frame> frames;
+    std::vector<ConfigurationFrame> frames;
     for (const bool loss_rows : prunable ? switch_values(space.options.loss_rows) : std::vector{false}) {
         const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
         for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
@@ -52,7 +52,8 @@ std::vector<Frame> frames_on(const Space& space, const Distribution& on, bool fa
 }
 
 // The epoch's seconds under each of the switches.
-std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs, const std::vector<Switches>& switches) {
+std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs,
+                                  const std::vector<ExchangeOptions>& switches) {
     std::vector<double> seconds(switches.size(), 0);
     for (const Step& step : schedule.steps) {
         if (step.phase != Phase::epoch) continue;
@@ -68,13 +69,13 @@ std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs, co
 // Adds the members of one frame, under each of the switches.
 class FrameSearch {
 public:
-    FrameSearch(const Space& space, const Machine& machine, Views& views, Members& all)
-        : space_(space), machine_(machine), views_(views), all_(all) {}
+    FrameSearch(const Space& space, const Machine& machine, NumberedGraphs& graphs, Members& all)
+        : space_(space), machine_(machine), graphs_(graphs), all_(all) {}
 
-    void add(const Frame& frame) {
-        const std::vector<Switches> switches = switches_of(space_, frame.on);
+    void add(const ConfigurationFrame& frame) {
+        const std::vector<ExchangeOptions> switches = switches_of(space_, frame.on);
         const auto first_frame = static_cast<std::uint32_t>(all_.frames.size());
-        for (const Switches& s : switches) {
+        for (const ExchangeOptions& s : switches) {
             all_.frames.push_back(frame);
             all_.frames.back().switches = s;
         }
@@ -83,7 +84,7 @@ public:
         const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
         if (deep) {
             const auto fastest =
-                fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, views_);
+                fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
             for (std::size_t s = 0; s < switches.size(); ++s) {
                 for (const DeepMember& member : fastest[s]) {
                     all_.members.push_back({member.seconds, first_frame + static_cast<std::uint32_t>(s),
@@ -113,18 +114,19 @@ private:
     };
     using Kind = std::tuple<Sharing, bool, bool, bool, bool, bool, bool, bool>;
 
-    static Kind kind_of(const Frame& frame) {
+    static Kind kind_of(const ConfigurationFrame& frame) {
         const Grid& grid = frame.on.grid;
         return {frame.on.sharing, grid.x > 1,        grid.y > 1,      grid.z > 1,
                 frame.loss_rows,  frame.permutation, frame.parts > 1, frame.factored};
     }
 
-    Schedule lowered(const Frame& frame, const Switches& switches, const Choices& choices) const {
+    Schedule lowered(const ConfigurationFrame& frame, const ExchangeOptions& switches, const Choices& choices) const {
         return lower::lower(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
     }
 
     // By sequence and switches.
-    std::vector<std::vector<double>> seconds_of(const Frame& frame, const std::vector<Switches>& switches,
+    std::vector<std::vector<double>> seconds_of(const ConfigurationFrame& frame,
+                                                const std::vector<ExchangeOptions>& switches,
                                                 const std::vector<Choices>& sequences) {
         // Source panels depend on the extents of the grid.
         if (space_.shape.cache_bytes > 0) return seconds_of_each(frame, switches, sequences);
@@ -138,7 +140,7 @@ private:
         known.sample.grid = frame.on.grid;
         known.sample.numbering.parts = frame.parts;
         known.steps.put_on(known.sample.grid, known.sample.numbering);
-        StepCosts costs(known.sample, views_.numbered(known.sample.numbering), machine_);
+        StepCosts costs(known.sample, graphs_.numbered(known.sample.numbering), machine_);
         std::vector<std::vector<double>> of_step;
         for (std::size_t id = 0; id < known.steps.size(); ++id)
             of_step.push_back(known.steps.seconds(id, {}, costs, switches));
@@ -151,33 +153,35 @@ private:
         return seconds;
     }
 
-    std::vector<std::vector<double>> seconds_of_each(const Frame& frame, const std::vector<Switches>& switches,
+    std::vector<std::vector<double>> seconds_of_each(const ConfigurationFrame& frame,
+                                                     const std::vector<ExchangeOptions>& switches,
                                                      const std::vector<Choices>& sequences) {
         std::vector<std::vector<double>> seconds;
         std::optional<StepCosts> costs;
         for (const Choices& choices : sequences) {
             const Schedule schedule = lowered(frame, switches.front(), choices);
-            if (!costs) costs.emplace(schedule, views_.numbered(schedule.numbering), machine_);
+            if (!costs) costs.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
             seconds.push_back(epoch_seconds(schedule, *costs, switches));
         }
         return seconds;
     }
 
-    static Frame frame_with(Frame frame, const Switches& switches) {
+    static ConfigurationFrame frame_with(ConfigurationFrame frame, const ExchangeOptions& switches) {
         frame.switches = switches;
         return frame;
     }
 
     const Space& space_;
     const Machine& machine_;
-    Views& views_;
+    NumberedGraphs& graphs_;
     Members& all_;
     std::map<Kind, Lowered> lowered_;
 };
 
 }  // namespace
 
-std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer, bool lean) {
+std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer,
+                                                     bool undominated_only) {
     const auto l = static_cast<std::size_t>(layer);
     const std::size_t depth = space.depth();
     enumerate::LayerRules rules;
@@ -188,13 +192,13 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     if (space.options.drops_features.value_or(false)) rules.constant_input = false;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
     if (space.options.backward) rules.backward = (*space.options.backward)[depth - l];
-    return enumerate::layer_choices(rules, lean);
+    return enumerate::layer_choices(rules, undominated_only);
 }
 
-std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool lean) {
+std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool undominated_only) {
     std::vector<Choices> sequences{{}};
     for (std::size_t l = 1; l <= space.depth(); ++l) {
-        const auto choices = choices_of_layer(space, on, static_cast<int>(l), lean);
+        const auto choices = choices_of_layer(space, on, static_cast<int>(l), undominated_only);
         std::vector<Choices> longer;
         for (const Choices& sequence : sequences) {
             for (const enumerate::LayerChoice& choice : choices) {
@@ -207,7 +211,7 @@ std::vector<Choices> all_choices(const Space& space, const Distribution& on, boo
     return sequences;
 }
 
-Configuration configuration_of(const Frame& frame, const Choices& choices) {
+Configuration configuration_of(const ConfigurationFrame& frame, const Choices& choices) {
     Configuration configuration;
     configuration.sharing = frame.on.sharing;
     configuration.grid = frame.on.grid;
@@ -222,15 +226,15 @@ Configuration configuration_of(const Frame& frame, const Choices& choices) {
     return configuration;
 }
 
-Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine, Views& views,
-                     const std::vector<bool>& factored) {
+Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine,
+                     NumberedGraphs& graphs, const std::vector<bool>& factored) {
     Members all;
-    FrameSearch search(space, machine, views, all);
+    FrameSearch search(space, machine, graphs, all);
     for (const Distribution& on : grids) {
         // Where nonzeros are sent, factored ones are slower to multiply and fewer bytes: time alone cannot do without.
         const bool sent = on.sends_nonzeros() && !space.options.factored_values;
         for (const bool values : sent ? std::vector{false, true} : factored) {
-            for (const Frame& frame : frames_on(space, on, values)) search.add(frame);
+            for (const ConfigurationFrame& frame : frames_on(space, on, values)) search.add(frame);
         }
     }
     // Equal times in the order of the lists, which is the same everywhere.

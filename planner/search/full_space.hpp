@@ -18,13 +18,13 @@ namespace gnnplan::search {
 inline constexpr int max_enumerated_layers = 3;
 
 // What holds for a whole configuration, besides the switches.
-struct Frame {
+struct ConfigurationFrame {
     Distribution on{};
     bool loss_rows = false;
     bool permutation = false;
     int parts = 0;
     bool factored = false;
-    Switches switches{};
+    ExchangeOptions switches{};
 };
 
 using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L
@@ -37,19 +37,20 @@ struct Member {
 };
 
 struct Members {
-    std::vector<Frame> frames;
+    std::vector<ConfigurationFrame> frames;
     std::vector<Choices> choices;
     std::vector<Member> members;  // fastest first
 };
 
-// Every combination of layer choices, pinned letters kept; `lean` as in enumerate::layer_choices.
-std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool lean);
-std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer, bool lean);
+// Every combination of layer choices, pinned letters kept; `undominated_only` as in enumerate::layer_choices.
+std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool undominated_only);
+std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer,
+                                                     bool undominated_only);
 
-Configuration configuration_of(const Frame& frame, const Choices& choices);
+Configuration configuration_of(const ConfigurationFrame& frame, const Choices& choices);
 
 // Ranks the members on the given grids, with stored values, factored ones or both.
-Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine, Views& views,
-                     const std::vector<bool>& factored = {false});
+Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine,
+                     NumberedGraphs& graphs, const std::vector<bool>& factored = {false});
 
 }  // namespace gnnplan::search

@@ -14,8 +14,8 @@ constexpr int largest_shown = 3;
 // A configuration as 1D, or with a pinned number of copies, on any number of ranks.
 class OnMoreRanks {
 public:
-    OnMoreRanks(const Space& space, const Configuration& thriftiest, Views& views)
-        : space_(space), views_(views), configuration_(thriftiest), copies_(space.options.replication.value_or(1)) {
+    OnMoreRanks(const Space& space, const Configuration& thriftiest, NumberedGraphs& graphs)
+        : space_(space), graphs_(graphs), configuration_(thriftiest), copies_(space.options.replication.value_or(1)) {
         configuration_.sharing = Sharing::replicated;
         configuration_.parts = 0;
         overlap_ = thriftiest.overlap;
@@ -25,13 +25,13 @@ public:
     // Whether it fits on rank 0, which holds the largest block of every dense tensor.
     bool first_fits(int ranks) {
         const Schedule schedule = on(ranks);
-        const MemoryPlan first = plan_memory(schedule, views_.numbered(schedule.numbering), 0);
+        const MemoryPlan first = plan_memory(schedule, graphs_.numbered(schedule.numbering), 0);
         return (space_.accelerators ? first.device_peak_bytes : first.peak_bytes) <= space_.memory_per_rank;
     }
     bool fits(int ranks) {
         if (!first_fits(ranks)) return false;
         const Schedule schedule = on(ranks);
-        return peak_bytes_per_rank(schedule, views_.numbered(schedule.numbering), space_.accelerators) <=
+        return peak_bytes_per_rank(schedule, graphs_.numbered(schedule.numbering), space_.accelerators) <=
                space_.memory_per_rank;
     }
 
@@ -44,7 +44,7 @@ private:
     }
 
     const Space& space_;
-    Views& views_;
+    NumberedGraphs& graphs_;
     Configuration configuration_;
     int copies_;
     bool overlap_ = false;
@@ -53,9 +53,9 @@ private:
 // As 1D every resident shrinks with the ranks, and with a pinned number of copies all but the copies do. So
 // far as trying each number takes no time that is worth saving they are tried in turn; larger ones are looked for by
 // halves.
-std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest, Views& views) {
+std::optional<int> smallest_ranks(const Space& space, const Configuration& thriftiest, NumberedGraphs& graphs) {
     constexpr int tried_in_turn = 1024;
-    OnMoreRanks more(space, thriftiest, views);
+    OnMoreRanks more(space, thriftiest, graphs);
     int ranks = (space.ranks / more.copies() + 1) * more.copies();
     for (; ranks <= std::min(tried_in_turn, max_ranks); ranks += more.copies()) {
         if (more.fits(ranks)) return ranks;
@@ -80,8 +80,8 @@ std::optional<int> smallest_ranks(const Space& space, const Configuration& thrif
 
 }  // namespace
 
-Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, Views& views) {
-    const GraphStats& graph = views.numbered(thriftiest.schedule.numbering);
+Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, NumberedGraphs& graphs) {
+    const GraphStats& graph = graphs.numbered(thriftiest.schedule.numbering);
     Infeasible infeasible;
     infeasible.available_bytes = space.memory_per_rank;
     infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
@@ -90,7 +90,7 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, V
     // A pinned grid is one of these ranks only; loading takes as much on any number of them.
     infeasible.grid_pinned = space.options.grid.has_value();
     if (infeasible.load_bytes <= space.memory_per_rank) {
-        infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, views);
+        infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, graphs);
     }
     return infeasible;
 }

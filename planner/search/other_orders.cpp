@@ -29,12 +29,12 @@ std::vector<Group> groups_of(int depth) {
 // Epochs of configurations that differ from the chosen one in their layers' choices only: each step is costed once.
 class Epochs {
 public:
-    Epochs(const Space& space, const Machine& machine, Views& views)
-        : space_(space), machine_(machine), views_(views) {}
+    Epochs(const Space& space, const Machine& machine, NumberedGraphs& graphs)
+        : space_(space), machine_(machine), graphs_(graphs) {}
 
     double seconds(const Configuration& configuration) {
         const Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
-        if (!costs_) costs_.emplace(schedule, views_.numbered(schedule.numbering), machine_);
+        if (!costs_) costs_.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
         double seconds = 0;
         for (const Step& step : schedule.steps) {
             if (step.phase == Phase::epoch) seconds += costs_->seconds(schedule, step.operation);
@@ -58,7 +58,7 @@ public:
 private:
     const Space& space_;
     const Machine& machine_;
-    Views& views_;
+    NumberedGraphs& graphs_;
     std::optional<StepCosts> costs_;
 };
 
@@ -152,9 +152,9 @@ Configuration keeping_nothing(const Configuration& chosen) {
 }  // namespace
 
 std::vector<Changed> other_orders(const Space& space, const Configuration& chosen, const Machine& machine,
-                                  Views& views) {
+                                  NumberedGraphs& graphs) {
     const bool paper = space.options.space == SearchSpace::paper;
-    Epochs epochs(space, machine, views);
+    Epochs epochs(space, machine, graphs);
     std::vector<Changed> changed;
     if (space.depth() > max_varied_layers) return changed;
     for (const Group& group : groups_of(space.model.depth)) {
@@ -180,11 +180,11 @@ std::vector<Changed> other_orders(const Space& space, const Configuration& chose
 }
 
 std::vector<Changed> keeping_less(const Space& space, const Configuration& chosen, const Machine& machine,
-                                  Views& views) {
+                                  NumberedGraphs& graphs) {
     std::vector<Changed> changed;
     if (space.options.space == SearchSpace::paper) return changed;
     if (chosen.cached_aggregation) {
-        Epochs epochs(space, machine, views);
+        Epochs epochs(space, machine, graphs);
         const auto best = epochs.fastest(with_choice(
             space, chosen, {1, 1}, [](const enumerate::LayerChoice& choice) { return !choice.cached_aggregation; }));
         if (best) changed.push_back({"input aggregated every epoch", false, *best});

@@ -20,10 +20,10 @@ struct Changed {
 inline constexpr int max_single_layers = 4;
 inline constexpr int max_varied_layers = 16;
 std::vector<Changed> other_orders(const Space& space, const Configuration& chosen, const Machine& machine,
-                                  Views& views);
+                                  NumberedGraphs& graphs);
 
 // Without the aggregated input kept across epochs, and with nothing kept. The paper space keeps what its rule says.
 std::vector<Changed> keeping_less(const Space& space, const Configuration& chosen, const Machine& machine,
-                                  Views& views);
+                                  NumberedGraphs& graphs);
 
 }  // namespace gnnplan::search

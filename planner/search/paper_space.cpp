@@ -42,36 +42,38 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
     return configuration;
 }
 
-Costed cost_listed(const Space& space, const Listed& listed, const Machine& machine, Views& views) {
-    Costed costed;
-    costed.candidate = cost_configuration(space, listed.configuration, machine, views);
+EvaluatedCandidate cost_listed(const Space& space, const PaperMember& listed, const Machine& machine,
+                               NumberedGraphs& graphs) {
+    EvaluatedCandidate costed;
+    costed.candidate = cost_configuration(space, listed.configuration, machine, graphs);
     costed.ranked = {listed.configuration,       listed.units, cost::executed_units(costed.candidate.schedule),
                      costed.candidate.predicted, false,        false};
     costed.ranked.fits = costed.ranked.predicted.peak_bytes_per_rank <= space.memory_per_rank;
     return costed;
 }
 
-std::vector<bool> front_of(const std::vector<Listed>& listed) {
+std::vector<bool> front_of(const std::vector<PaperMember>& listed) {
     std::vector<Units> units;
     units.reserve(listed.size());
-    for (const Listed& entry : listed) units.push_back(entry.units);
+    for (const PaperMember& entry : listed) units.push_back(entry.units);
     return enumerate::pareto_front(units);
 }
 
 // The front of what fits, without costing what is not on it: cost the front, drop what does not fit, look again.
-std::vector<Costed> cost_front(const Space& space, std::vector<Listed> listed, const Machine& machine, Views& views) {
-    std::vector<Costed> all;
-    std::vector<Costed> fitting;
+std::vector<EvaluatedCandidate> cost_front(const Space& space, std::vector<PaperMember> listed, const Machine& machine,
+                                           NumberedGraphs& graphs) {
+    std::vector<EvaluatedCandidate> all;
+    std::vector<EvaluatedCandidate> fitting;
     while (!listed.empty()) {
         const std::vector<bool> front = front_of(listed);
-        std::vector<Listed> kept;
+        std::vector<PaperMember> kept;
         fitting.clear();
         for (std::size_t i = 0; i < listed.size(); ++i) {
             if (!front[i]) {
                 kept.push_back(listed[i]);
                 continue;
             }
-            Costed costed = cost_listed(space, listed[i], machine, views);
+            EvaluatedCandidate costed = cost_listed(space, listed[i], machine, graphs);
             costed.ranked.pareto = costed.ranked.fits;
             if (costed.ranked.fits) kept.push_back(listed[i]);
             (costed.ranked.fits ? fitting : all).push_back(std::move(costed));
@@ -79,17 +81,17 @@ std::vector<Costed> cost_front(const Space& space, std::vector<Listed> listed, c
         if (kept.size() == listed.size()) break;  // all of the front fits
         listed = std::move(kept);
     }
-    for (Costed& costed : fitting) all.push_back(std::move(costed));
+    for (EvaluatedCandidate& costed : fitting) all.push_back(std::move(costed));
     return all;
 }
 
-std::vector<Costed> cost_all(const Space& space, const std::vector<Listed>& listed, const Machine& machine,
-                             Views& views) {
-    std::vector<Costed> all;
-    std::vector<Listed> fitting;
+std::vector<EvaluatedCandidate> cost_all(const Space& space, const std::vector<PaperMember>& listed,
+                                         const Machine& machine, NumberedGraphs& graphs) {
+    std::vector<EvaluatedCandidate> all;
+    std::vector<PaperMember> fitting;
     std::vector<std::size_t> index;
-    for (const Listed& entry : listed) {
-        all.push_back(cost_listed(space, entry, machine, views));
+    for (const PaperMember& entry : listed) {
+        all.push_back(cost_listed(space, entry, machine, graphs));
         if (!all.back().ranked.fits) continue;
         fitting.push_back(entry);
         index.push_back(all.size() - 1);
@@ -101,22 +103,22 @@ std::vector<Costed> cost_all(const Space& space, const std::vector<Listed>& list
 
 }  // namespace
 
-std::vector<Listed> list_paper_space(const Space& space, const Distribution& grid) {
-    std::vector<Listed> listed;
+std::vector<PaperMember> list_paper_space(const Space& space, const Distribution& grid) {
+    std::vector<PaperMember> listed;
     for (const enumerate::OrderPair& orders : orders_of(space)) {
         listed.push_back({configure(space, orders, grid), enumerate::paper_units(orders, space.widths)});
     }
     return listed;
 }
 
-std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views) {
+std::vector<EvaluatedCandidate> cost_paper_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
     const bool fully = space.model.depth <= max_fully_costed_layers;
-    std::vector<Costed> all;
+    std::vector<EvaluatedCandidate> all;
     for (const Distribution& grid : space.grids) {
-        std::vector<Listed> listed = list_paper_space(space, grid);
-        std::vector<Costed> costed =
-            fully ? cost_all(space, listed, machine, views) : cost_front(space, std::move(listed), machine, views);
-        for (Costed& entry : costed) all.push_back(std::move(entry));
+        std::vector<PaperMember> listed = list_paper_space(space, grid);
+        std::vector<EvaluatedCandidate> costed =
+            fully ? cost_all(space, listed, machine, graphs) : cost_front(space, std::move(listed), machine, graphs);
+        for (EvaluatedCandidate& entry : costed) all.push_back(std::move(entry));
     }
     return all;
 }

@@ -10,13 +10,13 @@ namespace gnnplan::search {
 inline constexpr int max_fully_costed_layers = 3;
 
 // One configuration on one grid, not costed yet.
-struct Listed {
+struct PaperMember {
     Configuration configuration;
     Units units;
 };
-std::vector<Listed> list_paper_space(const Space& space, const Distribution& grid);
+std::vector<PaperMember> list_paper_space(const Space& space, const Distribution& grid);
 
 // Every costed configuration with its schedule, in no particular order.
-std::vector<Costed> cost_paper_space(const Space& space, const Machine& machine, Views& views);
+std::vector<EvaluatedCandidate> cost_paper_space(const Space& space, const Machine& machine, NumberedGraphs& graphs);
 
 }  // namespace gnnplan::search

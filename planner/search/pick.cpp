@@ -22,24 +22,24 @@ constexpr std::size_t max_grids_shown = 40;
 // Above this many ranks times layers sharded grids are searched only when something is over memory.
 constexpr std::size_t max_sharded_unasked = 200;
 
-Costed costed_of(const Space& space, Candidate candidate) {
+EvaluatedCandidate costed_of(const Space& space, Candidate candidate) {
     const Units units = cost::executed_units(candidate.schedule);
     const bool fits = candidate.predicted.peak_bytes_per_rank <= space.memory_per_rank;
-    Ranked ranked{candidate.configuration, units, units, candidate.predicted, false, fits};
+    RankedConfiguration ranked{candidate.configuration, units, units, candidate.predicted, false, fits};
     return {std::move(ranked), std::move(candidate)};
 }
 
 // Walks the members from the fastest on and costs those that are asked for.
 class Walk {
 public:
-    Walk(const Space& space, const Machine& machine, Views& views, const Members& all)
-        : space_(space), machine_(machine), views_(views), all_(all) {}
+    Walk(const Space& space, const Machine& machine, NumberedGraphs& graphs, const Members& all)
+        : space_(space), machine_(machine), graphs_(graphs), all_(all) {}
 
-    Found run() {
+    SearchResult run() {
         std::size_t looked_at = 0;
         bool hopeless = false;
         for (const Member& member : all_.members) {
-            const Frame& frame = all_.frames[member.frame];
+            const ConfigurationFrame& frame = all_.frames[member.frame];
             const bool many = space_.grids.size() > max_grids_shown || space_.depth() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
             const GridKey grid{
@@ -56,8 +56,8 @@ public:
             ++looked_at;
             visit(member, grid);
         }
-        add_classes(over_memory_, Rejected::Reason::over_memory, "over memory: a rank needs more than it is allowed");
-        add_classes(slower_, Rejected::Reason::slower, "slower than those compared");
+        add_classes(over_memory_, Rejection::Reason::over_memory, "over memory: a rank needs more than it is allowed");
+        add_classes(slower_, Rejection::Reason::slower, "slower than those compared");
         return std::move(found_);
     }
 
@@ -65,10 +65,10 @@ private:
     using GridKey = std::pair<std::string, std::string>;
 
     void visit(const Member& member, const GridKey& grid) {
-        const Frame& frame = all_.frames[member.frame];
+        const ConfigurationFrame& frame = all_.frames[member.frame];
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
         Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
-        const GraphStats& graph = views_.numbered(schedule.numbering);
+        const GraphStats& graph = graphs_.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.accelerators);
         const bool fits = peak <= space_.memory_per_rank;
         if (!fits && peak >= thriftiest_) {
@@ -80,7 +80,7 @@ private:
             shown_.insert(grid);
         } else {
             ++over_memory_[scheme_of(frame.on)];
-            std::erase_if(found_.costed, [](const Costed& costed) { return !costed.ranked.fits; });
+            std::erase_if(found_.costed, [](const EvaluatedCandidate& costed) { return !costed.ranked.fits; });
             thriftiest_ = peak;
         }
         const Prediction predicted = predict(space_, schedule, graph, machine_, peak);
@@ -89,7 +89,7 @@ private:
 
     // Keeps it in place of the others over memory if it does not.
     bool thriftiest_fits() {
-        const Thriftiest thriftiest = thriftiest_member(space_, all_, views_);
+        const Thriftiest thriftiest = thriftiest_member(space_, all_, graphs_);
         if (thriftiest.peak_bytes <= space_.memory_per_rank) return true;
         if (thriftiest.peak_bytes >= thriftiest_) return false;
         visit(thriftiest.member, {});
@@ -97,15 +97,15 @@ private:
         return false;
     }
 
-    void add_classes(const std::map<std::string, std::int64_t>& classes, Rejected::Reason reason, const char* why) {
+    void add_classes(const std::map<std::string, std::int64_t>& classes, Rejection::Reason reason, const char* why) {
         for (const auto& [scheme, count] : classes) found_.rejected.push_back({scheme, reason, why, count});
     }
 
     const Space& space_;
     const Machine& machine_;
-    Views& views_;
+    NumberedGraphs& graphs_;
     const Members& all_;
-    Found found_;
+    SearchResult found_;
     std::size_t fitting_ = 0;
     std::set<GridKey> shown_;
     std::int64_t thriftiest_ = std::numeric_limits<std::int64_t>::max();  // the lowest peak over memory, kept in found_
@@ -113,15 +113,15 @@ private:
 };
 
 // What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
-bool ranks_before(const Costed& a, const Costed& b) {
-    const auto key = [](const Ranked& r) {
+bool ranks_before(const EvaluatedCandidate& a, const EvaluatedCandidate& b) {
+    const auto key = [](const RankedConfiguration& r) {
         return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id,
                           replication_of(r.configuration));
     };
     return key(a.ranked) < key(b.ranked);
 }
 
-double value_of(const Ranked& ranked, Objective objective) {
+double value_of(const RankedConfiguration& ranked, Objective objective) {
     switch (objective) {
         case Objective::time: return ranked.predicted.epoch_seconds;
         case Objective::memory: return static_cast<double>(ranked.predicted.peak_bytes_per_rank);
@@ -131,7 +131,7 @@ double value_of(const Ranked& ranked, Objective objective) {
     return 0;
 }
 
-bool beats(const Ranked& a, const Ranked& b, const std::vector<Objective>& objectives) {
+bool beats(const RankedConfiguration& a, const RankedConfiguration& b, const std::vector<Objective>& objectives) {
     bool better = false;
     for (const Objective objective : objectives) {
         const double x = value_of(a, objective);
@@ -143,20 +143,20 @@ bool beats(const Ranked& a, const Ranked& b, const std::vector<Objective>& objec
 }
 
 // The fastest members once more, with factored values, where those take less memory.
-void add_factored(const Space& space, const Machine& machine, Views& views, Found& found) {
+void add_factored(const Space& space, const Machine& machine, NumberedGraphs& graphs, SearchResult& found) {
     constexpr std::size_t most = 3;
     const std::size_t count = std::min(most, found.costed.size());
     for (std::size_t i = 0; i < count; ++i) {
-        const Ranked& stored = found.costed[i].ranked;
+        const RankedConfiguration& stored = found.costed[i].ranked;
         Configuration configuration = stored.configuration;
         configuration.factored_values = true;
         const std::int64_t peak = stored.predicted.peak_bytes_per_rank;
-        Costed costed = costed_of(space, cost_configuration(space, configuration, machine, views));
+        EvaluatedCandidate costed = costed_of(space, cost_configuration(space, configuration, machine, graphs));
         if (costed.ranked.predicted.peak_bytes_per_rank < peak) found.costed.push_back(std::move(costed));
     }
 }
 
-void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
+void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
     const auto on = [&](const std::string& scheme) {
         return std::any_of(space.grids.begin(), space.grids.end(),
                            [&](const Distribution& g) { return scheme_of(g) == scheme; });
@@ -164,7 +164,7 @@ void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
     const bool pinned = space.options.scheme || space.options.replication || space.options.grid;
     for (const std::string& scheme : scheme_names()) {
         if (pinned || on(scheme)) continue;
-        rejected.push_back({scheme, Rejected::Reason::not_applicable,
+        rejected.push_back({scheme, Rejection::Reason::not_applicable,
                             "not applicable: " + std::to_string(space.ranks) +
                                 (space.ranks == 1 ? " rank forms" : " ranks form") + " no such grid",
                             0});
@@ -173,9 +173,9 @@ void add_inapplicable(const Space& space, std::vector<Rejected>& rejected) {
 
 }  // namespace
 
-Found search_full_space(const Space& space, const Machine& machine, Views& views) {
+SearchResult search_full_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
     const auto walk = [&](const std::vector<Distribution>& grids, const std::vector<bool>& factored) {
-        return Walk(space, machine, views, rank_members(space, grids, machine, views, factored)).run();
+        return Walk(space, machine, graphs, rank_members(space, grids, machine, graphs, factored)).run();
     };
     const bool pinned = space.options.scheme || space.options.grid;
     std::vector<Distribution> grids = space.grids;
@@ -186,27 +186,27 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
     }
     // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved.
     const std::optional<bool> factored = space.options.factored_values;
-    Found found = walk(grids, {factored.value_or(false)});
-    const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejected& r) {
-        return r.reason == Rejected::Reason::over_memory;
+    SearchResult found = walk(grids, {factored.value_or(false)});
+    const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejection& r) {
+        return r.reason == Rejection::Reason::over_memory;
     });
     if (something_over && (left_out > 0 || !factored)) {
         found = walk(space.grids, factored ? std::vector{*factored} : std::vector{false, true});
     } else {
-        if (!factored) add_factored(space, machine, views, found);
+        if (!factored) add_factored(space, machine, graphs, found);
         if (left_out > 0) {
-            found.rejected.push_back({"2d, 3d", Rejected::Reason::dominated,
+            found.rejected.push_back({"2d, 3d", Rejection::Reason::dominated,
                                       "dominated: on the same grid rdm moves the same dense bytes and no nonzeros, and "
                                       "it fits (grids not searched)",
                                       left_out});
         }
     }
     add_inapplicable(space, found.rejected);
-    const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const Costed& costed) {
+    const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const EvaluatedCandidate& costed) {
         return costed.ranked.fits && !costed.ranked.configuration.constant_input;
     });
     if (!some_vary && !space.options.constant_input) {
-        found.rejected.push_back({"dropout on features", Rejected::Reason::over_memory,
+        found.rejected.push_back({"dropout on features", Rejection::Reason::over_memory,
                                   "over memory: no configuration that allows it fits", 0});
     }
     std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
@@ -214,31 +214,33 @@ Found search_full_space(const Space& space, const Machine& machine, Views& views
     return found;
 }
 
-Found search_paper_space(const Space& space, const Machine& machine, Views& views) {
-    Found found;
-    found.costed = cost_paper_space(space, machine, views);
+SearchResult search_paper_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
+    SearchResult found;
+    found.costed = cost_paper_space(space, machine, graphs);
     ensure(!found.costed.empty(), "the search listed no configuration");
     std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
     const auto over = std::count_if(found.costed.begin(), found.costed.end(),
-                                    [](const Costed& costed) { return !costed.ranked.fits; });
+                                    [](const EvaluatedCandidate& costed) { return !costed.ranked.fits; });
     if (over > 0)
         found.rejected.push_back(
-            {"rdm", Rejected::Reason::over_memory, "over memory: a rank needs more than it is allowed", over});
+            {"rdm", Rejection::Reason::over_memory, "over memory: a rank needs more than it is allowed", over});
     return found;
 }
 
-void mark_front(std::vector<Costed>& costed, const std::vector<Objective>& objectives) {
-    for (Costed& entry : costed) {
-        entry.ranked.pareto = entry.ranked.fits && std::none_of(costed.begin(), costed.end(), [&](const Costed& other) {
-                                  return other.ranked.fits && beats(other.ranked, entry.ranked, objectives);
-                              });
+void mark_front(std::vector<EvaluatedCandidate>& costed, const std::vector<Objective>& objectives) {
+    for (EvaluatedCandidate& entry : costed) {
+        entry.ranked.pareto =
+            entry.ranked.fits && std::none_of(costed.begin(), costed.end(), [&](const EvaluatedCandidate& other) {
+                return other.ranked.fits && beats(other.ranked, entry.ranked, objectives);
+            });
     }
 }
 
-std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int most, bool constant_input, bool exact) {
-    std::vector<const Costed*> chosen;
-    const auto known = [&](const Costed& entry) {
-        return std::any_of(chosen.begin(), chosen.end(), [&](const Costed* other) {
+std::vector<Candidate> choose_candidates(const std::vector<EvaluatedCandidate>& costed, int most, bool constant_input,
+                                         bool exact) {
+    std::vector<const EvaluatedCandidate*> chosen;
+    const auto known = [&](const EvaluatedCandidate& entry) {
+        return std::any_of(chosen.begin(), chosen.end(), [&](const EvaluatedCandidate* other) {
             const Configuration& a = other->ranked.configuration;
             const Configuration& b = entry.ranked.configuration;
             return a.constant_input == b.constant_input && a.on() == b.on() && a.exchange == b.exchange &&
@@ -247,7 +249,7 @@ std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int 
         });
     };
     const auto add = [&](std::size_t up_to, auto allowed) {
-        for (const Costed& entry : costed) {
+        for (const EvaluatedCandidate& entry : costed) {
             if (!entry.ranked.fits || chosen.size() >= up_to) break;
             if (allowed(entry.ranked.configuration) && !known(entry)) chosen.push_back(&entry);
         }
@@ -262,17 +264,17 @@ std::vector<Candidate> choose_candidates(const std::vector<Costed>& costed, int 
     }
     if (!constant_input) add(1 + places * 3 / 8, [](const Configuration& c) { return !c.constant_input; });
     if (!constant_input && most == 1 && costed.front().ranked.configuration.constant_input) {
-        const auto varying = std::find_if(costed.begin(), costed.end(), [](const Costed& entry) {
+        const auto varying = std::find_if(costed.begin(), costed.end(), [](const EvaluatedCandidate& entry) {
             return entry.ranked.fits && !entry.ranked.configuration.constant_input;
         });
         if (varying != costed.end()) chosen = {&*varying};
     }
     add(places, [](const Configuration&) { return true; });
     std::stable_sort(chosen.begin(), chosen.end(),
-                     [](const Costed* a, const Costed* b) { return ranks_before(*a, *b); });
+                     [](const EvaluatedCandidate* a, const EvaluatedCandidate* b) { return ranks_before(*a, *b); });
     std::vector<Candidate> candidates;
     candidates.reserve(chosen.size());
-    for (const Costed* entry : chosen) candidates.push_back(entry->candidate);
+    for (const EvaluatedCandidate* entry : chosen) candidates.push_back(entry->candidate);
     return candidates;
 }
 

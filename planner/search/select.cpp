@@ -10,9 +10,9 @@ namespace gnnplan {
 namespace {
 
 // In the paper space autotuning tries the fronts in the paper's units, the fastest first.
-std::vector<Candidate> paper_candidates(const std::vector<search::Costed>& costed, int most) {
+std::vector<Candidate> paper_candidates(const std::vector<search::EvaluatedCandidate>& costed, int most) {
     std::vector<Candidate> candidates;
-    for (const search::Costed& entry : costed) {
+    for (const search::EvaluatedCandidate& entry : costed) {
         if (!entry.ranked.fits || static_cast<int>(candidates.size()) == most) break;
         if (candidates.empty() || entry.ranked.pareto) candidates.push_back(entry.candidate);
     }
@@ -20,22 +20,23 @@ std::vector<Candidate> paper_candidates(const std::vector<search::Costed>& coste
 }
 
 // The configuration that comes nearest to fitting.
-const search::Costed& thriftiest(const std::vector<search::Costed>& costed) {
-    return *std::min_element(costed.begin(), costed.end(), [](const search::Costed& a, const search::Costed& b) {
-        return a.ranked.predicted.peak_bytes_per_rank < b.ranked.predicted.peak_bytes_per_rank;
-    });
+const search::EvaluatedCandidate& thriftiest(const std::vector<search::EvaluatedCandidate>& costed) {
+    return *std::min_element(costed.begin(), costed.end(),
+                             [](const search::EvaluatedCandidate& a, const search::EvaluatedCandidate& b) {
+                                 return a.ranked.predicted.peak_bytes_per_rank < b.ranked.predicted.peak_bytes_per_rank;
+                             });
 }
 
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options) {
     const search::Space space = search::make_space(problem, machine, options);
-    search::Views views(*space.graph);
+    search::NumberedGraphs views(*space.graph);
     const bool paper = options.space == SearchSpace::paper;
-    search::Found found =
-        paper ? search::search_paper_space(space, machine, views) : search::search_full_space(space, machine, views);
+    search::SearchResult found =
+        paper ? search::search_paper_space(space, machine, graphs) : search::search_full_space(space, machine, graphs);
     SelectResult result;
     if (!found.costed.front().ranked.fits) {
         result.code = ErrorCode::infeasible;
-        result.infeasible = search::explain_infeasible(space, thriftiest(found.costed).candidate, views);
+        result.infeasible = search::explain_infeasible(space, thriftiest(found.costed).candidate, graphs);
         result.message = search::describe(*result.infeasible, space.ranks);
         return result;
     }
@@ -51,9 +52,9 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
                                                                   options.constant_input, space.graph->exact());
     if (options.alternatives) {
         selection.plan.alternatives =
-            search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, views);
+            search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, graphs);
     }
-    for (const search::Costed& entry : found.costed) selection.ranked.push_back(entry.ranked);
+    for (const search::EvaluatedCandidate& entry : found.costed) selection.ranked.push_back(entry.ranked);
     result.selection = std::move(selection);
     return result;
 }
@@ -85,7 +86,7 @@ OrderAdvice select_orders(const OpGraph& ops, std::int64_t vertices, std::int64_
     options.alternatives = false;
     const SelectResult result = select(problem, machine, options);
     if (!result) throw Error(result.code, result.message);
-    const Ranked& best = result.selection->ranked.front();
+    const RankedConfiguration& best = result.selection->ranked.front();
     return {best.configuration.forward, best.configuration.backward, kept_products(best.configuration), best.units};
 }
 

@@ -119,13 +119,13 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     return space;
 }
 
-const GraphStats& Views::numbered(const Numbering& numbering) {
+const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {
     if (numbering.identity()) return graph_;
-    for (const auto& [known, view] : views_) {
+    for (const auto& [known, view] : graphs_) {
         if (known == numbering) return *view;
     }
-    views_.emplace_back(numbering, graph_.numbered(numbering));
-    return *views_.back().second;
+    graphs_.emplace_back(numbering, graph_.numbered(numbering));
+    return *graphs_.back().second;
 }
 
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
@@ -136,11 +136,11 @@ Prediction predict(const Space& space, const Schedule& schedule, const GraphStat
 }
 
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
-                             Views& views) {
+                             NumberedGraphs& graphs) {
     Candidate candidate;
     candidate.configuration = configuration;
     candidate.schedule = lower::lower(space.model, configuration, space.shape);
-    const GraphStats& graph = views.numbered(candidate.schedule.numbering);
+    const GraphStats& graph = graphs.numbered(candidate.schedule.numbering);
     candidate.predicted = predict(space, candidate.schedule, graph, machine,
                                   peak_bytes_per_rank(candidate.schedule, graph, machine.accelerators));
     return candidate;

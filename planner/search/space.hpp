@@ -29,14 +29,14 @@ struct Space {
 Space make_space(const Problem& problem, const Machine& machine, const SelectOptions& options);
 
 // The graph in the numberings that have been asked for. One object for one search.
-class Views {
+class NumberedGraphs {
 public:
-    explicit Views(const GraphStats& graph) : graph_(graph) {}
+    explicit NumberedGraphs(const GraphStats& graph) : graph_(graph) {}
     const GraphStats& numbered(const Numbering& numbering);
 
 private:
     const GraphStats& graph_;
-    std::vector<std::pair<Numbering, std::shared_ptr<const GraphStats>>> views_;
+    std::vector<std::pair<Numbering, std::shared_ptr<const GraphStats>>> graphs_;
 };
 
 // What a schedule costs in this space: without dropping features where runs will not. `graph` answers in its numbering.
@@ -45,11 +45,11 @@ Prediction predict(const Space& space, const Schedule& schedule, const GraphStat
 
 // Lowers and costs one configuration. `configuration` fits the space.
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
-                             Views& views);
+                             NumberedGraphs& graphs);
 
 // A costed configuration with its schedule.
-struct Costed {
-    Ranked ranked;
+struct EvaluatedCandidate {
+    RankedConfiguration ranked;
     Candidate candidate;
 };
 

@@ -14,7 +14,7 @@
 namespace gnnplan::search {
 
 // How panels travel: choices that only products feel, so that one lowering serves all.
-struct Switches {
+struct ExchangeOptions {
     Exchange exchange = Exchange::none;
     bool overlap = false;
     bool bf16 = false;  // where panels are packed
@@ -28,7 +28,7 @@ public:
 
     double seconds(const Schedule& schedule, const Operation& operation);
     // The step under other switches: the same unless it is a product that exchanges something.
-    double seconds(const Schedule& schedule, const Operation& operation, const Switches& switches);
+    double seconds(const Schedule& schedule, const Operation& operation, const ExchangeOptions& switches);
 
 private:
     const GraphStats& graph_;

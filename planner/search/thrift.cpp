@@ -17,14 +17,14 @@ constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
 // What memory depends on.
 using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange>;
 
-FrameKey key_of(const Frame& frame) {
+FrameKey key_of(const ConfigurationFrame& frame) {
     return {frame.on.sharing, frame.on.grid.text(), frame.factored, frame.loss_rows, frame.switches.exchange};
 }
 
 // By frame: whether it stands for those of its key, being the first without overlap, permutation and parts where there
 // is one.
 std::vector<bool> standing_frames(const Members& all) {
-    const auto plainer = [](const Frame& a, const Frame& b) {
+    const auto plainer = [](const ConfigurationFrame& a, const ConfigurationFrame& b) {
         return std::tuple(a.switches.overlap, a.permutation, a.parts > 1, a.switches.bf16) <
                std::tuple(b.switches.overlap, b.permutation, b.parts > 1, b.switches.bf16);
     };
@@ -38,30 +38,30 @@ std::vector<bool> standing_frames(const Members& all) {
     return stands;
 }
 
-std::int64_t peak_of(const Space& space, const Members& all, Views& views, const Member& member) {
+std::int64_t peak_of(const Space& space, const Members& all, NumberedGraphs& graphs, const Member& member) {
     const Configuration configuration = configuration_of(all.frames[member.frame], all.choices[member.choices]);
     const Schedule schedule = lower::lower(space.model, configuration, space.shape);
-    return peak_bytes_per_rank(schedule, views.numbered(schedule.numbering), space.accelerators);
+    return peak_bytes_per_rank(schedule, graphs.numbered(schedule.numbering), space.accelerators);
 }
 
 }  // namespace
 
-Thriftiest thriftiest_member(const Space& space, const Members& all, Views& views) {
+Thriftiest thriftiest_member(const Space& space, const Members& all, NumberedGraphs& graphs) {
     const std::vector<bool> stands = standing_frames(all);
     std::map<std::uint32_t, Member> representatives;  // by frame
     std::map<std::uint32_t, bool> keeps_nothing;
     for (const Member& member : all.members) {
         if (!stands[member.frame]) continue;
         const enumerate::LayerChoice& first = all.choices[member.choices].front();
-        const bool lean = !first.cached_aggregation && !first.replicated_input;
-        if (!representatives.contains(member.frame) || (lean && !keeps_nothing[member.frame])) {
+        const bool undominated_only = !first.cached_aggregation && !first.replicated_input;
+        if (!representatives.contains(member.frame) || (undominated_only && !keeps_nothing[member.frame])) {
             representatives[member.frame] = member;
-            keeps_nothing[member.frame] = lean;
+            keeps_nothing[member.frame] = undominated_only;
         }
     }
     std::vector<std::pair<std::int64_t, std::uint32_t>> frames;  // by peak
     frames.reserve(representatives.size());
-    for (const auto& [frame, member] : representatives) frames.emplace_back(peak_of(space, all, views, member), frame);
+    for (const auto& [frame, member] : representatives) frames.emplace_back(peak_of(space, all, graphs, member), frame);
     std::sort(frames.begin(), frames.end());
     frames.resize(std::min(frames.size(), frames_in_full));
     Thriftiest best{{}, std::numeric_limits<std::int64_t>::max()};
@@ -69,7 +69,7 @@ Thriftiest thriftiest_member(const Space& space, const Members& all, Views& view
         const bool looked_at =
             std::any_of(frames.begin(), frames.end(), [&](const auto& frame) { return frame.second == member.frame; });
         if (!looked_at) continue;
-        const std::int64_t peak = peak_of(space, all, views, member);
+        const std::int64_t peak = peak_of(space, all, graphs, member);
         if (peak < best.peak_bytes) best = {member, peak};
     }
     return best;

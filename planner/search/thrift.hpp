@@ -15,6 +15,6 @@ struct Thriftiest {
 // Overlap and the numbering of vertices save no memory, so one frame stands for those that differ in nothing else. Of
 // each such frame the fastest member that keeps nothing is looked at, and of the thriftiest frames every member. A
 // function of the space alone: what is allowed does not enter.
-Thriftiest thriftiest_member(const Space& space, const Members& all, Views& views);
+Thriftiest thriftiest_member(const Space& space, const Members& all, NumberedGraphs& graphs);
 
 }  // namespace gnnplan::search

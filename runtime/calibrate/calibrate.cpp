@@ -86,9 +86,10 @@ void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
 void add_streams(Points& points, const Setting& setting, const Scope& scope) {
     points.push_back({"reading", true,
                       [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
-    for (const Stream stream :
-         {Stream::copy, Stream::activate, Stream::activate_dropout, Stream::dropout, Stream::positive_mask,
-          Stream::apply_mask, Stream::column_sum, Stream::score, Stream::update}) {
+    for (const ElementwiseKind stream :
+         {ElementwiseKind::copy, ElementwiseKind::activate, ElementwiseKind::activate_dropout, ElementwiseKind::dropout,
+          ElementwiseKind::positive_mask, ElementwiseKind::apply_mask, ElementwiseKind::column_sum,
+          ElementwiseKind::score, ElementwiseKind::update}) {
         for (const std::int64_t bytes : scope.streams) {
             const bool needed = bytes == scope.streams[scope.streams.size() / 2];
             points.push_back({"elementwise", needed, [&setting, &scope, stream, bytes](auto& samples) {

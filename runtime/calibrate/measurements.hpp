@@ -28,11 +28,11 @@ struct SpmmPoint {
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 
 // "gemm.forward", "gemm.input_gradient" or "gemm.weight_gradient", at {n, inner, columns}.
-Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std::int64_t inner, std::int64_t columns);
+Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, std::int64_t inner, std::int64_t columns);
 
 // "stream.copy" etc., at {bytes as ir/work.hpp counts them}: matrices of as many rows as make about `bytes`.
 // Those of dropout change from run to run, within `cold_bytes` of them: the features were last touched an epoch ago.
-Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes, std::int64_t cold_bytes);
+Sample measure_stream(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t cold_bytes);
 
 // "loss", at {rows, columns}: of rows that all train.
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);

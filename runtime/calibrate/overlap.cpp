@@ -19,9 +19,9 @@ constexpr std::int64_t flops_per_look = 1'000'000;
 constexpr std::int64_t first_bytes = 1 << 20;
 constexpr std::int64_t pipeline = 8;  // pieces
 
-class Product {
+class OverlappedSpmm {
 public:
-    explicit Product(const kernels::Table& table)
+    explicit OverlappedSpmm(const kernels::Table& table)
         : table_(table), matrix_(rows, columns, degree), dense_(columns * width, 1.0F), result_(rows * width) {}
 
     std::int64_t nonzeros() const { return matrix_.nonzeros(); }
@@ -78,7 +78,7 @@ private:
 }  // namespace
 
 void measure_overlap(const Setting& setting, double ratio, std::int64_t largest, std::vector<Sample>& samples) {
-    Product product(setting.kernels);
+    OverlappedSpmm product(setting.kernels);
     const auto exchange = [&](Shift& shift) {
         return seconds_of_collective(setting, [&] {
             shift.start();

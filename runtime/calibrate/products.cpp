@@ -49,7 +49,8 @@ Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
     return {point.add ? "spmm.add" : "spmm", at, seconds_together(setting, product)};
 }
 
-Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std::int64_t inner, std::int64_t columns) {
+Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, std::int64_t inner,
+                    std::int64_t columns) {
     using kernels::Transpose;
     const Array<float> wide = ones(n * inner);
     const Array<float> narrow = ones(n * columns);
@@ -63,9 +64,10 @@ Sample measure_gemm(const Setting& setting, Product product, std::int64_t n, std
     };
     const std::vector<std::int64_t> at{n, inner, columns};
     switch (product) {
-        case Product::forward: return {"gemm.forward", at, times(Transpose::no, Transpose::no, x, w, g)};
-        case Product::input_gradient: return {"gemm.input_gradient", at, times(Transpose::no, Transpose::yes, g, w, x)};
-        case Product::weight_gradient: break;
+        case GemmKind::forward: return {"gemm.forward", at, times(Transpose::no, Transpose::no, x, w, g)};
+        case GemmKind::input_gradient:
+            return {"gemm.input_gradient", at, times(Transpose::no, Transpose::yes, g, w, x)};
+        case GemmKind::weight_gradient: break;
     }
     return {"gemm.weight_gradient", at, times(Transpose::yes, Transpose::no, x, g, w)};
 }

@@ -14,7 +14,7 @@ constexpr std::int64_t classes = 40;  // columns of what is scored
 constexpr float drop_probability = 0.5F;
 
 struct Kind {
-    Stream stream;
+    ElementwiseKind stream;
     const char* name;
     std::int64_t columns;
     double bytes_per_row;  // read and written, as ir/work.hpp counts them
@@ -24,18 +24,18 @@ constexpr double element = sizeof(float);
 constexpr double bit = 1.0 / 8;
 constexpr double vertex = sizeof(std::int32_t) + sizeof(std::uint8_t);  // label and subset
 constexpr Kind kinds[] = {
-    {Stream::copy, "stream.copy", hidden, hidden * 2 * element},
-    {Stream::activate, "stream.activate", hidden, hidden * 2 * element},
-    {Stream::activate_dropout, "stream.activate_dropout", hidden, hidden * 2 * element},
-    {Stream::dropout, "stream.dropout", hidden, hidden * 2 * element},
-    {Stream::positive_mask, "stream.positive_mask", hidden, hidden*(element + bit)},
-    {Stream::apply_mask, "stream.apply_mask", hidden, hidden*(2 * element + bit)},
-    {Stream::column_sum, "stream.column_sum", hidden, hidden* element},
-    {Stream::score, "stream.score", classes, classes* element + vertex},
-    {Stream::update, "stream.update", hidden, hidden * 7 * element},
+    {ElementwiseKind::copy, "stream.copy", hidden, hidden * 2 * element},
+    {ElementwiseKind::activate, "stream.activate", hidden, hidden * 2 * element},
+    {ElementwiseKind::activate_dropout, "stream.activate_dropout", hidden, hidden * 2 * element},
+    {ElementwiseKind::dropout, "stream.dropout", hidden, hidden * 2 * element},
+    {ElementwiseKind::positive_mask, "stream.positive_mask", hidden, hidden*(element + bit)},
+    {ElementwiseKind::apply_mask, "stream.apply_mask", hidden, hidden*(2 * element + bit)},
+    {ElementwiseKind::column_sum, "stream.column_sum", hidden, hidden* element},
+    {ElementwiseKind::score, "stream.score", classes, classes* element + vertex},
+    {ElementwiseKind::update, "stream.update", hidden, hidden * 7 * element},
 };
 
-const Kind& kind_of(Stream stream) {
+const Kind& kind_of(ElementwiseKind stream) {
     const auto* kind = std::ranges::find(kinds, stream, &Kind::stream);
     ensure(kind != std::end(kinds), "no such stream");
     return *kind;
@@ -61,21 +61,23 @@ Array<std::uint8_t> random_bits(std::int64_t count) {
 
 class Pass {
 public:
-    Pass(const kernels::Table& table, Stream stream, std::int64_t rows, std::int64_t columns, std::int64_t cold_floats)
+    Pass(const kernels::Table& table, ElementwiseKind stream, std::int64_t rows, std::int64_t columns,
+         std::int64_t cold_floats)
         : table_(table),
           stream_(stream),
           rows_(rows),
           columns_(columns),
-          slots_(stream == Stream::dropout ? std::max<std::int64_t>(1, cold_floats / (rows * columns)) : 1),
+          slots_(stream == ElementwiseKind::dropout ? std::max<std::int64_t>(1, cold_floats / (rows * columns)) : 1),
           a_(values(slots_ * rows * columns)),
           bits_(random_bits(rows * columns)),
           sums_(static_cast<std::size_t>(columns)),
           label_(static_cast<std::size_t>(rows)),
           subset_(static_cast<std::size_t>(rows), std::uint8_t{1}) {
-        if (stream == Stream::copy || stream == Stream::dropout || stream == Stream::update) {
+        if (stream == ElementwiseKind::copy || stream == ElementwiseKind::dropout ||
+            stream == ElementwiseKind::update) {
             b_ = values(slots_ * rows * columns);
         }
-        if (stream == Stream::update) {
+        if (stream == ElementwiseKind::update) {
             m1_ = Array<float>(rows * columns);
             m2_ = Array<float>(rows * columns);
         }
@@ -87,16 +89,16 @@ public:
         kernels::DropoutKey drop{};
         drop.probability = drop_probability;
         switch (stream_) {
-            case Stream::copy: return table_.copy(a, second());
-            case Stream::activate: return table_.activate(a, nullptr, true, keep, nullptr);
-            case Stream::activate_dropout: return table_.activate(a, nullptr, true, drop, nullptr);
-            case Stream::dropout: table_.dropout(a, second(), drop); return advance();
-            case Stream::positive_mask: return table_.positive_mask(a, bits_.data());
-            case Stream::apply_mask: return table_.apply_mask(a, bits_.data(), 1.0F);
-            case Stream::column_sum: return table_.column_sum(a, sums_.data());
-            case Stream::loss: break;  // by rows and columns, not by bytes
-            case Stream::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
-            case Stream::update: return update();
+            case ElementwiseKind::copy: return table_.copy(a, second());
+            case ElementwiseKind::activate: return table_.activate(a, nullptr, true, keep, nullptr);
+            case ElementwiseKind::activate_dropout: return table_.activate(a, nullptr, true, drop, nullptr);
+            case ElementwiseKind::dropout: table_.dropout(a, second(), drop); return advance();
+            case ElementwiseKind::positive_mask: return table_.positive_mask(a, bits_.data());
+            case ElementwiseKind::apply_mask: return table_.apply_mask(a, bits_.data(), 1.0F);
+            case ElementwiseKind::column_sum: return table_.column_sum(a, sums_.data());
+            case ElementwiseKind::loss: break;  // by rows and columns, not by bytes
+            case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
+            case ElementwiseKind::update: return update();
         }
         ensure(false, "no such stream");
     }
@@ -110,7 +112,7 @@ private:
     }
 
     const kernels::Table& table_;
-    Stream stream_;
+    ElementwiseKind stream_;
     std::int64_t rows_;
     std::int64_t columns_;
     std::int64_t slots_;
@@ -140,7 +142,7 @@ Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t colu
             })};
 }
 
-Sample measure_stream(const Setting& setting, Stream stream, std::int64_t bytes, std::int64_t cold_bytes) {
+Sample measure_stream(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t cold_bytes) {
     const Kind& kind = kind_of(stream);
     const auto rows =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(bytes) / kind.bytes_per_row));

@@ -19,7 +19,7 @@ struct StepContext {
 };
 
 void run_step(const SpmmStep& step, const StepContext& context);
-void run_step(const IndexStep& step, const StepContext& context);
+void run_step(const RowRequestStep& step, const StepContext& context);
 void run_step(const ReduceScatterStep& step, const StepContext& context);
 void run_step(const GemmStep& step, const StepContext& context);
 void run_step(const RedistributeStep& step, const StepContext& context);

@@ -30,8 +30,6 @@ void initialise(std::span<float> values, const Schedule& schedule, const Tensor&
 
 }  // namespace
 
-bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
-
 std::int64_t ModelState::bytes_of(const Schedule& schedule) {
     std::int64_t bytes = 0;
     for (const Tensor& tensor : schedule.tensors) {
@@ -62,8 +60,9 @@ std::span<float> ModelState::values(const Entry& entry) const {
             static_cast<std::size_t>(entry.tensor.rows * entry.tensor.columns)};
 }
 
-std::span<float> ModelState::values_at(TensorId id) const {
-    const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.id == id; });
+std::span<float> ModelState::values(const StateTensor& stored) const {
+    const auto entry =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.id == stored.tensor; });
     ensure(entry != entries_.end(), "the state has no such tensor");
     return values(*entry);
 }

@@ -14,8 +14,6 @@
 
 namespace gnnplan::exec {
 
-bool is_model_state(Role role);
-
 class ModelState {
 public:
     // Bytes the state of `schedule` takes: every tensor aligned as in a memory plan.
@@ -27,7 +25,7 @@ public:
 
     // What files keep of it, in the order of the schedule that it was made for, and its values.
     const std::vector<StateTensor>& tensors() const { return stored_; }
-    std::span<float> values(const StateTensor& stored) const { return values_at(stored.tensor); }
+    std::span<float> values(const StateTensor& stored) const;
     // Throws Error{data} when the state holds no tensor of this name and shape.
     std::span<float> values(const Tensor& tensor) const;
 
@@ -37,7 +35,6 @@ private:
         Tensor tensor;
         std::int64_t offset = 0;
     };
-    std::span<float> values_at(TensorId id) const;
     std::span<float> values(const Entry& entry) const;
 
     std::vector<Entry> entries_;

@@ -17,9 +17,9 @@ namespace {
 // Work between two looks at the network: long enough that looking costs little, well below the time of a piece.
 constexpr std::int64_t flops_per_look = 1'000'000;
 
-class Product {
+class DistributedSpmm {
 public:
-    Product(const SpmmStep& step, const StepContext& context)
+    DistributedSpmm(const SpmmStep& step, const StepContext& context)
         : step_(step),
           context_(context),
           part_(context.store.part(step.matrix)),
@@ -161,9 +161,9 @@ private:
 
 }  // namespace
 
-void run_step(const SpmmStep& step, const StepContext& context) { Product(step, context).run(); }
+void run_step(const SpmmStep& step, const StepContext& context) { DistributedSpmm(step, context).run(); }
 
-void run_step(const IndexStep& step, const StepContext& context) {
+void run_step(const RowRequestStep& step, const StepContext& context) {
     context.store.exchange_indices(step.matrix, context.world);
 }
 

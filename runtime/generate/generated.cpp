@@ -15,7 +15,7 @@ float element(std::uint64_t draw_bits, std::int64_t column) {
     return symmetric_unit(static_cast<std::uint32_t>(column % 2 == 0 ? draw_bits : draw_bits >> 32U));
 }
 
-void fill_row(std::uint64_t seed, Stream stream, std::int64_t row, Range columns, float* out) {
+void fill_row(std::uint64_t seed, RandomUse stream, std::int64_t row, Range columns, float* out) {
     for (std::int64_t j = columns.begin; j < columns.end;) {
         const std::uint64_t bits = draw(seed, stream, row, j / 2);
         *out++ = element(bits, j++);

@@ -7,7 +7,7 @@
 
 namespace gnnplan::data {
 
-enum Stream : std::uint32_t {
+enum RandomUse : std::uint32_t {
     feature_stream = 0x100,
     projection_stream,
     split_stream,
@@ -20,17 +20,17 @@ enum Stream : std::uint32_t {
     order_stream,
 };
 
-inline std::uint64_t draw(std::uint64_t seed, Stream stream, std::int64_t row, std::int64_t column) {
+inline std::uint64_t draw(std::uint64_t seed, RandomUse stream, std::int64_t row, std::int64_t column) {
     return kernels::random_bits(seed, stream, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column));
 }
 
 // Uniform in [0, 1), 53 bits.
-inline double draw_unit(std::uint64_t seed, Stream stream, std::int64_t row, std::int64_t column) {
+inline double draw_unit(std::uint64_t seed, RandomUse stream, std::int64_t row, std::int64_t column) {
     return static_cast<double>(draw(seed, stream, row, column) >> 11U) * 0x1p-53;
 }
 
 // Uniform in [0, bound), by multiplication (Lemire 2019, without the rejection: the bias is below bound / 2^64).
-inline std::int64_t draw_below(std::uint64_t seed, Stream stream, std::int64_t row, std::int64_t column,
+inline std::int64_t draw_below(std::uint64_t seed, RandomUse stream, std::int64_t row, std::int64_t column,
                                std::int64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::int64_t>((Wide{draw(seed, stream, row, column)} * static_cast<std::uint64_t>(bound)) >>

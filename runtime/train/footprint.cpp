@@ -6,17 +6,17 @@
 
 namespace gnnplan::train {
 
-std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const Circumstances& circumstances) {
-    const std::int64_t state = circumstances.state_lives ? exec::ModelState::bytes_of(schedule) : 0;
+std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const LoadState& loaded) {
+    const std::int64_t state = loaded.state_lives ? exec::ModelState::bytes_of(schedule) : 0;
     std::int64_t largest = 0;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         const MemoryPlan plan = plan_memory(schedule, graph, rank);
         const std::int64_t loading = plan.load_bytes + plan.order_bytes + state;
         const std::int64_t running = plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes) +
-                                     (circumstances.graph_stays ? plan.load_bytes : 0);
+                                     (loaded.graph_stays ? plan.load_bytes : 0);
         largest = std::max(largest, plan.adjacency_bytes + plan.request_bytes + std::max(loading, running));
     }
-    return largest + circumstances.cached_feature_bytes;
+    return largest + loaded.cached_feature_bytes;
 }
 
 }  // namespace gnnplan::train

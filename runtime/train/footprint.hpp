@@ -1,4 +1,4 @@
-// Peak memory of a candidate in the circumstances it is built in.
+// Peak memory of a candidate, by what else is in memory while it is built.
 #pragma once
 
 #include <gnnplan/ir/memory.hpp>
@@ -7,14 +7,14 @@
 
 namespace gnnplan::train {
 
-struct Circumstances {
+struct LoadState {
     bool state_lives = false;  // the model's state of an earlier candidate is there while the graph is loaded
     bool graph_stays = false;  // the graph is not freed: other candidates will be built from it
     std::int64_t cached_feature_bytes = 0;  // all features are kept in memory, for the same reason
 };
 
-// Bytes of the rank that needs most; `graph` answers in the schedule's numbering. In no special circumstances that is
+// Bytes of the rank that needs most; `graph` answers in the schedule's numbering. With nothing else in memory that is
 // peak_bytes_per_rank.
-std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const Circumstances& circumstances);
+std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const LoadState& loaded);
 
 }  // namespace gnnplan::train

@@ -60,8 +60,7 @@ private:
     Tuning prepare();
     void cache_features();
     void build(int index, bool last);
-    void make_executor(const Schedule& schedule, const Circumstances& circumstances,
-                       std::optional<exec::SparseBlocks> blocks);
+    void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
     void release_graph();
     void release_features();
     void note_choice(int index, const Autotuner& tuner) const;
@@ -142,11 +141,11 @@ void Trainer::build(int index, bool last) {
     epochs_since_build_ = 0;
 }
 
-void Trainer::make_executor(const Schedule& schedule, const Circumstances& circumstances,
+void Trainer::make_executor(const Schedule& schedule, const LoadState& loaded,
                             std::optional<exec::SparseBlocks> blocks) {
     comm::agree(comm_, [&] {
         const auto counts = counts_for(schedule, dataset_);
-        report_.predicted.peak_bytes_per_rank = footprint(schedule, *counts, circumstances);
+        report_.predicted.peak_bytes_per_rank = footprint(schedule, *counts, loaded);
         const auto expected = [&](Phase phase) {
             return measure::StepLog(expected_bytes(schedule, phase, *counts, comm_.rank()));
         };

@@ -12,9 +12,9 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-enum Stream : std::uint32_t { edges = 101, features = 102, labels = 103, subsets = 104 };
+enum ElementwiseKind : std::uint32_t { edges = 101, features = 102, labels = 103, subsets = 104 };
 
-float unit(std::uint64_t seed, Stream stream, std::int64_t row, std::int64_t column = 0) {
+float unit(std::uint64_t seed, ElementwiseKind stream, std::int64_t row, std::int64_t column = 0) {
     return kernels::random_unit(seed, stream, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column));
 }
 

@@ -82,7 +82,8 @@ TEST(Calibrate, AnotherNumberOfRanksIsSaid) {
 
     const std::string sweep = said("sweep --graph cora --space paper --vary hidden=8,16 --vary ranks=1,2,4,6");
     EXPECT_THAT(sweep, HasSubstr(fewer));
-    EXPECT_THAT(sweep, HasSubstr("note: 4, 6 " + more + "2, 3 nodes, the profile being of 2 a node: mpirun -n 6 "));
+    EXPECT_THAT(sweep, HasSubstr("note: 4, 6 " + more + "2, 3 nodes, because the profile was measured with 2 ranks"));
+    EXPECT_THAT(sweep, HasSubstr(": mpirun -n 6 gnnplan calibrate\n"));
     EXPECT_EQ(std::ranges::count(sweep, '\n'), 3) << sweep;  // stale, too
 
     const Folder folder;

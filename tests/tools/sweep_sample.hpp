@@ -11,8 +11,8 @@
 
 namespace gnnplan::testing {
 
-inline Ranked ranked(double seconds, std::int64_t peak, bool fits = true) {
-    Ranked r;
+inline RankedConfiguration ranked(double seconds, std::int64_t peak, bool fits = true) {
+    RankedConfiguration r;
     r.configuration.grid = {1, 4, 1};
     r.configuration.forward = parse_orders("SD");
     r.configuration.backward = parse_orders("SS");

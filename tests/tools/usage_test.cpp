@@ -249,7 +249,7 @@ TEST(Usage, OutputThatCannotBeWritten) {
     EXPECT_EQ(gnnplan("plan --graph cora -o /nonexistent/plan.json").code, 73);
     EXPECT_EQ(gnnplan("plan --graph cora -o /").code, 73);
     EXPECT_EQ(gnnplan("plan --graph cora -o ''").code, 73);
-    // Found out before the graph is read.
+    // SearchResult out before the graph is read.
     EXPECT_EQ(gnnplan("plan --graph /nonexistent/graph -o /nonexistent/plan.json").code, 73);
     for (const char* arguments : {"datasets list", "--help", "plan --help", "--version"}) {
         EXPECT_EQ(gnnplan(std::string(arguments) + " > /dev/full").code, 74) << arguments;

@@ -47,11 +47,11 @@ double elements_moved(const Configuration& configuration, const io::EnumeratedCo
 }
 
 // Lists configurations with their units, the fastest first: all of them, or the fastest and the front where they are
-// too many. Switches change no units, and overlap moves nothing more or less.
+// too many. ExchangeOptions change no units, and overlap moves nothing more or less.
 class Listing {
 public:
-    Listing(const search::Space& space, search::Views& views, io::EnumerationDocument& document)
-        : space_(space), views_(views), document_(document) {}
+    Listing(const search::Space& space, search::NumberedGraphs& graphs, io::EnumerationDocument& document)
+        : space_(space), graphs_(graphs), document_(document) {}
 
     void add(const search::Members& all) {
         std::map<std::uint32_t, Units> units_of;  // by choices
@@ -97,7 +97,7 @@ private:
     std::int64_t bytes_of(Configuration configuration) {
         configuration.overlap = false;
         const Schedule schedule = lowered(configuration);
-        return bytes_.of_epoch(schedule, views_.numbered(schedule.numbering));
+        return bytes_.of_epoch(schedule, graphs_.numbered(schedule.numbering));
     }
 
     // Of the front, which has many members of the same units, the fastest of each scheme and grid is enough.
@@ -113,7 +113,7 @@ private:
     }
 
     const search::Space& space_;
-    search::Views& views_;
+    search::NumberedGraphs& graphs_;
     io::EnumerationDocument& document_;
     std::set<std::string> known_;
     std::set<std::tuple<Sharing, std::string, double, double>> kinds_;
@@ -147,11 +147,11 @@ io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
         asked.overlap = false;
     }
     const search::Space space = search::make_space(loaded.problem, weighing_machine(document, 1), asked);
-    search::Views views(*space.graph);
+    search::NumberedGraphs views(*space.graph);
     const std::vector<Distribution> grids = grids_to_list(space, document);
-    Listing listing(space, views, document);
+    Listing listing(space, graphs, document);
     const auto rank = [&](double weight) {
-        return search::rank_members(space, grids, weighing_machine(document, weight), views);
+        return search::rank_members(space, grids, weighing_machine(document, weight), graphs);
     };
     if (deep) {
         document.truncated = true;

@@ -13,7 +13,7 @@
 
 namespace gnnplan::tools {
 
-// Of the prepared matrix's rows, without the self loop that every vertex was given.
+// How many entries the rows of the prepared matrix have, without the self loop that every vertex was given.
 struct Degrees {
     std::int64_t min = std::numeric_limits<std::int64_t>::max();
     std::int64_t max = 0;

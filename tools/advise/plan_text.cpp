@@ -47,15 +47,15 @@ std::string infeasible_text(const Infeasible& infeasible) {
 }
 
 std::int64_t ties(const Selection& selection) {
-    const std::vector<Ranked>& ranked = selection.ranked;
-    return std::count_if(ranked.begin(), ranked.end(), [&](const Ranked& r) {
+    const std::vector<RankedConfiguration>& ranked = selection.ranked;
+    return std::count_if(ranked.begin(), ranked.end(), [&](const RankedConfiguration& r) {
         return r.fits &&
                cost::tie(r.predicted.epoch_seconds, ranked.front().predicted.epoch_seconds, selection.plan.machine);
     });
 }
 
 std::optional<double> separation(const Selection& selection) {
-    const std::vector<Ranked>& ranked = selection.ranked;
+    const std::vector<RankedConfiguration>& ranked = selection.ranked;
     if (ranked.size() < 2 || !ranked[1].fits) return std::nullopt;
     return ranked[1].predicted.epoch_seconds / ranked[0].predicted.epoch_seconds - 1;
 }

@@ -68,7 +68,7 @@ std::string collective(const Schedule& schedule, const Step& step) {
     return std::string(kind_of(step.operation));
 }
 
-// The layers' outputs H1, H2, .. by where they are born.
+// The layers' outputs H1, H2, .. by where they are produced.
 std::map<std::string, std::string> outputs_by_place(const Schedule& schedule) {
     constexpr std::size_t named = 4;
     std::map<std::string, std::vector<std::string>> names;

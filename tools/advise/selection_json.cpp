@@ -6,7 +6,7 @@
 
 namespace gnnplan::tools {
 
-io::Document encode(const Ranked& ranked) {
+io::Document encode(const RankedConfiguration& ranked) {
     const Prediction& predicted = ranked.predicted;
     return io::Document::object({{"configuration", io::encode(ranked.configuration)},
                                  {"epoch_seconds", predicted.epoch_seconds},
@@ -20,15 +20,15 @@ io::Document encode(const Ranked& ranked) {
                                  {"fits", ranked.fits}});
 }
 
-io::Document encode(const std::vector<Ranked>& ranked) {
+io::Document encode(const std::vector<RankedConfiguration>& ranked) {
     io::Document array = io::Document::array();
-    for (const Ranked& r : ranked) array.push(encode(r));
+    for (const RankedConfiguration& r : ranked) array.push(encode(r));
     return array;
 }
 
-io::Document encode(const std::vector<Rejected>& rejected) {
+io::Document encode(const std::vector<Rejection>& rejected) {
     io::Document array = io::Document::array();
-    for (const Rejected& r : rejected) {
+    for (const Rejection& r : rejected) {
         array.push(io::Document::object({{"what", r.what}, {"why", r.why}, {"count", r.count}}));
     }
     return array;

@@ -10,9 +10,9 @@
 
 namespace gnnplan::tools {
 
-io::Document encode(const Ranked& ranked);
-io::Document encode(const std::vector<Ranked>& ranked);
-io::Document encode(const std::vector<Rejected>& rejected);
+io::Document encode(const RankedConfiguration& ranked);
+io::Document encode(const std::vector<RankedConfiguration>& ranked);
+io::Document encode(const std::vector<Rejection>& rejected);
 
 // gnnplan.infeasible/1
 io::Document encode(const Infeasible& infeasible, const std::string& message);

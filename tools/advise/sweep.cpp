@@ -91,17 +91,17 @@ std::vector<std::vector<std::size_t>> combinations(const std::vector<Variation>&
     return all;
 }
 
-std::vector<Ranked> time_memory_front(const std::vector<Ranked>& ranked) {
-    std::vector<Ranked> front;
-    for (const Ranked& r : ranked) {
+std::vector<RankedConfiguration> time_memory_front(const std::vector<RankedConfiguration>& ranked) {
+    std::vector<RankedConfiguration> front;
+    for (const RankedConfiguration& r : ranked) {
         if (r.fits) front.push_back(r);
     }
-    std::stable_sort(front.begin(), front.end(), [](const Ranked& a, const Ranked& b) {
+    std::stable_sort(front.begin(), front.end(), [](const RankedConfiguration& a, const RankedConfiguration& b) {
         return std::pair(a.predicted.peak_bytes_per_rank, a.predicted.epoch_seconds) <
                std::pair(b.predicted.peak_bytes_per_rank, b.predicted.epoch_seconds);
     });
     double fastest = std::numeric_limits<double>::infinity();
-    std::erase_if(front, [&](const Ranked& r) {
+    std::erase_if(front, [&](const RankedConfiguration& r) {
         if (r.predicted.epoch_seconds >= fastest) return true;
         fastest = r.predicted.epoch_seconds;
         return false;

@@ -24,10 +24,10 @@ struct Variation {
 };
 
 struct SweepPoint {
-    std::vector<std::size_t> at;     // the setting of each variation
-    std::optional<Ranked> best;      // none: see `code` and `why`
-    std::vector<Ranked> pareto;      // time against memory, by increasing memory
-    std::vector<Rejected> rejected;  // what the search set aside
+    std::vector<std::size_t> at;              // the setting of each variation
+    std::optional<RankedConfiguration> best;  // none: see `code` and `why`
+    std::vector<RankedConfiguration> pareto;  // time against memory, by increasing memory
+    std::vector<Rejection> rejected;          // what the search set aside
     ErrorCode code = ErrorCode::internal;
     std::string why;
     std::optional<int> smallest_ranks;  // where nothing fits: the fewest ranks on which something would
@@ -47,7 +47,7 @@ struct Sweep {
 std::vector<std::vector<std::size_t>> combinations(const std::vector<Variation>& variations);
 
 // What is fast in little memory: by increasing memory and falling time, of what fits.
-std::vector<Ranked> time_memory_front(const std::vector<Ranked>& ranked);
+std::vector<RankedConfiguration> time_memory_front(const std::vector<RankedConfiguration>& ranked);
 
 // The variation to draw and compare along, which has more than one value: `ranks`, else the first of numbers, else the
 // first; none when nothing varies. A problem's numbers go before those of how it is computed (is_alternative).

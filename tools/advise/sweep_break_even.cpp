@@ -84,7 +84,7 @@ private:
         set_bandwidth(varied.machine, slowest_link(varied.machine, varied.shape.ranks), bytes_per_second);
         Answer found{"nothing", false};
         if (const SelectResult result = answer(varied)) {
-            const Ranked& best = result.selection->ranked.front();
+            const RankedConfiguration& best = result.selection->ranked.front();
             found.choice = configuration_text(best.configuration);
             if (present_) {
                 const double present = cost::predict(*present_, *graph_, varied.machine, 0).epoch_seconds;

@@ -28,9 +28,8 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
     app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd; default: the plan's, adam")
         ->check(CLI::IsMember({"adam", "sgd"}))
         ->type_name("NAME");
-    add_number(
-        app, "--momentum", question.momentum, [](double x) { return x >= 0 && static_cast<float>(x) < 1; },
-        probabilities, "Momentum of SGD; default: the plan's, 0");
+    add_number(app, "--momentum", question.momentum, probability, probabilities,
+               "Momentum of SGD; default: the plan's, 0");
 }
 
 namespace {

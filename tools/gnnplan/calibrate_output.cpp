@@ -59,8 +59,8 @@ std::string gemm_table(const std::vector<GemmRate>& rates, bool color) {
     std::vector<Column> columns{{"product"}, {"inner", Align::right}};
     for (const std::int64_t side : sides) columns.push_back({"to " + std::to_string(side), Align::right});
     Table table(columns);
-    constexpr std::array<std::pair<Product, const char*>, 3> products{
-        {{Product::forward, "X W"}, {Product::input_gradient, "G W^T"}, {Product::weight_gradient, "X^T G"}}};
+    constexpr std::array<std::pair<GemmKind, const char*>, 3> products{
+        {{GemmKind::forward, "X W"}, {GemmKind::input_gradient, "G W^T"}, {GemmKind::weight_gradient, "X^T G"}}};
     for (const auto& [product, name] : products) {
         for (const std::int64_t inner : sides) {
             std::vector<std::string> cells{name, std::to_string(inner)};

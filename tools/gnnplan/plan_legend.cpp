@@ -64,7 +64,7 @@ std::string choices_cell(const Configuration& configuration) {
     return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string plan_legend(const std::vector<const Ranked*>& rows, const std::vector<Objective>& objectives,
+std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, const std::vector<Objective>& objectives,
                         std::size_t costed) {
     std::vector<std::string> names;
     names.reserve(objectives.size());
@@ -74,8 +74,8 @@ std::string plan_legend(const std::vector<const Ranked*>& rows, const std::vecto
         "the Pareto front of {}, among the {} compared",
         fmt::join(names, " and "), format_count(static_cast<std::int64_t>(costed)));
     for (const Word& word : words) {
-        const bool used =
-            std::any_of(rows.begin(), rows.end(), [&](const Ranked* row) { return word.is_in(row->configuration); });
+        const bool used = std::any_of(rows.begin(), rows.end(),
+                                      [&](const RankedConfiguration* row) { return word.is_in(row->configuration); });
         if (used) text += std::string(". ") + word.meaning;
     }
     return labelled("legend", text + ".");

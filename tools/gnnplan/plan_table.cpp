@@ -40,11 +40,11 @@ std::string trust_line(const Machine& machine) {
 }
 
 // Classes that are set aside for one reason share a row.
-std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
-    std::vector<Rejected> classes;
-    for (const Rejected& r : rejected) {
+std::string rejected_table(const std::vector<Rejection>& rejected, bool color) {
+    std::vector<Rejection> classes;
+    for (const Rejection& r : rejected) {
         const auto same =
-            std::find_if(classes.begin(), classes.end(), [&](const Rejected& c) { return c.why == r.why; });
+            std::find_if(classes.begin(), classes.end(), [&](const Rejection& c) { return c.why == r.why; });
         if (same == classes.end()) {
             classes.push_back(r);
         } else {
@@ -54,7 +54,7 @@ std::string rejected_table(const std::vector<Rejected>& rejected, bool color) {
     }
     if (classes.empty()) return "";
     Table table({{"not compared"}, {"count", Align::right}, {"why"}});
-    for (const Rejected& r : classes) table.add({r.what, r.count > 0 ? format_count(r.count) : "-", r.why});
+    for (const Rejection& r : classes) table.add({r.what, r.count > 0 ? format_count(r.count) : "-", r.why});
     return "\n" + table.text(color, line_width) + "\n";
 }
 
@@ -65,7 +65,7 @@ std::string reserved_limit(std::int64_t allowed) {
 }
 
 // Indices of the ranking: the fastest of each scheme that fits.
-std::vector<std::size_t> best_of_schemes(const std::vector<Ranked>& ranked) {
+std::vector<std::size_t> best_of_schemes(const std::vector<RankedConfiguration>& ranked) {
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < ranked.size(); ++i) {
         const auto same = [&](std::size_t other) {
@@ -77,7 +77,7 @@ std::vector<std::size_t> best_of_schemes(const std::vector<Ranked>& ranked) {
 }
 
 // The rest of the `top` fastest.
-std::vector<std::size_t> next_fastest(const std::vector<Ranked>& ranked, std::int64_t top,
+std::vector<std::size_t> next_fastest(const std::vector<RankedConfiguration>& ranked, std::int64_t top,
                                       const std::vector<std::size_t>& shown) {
     std::vector<std::size_t> rest;
     for (std::size_t i = 0; i < std::min(ranked.size(), static_cast<std::size_t>(top)) && ranked[i].fits; ++i) {
@@ -113,7 +113,7 @@ public:
     }
 
     void add(Table& table, std::size_t i) const {
-        const Ranked& r = selection_.ranked[i];
+        const RankedConfiguration& r = selection_.ranked[i];
         table.add(cells((i == 0 ? "*" : " ") + std::string(r.pareto ? "+" : " "), std::to_string(i + 1),
                         r.configuration, r.predicted, choices_cell(r.configuration)),
                   i == 0);
@@ -152,12 +152,12 @@ private:
 }  // namespace
 
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection) {
-    const auto fitting =
-        std::count_if(selection.ranked.begin(), selection.ranked.end(), [](const Ranked& r) { return r.fits; });
+    const auto fitting = std::count_if(selection.ranked.begin(), selection.ranked.end(),
+                                       [](const RankedConfiguration& r) { return r.fits; });
     std::int64_t over = 0, slower = 0;
-    for (const Rejected& rejected : selection.rejected) {
-        if (rejected.reason == Rejected::Reason::over_memory) over += rejected.count;
-        if (rejected.reason == Rejected::Reason::slower) slower += rejected.count;
+    for (const Rejection& rejected : selection.rejected) {
+        if (rejected.reason == Rejection::Reason::over_memory) over += rejected.count;
+        if (rejected.reason == Rejection::Reason::slower) slower += rejected.count;
     }
     std::string search =
         fmt::format("{} configurations: {} compared", format_count(fitting + over + slower), format_count(fitting));
@@ -187,11 +187,11 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
     }
     if (!next.empty()) table.add_title("the next fastest of any scheme (--top N lists more)");
     for (const std::size_t i : next) rows.add(table, i);
-    std::vector<const Ranked*> legend;
+    std::vector<const RankedConfiguration*> legend;
     legend.reserve(shown.size());
     for (const std::size_t i : shown) legend.push_back(&selection.ranked[i]);
-    const auto compared =
-        std::count_if(selection.ranked.begin(), selection.ranked.end(), [](const Ranked& r) { return r.fits; });
+    const auto compared = std::count_if(selection.ranked.begin(), selection.ranked.end(),
+                                        [](const RankedConfiguration& r) { return r.fits; });
     return table.text(color, line_width) + plan_legend(legend, objectives, static_cast<std::size_t>(compared)) +
            rejected_table(selection.rejected, color) + separation_line(selection) + trust_line(selection.plan.machine);
 }

@@ -92,7 +92,7 @@ public:
     SweepDrawing(const Sweep& sweep, const std::optional<std::size_t>& main) : sweep_(sweep), main_(main) {
         double seconds = 0, bytes = 0;
         for (const SweepPoint& point : sweep.points) {
-            for (const Ranked& r : point.pareto) {
+            for (const RankedConfiguration& r : point.pareto) {
                 seconds = std::max(seconds, r.predicted.epoch_seconds);
                 bytes = std::max(bytes, static_cast<double>(r.predicted.peak_bytes_per_rank));
             }
@@ -162,7 +162,7 @@ public:
 private:
     bool along_ranks() const { return sweep_.variations[*main_].name == "ranks"; }
 
-    std::string label(const Ranked& ranked) const {
+    std::string label(const RankedConfiguration& ranked) const {
         return fmt::format("{}: {}, {} per rank", configuration_text(ranked.configuration),
                            format_seconds(ranked.predicted.epoch_seconds, sweep_.machine),
                            format_memory(ranked.predicted.peak_bytes_per_rank));
@@ -273,7 +273,7 @@ private:
 
     PlotSeries front(const SweepPoint& point, const std::string& name, bool chosen) const {
         PlotSeries series{name, {}, PlotLine::steps};
-        for (const Ranked& r : point.pareto) {
+        for (const RankedConfiguration& r : point.pareto) {
             series.points.push_back({static_cast<double>(r.predicted.peak_bytes_per_rank) / units_.memory.size,
                                      r.predicted.epoch_seconds / units_.time.size, label(r)});
         }

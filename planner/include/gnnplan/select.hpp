@@ -53,7 +53,7 @@ struct SelectOptions {
 };
 
 // One configuration of the search, ranked.
-struct Ranked {
+struct RankedConfiguration {
     Configuration configuration;
     Units units;     // as the paper counts
     Units executed;  // of the schedule's steps; masks moved as bits count f / 32
@@ -63,7 +63,7 @@ struct Ranked {
 };
 
 // A class of configurations that the search set aside, and why.
-struct Rejected {
+struct Rejection {
     enum class Reason : std::uint8_t { over_memory, slower, dominated, not_applicable };
 
     std::string what;  // e.g. "2d"
@@ -74,9 +74,9 @@ struct Rejected {
 
 struct Selection {
     Plan plan;
-    std::vector<Ranked> ranked;        // those that fit by time, then those that do not
-    std::vector<Rejected> rejected;    // what is not in `ranked`, or does not fit
-    std::int64_t memory_per_rank = 0;  // bytes allowed
+    std::vector<RankedConfiguration> ranked;  // those that fit by time, then those that do not
+    std::vector<Rejection> rejected;          // what is not in `ranked`, or does not fit
+    std::int64_t memory_per_rank = 0;         // bytes allowed
 };
 
 // When nothing fits.

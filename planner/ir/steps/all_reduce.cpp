@@ -41,7 +41,7 @@ Staging AllReduceStep::staging(const Schedule& /*schedule*/, const GraphStats& /
 }
 
 RankWork AllReduceStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    return streamed(schedule, *this, rank, Stream::copy);
+    return streamed(schedule, *this, rank, ElementwiseKind::copy);
 }
 
 }  // namespace gnnplan

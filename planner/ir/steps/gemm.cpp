@@ -20,7 +20,7 @@ RankWork GemmStep::work(const Schedule& schedule, const GraphStats& /*graph*/, i
     const std::int64_t in_columns = tensor_of(schedule, in).columns;
     RankWork work;
     work.dense_flops = 2.0 * static_cast<double>(result.count()) * static_cast<double>(in_columns);
-    work.product = transposed ? Product::input_gradient : Product::forward;
+    work.product = transposed ? GemmKind::input_gradient : GemmKind::forward;
     work.inner = transposed ? result.columns.size() : in_columns;
     work.columns = transposed ? in_columns : result.columns.size();
     return work;

@@ -34,7 +34,7 @@ Staging LossStep::staging(const Schedule& schedule, const GraphStats& /*graph*/,
 RankWork LossStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
     const Block own = block_of(schedule, logits, rank);
     const auto training = static_cast<double>(graph.training_vertices());
-    RankWork work = streamed(schedule, *this, rank, Stream::loss, staging(schedule, graph, rank));
+    RankWork work = streamed(schedule, *this, rank, ElementwiseKind::loss, staging(schedule, graph, rank));
     work.columns = own.columns.size();
     work.loss_rows = static_cast<double>(own.rows.size());
     work.training_rows = schedule.numbering.loss_layers > 0

@@ -51,13 +51,13 @@ void MapStep::check(const StepCheck& step) const {
 }
 
 RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    Stream stream = Stream::copy;
+    ElementwiseKind stream = ElementwiseKind::copy;
     switch (op) {
-        case MapOp::activate: stream = dropout ? Stream::activate_dropout : Stream::activate; break;
-        case MapOp::dropout: stream = Stream::dropout; break;
-        case MapOp::positive_mask: stream = Stream::positive_mask; break;
-        case MapOp::apply_mask: stream = Stream::apply_mask; break;
-        case MapOp::column_sum: stream = Stream::column_sum; break;
+        case MapOp::activate: stream = dropout ? ElementwiseKind::activate_dropout : ElementwiseKind::activate; break;
+        case MapOp::dropout: stream = ElementwiseKind::dropout; break;
+        case MapOp::positive_mask: stream = ElementwiseKind::positive_mask; break;
+        case MapOp::apply_mask: stream = ElementwiseKind::apply_mask; break;
+        case MapOp::column_sum: stream = ElementwiseKind::column_sum; break;
     }
     return streamed(schedule, *this, rank, stream);
 }

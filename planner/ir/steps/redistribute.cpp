@@ -47,7 +47,7 @@ Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*
 }
 
 RankWork RedistributeStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    return streamed(schedule, *this, rank, Stream::copy, staging(schedule, graph, rank));
+    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank));
 }
 
 Collective RedistributeStep::collective(const Schedule& schedule, int rank) const {

@@ -50,7 +50,7 @@ Staging ReduceScatterStep::staging(const Schedule& schedule, const GraphStats& /
 }
 
 RankWork ReduceScatterStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    return streamed(schedule, *this, rank, Stream::copy, staging(schedule, graph, rank));
+    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank));
 }
 
 }  // namespace gnnplan

@@ -8,7 +8,7 @@ void ScoreStep::check(const StepCheck& step) const {
 }
 
 RankWork ScoreStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    return streamed(schedule, *this, rank, Stream::score);
+    return streamed(schedule, *this, rank, ElementwiseKind::score);
 }
 
 }  // namespace gnnplan

@@ -61,12 +61,12 @@ RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int r
     return work;
 }
 
-ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
+SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     const Range rows = block_of(schedule, step.out, rank).rows;
     const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
     const std::int64_t columns = kinds[0].columns + kinds[1].columns;
-    ProductReuse reuse;
+    SpmmReuse reuse;
     reuse.rows = static_cast<double>(rows.size());
     if (columns == 0 || rows.empty()) return reuse;
     reuse.packed = packed_panel(schedule, step, rank);

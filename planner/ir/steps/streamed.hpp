@@ -8,7 +8,7 @@
 namespace gnnplan {
 
 // Reads every operand and writes every result, each byte once; each staged byte is written and read.
-inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, Stream stream,
+inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, ElementwiseKind stream,
                          const Staging& staging = {}) {
     RankWork work;
     work.stream = stream;

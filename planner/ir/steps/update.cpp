@@ -17,7 +17,7 @@ void UpdateStep::check(const StepCheck& step) const {
 }
 
 RankWork UpdateStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    return streamed(schedule, *this, rank, Stream::update);
+    return streamed(schedule, *this, rank, ElementwiseKind::update);
 }
 
 }  // namespace gnnplan

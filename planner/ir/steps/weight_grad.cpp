@@ -17,7 +17,7 @@ void WeightGradStep::check(const StepCheck& step) const {
 RankWork WeightGradStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     const Block own = block_of(schedule, left, rank);
     RankWork work;
-    work.product = Product::weight_gradient;
+    work.product = GemmKind::weight_gradient;
     work.inner = own.columns.size();
     work.columns = block_of(schedule, right, rank).columns.size();
     work.dense_flops = 2.0 * static_cast<double>(own.count()) * static_cast<double>(work.columns);

@@ -137,8 +137,8 @@ TEST(Fit, GemmAndStreamsAreTables) {
     samples.push_back({"stream.activate", {1 << 24}, {2e-3}});
     samples.push_back({"stream.activate", {1 << 20}, {1e-5}});
     const Machine machine = fit_machine(base(), samples);
-    EXPECT_NEAR(gemm_flops_per_second(machine, Product::weight_gradient, 64, 256), (10 + 6 + 16) * giga, 1);
-    EXPECT_NEAR(stream_bytes_per_second(machine, Stream::update, 1 << 20), (1 << 20) / 1e-4, 1);
+    EXPECT_NEAR(gemm_flops_per_second(machine, GemmKind::weight_gradient, 64, 256), (10 + 6 + 16) * giga, 1);
+    EXPECT_NEAR(elementwise_bytes_per_second(machine, ElementwiseKind::update, 1 << 20), (1 << 20) / 1e-4, 1);
     EXPECT_NEAR(machine.memory_bytes_per_second, (1 << 24) / 2e-3, 1);
     EXPECT_NO_THROW(validate(machine));
 }

@@ -45,14 +45,14 @@ TEST(CalibratedStep, MessagesCostWhatTheirSizeCosts) {
 TEST(CalibratedStep, ARedistributionCopiesWhatStays) {
     const UniformStats graph(8, 8, true);
     Machine m = machine();
-    m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}};
+    m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1, 1e9}}};
     EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 1e-6 + 24 / 1e9 + (2 * 8 + 2 * 24) / 1e9, 1e-15);
 }
 
 TEST(CalibratedStep, RedistributionHasItsOwnLinkWithinANode) {
     const UniformStats graph(8, 8, true);
     Machine m = machine();
-    m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}, .redistribution = Link{2e-6, 1e9}};
+    m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1, 1e9}}, .redistribution = Link{2e-6, 1e9}};
     EXPECT_NEAR(seconds(redistribution(), m, graph), 4 * 2e-6 + 32 / 1e9, 1e-15) << "no packing, and itself a peer";
     m.inter_node = {5e-6, 1e9};
     m.ranks_per_node = 2;
@@ -96,7 +96,7 @@ TEST(CalibratedStep, TheLossCostsRowsThatTrain) {
     const UniformStats graph(400, 1600, true, 0.25);
     Machine m = machine();
     m.intra_node = {0, 1e18};
-    m.calibration = Calibration{.streams = {{Stream::copy, 1, 1e9}}, .loss = LossCost{1e-6, 1e-8}};
+    m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1, 1e9}}, .loss = LossCost{1e-6, 1e-8}};
     const auto cleared = [](double rows, double columns) { return 4 * rows * columns / 1e9; };
     EXPECT_NEAR(seconds(loss(layout_r(), 0), m, graph), 25 * 1.04e-6 + cleared(75, 4), 1e-12);
     EXPECT_NEAR(seconds(loss(layout_r(), 2), m, graph), 100 * 1.04e-6, 1e-12) << "the first rank has them all";
@@ -186,9 +186,9 @@ TEST(CalibratedStep, OverlapSlowsProductsDown) {
 TEST(CalibratedStep, DenseWorkAtTheRateOfItsShape) {
     const UniformStats graph(400, 400, true);
     Machine m = machine();
-    m.calibration = Calibration{.gemm = {{Product::forward, 16, 4, 1e9},
-                                         {Product::input_gradient, 4, 16, 2e9},
-                                         {Product::weight_gradient, 16, 4, 4e9}}};
+    m.calibration = Calibration{.gemm = {{GemmKind::forward, 16, 4, 1e9},
+                                         {GemmKind::input_gradient, 4, 16, 2e9},
+                                         {GemmKind::weight_gradient, 16, 4, 4e9}}};
     const auto run = [&](Operation operation) {
         const Schedule s{{4, 1, 1},
                          {},
@@ -210,8 +210,9 @@ TEST(CalibratedStep, ElementwiseWorkAtTheRateOfItsKind) {
     const UniformStats graph(400, 400, true);
     Machine m = machine();
     m.calibration = Calibration{};
-    const std::vector<Stream> kinds = {Stream::activate,      Stream::activate_dropout, Stream::dropout,
-                                       Stream::positive_mask, Stream::apply_mask,       Stream::column_sum};
+    const std::vector<ElementwiseKind> kinds = {ElementwiseKind::activate,   ElementwiseKind::activate_dropout,
+                                                ElementwiseKind::dropout,    ElementwiseKind::positive_mask,
+                                                ElementwiseKind::apply_mask, ElementwiseKind::column_sum};
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         m.calibration->streams.push_back({kinds[i], 1 << 20, 1e9 * static_cast<double>(i + 1)});
     }
@@ -238,7 +239,8 @@ TEST(CalibratedStep, ElementwiseWorkAtTheRateOfItsKind) {
 TEST(CalibratedStep, TimeDoesNotFallAsBytesGrow) {
     Machine m = machine();
     m.intra_node.segments = {{0, 1e-5, 1e9}, {4'096, 0, 1e9}, {65'536, 2e-6, 8e9}};
-    m.calibration = Calibration{.streams = {{Stream::copy, 1 << 12, 1e10}, {Stream::copy, 1 << 24, 5e9}}};
+    m.calibration =
+        Calibration{.streams = {{ElementwiseKind::copy, 1 << 12, 1e10}, {ElementwiseKind::copy, 1 << 24, 5e9}}};
     double before = 0;
     for (std::int64_t columns = 4; columns < 20'000; columns += columns / 4) {
         Schedule s = redistribution();

@@ -30,18 +30,19 @@ TEST(Compute, AtSingleRates) {
 
 TEST(Compute, AtCalibratedRates) {
     Machine m = machine();
-    m.calibration = Calibration{.gemm = {{Product::weight_gradient, 64, 32, 5e10}},
-                                .streams = {{Stream::copy, 1 << 20, 2e10}, {Stream::update, 1 << 20, 4e9}}};
+    m.calibration =
+        Calibration{.gemm = {{GemmKind::weight_gradient, 64, 32, 5e10}},
+                    .streams = {{ElementwiseKind::copy, 1 << 20, 2e10}, {ElementwiseKind::update, 1 << 20, 4e9}}};
     RankWork work;
     work.dense_flops = 1e11;
-    work.product = Product::weight_gradient;
+    work.product = GemmKind::weight_gradient;
     work.inner = 64;
     work.columns = 32;
-    work.stream = Stream::update;
+    work.stream = ElementwiseKind::update;
     work.streamed_bytes = 8'000'000'000;
     work.staged_bytes = 20'000'000'000;
     EXPECT_DOUBLE_EQ(compute_seconds(work, m), 2.0 + 2.0 + 1.0);
-    work.product = Product::forward;
+    work.product = GemmKind::forward;
     EXPECT_DOUBLE_EQ(compute_seconds(work, m), 1.0 + 2.0 + 1.0) << "forward products were not measured";
 }
 
@@ -64,7 +65,7 @@ Machine cache() {
 
 TEST(SparseSeconds, ByDistanceAndRow) {
     // The two sides of the cache's size, in rows of 64 bytes: 2^14.
-    ProductReuse reuse;
+    SpmmReuse reuse;
     reuse.histogram.first_uses = 1e-9;  // next to none
     reuse.histogram.most_distinct = 1 << 20;
     reuse.histogram.spread(1000, 1 << 10, 1 << 11);
@@ -84,7 +85,7 @@ TEST(SparseSeconds, ByDistanceAndRow) {
 // 2^10 .. 2^11 rows of 64 bytes would be in cache. Each nonzero passes 8 bytes: 2^17 of them are 1 MiB.
 TEST(SparseSeconds, WhatPassesBetweenTwoUsesTakesCacheToo) {
     const auto with = [](double nonzeros) {
-        ProductReuse reuse;
+        SpmmReuse reuse;
         reuse.histogram.first_uses = 1e-9;
         reuse.histogram.most_distinct = 1 << 20;
         reuse.histogram.spread(1000, 1 << 10, 1 << 11, nonzeros);
@@ -96,7 +97,7 @@ TEST(SparseSeconds, WhatPassesBetweenTwoUsesTakesCacheToo) {
 }
 
 TEST(SparseSeconds, FirstUsesComeFromAllOfTheirPiece) {
-    ProductReuse reuse;
+    SpmmReuse reuse;
     reuse.histogram.first_uses = reuse.histogram.most_distinct = 1 << 18;
     EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), (1 << 18) * 9e-9, 1e-9) << "16 MiB";
     reuse.pieces = 64;
@@ -105,7 +106,7 @@ TEST(SparseSeconds, FirstUsesComeFromAllOfTheirPiece) {
 
 TEST(SparseSeconds, OfNothing) {
     EXPECT_EQ(sparse_seconds({}, 16, cache()), 0);
-    ProductReuse empty_rows;
+    SpmmReuse empty_rows;
     empty_rows.rows = 3;
     EXPECT_EQ(sparse_seconds(empty_rows, 16, cache()), 3 * 1e-7) << "they are written";
 }
@@ -120,7 +121,7 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
             const std::int64_t columns = cost.working_set_bytes / (4 * width);
             for (const std::int64_t degree : {4, 32}) {
                 const std::int64_t nonzeros = degree * columns;
-                ProductReuse reuse;
+                SpmmReuse reuse;
                 reuse.histogram = UniformStats(columns, nonzeros, true).reuse(true, {0, columns}, {0, columns}, 0);
                 reuse.rows = static_cast<double>(columns);
                 const double measured = static_cast<double>(nonzeros) * cost.seconds_per_nonzero +
@@ -130,7 +131,7 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
             }
         }
     }
-    ProductReuse odd;
+    SpmmReuse odd;
     odd.histogram = UniformStats(100'003, 3'200'000, true).reuse(true, {0, 100'003}, {0, 100'003}, 0);
     odd.histogram.row_visits = 0;
     const double hits = (1 << 20) / (64.0 * 100'003);

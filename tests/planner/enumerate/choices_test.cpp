@@ -31,9 +31,9 @@ TEST(LayerChoices, LeanOnesAreSomeOfThem) {
     for (const int layer : {1, 2, 3}) {
         for (const bool split : {false, true}) {
             const auto all = layer_choices(rules(layer, 3, split), false);
-            const auto lean = layer_choices(rules(layer, 3, split), true);
-            EXPECT_LT(lean.size(), all.size());
-            for (const LayerChoice& choice : lean) {
+            const auto undominated_only = layer_choices(rules(layer, 3, split), true);
+            EXPECT_LT(undominated_only.size(), all.size());
+            for (const LayerChoice& choice : undominated_only) {
                 EXPECT_NE(std::find(all.begin(), all.end(), choice), all.end());
                 const bool makes_product = choice.forward == Order::sparse_first;
                 const bool makes_gradient = choice.backward == Order::sparse_first;

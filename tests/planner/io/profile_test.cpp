@@ -24,8 +24,8 @@ TEST(Profile, RoundTrip) {
     EXPECT_EQ(calibration.gather.at(0).costs.at(1).seconds_per_nonzero, 2.5e-9);
     EXPECT_EQ(calibration.gather.at(0).seconds_per_row_again, 5e-9);
     EXPECT_FALSE(calibration.gather.at(1).seconds_per_row_again.has_value());
-    EXPECT_EQ(calibration.gemm.at(1).product, Product::weight_gradient);
-    EXPECT_EQ(calibration.streams.at(1).stream, Stream::activate_dropout);
+    EXPECT_EQ(calibration.gemm.at(1).product, GemmKind::weight_gradient);
+    EXPECT_EQ(calibration.streams.at(1).stream, ElementwiseKind::activate_dropout);
     EXPECT_EQ(calibration.reduce_scatter.value().latency_seconds, 4e-6);
     EXPECT_EQ(calibration.redistribution.value().latency_seconds, 5e-6);
     EXPECT_EQ(calibration.loss.value().seconds_per_logit, 3e-10);

@@ -47,7 +47,7 @@ void add_dealt_product(Builder& b) {
     const TensorId whole_rows = b.tensor("H0.f", Role::features, DType::f32, 7, 3, layout_f());
     const TensorId summand = b.dense("T.partial", 3, summands);
     const TensorId sum = b.tensor("T.kept", Role::cached, DType::f32, 7, 3, layout_r());
-    b.step("setup.index", Phase::setup, IndexStep{matrix});
+    b.step("setup.index", Phase::setup, RowRequestStep{matrix});
     b.step("setup.dealt", Phase::setup, SpmmStep{matrix, whole_rows, summand, Exchange::rows, true});
     b.step("setup.sum", Phase::setup, ReduceScatterStep{summand, sum});
 }
@@ -190,8 +190,8 @@ Profile sample_profile() {
     profile.machine.intra_node.segments = {{0, 2e-6, 5e9}, {65536, 5e-6, 1.25e10}};
     profile.machine.calibration =
         Calibration{{{16, {{32768, 1e-9}, {1048576, 2.5e-9}}, 1e-8, 5e-9}, {128, {{32768, 4e-9}}, 2e-8}},
-                    {{Product::forward, 128, 40, 1e12}, {Product::weight_gradient, 128, 128, 9e11}},
-                    {{Stream::copy, 1048576, 8e10}, {Stream::activate_dropout, 1048576, 3e10}},
+                    {{GemmKind::forward, 128, 40, 1e12}, {GemmKind::weight_gradient, 128, 128, 9e11}},
+                    {{ElementwiseKind::copy, 1048576, 8e10}, {ElementwiseKind::activate_dropout, 1048576, 3e10}},
                     LossCost{2e-8, 3e-10},
                     Link{3e-6, 1e10, {{0, 3e-6, 1e10}}},
                     Link{4e-6, 1e10, {{0, 4e-6, 1e10}}},

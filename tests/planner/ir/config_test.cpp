@@ -10,8 +10,9 @@ TEST(Scheme, NamesADistribution) {
     for (int x = 1; x <= 12; ++x) {
         for (int y = 1; x * y <= 12; ++y) {
             for (int z = 1; x * y * z <= 12; ++z) {
-                for (const Sharing sharing : {Sharing::replicated, Sharing::sharded, Sharing::dealt}) {
-                    const bool exists = y == 1 ? sharing == Sharing::replicated : sharing != Sharing::dealt || z == 1;
+                for (const Sharing sharing : {Sharing::replicated, Sharing::sharded, Sharing::block_distributed}) {
+                    const bool exists =
+                        y == 1 ? sharing == Sharing::replicated : sharing != Sharing::block_distributed || z == 1;
                     if (!exists) continue;
                     const Distribution on{sharing, {x, y, z}};
                     EXPECT_EQ(distribution_of(scheme_of(on), on.grid), on) << scheme_of(on) << " " << on.grid.text();
@@ -33,16 +34,16 @@ TEST(Scheme, IsTheSimplestName) {
 }
 
 TEST(Scheme, ReplicationIsThePapers) {
-    EXPECT_EQ(replication_of(Distribution{Sharing::replicated, {2, 4, 1}}), 4);  // R_A
-    EXPECT_EQ(replication_of(Distribution{Sharing::dealt, {2, 4, 1}}), 4);       // c
-    EXPECT_EQ(replication_of(Distribution{Sharing::replicated, {2, 1, 4}}), 4);  // c, nothing replicated
+    EXPECT_EQ(replication_of(Distribution{Sharing::replicated, {2, 4, 1}}), 4);         // R_A
+    EXPECT_EQ(replication_of(Distribution{Sharing::block_distributed, {2, 4, 1}}), 4);  // c
+    EXPECT_EQ(replication_of(Distribution{Sharing::replicated, {2, 1, 4}}), 4);         // c, nothing replicated
     EXPECT_EQ(replication_of(Distribution{Sharing::sharded, {2, 4, 1}}), 1);
     EXPECT_EQ(replication_of(Distribution{Sharing::replicated, {8, 1, 1}}), 1);
 }
 
 TEST(Distribution, SaysWhatMoves) {
     const Distribution row{Sharing::replicated, {4, 1, 1}}, column{Sharing::replicated, {1, 4, 1}};
-    const Distribution sharded{Sharing::sharded, {1, 4, 1}}, dealt{Sharing::dealt, {2, 2, 1}};
+    const Distribution sharded{Sharing::sharded, {1, 4, 1}}, dealt{Sharing::block_distributed, {2, 2, 1}};
     EXPECT_TRUE(row.sends_rows() && row.can_overlap() && !row.sends_nonzeros() && !row.splits_columns());
     EXPECT_TRUE(!column.sends_rows() && !column.can_overlap() && column.splits_columns());
     EXPECT_TRUE(sharded.sends_nonzeros() && sharded.can_overlap() && sharded.splits_columns());

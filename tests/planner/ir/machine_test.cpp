@@ -47,18 +47,19 @@ TEST(Machine, RefusesWhatCannotBe) {
 Machine calibrated() {
     Machine m = machine();
     m.intra_node.segments = {{0, 1e-6, 1e9}, {4096, 0, 5e9}};
-    m.calibration =
-        Calibration{{{16, {{1 << 15, 1e-9}, {1 << 20, 2e-9}}, 1e-8}, {64, {{1 << 15, 3e-9}}, 0}},
-                    {{Product::forward, 128, 128, 1e11}, {Product::weight_gradient, 128, 128, 9e10}},
-                    {{Stream::copy, 1 << 15, 2e10}, {Stream::copy, 1 << 20, 1e10}, {Stream::update, 1 << 15, 1e10}},
-                    LossCost{2e-8, 3e-10},
-                    Link{1e-6, 1e9},
-                    Link{1e-6, 1e9},
-                    Link{1e-6, 1e9},
-                    1.2,
-                    0.4,
-                    0.05,
-                    0.1};
+    m.calibration = Calibration{{{16, {{1 << 15, 1e-9}, {1 << 20, 2e-9}}, 1e-8}, {64, {{1 << 15, 3e-9}}, 0}},
+                                {{GemmKind::forward, 128, 128, 1e11}, {GemmKind::weight_gradient, 128, 128, 9e10}},
+                                {{ElementwiseKind::copy, 1 << 15, 2e10},
+                                 {ElementwiseKind::copy, 1 << 20, 1e10},
+                                 {ElementwiseKind::update, 1 << 15, 1e10}},
+                                LossCost{2e-8, 3e-10},
+                                Link{1e-6, 1e9},
+                                Link{1e-6, 1e9},
+                                Link{1e-6, 1e9},
+                                1.2,
+                                0.4,
+                                0.05,
+                                0.1};
     return m;
 }
 
@@ -90,7 +91,7 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("gemm[1].inner", [](Calibration& c) { c.gemm[1].inner = 0; });
     expect("gemm[0].columns", [](Calibration& c) { c.gemm[0].columns = -1; });
     expect("gemm[0].flops_per_second", [=](Calibration& c) { c.gemm[0].flops_per_second = infinity; });
-    expect("gemm[1] repeats", [](Calibration& c) { c.gemm[1].product = Product::forward; });
+    expect("gemm[1] repeats", [](Calibration& c) { c.gemm[1].product = GemmKind::forward; });
     expect("streams[0].working_set_bytes", [](Calibration& c) { c.streams[0].working_set_bytes = 0; });
     expect("streams[2].bytes_per_second", [](Calibration& c) { c.streams[2].bytes_per_second = 0; });
     expect("streams[1] must follow", [](Calibration& c) { c.streams[1].working_set_bytes = 1 << 15; });

@@ -85,7 +85,7 @@ TEST(ExchangeGroup, IsWhoTakesPart) {
 }
 
 TEST(Questions, HaveAnAnswerForEveryKind) {
-    EXPECT_EQ(requested_rows(IndexStep{adjacency}), adjacency);
+    EXPECT_EQ(requested_rows(RowRequestStep{adjacency}), adjacency);
     EXPECT_EQ(requested_rows(product), std::nullopt);
     EXPECT_EQ(summed(AllReduceStep{a}), a);
     EXPECT_EQ(summed(activation), std::nullopt);

@@ -15,7 +15,7 @@ struct Case {
     Grid grid;
     Tensor matrix;
 
-    bool dealt() const { return matrix.layout.columns.text() == "y"; }
+    bool block_distributed() const { return matrix.layout.columns.text() == "y"; }
     bool sharded() const { return matrix.layout.columns.text() == "zy"; }
     std::string text() const {
         return grid.text() + ", columns over " + matrix.layout.columns.text() + ", " + std::to_string(matrix.columns);
@@ -57,7 +57,7 @@ void expect_exactly_once(std::vector<Range> ranges, std::int64_t columns, const 
 
 // Ranks that differ from `rank` along the axis over which products are partial sums.
 std::vector<int> summands(const Case& c, int rank) {
-    const Axis axis = c.dealt() ? Axis::y : Axis::z;
+    const Axis axis = c.block_distributed() ? Axis::y : Axis::z;
     std::vector<int> ranks;
     for (int i = 0; i < c.grid.extent(axis); ++i) ranks.push_back(c.grid.neighbour(rank, axis, i));
     return ranks;
@@ -106,7 +106,7 @@ TEST(Pieces, StoredByTheRanksOfARowBlockCoverTheMatrix) {
     for (const Case& c : cases()) {
         for (int ix = 0; ix < c.grid.x; ++ix) {
             for (int iy = 0; iy < c.grid.y; ++iy) {
-                const bool split = c.sharded() || c.dealt();
+                const bool split = c.sharded() || c.block_distributed();
                 if (split && iy > 0) break;
                 std::vector<Range> ranges;
                 for (int iz = 0; iz < c.grid.z; ++iz) {
@@ -175,7 +175,7 @@ TEST(Pieces, BeginAtHomeAndTakeTurns) {
             if (has_own) {
                 EXPECT_EQ(pieces.front().dense_root, rank) << c.text();
             }
-            for (std::size_t k = 0; k < pieces.size() && !c.dealt() && c.matrix.storage.splits == 1; ++k) {
+            for (std::size_t k = 0; k < pieces.size() && !c.block_distributed() && c.matrix.storage.splits == 1; ++k) {
                 const int turn = (c.grid.coordinate(rank, Axis::x) + static_cast<int>(k)) % c.grid.x;
                 EXPECT_EQ(pieces[k].dense_root, c.grid.neighbour(rank, Axis::x, turn)) << c.text();
             }

@@ -40,27 +40,27 @@ TEST(MessageSeconds, DoNotFallAsBytesGrow) {
 
 TEST(GemmRate, IsBilinearInTheLogarithms) {
     Machine m = machine();
-    EXPECT_EQ(gemm_flops_per_second(m, Product::forward, 64, 64), 1e11) << "the single rate";
-    m.calibration = Calibration{.gemm = {{Product::forward, 64, 16, 1e10},
-                                         {Product::forward, 64, 64, 2e10},
-                                         {Product::forward, 256, 16, 3e10},
-                                         {Product::forward, 256, 64, 8e10}}};
+    EXPECT_EQ(gemm_flops_per_second(m, GemmKind::forward, 64, 64), 1e11) << "the single rate";
+    m.calibration = Calibration{.gemm = {{GemmKind::forward, 64, 16, 1e10},
+                                         {GemmKind::forward, 64, 64, 2e10},
+                                         {GemmKind::forward, 256, 16, 3e10},
+                                         {GemmKind::forward, 256, 64, 8e10}}};
     const auto rate = [&](std::int64_t inner, std::int64_t columns) {
-        return gemm_flops_per_second(m, Product::forward, inner, columns);
+        return gemm_flops_per_second(m, GemmKind::forward, inner, columns);
     };
     EXPECT_DOUBLE_EQ(rate(64, 64), 2e10);
     EXPECT_DOUBLE_EQ(rate(128, 16), 2e10) << "half-way between 1 and 3";
     EXPECT_DOUBLE_EQ(rate(128, 32), 3.5e10) << "the mean of the four";
     EXPECT_DOUBLE_EQ(rate(1, 1), 1e10) << "clamped";
     EXPECT_DOUBLE_EQ(rate(10'000, 32), 5.5e10);
-    EXPECT_EQ(gemm_flops_per_second(m, Product::weight_gradient, 64, 64), 1e11) << "not measured";
+    EXPECT_EQ(gemm_flops_per_second(m, GemmKind::weight_gradient, 64, 64), 1e11) << "not measured";
 }
 
 TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
     Machine m = machine();
-    m.calibration = Calibration{.gemm = {{Product::forward, 64, 64, 1e10}, {Product::forward, 256, 256, 3e10}}};
+    m.calibration = Calibration{.gemm = {{GemmKind::forward, 64, 64, 1e10}, {GemmKind::forward, 256, 256, 3e10}}};
     const auto rate = [&](std::int64_t inner, std::int64_t columns) {
-        return gemm_flops_per_second(m, Product::forward, inner, columns);
+        return gemm_flops_per_second(m, GemmKind::forward, inner, columns);
     };
     EXPECT_DOUBLE_EQ(rate(64, 64), 1e10);
     EXPECT_DOUBLE_EQ(rate(256, 256), 3e10);
@@ -72,14 +72,15 @@ TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
 
 TEST(StreamRate, IsThatOfItsKindAndWorkingSet) {
     Machine m = machine();
-    EXPECT_EQ(stream_bytes_per_second(m, Stream::loss, 1000), 1e10) << "the single rate";
-    m.calibration = Calibration{
-        .streams = {{Stream::copy, 1 << 10, 8e10}, {Stream::copy, 1 << 20, 2e10}, {Stream::loss, 1 << 15, 1e9}}};
-    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::loss, 1 << 25), 1e9);
-    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::copy, 1 << 15), 5e10);
-    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::copy, 1), 8e10);
-    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::copy, 0), 8e10);
-    EXPECT_DOUBLE_EQ(stream_bytes_per_second(m, Stream::score, 1 << 30), 2e10) << "counts as a copy";
+    EXPECT_EQ(elementwise_bytes_per_second(m, ElementwiseKind::loss, 1000), 1e10) << "the single rate";
+    m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1 << 10, 8e10},
+                                            {ElementwiseKind::copy, 1 << 20, 2e10},
+                                            {ElementwiseKind::loss, 1 << 15, 1e9}}};
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::loss, 1 << 25), 1e9);
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::copy, 1 << 15), 5e10);
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::copy, 1), 8e10);
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::copy, 0), 8e10);
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::score, 1 << 30), 2e10) << "counts as a copy";
 }
 
 Calibration gather() {

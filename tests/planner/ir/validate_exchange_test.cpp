@@ -24,7 +24,7 @@ Schedule valid(int which) {
         full.choices = {{D, Order::none, G, true, false, true}, {D, D, T, false, false, false, true}};
     }
     if (which == 2) {
-        full.on = {Sharing::dealt, {2, 2, 1}};
+        full.on = {Sharing::block_distributed, {2, 2, 1}};
         full.exchange = Exchange::panels;
         full.choices = {{S, Order::none, G}, {D, S, G}};
     }
@@ -68,18 +68,19 @@ struct Alteration {
 };
 
 const Alteration alterations[] = {
-    {"needed rows that nobody asked for", 0, [](Schedule& s) { erase_kind<IndexStep>(s); }},
+    {"needed rows that nobody asked for", 0, [](Schedule& s) { erase_kind<RowRequestStep>(s); }},
     {"rows asked for in every epoch", 0,
      [](Schedule& s) {
          for (Step& step : s.steps) {
-             if (std::holds_alternative<IndexStep>(step.operation)) step.phase = Phase::epoch;
+             if (std::holds_alternative<RowRequestStep>(step.operation)) step.phase = Phase::epoch;
          }
      }},
     {"rows asked for twice", 0,
      [](Schedule& s) {
-         s.steps.push_back({"again", Phase::setup, first<IndexStep>(s)});
+         s.steps.push_back({"again", Phase::setup, first<RowRequestStep>(s)});
      }},
-    {"rows asked for of a dense matrix", 0, [](Schedule& s) { first<IndexStep>(s).matrix = first<SpmmStep>(s).in; }},
+    {"rows asked for of a dense matrix", 0,
+     [](Schedule& s) { first<RowRequestStep>(s).matrix = first<SpmmStep>(s).in; }},
     {"a summand that is read before it is summed", 0, [](Schedule& s) { erase_kind<ReduceScatterStep>(s); }},
     {"a summand that is summed twice", 0,
      [](Schedule& s) {

@@ -85,14 +85,14 @@ TEST(Alternatives, OtherOrdersAreTheBestOfTheirLayer) {
         const Configuration& chosen = plan.candidates.front().configuration;
         const Problem asked = problem(widths, 6, products);
         const search::Space space = search::make_space(asked, on, {});
-        search::Views views(products);
+        search::NumberedGraphs views(products);
         const Order other = chosen.forward.front() == Order::sparse_first ? Order::dense_first : Order::sparse_first;
         double fastest = std::numeric_limits<double>::max();
         for (const search::Choices& all : search::all_choices(space, chosen.on(), false)) {
             if (all.front().forward != other || all.back() != enumerate::choices_of(chosen).back()) continue;
             Configuration configuration = chosen;
             enumerate::apply(all, configuration);
-            const Candidate costed = search::cost_configuration(space, configuration, on, views);
+            const Candidate costed = search::cost_configuration(space, configuration, on, graphs);
             fastest = std::min(fastest, costed.predicted.epoch_seconds);
         }
         const std::string letter = text(Orders{other});

@@ -35,23 +35,23 @@ public:
           machine_(machine),
           problem_(test::problem(setting.widths, setting.ranks, graph_)),
           space_(make_space(problem_, machine_, options)),
-          views_(graph_) {}
+          graphs_(graph_) {}
 
     const Space& space() const { return space_; }
-    Views& views() { return views_; }
+    NumberedGraphs& views() { return graphs_; }
     const Machine& machine() const { return machine_; }
 
-    StepCosts costs(const Frame& frame) {
+    StepCosts costs(const ConfigurationFrame& frame) {
         const Choices any = all_choices(space_, frame.on, true).front();
         samples_.push_back(lower::lower(space_.model, configuration_of(frame, any), space_.shape));
-        return {samples_.back(), views_.numbered(samples_.back().numbering), machine_};
+        return {samples_.back(), graphs_.numbered(samples_.back().numbering), machine_};
     }
 
     // Seconds of every member of a frame, fastest first.
-    std::vector<double> brute_force(const Frame& frame, bool lean) {
+    std::vector<double> brute_force(const ConfigurationFrame& frame, bool undominated_only) {
         StepCosts memo = costs(frame);
         std::vector<double> seconds;
-        for (const Choices& choices : all_choices(space_, frame.on, lean)) {
+        for (const Choices& choices : all_choices(space_, frame.on, undominated_only)) {
             seconds.push_back(epoch_seconds(space_, frame, choices, memo));
         }
         std::sort(seconds.begin(), seconds.end());
@@ -63,12 +63,12 @@ private:
     Machine machine_;
     Problem problem_;
     Space space_;
-    Views views_;
+    NumberedGraphs graphs_;
     std::deque<Schedule> samples_;  // addresses stay
 };
 
-std::vector<Frame> frames_of(const Space& space, double train_fraction) {
-    std::vector<Frame> frames;
+std::vector<ConfigurationFrame> frames_of(const Space& space, double train_fraction) {
+    std::vector<ConfigurationFrame> frames;
     for (const Distribution& on : space.grids) {
         frames.push_back(frame_on(on, false));
         if (train_fraction < 1) frames.push_back(frame_on(on, true, true));
@@ -76,7 +76,7 @@ std::vector<Frame> frames_of(const Space& space, double train_fraction) {
     return frames;
 }
 
-// What lean choices leave out is beaten by something they keep, on every grid, machine and network.
+// What undominated_only choices leave out is beaten by something they keep, on every grid, machine and network.
 TEST(FullSpace, LeanChoicesKeepTheFastest) {
     for (const Setting& setting : settings) {
         const bool deep = setting.widths.size() > 3;  // thousands of members a frame
@@ -86,10 +86,10 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
                 SelectOptions options;
                 options.constant_input = constant;
                 Search search(setting, machine, options);
-                for (const Frame& frame : frames_of(search.space(), setting.train_fraction)) {
-                    const double lean = search.brute_force(frame, true).front();
+                for (const ConfigurationFrame& frame : frames_of(search.space(), setting.train_fraction)) {
+                    const double undominated_only = search.brute_force(frame, true).front();
                     const double all = search.brute_force(frame, false).front();
-                    EXPECT_DOUBLE_EQ(lean, all)
+                    EXPECT_DOUBLE_EQ(undominated_only, all)
                         << scheme_of(frame.on) << " " << frame.on.grid.text() << ", " << setting.widths.size() - 1
                         << " layers, loss rows " << frame.loss_rows;
                 }
@@ -99,7 +99,7 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
 }
 
 // Dynamic programming finds the fastest members in their order, and says their times.
-void expect_deep_equals_brute_force(Search& search, const Frame& frame) {
+void expect_deep_equals_brute_force(Search& search, const ConfigurationFrame& frame) {
     const std::vector<double> expected = search.brute_force(frame, true);
     auto found = fastest_of_deep(search.space(), frame, {frame.switches}, search.machine(), search.views()).front();
     const auto varies = [](const DeepMember& member) { return !member.choices.front().constant_input; };
@@ -120,7 +120,7 @@ TEST(DeepNetwork, EqualsBruteForce) {
     for (const Setting& setting : settings) {
         for (const Machine& machine : test::machines()) {
             Search search(setting, machine);
-            for (const Frame& frame : frames_of(search.space(), setting.train_fraction)) {
+            for (const ConfigurationFrame& frame : frames_of(search.space(), setting.train_fraction)) {
                 SCOPED_TRACE(scheme_of(frame.on) + " " + frame.on.grid.text());
                 expect_deep_equals_brute_force(search, frame);
                 if (HasFailure()) return;  // the first failure says enough
@@ -136,7 +136,7 @@ TEST(DeepNetwork, EqualsBruteForceWithPinnedLetters) {
     for (const double fraction : {1.0, 0.1}) {
         const Setting setting{{60, 32, 48, 16}, 4, fraction};
         Search search(setting, test::machines().front(), options);
-        for (const Frame& frame : frames_of(search.space(), fraction)) {
+        for (const ConfigurationFrame& frame : frames_of(search.space(), fraction)) {
             SCOPED_TRACE(scheme_of(frame.on) + " " + frame.on.grid.text());
             expect_deep_equals_brute_force(search, frame);
         }

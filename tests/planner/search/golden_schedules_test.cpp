@@ -51,8 +51,8 @@ private:
     int count_ = 0;
 };
 
-search::Frame frame_of(const Distribution& on, std::size_t turn) {
-    search::Frame frame = test::frame_on(on, turn / 4 % 2 == 1);
+search::ConfigurationFrame frame_of(const Distribution& on, std::size_t turn) {
+    search::ConfigurationFrame frame = test::frame_on(on, turn / 4 % 2 == 1);
     if (on.grid.x > 1 && turn % 2 == 1) frame.switches.exchange = Exchange::rows;
     frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
     frame.switches.bf16 = turn % 7 == 0;

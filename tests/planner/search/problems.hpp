@@ -43,13 +43,13 @@ inline Problem problem(const std::vector<std::int64_t>& widths, int ranks, const
 }
 
 // A frame with its exchange where there is one.
-inline search::Frame frame_on(const Distribution& on, bool loss_rows, bool overlap = false) {
-    search::Frame frame{on, loss_rows, false, 0, {}};
+inline search::ConfigurationFrame frame_on(const Distribution& on, bool loss_rows, bool overlap = false) {
+    search::ConfigurationFrame frame{on, loss_rows, false, 0, {}};
     if (on.grid.x > 1) frame.switches = {Exchange::panels, overlap};
     return frame;
 }
 
-inline std::string describe(const search::Frame& frame, const search::Choices& choices) {
+inline std::string describe(const search::ConfigurationFrame& frame, const search::Choices& choices) {
     const Configuration c = search::configuration_of(frame, choices);
     return scheme_of(c) + " " + c.grid.text() + " " + text(c.forward) + " " + text(c.backward) + " " +
            text(c.operands) + (c.constant_input ? ", constant" : "") + (c.cached_aggregation ? ", cached" : "") +
@@ -58,8 +58,8 @@ inline std::string describe(const search::Frame& frame, const search::Choices& c
 }
 
 // The seconds of an epoch, step by step, each shape looked up once.
-inline double epoch_seconds(const search::Space& space, const search::Frame& frame, const search::Choices& choices,
-                            search::StepCosts& costs) {
+inline double epoch_seconds(const search::Space& space, const search::ConfigurationFrame& frame,
+                            const search::Choices& choices, search::StepCosts& costs) {
     const Schedule schedule = lower::lower(space.model, search::configuration_of(frame, choices), space.shape);
     double seconds = 0;
     for (const Step& step : schedule.steps) {

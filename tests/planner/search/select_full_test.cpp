@@ -42,7 +42,8 @@ TEST(SelectFull, RanksByTimeAndPlansTheFastest) {
 TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
     const Selection s = selected(8);
     std::set<std::pair<std::string, std::string>> shown, expected;
-    for (const Ranked& r : s.ranked) shown.insert({scheme_of(r.configuration), r.configuration.grid.text()});
+    for (const RankedConfiguration& r : s.ranked)
+        shown.insert({scheme_of(r.configuration), r.configuration.grid.text()});
     for (const auto& on : enumerate::distributions(8, {})) expected.insert({scheme_of(on), on.grid.text()});
     EXPECT_EQ(shown, expected);
 }
@@ -79,7 +80,7 @@ TEST(SelectFull, IsMadeForTheDropoutOfTheRun) {
         options.drops_features = true;
         const Selection dropped = selected(ranks, options);
         EXPECT_TRUE(std::all_of(dropped.plan.candidates.begin(), dropped.plan.candidates.end(), varies)) << ranks;
-        for (const Ranked& r : dropped.ranked) EXPECT_FALSE(r.configuration.constant_input);
+        for (const RankedConfiguration& r : dropped.ranked) EXPECT_FALSE(r.configuration.constant_input);
         options.drops_features = false;
         const Selection kept = selected(ranks, options);
         EXPECT_TRUE(std::any_of(kept.plan.candidates.begin(), kept.plan.candidates.end(), varies)) << ranks;
@@ -114,7 +115,7 @@ TEST(SelectFull, FactoredValuesLetMoreFit) {
         const SelectResult result = select(rows, machine(), options);
         EXPECT_TRUE(result);
         std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
-        for (const Ranked& r : result.selection->ranked) {
+        for (const RankedConfiguration& r : result.selection->ranked) {
             EXPECT_EQ(r.configuration.factored_values, factored);
             lowest = std::min(lowest, r.predicted.peak_bytes_per_rank);
         }
@@ -127,7 +128,7 @@ TEST(SelectFull, FactoredValuesLetMoreFit) {
     const Selection open = selected(8);
     EXPECT_FALSE(open.ranked.front().configuration.factored_values);
     EXPECT_TRUE(std::any_of(open.ranked.begin(), open.ranked.end(),
-                            [](const Ranked& r) { return r.configuration.factored_values && r.pareto; }));
+                            [](const RankedConfiguration& r) { return r.configuration.factored_values && r.pareto; }));
     SelectOptions tight;
     tight.scheme = "rdm";
     tight.grid = Grid{1, 8, 1};
@@ -146,7 +147,7 @@ TEST(SelectFull, PinsAreObeyed) {
     options.overlap = true;
     options.permutation = true;
     options.loss_rows = false;
-    for (const Ranked& r : selected(6, options).ranked) {
+    for (const RankedConfiguration& r : selected(6, options).ranked) {
         const Configuration& c = r.configuration;
         EXPECT_EQ(text(c.forward), "SD");
         EXPECT_EQ(text(c.backward), "D-");
@@ -158,19 +159,19 @@ TEST(SelectFull, PinsAreObeyed) {
     }
     SelectOptions pruned;
     pruned.loss_rows = true;
-    for (const Ranked& r : selected(6, pruned).ranked) EXPECT_TRUE(r.configuration.loss_rows);
+    for (const RankedConfiguration& r : selected(6, pruned).ranked) EXPECT_TRUE(r.configuration.loss_rows);
     for (const std::string& scheme : scheme_names()) {
         SelectOptions pinned;
         pinned.scheme = scheme;
-        for (const Ranked& r : selected(8, pinned).ranked) EXPECT_EQ(scheme_of(r.configuration), scheme);
+        for (const RankedConfiguration& r : selected(8, pinned).ranked) EXPECT_EQ(scheme_of(r.configuration), scheme);
     }
     SelectOptions grid;
     grid.grid = Grid{2, 2, 2};
-    for (const Ranked& r : selected(8, grid).ranked) EXPECT_EQ(r.configuration.grid, *grid.grid);
+    for (const RankedConfiguration& r : selected(8, grid).ranked) EXPECT_EQ(r.configuration.grid, *grid.grid);
     SelectOptions replicated;
     replicated.scheme = "1.5d";
     replicated.replication = 4;
-    for (const Ranked& r : selected(8, replicated).ranked) EXPECT_EQ(replication_of(r.configuration), 4);
+    for (const RankedConfiguration& r : selected(8, replicated).ranked) EXPECT_EQ(replication_of(r.configuration), 4);
 }
 
 struct Question {
@@ -217,14 +218,14 @@ TEST(SelectFull, PinsThatDoNotExistAreUsageErrors) {
 double fastest_within(int ranks, std::int64_t limit) {
     const Problem p = problem(widths, ranks, products);
     const search::Space space = search::make_space(p, machine(), {});
-    search::Views views(products);
-    const search::Members all = search::rank_members(space, space.grids, machine(), views, {false, true});
+    search::NumberedGraphs views(products);
+    const search::Members all = search::rank_members(space, space.grids, machine(), graphs, {false, true});
     for (const search::Member& member : all.members) {
         const Configuration configuration =
             search::configuration_of(all.frames[member.frame], all.choices[member.choices]);
         const Schedule schedule = lower::lower(space.model, configuration, space.shape);
-        if (peak_bytes_per_rank(schedule, views.numbered(schedule.numbering)) > limit) continue;
-        return search::cost_configuration(space, configuration, machine(), views).predicted.epoch_seconds;
+        if (peak_bytes_per_rank(schedule, graphs.numbered(schedule.numbering)) > limit) continue;
+        return search::cost_configuration(space, configuration, machine(), graphs).predicted.epoch_seconds;
     }
     return -1;
 }
@@ -239,7 +240,7 @@ TEST(SelectFull, MemoryIsAHardFilter) {
             const Selection& s = *result.selection;
             const Prediction& best = s.ranked.front().predicted;
             EXPECT_DOUBLE_EQ(best.epoch_seconds, fastest_within(ranks, s.memory_per_rank));
-            for (const Ranked& r : s.ranked) {
+            for (const RankedConfiguration& r : s.ranked) {
                 EXPECT_EQ(r.fits, r.predicted.peak_bytes_per_rank <= s.memory_per_rank);
                 EXPECT_FALSE(r.pareto && !r.fits);
             }
@@ -330,7 +331,7 @@ TEST(SelectFull, WhatIsMissingIsSaidInBinaryUnitsAndAsItWasWritten) {
 
 std::int64_t count_of(const Selection& s, const std::string& why) {
     std::int64_t count = 0;
-    for (const Rejected& r : s.rejected) count += r.why.starts_with(why) ? r.count : 0;
+    for (const Rejection& r : s.rejected) count += r.why.starts_with(why) ? r.count : 0;
     return count;
 }
 
@@ -338,17 +339,18 @@ std::int64_t count_of(const Selection& s, const std::string& why) {
 TEST(SelectFull, RejectedClassesAreNamed) {
     const Problem p = problem(widths, 6, products);
     const search::Space space = search::make_space(p, machine(), {});
-    search::Views views(products);
+    search::NumberedGraphs views(products);
     const auto members = [&](const std::vector<bool>& factored) {
         return static_cast<std::int64_t>(
-            search::rank_members(space, space.grids, machine(), views, factored).members.size());
+            search::rank_members(space, space.grids, machine(), graphs, factored).members.size());
     };
     const std::int64_t stored = members({false});
     const std::int64_t all = members({false, true});
     SelectOptions options;
     for (int cut = 0; cut < 3; ++cut) {
         const Selection s = selected(6, options);
-        const auto fitting = std::count_if(s.ranked.begin(), s.ranked.end(), [](const Ranked& r) { return r.fits; });
+        const auto fitting =
+            std::count_if(s.ranked.begin(), s.ranked.end(), [](const RankedConfiguration& r) { return r.fits; });
         // As long as everything fits, the three fastest are shown with factored values too, and no others of those.
         EXPECT_EQ(fitting + count_of(s, "slower") + count_of(s, "over memory"), cut > 0 ? all : stored + 3);
         EXPECT_EQ(count_of(s, "over memory") > 0, cut > 0);
@@ -357,7 +359,7 @@ TEST(SelectFull, RejectedClassesAreNamed) {
     const auto inapplicable = [&](int ranks, const std::string& why) {
         std::set<std::string> schemes;
         const Selection s = selected(ranks);
-        for (const Rejected& r : s.rejected) {
+        for (const Rejection& r : s.rejected) {
             if (r.why.starts_with("not applicable: " + why)) schemes.insert(r.what);
         }
         return schemes;
@@ -372,13 +374,14 @@ TEST(SelectFull, FrontsAreThoseOfTheObjectives) {
     SelectOptions options;
     options.pareto = {Objective::volume, Objective::spmm};
     const Selection s = selected(8, options);
-    const auto beats = [](const Ranked& a, const Ranked& b) {
+    const auto beats = [](const RankedConfiguration& a, const RankedConfiguration& b) {
         const bool no_worse =
             a.predicted.total_bytes <= b.predicted.total_bytes && a.executed.sparse <= b.executed.sparse;
         return no_worse && (a.predicted.total_bytes < b.predicted.total_bytes || a.executed.sparse < b.executed.sparse);
     };
-    for (const Ranked& r : s.ranked) {
-        const bool beaten = std::any_of(s.ranked.begin(), s.ranked.end(), [&](const Ranked& o) { return beats(o, r); });
+    for (const RankedConfiguration& r : s.ranked) {
+        const bool beaten =
+            std::any_of(s.ranked.begin(), s.ranked.end(), [&](const RankedConfiguration& o) { return beats(o, r); });
         EXPECT_EQ(r.pareto, !beaten);
     }
 }

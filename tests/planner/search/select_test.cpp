@@ -34,7 +34,7 @@ TEST(Select, RanksEveryConfigurationOfEveryReplication) {
         EXPECT_GE(s.ranked[i - 1].fits, s.ranked[i].fits);
     }
     EXPECT_EQ(s.plan.candidates.front().predicted.epoch_seconds, s.ranked.front().predicted.epoch_seconds);
-    for (const Ranked& r : s.ranked) {
+    for (const RankedConfiguration& r : s.ranked) {
         if (r.fits) {
             EXPECT_EQ(r.pareto, (std::set<std::int64_t>{2, 3, 10}.contains(*r.configuration.id)));  // Table VI
         }
@@ -82,7 +82,7 @@ TEST(Select, BadQuestionsAreUsageErrors) {
 TEST(Select, MemoryIsAHardFilter) {
     const Selection all = *select(problem(reddit_widths, 8, reddit), machine(), paper()).selection;
     std::int64_t least = all.ranked[0].predicted.peak_bytes_per_rank, most = least;
-    for (const Ranked& r : all.ranked) {
+    for (const RankedConfiguration& r : all.ranked) {
         least = std::min(least, r.predicted.peak_bytes_per_rank);
         most = std::max(most, r.predicted.peak_bytes_per_rank);
     }
@@ -90,7 +90,7 @@ TEST(Select, MemoryIsAHardFilter) {
     options.memory_per_rank = (least + most) / 2;
     const Selection some = *select(problem(reddit_widths, 8, reddit), machine(), options).selection;
     std::size_t fitting = 0;
-    for (const Ranked& r : some.ranked) {
+    for (const RankedConfiguration& r : some.ranked) {
         EXPECT_EQ(r.fits, r.predicted.peak_bytes_per_rank <= options.memory_per_rank);
         fitting += r.fits ? 1 : 0;
     }
@@ -129,7 +129,7 @@ TEST(Select, DeepNetworksKeepTheWholeFeasibleFront) {
     const auto fastest = [](const Selection& s) { return s.ranked.front().predicted; };
     // Cut memory just below the front's thriftiest: the search must look behind the front.
     std::int64_t thriftiest = open.ranked.front().predicted.peak_bytes_per_rank;
-    for (const Ranked& r : open.ranked) thriftiest = std::min(thriftiest, r.predicted.peak_bytes_per_rank);
+    for (const RankedConfiguration& r : open.ranked) thriftiest = std::min(thriftiest, r.predicted.peak_bytes_per_rank);
     options.memory_per_rank = thriftiest - 1;
     const SelectResult cut = select(problem(widths, 4, graph), machine(), options);
     if (cut) {

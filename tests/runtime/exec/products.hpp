@@ -68,7 +68,7 @@ inline Schedule schedule_of(const ProductCase& product) {
     const Axes split = Axes::parse(dealt ? "y" : "z");
     Layout out{Axes::parse("x"), rest.columns, axis ? split : Axes()};
     const TensorId made = add(schedule, "T", Role::transient, DType::f32, product.rows, product.width, out);
-    if (product.exchange == Exchange::rows) schedule.steps.push_back({"index", Phase::setup, IndexStep{matrix}});
+    if (product.exchange == Exchange::rows) schedule.steps.push_back({"index", Phase::setup, RowRequestStep{matrix}});
     add_step(schedule, "spmm", SpmmStep{matrix, operand, made, product.exchange, product.overlap});
     if (!axis) return schedule;
     out = {Axes::parse("x" + split.text()), rest.columns, {}};

@@ -243,7 +243,7 @@ TEST(SameBlocks, AreThoseOfTheSameGridNumberingAndMatrices) {
     EXPECT_TRUE(changed([](Schedule&, Tensor& matrix) { matrix.storage.panel_columns = 8; }));
     EXPECT_TRUE(changed([](Schedule&, Tensor& matrix) { matrix.storage.factored = !matrix.storage.factored; }));
     EXPECT_TRUE(changed([](Schedule& other, Tensor&) {
-        other.steps.push_back({"index", Phase::setup, IndexStep{0}});
+        other.steps.push_back({"index", Phase::setup, RowRequestStep{0}});
     }));
     EXPECT_FALSE(changed([](Schedule&, Tensor& matrix) { matrix.name += "'"; }));
 }

@@ -40,9 +40,9 @@ enum class Exchange : std::uint8_t {
 
 // How the ranks of a y-group, which work on the same rows of the adjacency, share its nonzeros (ir/pieces.hpp).
 enum class Sharing : std::uint8_t {
-    replicated,  // each has them all, of its slice z of the columns; dense operands are split over y by columns
-    sharded,     // each stores a part, and gets the others' while it multiplies; dense operands as above
-    dealt,       // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
+    replicated,         // each has them all, of its slice z of the columns; dense operands are split over y by columns
+    sharded,            // each stores a part, and gets the others' while it multiplies; dense operands as above
+    block_distributed,  // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
 };
 
 // How work is spread over the ranks. What the papers call schemes are distributions on some grids.
@@ -57,7 +57,7 @@ struct Distribution {
     // Whether a product waits for anything that the next one's transfer could be hidden behind.
     bool can_overlap() const { return sends_rows() || sends_nonzeros(); }
     // Whether the columns of dense operands are split over y.
-    bool splits_columns() const { return grid.y > 1 && sharing != Sharing::dealt; }
+    bool splits_columns() const { return grid.y > 1 && sharing != Sharing::block_distributed; }
 };
 
 struct Configuration {

@@ -41,19 +41,19 @@ struct GatherCurve {
     std::optional<double> seconds_per_row_again{};  // more of a row that adds to what a panel before has left there
 };
 
-enum class Product : std::uint8_t { forward, input_gradient, weight_gradient };  // X W, G W^T, X^T G
+enum class GemmKind : std::uint8_t { forward, input_gradient, weight_gradient };  // X W, G W^T, X^T G
 
 // A product whose long side is the vertices. forward: (n x inner) (inner x columns); input_gradient: (n x columns)
 // (columns x inner); weight_gradient: (inner x n) (n x columns).
 struct GemmRate {
-    Product product = Product::forward;
+    GemmKind product = GemmKind::forward;
     std::int64_t inner = 0;  // W is inner x columns in all three
     std::int64_t columns = 0;
     double flops_per_second = 0;  // 2 * n * inner * columns / time
 };
 
 // Elementwise work, by what is done; bytes as ir/work.hpp counts them. Copies pack, unpack and sum what was received.
-enum class Stream : std::uint8_t {
+enum class ElementwiseKind : std::uint8_t {
     copy,
     activate,
     activate_dropout,
@@ -66,7 +66,7 @@ enum class Stream : std::uint8_t {
     update,
 };
 struct StreamRate {
-    Stream stream = Stream::copy;
+    ElementwiseKind stream = ElementwiseKind::copy;
     std::int64_t working_set_bytes = 0;  // the bytes of the work measured
     double bytes_per_second = 0;
 };

@@ -13,7 +13,6 @@ struct StateTensor {
     TensorId tensor = 0;
     std::string name;                 // in files: "layers.1.weight", "adam.layers.1.weight.exp_avg"
     std::vector<std::int64_t> shape;  // in files: a vector has one extent
-    int parameter = 0;                // index into Schedule::parameters
     bool moment = false;
 };
 

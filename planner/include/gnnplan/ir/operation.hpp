@@ -18,11 +18,11 @@
 
 #include <gnnplan/ir/steps/all_reduce.hpp>
 #include <gnnplan/ir/steps/gemm.hpp>
-#include <gnnplan/ir/steps/index.hpp>
 #include <gnnplan/ir/steps/loss.hpp>
 #include <gnnplan/ir/steps/map.hpp>
 #include <gnnplan/ir/steps/redistribute.hpp>
 #include <gnnplan/ir/steps/reduce_scatter.hpp>
+#include <gnnplan/ir/steps/row_request.hpp>
 #include <gnnplan/ir/steps/score.hpp>
 #include <gnnplan/ir/steps/spmm.hpp>
 #include <gnnplan/ir/steps/update.hpp>
@@ -36,7 +36,7 @@
 
 namespace gnnplan {
 
-using Operation = std::variant<SpmmStep, IndexStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep,
+using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep,
                                AllReduceStep, MapStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>

@@ -15,11 +15,11 @@ double message_seconds(const Link& link, double bytes);
 // Bilinear in log(inner) and log(columns) within the four measured shapes around, the mean of the product's shapes
 // weighted by 1 / distance^2 where one of the four was not measured; the single rate where the product was not
 // measured.
-double gemm_flops_per_second(const Machine& machine, Product product, std::int64_t inner, std::int64_t columns);
+double gemm_flops_per_second(const Machine& machine, GemmKind product, std::int64_t inner, std::int64_t columns);
 
 // Elementwise work on so many bytes, its working set: linear in log(bytes). Streams not measured count as copies; the
 // single rate where there are none either.
-double stream_bytes_per_second(const Machine& machine, Stream stream, std::int64_t bytes);
+double elementwise_bytes_per_second(const Machine& machine, ElementwiseKind stream, std::int64_t bytes);
 
 // One nonzero of a product of this width, on average over reuses of the dense operand's rows with evenly from
 // `from_bytes` to `to_bytes` > from_bytes of other rows in between.

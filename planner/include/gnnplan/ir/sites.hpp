@@ -9,7 +9,6 @@
 #include <gnnplan/ir/op_graph.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -27,6 +27,8 @@ enum class Role : std::uint8_t {
 
 // Whether the executor fills it, or keeps it, before any step runs.
 bool is_resident(Role role);
+// Whether training changes it and candidates hand it on: weights, biases and moments.
+bool is_model_state(Role role);
 
 // How the nonzeros of an adjacency are stored and come.
 struct Storage {

@@ -15,19 +15,19 @@ struct RankWork {
     std::int64_t sparse_width = 0;  // columns of the local slice
 
     double dense_flops = 0;  // of a matrix product: 2 * local rows * inner * columns
-    Product product = Product::forward;
+    GemmKind product = GemmKind::forward;
     std::int64_t inner = 0;  // of the local part of W, or of its gradient: inner x columns
     std::int64_t columns = 0;
 
-    // Of the loss only.
+    // Only the loss has these.
     double loss_rows = 0;      // local rows, of `columns` logits each
     double training_rows = 0;  // those that train; the others are cleared
     double passes = 1;         // through the rows: 2 where their columns are split over ranks
 
     std::int64_t streamed_bytes = 0;  // read and written by elementwise work, each byte of each operand once
-    Stream stream = Stream::copy;     // what is done to them
-    std::int64_t staged_bytes = 0;    // written and read once more where messages are packed and unpacked; not those of
-                                      // needed rows, which are what is sent (ir/traffic.hpp)
+    ElementwiseKind stream = ElementwiseKind::copy;  // what is done to them
+    std::int64_t staged_bytes = 0;  // written and read once more where messages are packed and unpacked; not those of
+                                    // needed rows, which are what is sent (ir/traffic.hpp)
 };
 
 // `graph` answers in the schedule's numbering.
@@ -35,7 +35,7 @@ RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& g
 
 // How a rank's SpMM comes back to the rows of its dense operand. Counted over all columns of its rows, cut into panels
 // of the size of its own, whatever part of the columns the rank has: parts are taken to be alike.
-struct ProductReuse {
+struct SpmmReuse {
     ReuseHistogram histogram;
     double share = 1;                // of the histogram's nonzeros, the rank's
     double pieces = 1;               // into which the histogram's columns are cut; panels lie within pieces
@@ -43,7 +43,7 @@ struct ProductReuse {
     PackedPanel packed;              // panels as they are copied, if they are
     std::int64_t packing_bytes = 0;  // of the dense operand that are read and written to copy them
 };
-ProductReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
+SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
 // Sparse operations of the busiest rank in an epoch over their mean over the ranks; 1 when there are none.
 double sparse_imbalance(const Schedule& schedule, const GraphStats& graph);

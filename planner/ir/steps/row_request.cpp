@@ -7,18 +7,18 @@
 
 namespace gnnplan {
 
-void IndexStep::check(const StepCheck& step) const {
+void RowRequestStep::check(const StepCheck& step) const {
     step.with_role(matrix, {Role::adjacency});
     step.require(gathers_rows(step.grid()), "the grid has no rows to ask for");
     step.require(!step.at(matrix).structure, "the matrix uses another one's nonzeros, whose rows are asked for");
 }
 
-std::vector<int> IndexStep::peers(const Schedule& schedule, int rank) const {
+std::vector<int> RowRequestStep::peers(const Schedule& schedule, int rank) const {
     return peers_along(schedule.grid, Axis::x, rank);
 }
 
 // Requests go the other way than rows.
-Message IndexStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
+Message RowRequestStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
     const Tensor& m = tensor_of(schedule, matrix);
     const Range own = block_of(schedule, matrix, from).rows;
     Message message{from, to, 0, 0};
@@ -28,8 +28,12 @@ Message IndexStep::between(const Schedule& schedule, const GraphStats& graph, in
     return message;
 }
 
-Staging IndexStep::staging(const Schedule& /*schedule*/, const GraphStats& /*graph*/, int /*rank*/) const { return {}; }
+Staging RowRequestStep::staging(const Schedule& /*schedule*/, const GraphStats& /*graph*/, int /*rank*/) const {
+    return {};
+}
 
-RankWork IndexStep::work(const Schedule& /*schedule*/, const GraphStats& /*graph*/, int /*rank*/) const { return {}; }
+RankWork RowRequestStep::work(const Schedule& /*schedule*/, const GraphStats& /*graph*/, int /*rank*/) const {
+    return {};
+}
 
 }  // namespace gnnplan

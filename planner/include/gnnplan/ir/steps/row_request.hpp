@@ -6,7 +6,7 @@ namespace gnnplan {
 
 // For each piece of `matrix`, tells the rank that holds the dense rows which of them are needed. Once, in setup, for
 // every matrix whose products exchange needed rows.
-struct IndexStep {
+struct RowRequestStep {
     TensorId matrix;
 
     static constexpr std::string_view kind = "index";
