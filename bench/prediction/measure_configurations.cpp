@@ -78,7 +78,7 @@ int measure(comm::Communicator& comm, Options& options) {
     options.field.space = options.space == "paper" ? SearchSpace::paper : SearchSpace::full;
     const data::Dataset dataset = bench::open_graph(comm, options.graph);
     const data::GraphCounts counts(dataset.graph(), dataset.subset());
-    search::NumberedGraphs views(counts);
+    search::NumberedGraphs graphs(counts);
     std::vector<Candidate> field;
     comm::agree(comm, [&] {
         const Problem problem = problem_of(dataset, options, counts, comm.size());

@@ -56,7 +56,7 @@ public:
         Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
         choices[static_cast<std::size_t>(l - 1)] = c;
         const Configuration configuration = configuration_of(frame_, choices);
-        return born_[key] = lower::Rules(space_.model, configuration).activation_born(l);
+        return born_[key] = lower::Rules(space_.model, configuration).activation_produced_in(l);
     }
 
     // One time for each of the switches. H^(l-1) is produced at `before`; `next` is layer l + 1's choice, null for the last

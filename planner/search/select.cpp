@@ -29,7 +29,7 @@ const search::EvaluatedCandidate& thriftiest(const std::vector<search::Evaluated
 
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options) {
     const search::Space space = search::make_space(problem, machine, options);
-    search::NumberedGraphs views(*space.graph);
+    search::NumberedGraphs graphs(*space.graph);
     const bool paper = options.space == SearchSpace::paper;
     search::SearchResult found =
         paper ? search::search_paper_space(space, machine, graphs) : search::search_full_space(space, machine, graphs);

@@ -71,7 +71,7 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
 void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
     // Operands come from memory, as they do in an epoch.
     const std::int64_t bytes = std::min(128 * mib, scope.largest);
-    for (const Product product : {Product::forward, Product::input_gradient, Product::weight_gradient}) {
+    for (const GemmKind product : {GemmKind::forward, GemmKind::input_gradient, GemmKind::weight_gradient}) {
         for (const std::int64_t inner : scope.sides) {
             for (const std::int64_t columns : scope.sides) {
                 const std::int64_t n = std::max<std::int64_t>(64, bytes / 4 / (inner + columns));

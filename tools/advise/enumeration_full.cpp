@@ -147,7 +147,7 @@ io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
         asked.overlap = false;
     }
     const search::Space space = search::make_space(loaded.problem, weighing_machine(document, 1), asked);
-    search::NumberedGraphs views(*space.graph);
+    search::NumberedGraphs graphs(*space.graph);
     const std::vector<Distribution> grids = grids_to_list(space, document);
     Listing listing(space, graphs, document);
     const auto rank = [&](double weight) {

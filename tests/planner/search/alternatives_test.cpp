@@ -85,7 +85,7 @@ TEST(Alternatives, OtherOrdersAreTheBestOfTheirLayer) {
         const Configuration& chosen = plan.candidates.front().configuration;
         const Problem asked = problem(widths, 6, products);
         const search::Space space = search::make_space(asked, on, {});
-        search::NumberedGraphs views(products);
+        search::NumberedGraphs graphs(products);
         const Order other = chosen.forward.front() == Order::sparse_first ? Order::dense_first : Order::sparse_first;
         double fastest = std::numeric_limits<double>::max();
         for (const search::Choices& all : search::all_choices(space, chosen.on(), false)) {

@@ -38,7 +38,7 @@ public:
           graphs_(graph_) {}
 
     const Space& space() const { return space_; }
-    NumberedGraphs& views() { return graphs_; }
+    NumberedGraphs& graphs() { return graphs_; }
     const Machine& machine() const { return machine_; }
 
     StepCosts costs(const ConfigurationFrame& frame) {
@@ -101,7 +101,7 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
 // Dynamic programming finds the fastest members in their order, and says their times.
 void expect_deep_equals_brute_force(Search& search, const ConfigurationFrame& frame) {
     const std::vector<double> expected = search.brute_force(frame, true);
-    auto found = fastest_of_deep(search.space(), frame, {frame.switches}, search.machine(), search.views()).front();
+    auto found = fastest_of_deep(search.space(), frame, {frame.switches}, search.machine(), search.graphs()).front();
     const auto varies = [](const DeepMember& member) { return !member.choices.front().constant_input; };
     EXPECT_TRUE(std::any_of(found.begin(), found.end(), varies));
     ASSERT_GE(found.size(), std::min(expected.size(), deep_members));
@@ -148,14 +148,14 @@ TEST(FullSpace, MemoisedTimesAreThePredicted) {
     for (const Setting& setting : {Setting{{100, 128, 47}, 6, 0.1}, Setting{{60, 32, 16}, 4}}) {
         for (const Machine& machine : test::machines()) {
             Search search(setting, machine);
-            const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.views());
+            const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.graphs());
             ASSERT_GT(all.members.size(), 100U);
             for (std::size_t i = 0; i < all.members.size(); i += 31) {
                 const Member& member = all.members[i];
                 const Configuration configuration =
                     configuration_of(all.frames[member.frame], all.choices[member.choices]);
                 const Candidate candidate =
-                    cost_configuration(search.space(), configuration, search.machine(), search.views());
+                    cost_configuration(search.space(), configuration, search.machine(), search.graphs());
                 EXPECT_NEAR(member.seconds, candidate.predicted.epoch_seconds,
                             1e-12 * candidate.predicted.epoch_seconds)
                     << describe(all.frames[member.frame], all.choices[member.choices]);
@@ -168,7 +168,7 @@ TEST(FullSpace, MemoisedTimesAreThePredicted) {
 // Every grid, exchange, overlap and pruning is among the ranked, as often as it has choices.
 TEST(FullSpace, RanksEveryMemberOfEveryFrame) {
     Search search({{100, 128, 47}, 4, 0.1}, test::machine());
-    const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.views());
+    const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.graphs());
     std::vector<std::size_t> members(all.frames.size(), 0);
     for (const Member& member : all.members) ++members[member.frame];
     std::size_t expected_frames = 0;

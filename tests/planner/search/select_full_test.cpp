@@ -218,7 +218,7 @@ TEST(SelectFull, PinsThatDoNotExistAreUsageErrors) {
 double fastest_within(int ranks, std::int64_t limit) {
     const Problem p = problem(widths, ranks, products);
     const search::Space space = search::make_space(p, machine(), {});
-    search::NumberedGraphs views(products);
+    search::NumberedGraphs graphs(products);
     const search::Members all = search::rank_members(space, space.grids, machine(), graphs, {false, true});
     for (const search::Member& member : all.members) {
         const Configuration configuration =
@@ -339,7 +339,7 @@ std::int64_t count_of(const Selection& s, const std::string& why) {
 TEST(SelectFull, RejectedClassesAreNamed) {
     const Problem p = problem(widths, 6, products);
     const search::Space space = search::make_space(p, machine(), {});
-    search::NumberedGraphs views(products);
+    search::NumberedGraphs graphs(products);
     const auto members = [&](const std::vector<bool>& factored) {
         return static_cast<std::int64_t>(
             search::rank_members(space, space.grids, machine(), graphs, factored).members.size());
