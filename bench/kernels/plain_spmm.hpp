@@ -1,7 +1,7 @@
 // The loop that a first attempt looks like, as fast as the compiler makes it: compiled for the machine at hand.
 #pragma once
 
-#include "kernels/graphs.hpp"
+#include "kernels/views.hpp"
 
 namespace gnnplan::bench {
 

@@ -52,8 +52,8 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
 }
 
 // Switches by turns: every bit of the index decides one.
-search::Frame frame_of(const Distribution& on, int turn) {
-    search::Frame frame{on};
+search::ConfigurationFrame frame_of(const Distribution& on, int turn) {
+    search::ConfigurationFrame frame{on};
     if (on.grid.x > 1) frame.switches.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
     frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
     frame.loss_rows = turn / 4 % 2 == 1;
@@ -66,7 +66,7 @@ search::Frame frame_of(const Distribution& on, int turn) {
 class EveryScheme : public ::testing::TestWithParam<int> {
 protected:
     // Runs one configuration and returns whether everything was as it must be.
-    void check(const search::Frame& frame, const search::Choices& choices, std::size_t index, bool paneled) {
+    void check(const search::ConfigurationFrame& frame, const search::Choices& choices, std::size_t index, bool paneled) {
         const std::size_t which = problems().pick(index, choices.front().constant_input);
         const TestProblem& problem = problems().problem(which);
         const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
@@ -120,7 +120,7 @@ TEST_P(EveryScheme, Bf16MovesLossesALittle) {
     space.options.bf16 = true;
     space.shape.panel_columns = 3;
     for (const Distribution& on : space.grids) {
-        search::Frame frame{on};
+        search::ConfigurationFrame frame{on};
         if (on.grid.x > 1) frame.switches.exchange = Exchange::panels;
         const search::Choices choices = search::all_choices(space, on, true).front();
         const Schedule unrounded = lower::lower(space.model, search::configuration_of(frame, choices), space.shape);
@@ -149,9 +149,9 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
     for (const Distribution& on : space.grids) {
         if (on.grid.x == 1) continue;
         const search::Choices choices = search::all_choices(space, on, true).front();
-        for (const search::Switches& switches :
-             {search::Switches{Exchange::rows, false, true}, search::Switches{Exchange::panels, true, true}}) {
-            search::Frame frame{on};
+        for (const search::ExchangeOptions& switches :
+             {search::ExchangeOptions{Exchange::rows, false, true}, search::ExchangeOptions{Exchange::panels, true, true}}) {
+            search::ConfigurationFrame frame{on};
             frame.switches = switches;
             const Configuration configuration = search::configuration_of(frame, choices);
             EXPECT_TRUE(!configuration.bf16 && exact(configuration));

@@ -87,7 +87,7 @@ Sampled check_schemes(const TestProblem& problem) {
         for (std::size_t turn = 0; turn < per_grid; ++turn) {
             const search::Choices& choices = all[turn * (all.size() - 1) / (per_grid - 1)];
             if (choices.front().constant_input && problem.network().input_dropout > 0) continue;
-            search::Frame frame{on, turn % 3 == 0, turn / 2 % 2 == 1, 0, {}};
+            search::ConfigurationFrame frame{on, turn % 3 == 0, turn / 2 % 2 == 1, 0, {}};
             if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             const Configuration configuration = search::configuration_of(frame, choices);

@@ -84,11 +84,11 @@ std::vector<Candidate> configurations(const TestProblem& problem, const GraphSta
     options.replication = replication;
     const Problem asked = problem.planner_problem(graph, ranks);
     const search::Space space = search::make_space(asked, test_machine(), options);
-    search::Views views(graph);
+    search::NumberedGraphs graphs(graph);
     std::vector<Candidate> candidates;
     for (const Distribution& grid : space.grids) {
-        for (const search::Listed& listed : search::list_paper_space(space, grid)) {
-            candidates.push_back(search::cost_configuration(space, listed.configuration, test_machine(), views));
+        for (const search::PaperMember& listed : search::list_paper_space(space, grid)) {
+            candidates.push_back(search::cost_configuration(space, listed.configuration, test_machine(), graphs));
         }
     }
     return candidates;

@@ -240,7 +240,7 @@ TEST(Spmm, StreamedRowsEqualReference) {
                                      aligned, space),
                           nullptr);
                 const Matrix c{static_cast<float*>(aligned), rows, width, stride};
-                kernels->spmm_rows(a.view(), b.view(), c, cpu::Store::stream, 0, rows);
+                kernels->spmm_rows(a.view(), b.view(), c, cpu::Store::nontemporal, 0, rows);
                 Owned want(rows, width);
                 reference_table().spmm(a.view(), b.view(), want.view(), false, {});
                 for (std::int64_t i = 0; i < rows; ++i) {
