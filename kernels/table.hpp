@@ -70,9 +70,12 @@ struct Table {
     // c = a * b, or c += a * b. a is m x k, with or without values, in any number of panels; b is k x n, c is m x n.
     void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 
-    // c = op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums over more than c has
+    // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums over more than c has
     // rows.
-    void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c);
+    void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
+
+    // c += a; same shape.
+    void (*add)(ConstMatrix a, Matrix c);
 
     // In place: z = dropout(relu(z + bias)). `bias` (length columns) may be null; `relu` and the dropout are optional
     // (probability 0 draws nothing). Where `bits` is not null it receives positive_mask of the result in the same pass.

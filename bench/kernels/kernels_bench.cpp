@@ -115,7 +115,7 @@ void gemm(benchmark::State& state, bool turned) {
     const Matrix b = whole(right, k, n);
     const Matrix c = whole(out, m, n);
     while (state.KeepRunning()) {
-        cpu_table().gemm(turned ? Transpose::yes : Transpose::no, Transpose::no, a, b, c);
+        cpu_table().gemm(turned ? Transpose::yes : Transpose::no, Transpose::no, a, b, c, false);
         benchmark::DoNotOptimize(c.data);
     }
     count(state, 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),

@@ -66,7 +66,7 @@ Forms build(const Options& options) {
     data::GeneratedGraph generated = data::generate_rmat(rmat(options.graph));
     data::PreparationCounts counts;
     const data::Graph graph = data::build_graph(std::move(generated.edges), generated.vertices, {}, counts);
-    const data::DegreeScales scales = data::compute_scales(graph, data::Normalisation::symmetric);
+    const data::DegreeScales scales = data::compute_scales(graph, Normalisation::symmetric);
     const Range all{0, graph.vertices()};
     Forms forms;
     forms.row_scale = data::block_scales(scales, true, true, all);

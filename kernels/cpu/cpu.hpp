@@ -6,7 +6,7 @@
 namespace gnnplan::kernels::cpu {
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
-void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c);
+void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
 void activate(Matrix z, const float* bias, bool relu, const DropoutKey& dropout, std::uint8_t* bits);
 void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);
 void positive_mask(ConstMatrix h, std::uint8_t* bits);
@@ -18,6 +18,7 @@ void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uin
 void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);
+void add(ConstMatrix a, Matrix c);
 void copy(ConstMatrix in, Matrix out);
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,

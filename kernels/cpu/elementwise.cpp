@@ -97,6 +97,16 @@ void copy(ConstMatrix in, Matrix out) {
                     });
 }
 
+void add(ConstMatrix a, Matrix c) {
+    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const float* from = a.row(i);
+            float* to = c.row(i);
+            for (std::int64_t j = 0; j < c.columns; ++j) to[j] += from[j];
+        }
+    });
+}
+
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings) {
     const VectorKernels& kernels = best_kernels();

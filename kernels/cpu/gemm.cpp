@@ -18,6 +18,7 @@ struct Product {
     Transpose transpose_a, transpose_b;
     ConstMatrix a, b;
     std::int64_t inner;
+    bool accumulate;
 };
 
 // Uninitialised memory, aligned to cache lines.
@@ -79,7 +80,7 @@ void by_rows(const Product& x, Matrix c) {
                                .packed = packed.data() + p * padded(c.columns),
                                .inner = inner,
                                .c = out,
-                               .accumulate = p > 0};
+                               .accumulate = x.accumulate || p > 0};
             constexpr std::int64_t ahead_rows = 12;
             if (x.transpose_a == Transpose::no && out.rows > ahead_rows) {
                 block.ahead = {left.row(ahead_rows), out.rows * left.stride};
@@ -91,8 +92,8 @@ void by_rows(const Product& x, Matrix c) {
 
 // Positions begin .. end - 1 of the inner dimension, in blocks whose rows of both operands stay in the second-level
 // cache together with those of the next. A block of b is used too seldom to pay for packing where it need not be.
-void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int64_t block_rows, float* packed,
-               Matrix c) {
+void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int64_t block_rows, float* packed, Matrix c,
+               bool accumulate) {
     const VectorKernels& kernels = best_kernels();
     for (std::int64_t p = begin; p < end; p += block_rows) {
         const std::int64_t inner = std::min(block_rows, end - p);
@@ -108,7 +109,7 @@ void sum_range(const Product& x, std::int64_t begin, std::int64_t end, std::int6
                            .packed = packed,
                            .inner = inner,
                            .c = c,
-                           .accumulate = p > begin};
+                           .accumulate = accumulate || p > begin};
         const std::int64_t next = std::min(block_rows, end - p - inner);
         if (next > 0) {
             if (direct) block.ahead = {x.b.row(p + inner), next * x.b.stride};
@@ -133,7 +134,7 @@ void by_inner(const Product& x, Matrix c) {
     };
     parallel_for(parts, work, Schedule::fixed, [&](std::int64_t part) {
         sum_range(x, x.inner * part / parts, x.inner * (part + 1) / parts, block_rows,
-                  scratch.data() + part * (packed_size + sums_size), sums(part));
+                  scratch.data() + part * (packed_size + sums_size), sums(part), x.accumulate && part == 0);
     });
     parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns * (parts - 1),
                     [&](std::int64_t first, std::int64_t last) {
@@ -149,11 +150,12 @@ void by_inner(const Product& x, Matrix c) {
 
 }  // namespace
 
-void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c) {
+void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate) {
     if (c.rows == 0 || c.columns == 0) return;
-    const Product product = {transpose_a, transpose_b, a, b, transpose_a == Transpose::yes ? a.rows : a.columns};
+    const Product product = {transpose_a, transpose_b, a, b, transpose_a == Transpose::yes ? a.rows : a.columns,
+                             accumulate};
     if (product.inner == 0) {
-        for (std::int64_t i = 0; i < c.rows; ++i) std::fill_n(c.row(i), c.columns, 0.0F);
+        for (std::int64_t i = 0; !accumulate && i < c.rows; ++i) std::fill_n(c.row(i), c.columns, 0.0F);
     } else if (transpose_a == Transpose::yes && product.inner > c.rows) {
         by_inner(product, c);
     } else {

@@ -10,6 +10,7 @@ constexpr Table table = {
     .name = "cpu",
     .spmm = cpu::spmm,
     .gemm = cpu::gemm,
+    .add = cpu::add,
     .activate = cpu::activate,
     .dropout = cpu::dropout,
     .positive_mask = cpu::positive_mask,

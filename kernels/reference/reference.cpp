@@ -89,6 +89,12 @@ void copy(ConstMatrix in, Matrix out) {
     }
 }
 
+void add(ConstMatrix a, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] += a.row(i)[j];
+    }
+}
+
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,
                std::int64_t target_column, std::int64_t rows, std::int64_t columns) {
@@ -107,6 +113,7 @@ const Table& reference_table() {
         .name = "reference",
         .spmm = spmm,
         .gemm = reference::gemm<float>,
+        .add = add,
         .activate = reference::activate<float>,
         .dropout = reference::dropout<float>,
         .positive_mask = reference::positive_mask<float>,

@@ -42,13 +42,13 @@ void spmm(const BasicCsr<T>& a, Input<T> b, Dense<std::type_identity_t<T>> c, bo
 }
 
 template <class T>
-void gemm(Transpose transpose_a, Transpose transpose_b, Input<T> a, Input<T> b, Dense<T> c) {
+void gemm(Transpose transpose_a, Transpose transpose_b, Input<T> a, Input<T> b, Dense<T> c, bool accumulate) {
     const bool ta = transpose_a == Transpose::yes;
     const bool tb = transpose_b == Transpose::yes;
     const std::int64_t inner = ta ? a.rows : a.columns;
     for (std::int64_t i = 0; i < c.rows; ++i) {
         for (std::int64_t j = 0; j < c.columns; ++j) {
-            T sum{0};
+            T sum = accumulate ? c.row(i)[j] : T{0};
             for (std::int64_t k = 0; k < inner; ++k) {
                 sum += (ta ? a.row(k)[i] : a.row(i)[k]) * (tb ? b.row(j)[k] : b.row(k)[j]);
             }

@@ -35,8 +35,8 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 7> names{
-        "input", "dropout", "aggregate", "linear", "bias", "relu", "softmax_cross_entropy"};
+    static constexpr std::array<std::string_view, 8> names{"input", "dropout", "aggregate", "linear",
+                                                           "add",   "bias",    "relu",      "softmax_cross_entropy"};
 };
 template <>
 struct EnumNames<Init> {
@@ -52,8 +52,8 @@ struct EnumNames<Optimiser> {
 };
 template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 5> names{"activate", "dropout", "positive_mask", "apply_mask",
-                                                           "column_sum"};
+    static constexpr std::array<std::string_view, 6> names{"activate",   "dropout",    "positive_mask",
+                                                           "apply_mask", "column_sum", "add"};
 };
 template <>
 struct EnumNames<Exchange> {

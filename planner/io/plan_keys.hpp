@@ -32,6 +32,7 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.field("name", model.name);
     archive.field("widths", model.widths);
     archive.field("bias", model.bias);
+    archive.optional("aggregator", model.aggregator);
 }
 
 template <class Archive>

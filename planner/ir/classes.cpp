@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace gnnplan {
@@ -158,8 +159,25 @@ RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vec
     return classes;
 }
 
+// Which rows of one space are where those of another lie depends on the rank, not on sizes alone.
+bool moves_between_spaces(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
+        const auto* move = std::get_if<RedistributeStep>(&step.operation);
+        return move != nullptr && move->between_spaces(schedule);
+    });
+}
+
+RankClasses every_rank_apart(const Grid& grid) {
+    RankClasses classes;
+    classes.class_of.resize(static_cast<std::size_t>(grid.size()));
+    std::iota(classes.class_of.begin(), classes.class_of.end(), 0);
+    classes.representative = classes.class_of;
+    return classes;
+}
+
 RankClasses classes_of(const Schedule& schedule, bool neighbours, Gathering gathering) {
     const Grid& grid = schedule.grid;
+    if (moves_between_spaces(schedule)) return every_rank_apart(grid);
     const Shapes shapes(schedule);
     const Sizes in_x = blocks_of_all(shapes.rows, grid.x);
     Sizes split_by_y = blocks_of_all(in_x, grid.z);

@@ -117,9 +117,11 @@ TensorId Builder::adjacency(int l, bool transposed) {
     return id;
 }
 
-TensorId Builder::features(Place place) {
+TensorId Builder::features(Place place, int space) {
     if (!places_differ()) place = Place::r;
-    return resident(std::string("H0") + suffix(place), Role::features, DType::f32, rows_in(0), model().in_width(1),
+    const Rows rows = rows_in(space);
+    const std::string part = rows.count < graph_.vertices ? "." + std::to_string(rows.count) : "";
+    return resident("H0" + part + suffix(place), Role::features, DType::f32, rows, model().in_width(1),
                     layout_at(place));
 }
 
@@ -138,7 +140,7 @@ std::optional<TensorId> Builder::vertices(const Tensor& of, bool dropout) {
     return per_row("vertices", Role::vertices, DType::i32, of);
 }
 
-TensorId Builder::weight(const Site& product) { return parameter(product.parameter, Role::weight); }
+TensorId Builder::weight(const Site& site) { return parameter(site.parameter, Role::weight); }
 
 TensorId Builder::bias(const Site& pointwise) { return parameter(pointwise.parameter, Role::bias); }
 
@@ -181,39 +183,48 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     return sum;
 }
 
-TensorId Builder::gemm(const std::string& name, TensorId in, const Site& product, bool transposed,
+TensorId Builder::gemm(const std::string& name, TensorId in, const Site& site, bool transposed,
                        const std::string& out) {
-    const TensorId w = weight(product);
+    const TensorId w = weight(site);
     const Tensor& shape = tensor_of(schedule_, w);
     const std::int64_t width = transposed ? shape.rows : shape.columns;
-    const Place place = transposed ? Place::r : gemm_out(product.layer);
+    const Place place = transposed ? Place::r : gemm_out(site);
     const TensorId result =
         transient(out + suffix(place), DType::f32, rows_of(tensor_of(schedule_, in)), width, layout_at(place));
     step(name, OpKind::linear, GemmStep{in, w, result, transposed});
     return result;
 }
 
-TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out, OpKind reader) {
-    if (!places_differ()) return in;
+void Builder::gemm_onto(const std::string& name, TensorId in, const Site& site, bool transposed, TensorId onto) {
+    step(name, OpKind::linear, GemmStep{in, weight(site), onto, transposed, true});
+}
+
+void Builder::add_to(const std::string& name, TensorId sum, TensorId other) {
+    step(name, OpKind::add, MapStep{MapOp::add, sum, other, {}, 0, false, false});
+}
+
+TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out, OpKind reader,
+                               std::optional<int> space) {
     const Tensor tensor = tensor_of(schedule_, in);
-    if (tensor.layout == layout_at(to)) return in;
-    const TensorId moved = transient(out + suffix(to), tensor.dtype, rows_of(tensor), tensor.columns, layout_at(to));
+    const Rows rows = space ? rows_in(*space) : rows_of(tensor);
+    const bool same_place = !places_differ() || tensor.layout == layout_at(to);
+    if (same_place && rows.space == tensor.space) return in;
+    const TensorId moved = transient(out + suffix(to), tensor.dtype, rows, tensor.columns, layout_at(to));
     step(name, reader, RedistributeStep{in, moved});
     return moved;
 }
 
-TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId right, const Site& product) {
-    const Parameter& w = model().parameter(product.parameter);
-    const TensorId gradient =
-        transient(numbered("Y", product.layer), DType::f32, {w.rows()}, w.columns(), layout_partial());
+TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId right, int site) {
+    const Parameter& w = model().parameter(model().at(site).parameter);
+    const TensorId gradient = transient("Y" + label(site), DType::f32, {w.rows()}, w.columns(), layout_partial());
     step(name, OpKind::linear, WeightGradStep{left, right, gradient});
     return gradient;
 }
 
-TensorId Builder::column_sum(const std::string& name, TensorId in, int l) {
+TensorId Builder::column_sum(const std::string& name, TensorId in, int pointwise) {
     const std::int64_t width = tensor_of(schedule_, in).columns;
-    const TensorId sum = transient(numbered("y", l), DType::f32, {1}, width, layout_partial());
-    step(name, OpKind::bias, MapStep{MapOp::column_sum, in, {}, sum, l, false, false});
+    const TensorId sum = transient("y" + label(pointwise), DType::f32, {1}, width, layout_partial());
+    step(name, OpKind::bias, MapStep{MapOp::column_sum, in, {}, sum, model().at(pointwise).layer, false, false});
     return sum;
 }
 

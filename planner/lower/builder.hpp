@@ -43,18 +43,25 @@ public:
     // --- residents, created on first use ---
     // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
     TensorId adjacency(int l, bool transposed);
-    TensorId features(Place place);
-    TensorId weight(const Site& product);
+    // The rows of `space`, the first of the vertices.
+    TensorId features(Place place, int space);
+    TensorId weight(const Site& site);
     TensorId bias(const Site& pointwise);
 
     // --- steps; each returns the tensor it produces ---
     // A product with the adjacency, summed where the contraction side is split: in spmm_out().
     TensorId spmm(const std::string& step, int l, bool transposed, TensorId in, const std::string& out);
-    TensorId gemm(const std::string& step, TensorId in, const Site& product, bool transposed, const std::string& out);
-    // `reader`: the operation that wants the result there.
-    TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out, OpKind reader);
-    TensorId weight_grad(const std::string& step, TensorId left, TensorId right, const Site& product);
-    TensorId column_sum(const std::string& step, TensorId in, int l);
+    TensorId gemm(const std::string& step, TensorId in, const Site& site, bool transposed, const std::string& out);
+    // The same, added to what `onto` holds.
+    void gemm_onto(const std::string& step, TensorId in, const Site& site, bool transposed, TensorId onto);
+    // sum += other, elementwise.
+    void add_to(const std::string& step, TensorId sum, TensorId other);
+    // `reader`: the operation that wants the result there. Its rows are those of `space`, if one is given: rows that
+    // the space lacks are left out, and rows that only the space has are zero.
+    TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out, OpKind reader,
+                          std::optional<int> space = {});
+    TensorId weight_grad(const std::string& step, TensorId left, TensorId right, int site);
+    TensorId column_sum(const std::string& step, TensorId in, int pointwise);
     // With `mask`, the bits H^l > 0 are made in the same pass and returned under that name.
     std::optional<TensorId> activate(const std::string& step, TensorId z, const Site& pointwise, bool training,
                                      const std::optional<std::string>& mask);

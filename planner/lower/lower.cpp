@@ -47,9 +47,10 @@ void check_choices(const Configuration& configuration) {
 void check(const SiteGraph& model, const Configuration& configuration) {
     check_letters(model, configuration);
     check_choices(configuration);
-    for (int l = 2; l <= model.depth; ++l) {
-        if (model.at(model.product(l).input).relu) continue;
-        refuse("hidden layers without ReLU are not lowered", "layer " + std::to_string(l - 1),
+    for (const Site& site : model.sites) {
+        const bool multiplies = site.kind == SiteKind::product || site.kind == SiteKind::linear;
+        if (!multiplies || model.at(site.input).kind == SiteKind::input || model.at(site.input).relu) continue;
+        refuse("hidden layers without ReLU are not lowered", "layer " + std::to_string(model.at(site.input).layer),
                "masks are taken from the sign of its output");
     }
     if (model.at(model.sites.back().input).relu) refuse("the loss of an activation is not lowered", "the last layer");
@@ -65,6 +66,7 @@ SiteLowering lowering_of(SiteKind kind) {
     switch (kind) {
         case SiteKind::input: break;
         case SiteKind::product: return {forward_product, backward_product};
+        case SiteKind::linear: return {forward_linear, backward_linear};
         case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
         case SiteKind::loss: return {forward_loss, backward_loss};
     }

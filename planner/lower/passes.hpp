@@ -2,7 +2,7 @@
 //
 // Each kind of site has a file (site_*.cpp) with what it emits in either pass. A site reads the values of sites before
 // it and leaves one of its own, in the layouts in which it is made or which others ask for. Backwards the gradient of
-// a value arrives from the site that reads it, and the site that makes the value passes it on.
+// a value arrives from the sites that read it, which are added up, and the site that makes the value passes it on.
 #pragma once
 
 #include "planner/lower/builder.hpp"
@@ -14,16 +14,18 @@ namespace gnnplan::lower {
 
 // What a site makes.
 struct Value {
-    Copies copies;                 // H of a pointwise site, Z of a product
+    Copies copies;                 // H of a pointwise site, Z of a product or a linear map
+    Copies part;                   // the rows that the next layer's result has, where these are fewer
     Copies mask;                   // of a pointwise site with an activation: the bits H > 0
-    std::optional<TensorId> kept;  // of a product: T = A^T H in left(l), where a pass leaves it
+    std::optional<TensorId> kept;  // of a product: T = A^T H in left(site), where a pass leaves it
+    bool prepared = false;         // whether prepare_backward has been here
 };
 
 // dL / d(value) while the backward pass has it.
 struct Gradient {
     Copies copies;
-    std::optional<TensorId> aggregated;  // A G in right(l), after a backward S
-    const Site* biased = nullptr;        // a pointwise site whose bias wants the column sums of the gradient
+    std::optional<TensorId> aggregated;  // A G in right(site), after a backward S
+    std::optional<int> biased;           // a pointwise site whose bias wants the column sums of the gradient
 };
 
 struct Passes {
@@ -47,6 +49,8 @@ struct Passes {
 
     // The value of a site in `place`, redistributed by `step` if it is not there yet; `reader` wants it there.
     TensorId fetch(int site, Place place, const std::string& step, OpKind reader);
+    // Those of its rows that layer `l` computes.
+    TensorId fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader);
 };
 
 // T^1 in left(1), made in setup, where the configuration caches it.
@@ -54,6 +58,8 @@ std::optional<TensorId> lower_setup(Builder& builder);
 
 void forward_product(Passes& passes, int site);
 void backward_product(Passes& passes, int site);
+void forward_linear(Passes& passes, int site);
+void backward_linear(Passes& passes, int site);
 void forward_pointwise(Passes& passes, int site);
 void backward_pointwise(Passes& passes, int site);
 void forward_loss(Passes& passes, int site);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gnnplan::lower {
 
@@ -36,45 +37,52 @@ public:
     bool places_differ() const { return configuration_.grid.y > 1; }
     // CAGNET's 1.5D: dense operands in F, their blocks dealt over y.
     bool block_distributed() const { return configuration_.sharing == Sharing::block_distributed && places_differ(); }
-    // Layer 1's products with the input replicated over y.
-    bool column_parallel(int l) const { return l == 1 && configuration_.replicated_input && places_differ(); }
+    // Products and linear maps of the input where it is replicated over y.
+    bool column_parallel(const Site& site) const {
+        return configuration_.replicated_input && places_differ() && graph_.at(site.input).kind == SiteKind::input;
+    }
+
+    // What names of steps and tensors call a site: its layer, and what tells it from others of the layer.
+    std::string label(int site) const;
 
     // Where a product wants its dense operand and where it leaves its result.
     Place spmm_in() const { return block_distributed() ? Place::f : Place::c; }
     Place spmm_out() const { return block_distributed() ? Place::r : Place::c; }
-    Place gemm_in(int l) const { return column_parallel(l) ? Place::f : Place::r; }
-    Place gemm_out(int l) const { return column_parallel(l) ? Place::c : Place::r; }
+    Place gemm_in(const Site& site) const { return column_parallel(site) ? Place::f : Place::r; }
+    Place gemm_out(const Site& site) const { return column_parallel(site) ? Place::c : Place::r; }
     // The weight gradient's operands: T^l or H^(l-1), and G^l or A G^l.
-    Place left(int l) const { return gemm_in(l); }
-    Place right(int l) const { return gemm_out(l); }
-
-    Place forward_in(int l) const { return forward(l) == Order::sparse_first ? spmm_in() : gemm_in(l); }
-    Place activation_produced_in(int l) const { return forward(l) == Order::sparse_first ? gemm_out(l) : spmm_out(); }
+    Place left(const Site& site) const { return gemm_in(site); }
+    Place right(const Site& site) const { return gemm_out(site); }
     Place loss_place() const { return configuration_.column_loss && places_differ() ? Place::c : Place::r; }
-    // Where U^(l-1) = dL/dH^(l-1) is produced, l > 1.
-    Place gradient_produced_in(int l) const { return backward(l) == Order::sparse_first ? Place::r : spmm_out(); }
-    // Where layer l's backward pass wants G^l first.
-    Place gradient_wanted(int l) const;
 
-    // Whether H^(l-1) is redistributed just to be an operand of Y^l.
-    bool moves_input(int l) const;
-    // Whether H^l exists in `place` once layer l + 1 has what it wants.
-    bool activation_in(int l, Place place) const;
+    // Where a product or linear map wants what it reads.
+    Place wanted_by(const Site& site) const;
+    // Where the value of a site is made. A sum rests where its linear map leaves it, or the loss wants it.
+    Place made_in(int site) const;
+    // Where dL/d(value) is complete: where the site that reads the value leaves it, or in R where several arrive.
+    Place gradient_made_in(int site) const;
+    // Where the backward pass of a product or linear map wants dL/d(value) first.
+    Place gradient_wanted(const Site& site) const;
+
+    // Whether the value that a product reads is redistributed just to be an operand of its weight gradient.
+    bool moves_input(const Site& product) const;
+    // Whether the value of a pointwise site exists in `place` once those that read it have what they want.
+    bool exists_in(int pointwise, Place place) const;
 
 private:
     const SiteGraph& graph_;
     const Configuration& configuration_;
 };
 
-// Where the mask of H^l meets the gradient U^l.
+// Where the mask of H, the value of a pointwise site, meets the gradient of H.
 struct MaskRule {
     Place at = Place::r;        // layout in which it is applied
-    bool delayed = false;       // after the redistribution of U^l that layer l's backward needs anyway
+    bool delayed = false;       // after the redistribution of the gradient that the backward pass needs anyway
     std::optional<Place> from;  // the mask itself moves: from here to `at`
 
     // The layout in which the mask is taken.
     Place taken() const { return from.value_or(at); }
 };
-MaskRule mask_rule(const Rules& rules, int l);
+MaskRule mask_rule(const Rules& rules, int pointwise);
 
 }  // namespace gnnplan::lower

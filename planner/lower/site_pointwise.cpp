@@ -3,37 +3,45 @@
 
 namespace gnnplan::lower {
 
-// H in place of Z, and the mask in the same pass where it is taken from H as it is produced.
+// H in place of Z, and the mask in the same pass where it is taken from H as it is made.
 void forward_pointwise(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
-    const int l = site.layer;
+    const std::string label = builder.label(id);
     Value& made = passes.value(id);
-    builder.begin(Pass::forward, l);
-    const Place produced_in = builder.activation_produced_in(l);
+    builder.begin(Pass::forward, site.layer);
+    const Place made_in = builder.made_in(id);
     const bool masked = passes.training && site.relu;
-    const Place source = masked ? mask_rule(builder, l).taken() : produced_in;
+    const Place source = masked ? mask_rule(builder, id).taken() : made_in;
     std::optional<std::string> name;
-    if (masked && (source == produced_in || !builder.places_differ())) name = numbered("mask", l) + suffix(source);
-    const TensorId z = passes.value(site.input).copies.at(produced_in);
-    const auto bits = builder.activate(numbered("forward.", l) + ".activate", z, site, passes.training, name);
-    made.copies.add(produced_in, z);
+    if (masked && (source == made_in || !builder.places_differ())) name = "mask" + label + suffix(source);
+    const TensorId z = passes.value(site.input).copies.at(made_in);
+    const auto bits = builder.activate("forward." + label + ".activate", z, site, passes.training, name);
+    made.copies.add(made_in, z);
     if (bits) made.mask.add(source, *bits);
 }
 
 void prepare_backward(Passes& passes, int id) {
     Builder& builder = passes.builder;
-    const int l = passes.model.at(id).layer;
+    const Site& site = passes.model.at(id);
     Value& made = passes.value(id);
-    builder.begin(Pass::keep, l);
-    if (builder.moves_input(l + 1)) passes.fetch(id, builder.left(l + 1), numbered("operand.H", l), OpKind::linear);
-    const MaskRule rule = mask_rule(builder, l);
+    if (!passes.training || site.kind != SiteKind::pointwise || made.prepared) return;
+    made.prepared = true;
+    const std::string label = builder.label(id);
+    builder.begin(Pass::keep, site.layer);
+    for (const int reader : passes.model.readers(id)) {
+        const Site& reading = passes.model.at(reader);
+        if (reading.kind == SiteKind::product && builder.moves_input(reading))
+            passes.fetch(id, builder.left(reading), "operand.H" + label, OpKind::linear);
+    }
+    if (!site.relu) return;
+    const MaskRule rule = mask_rule(builder, id);
     const Place source = rule.taken();
     if (!made.mask.in(source)) {
         const TensorId h = made.copies.at(made.copies.source_for(source));
-        made.mask.add(source, builder.positive_mask(numbered("mask.", l), h, numbered("mask", l) + suffix(source)));
+        made.mask.add(source, builder.positive_mask("mask." + label, h, "mask" + label + suffix(source)));
     }
-    builder.at(made.mask, rule.at, numbered("mask.", l) + ".redistribute", numbered("mask", l), OpKind::relu);
+    builder.at(made.mask, rule.at, "mask." + label + ".redistribute", "mask" + label, OpKind::relu);
 }
 
 // G = dL/dZ is dL/dH masked, by the rule for its mask.
@@ -41,34 +49,36 @@ void backward_pointwise(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
     const int l = site.layer;
+    const std::string at = "backward." + builder.label(id);
     Copies gradient = passes.gradient(id).copies;
     if (site.relu) {
         builder.begin(Pass::backward, l);
-        const MaskRule rule = mask_rule(builder, l);
-        Place place = builder.gradient_produced_in(l + 1);
+        const MaskRule rule = mask_rule(builder, id);
+        Place place = builder.gradient_made_in(id);
         if (rule.delayed) {
-            const TensorId moved = builder.at(gradient, rule.at, numbered("backward.", l) + ".input", numbered("G", l),
-                                              first_operation(builder.backward(l)));
+            const Site& before = passes.model.at(site.input);
+            const bool aggregates = before.kind == SiteKind::product && builder.backward(l) != Order::dense_first;
+            const TensorId moved = builder.at(gradient, rule.at, at + ".input", "G" + builder.label(id),
+                                              aggregates ? OpKind::aggregate : OpKind::linear);
             place = rule.at;
             gradient = Copies();
             gradient.add(place, moved);
         }
-        builder.apply_mask(numbered("backward.", l) + ".mask", gradient.at(place), passes.value(id).mask.at(rule.at),
-                           site);
+        builder.apply_mask(at + ".mask", gradient.at(place), passes.value(id).mask.at(rule.at), site);
     }
     Gradient& passed = passes.gradient(site.input);
     passed.copies = gradient;
-    if (site.parameter >= 0) passed.biased = &site;
+    if (site.parameter >= 0) passed.biased = id;
 }
 
 void bias_gradient(Passes& passes, const Gradient& gradient) {
-    if (gradient.biased == nullptr) return;
+    if (!gradient.biased) return;
     Builder& builder = passes.builder;
-    const Site& site = *gradient.biased;
+    const int id = *gradient.biased;
     const Copies& g = gradient.copies;
     const TensorId source = g.in(Place::r) ? g.at(Place::r) : g.at(Place::c);
-    const TensorId sum = builder.column_sum(numbered("backward.", site.layer) + ".bias_grad", source, site.layer);
-    builder.reduce_and_update(builder.bias(site), sum, OpKind::bias);
+    const TensorId sum = builder.column_sum("backward." + builder.label(id) + ".bias_grad", source, id);
+    builder.reduce_and_update(builder.bias(passes.model.at(id)), sum, OpKind::bias);
 }
 
 }  // namespace gnnplan::lower

@@ -4,10 +4,11 @@
 namespace gnnplan::lower {
 namespace {
 
-// T^l = A^T H^(l-1) in left(l), where the dense product wants it.
-TensorId aggregate(Builder& builder, const std::string& at, TensorId input, int l) {
-    const TensorId aggregated = builder.spmm(at + ".spmm", l, true, input, numbered("T", l));
-    return builder.redistribute(at + ".redistribute", aggregated, builder.gemm_in(l), numbered("T", l), OpKind::linear);
+// T^l = A^T H^(l-1) in left(site), where the dense product wants it.
+TensorId aggregate(Builder& builder, const std::string& at, TensorId input, const Site& site) {
+    const std::string name = numbered("T", site.layer);
+    const TensorId aggregated = builder.spmm(at + ".spmm", site.layer, true, input, name);
+    return builder.redistribute(at + ".redistribute", aggregated, builder.gemm_in(site), name, OpKind::linear);
 }
 
 // Forward S: H -> spmm -> T -> gemm -> Z. Forward D: H -> gemm -> B -> spmm -> Z; redistributed wherever a product
@@ -17,7 +18,7 @@ TensorId product(Passes& passes, const Site& site, TensorId input, Value& made) 
     const int l = site.layer;
     const std::string at = numbered("forward.", l);
     if (builder.forward(l) == Order::sparse_first) {
-        const TensorId rows = aggregate(builder, at, input, l);
+        const TensorId rows = aggregate(builder, at, input, site);
         if (builder.operand(l) == Operand::product) made.kept = rows;
         return builder.gemm(at + ".gemm", rows, site, false, numbered("Z", l));
     }
@@ -38,9 +39,9 @@ public:
         if (builder_.operand(l_) == Operand::product) {
             const auto kept = passes_.value(id_).kept;
             const TensorId left = kept ? *kept : aggregate_again(true);
-            return grad(left, gradient_at(builder_.right(l_)));
+            return grad(left, gradient_at(builder_.right(site_)));
         }
-        const TensorId left = input(builder_.left(l_));
+        const TensorId left = input(builder_.left(site_));
         const auto aggregated = passes_.gradient(id_).aggregated;
         return grad(left, aggregated ? *aggregated : aggregate_again(false));
     }
@@ -58,7 +59,7 @@ private:
 
     std::string at() const { return numbered("backward.", l_); }
     TensorId grad(TensorId left, TensorId right) {
-        return builder_.weight_grad(at() + ".weight_grad", left, right, site_);
+        return builder_.weight_grad(at() + ".weight_grad", left, right, id_);
     }
     TensorId gradient_at(Place place) {
         const Moving moving(builder_, l_);
@@ -82,7 +83,7 @@ private:
             operand = transposed ? input(place) : gradient_at(place);
         }
         const TensorId product = builder_.spmm(at() + ".again.spmm", l_, transposed, operand, name);
-        const Place wanted = transposed ? builder_.left(l_) : builder_.right(l_);
+        const Place wanted = transposed ? builder_.left(site_) : builder_.right(site_);
         return builder_.redistribute(at() + ".again.to_r", product, wanted, name, OpKind::linear);
     }
 
@@ -97,7 +98,7 @@ private:
 TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
     const int l = site.layer;
     const std::string at = numbered("backward.", l);
-    const TensorId operand = builder.at(gradient.copies, builder.gradient_wanted(l), at + ".input", numbered("G", l),
+    const TensorId operand = builder.at(gradient.copies, builder.gradient_wanted(site), at + ".input", numbered("G", l),
                                         first_operation(builder.backward(l)));
     if (builder.backward(l) == Order::dense_first) {
         return builder.gemm(at + ".gemm", operand, site, true, numbered("D", l));
@@ -108,15 +109,32 @@ TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
     return *gradient.aggregated;
 }
 
-// U^(l-1) by the pass's order, `first` being its first product if that has been made.
-TensorId second_product(Builder& builder, const Site& site, std::optional<TensorId> first, Gradient& gradient) {
+// The second product of a backward pass that began with G W^T: A D.
+TensorId aggregate_gradient(Builder& builder, const Site& site, Gradient& gradient) {
     const int l = site.layer;
     const std::string at = numbered("backward.", l);
-    if (first) return builder.gemm(at + ".gemm", *first, site, true, numbered("U", l - 1));
     const TensorId combined = first_product(builder, site, gradient);
     const TensorId columns =
         builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("D", l), OpKind::aggregate);
     return builder.spmm(at + ".spmm", l, false, columns, numbered("U", l - 1));
+}
+
+// U^(l-1) by the pass's order, `first` being its first product if that has been made. What other sites have left of it
+// in R is added.
+void pass_on(Passes& passes, const Site& site, std::optional<TensorId> first, Gradient& gradient) {
+    Builder& builder = passes.builder;
+    const std::string at = numbered("backward.", site.layer);
+    const std::string name = numbered("U", site.layer - 1);
+    Copies& passed = passes.gradient(site.input).copies;
+    const bool others = passed.in(Place::r);
+    if (first) {
+        if (others) return builder.gemm_onto(at + ".gemm", *first, site, true, passed.at(Place::r));
+        return passed.add(Place::r, builder.gemm(at + ".gemm", *first, site, true, name));
+    }
+    const TensorId unmasked = aggregate_gradient(builder, site, gradient);
+    if (!others) return passed.add(builder.spmm_out(), unmasked);
+    const TensorId moved = builder.redistribute(at + ".sum.redistribute", unmasked, Place::r, name, OpKind::add);
+    builder.add_to(at + ".sum", passed.at(Place::r), moved);
 }
 
 }  // namespace
@@ -125,7 +143,8 @@ std::optional<TensorId> lower_setup(Builder& builder) {
     if (!builder.configuration().cached_aggregation) return std::nullopt;
     builder.begin_phase(Phase::setup);
     builder.begin(Pass::forward, 1);
-    const TensorId cached = aggregate(builder, "setup.1", builder.features(builder.spmm_in()), 1);
+    const TensorId cached =
+        aggregate(builder, "setup.1", builder.features(builder.spmm_in(), 0), builder.model().product(1));
     builder.cache(cached);
     return cached;
 }
@@ -141,13 +160,13 @@ void forward_product(Passes& passes, int id) {
         made.kept = passes.cached;
         z = builder.gemm("forward.1.gemm", *passes.cached, site, false, "Z1");
     } else {
-        const TensorId operand = passes.fetch(site.input, builder.forward_in(l), numbered("forward.", l) + ".input",
+        const TensorId operand = passes.fetch(site.input, builder.wanted_by(site), numbered("forward.", l) + ".input",
                                               first_operation(builder.forward(l)));
-        if (passes.training && l > 1) prepare_backward(passes, site.input);
+        prepare_backward(passes, site.input);
         builder.begin(Pass::forward, l);
         z = product(passes, site, operand, made);
     }
-    made.copies.add(builder.activation_produced_in(l), z);
+    made.copies.add(builder.made_in(id), z);
 }
 
 // The weight's gradient and update, and U^(l-1), before the mask, unless nobody needs it. Between the two products of U
@@ -166,10 +185,7 @@ void backward_product(Passes& passes, int id) {
         builder.at(gradient.copies, Place::r, numbered("backward.", l) + ".input", numbered("G", l), OpKind::linear);
     const TensorId weight_gradient = WeightGradient(passes, id).emit();
     bias_gradient(passes, gradient);
-    if (order != Order::none) {
-        const TensorId unmasked = second_product(builder, site, first, gradient);
-        passes.gradient(site.input).copies.add(builder.gradient_produced_in(l), unmasked);
-    }
+    if (order != Order::none) pass_on(passes, site, first, gradient);
     builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);
 }
 

@@ -26,8 +26,8 @@ std::uint64_t code(const LayerChoice& c) {
 
 // What of a site, besides its width, decides which steps it has.
 std::uint64_t code(const Site& site) {
-    return 8 * static_cast<std::uint64_t>(site.kind) + (site.dropout > 0 ? 1U : 0U) + (site.parameter >= 0 ? 2U : 0U) +
-           (site.relu ? 4U : 0U);
+    return 16 * static_cast<std::uint64_t>(site.kind) + (site.dropout > 0 ? 1U : 0U) + (site.parameter >= 0 ? 2U : 0U) +
+           (site.relu ? 4U : 0U) + (site.addend >= 0 ? 8U : 0U);
 }
 
 // Terms of the sum: the time of layer l's steps, under each of the switches.
@@ -56,7 +56,7 @@ public:
         Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
         choices[static_cast<std::size_t>(l - 1)] = c;
         const Configuration configuration = configuration_of(frame_, choices);
-        return born_[key] = lower::Rules(space_.model, configuration).activation_produced_in(l);
+        return born_[key] = lower::Rules(space_.model, configuration).made_in(space_.model.result(l));
     }
 
     // One time for each of the switches. H^(l-1) is produced at `before`; `next` is layer l + 1's choice, null for the last
@@ -152,15 +152,27 @@ private:
     SiteGraph layers_around(int l) const { return window(space_.model, first(l), last(l)); }
     int position(int l) const { return l - first(l) + 1; }
 
+    // Any choice of the first of `layers` that leaves its result where it is said to be.
+    LayerChoice previous_leaving(Place before, const SiteGraph& layers) const {
+        LayerChoice previous;
+        for (const bool replicated : {false, true}) {
+            for (const Order forward : {Order::sparse_first, Order::dense_first}) {
+                previous.forward = forward;
+                previous.replicated_input = replicated;
+                const Choices choices(static_cast<std::size_t>(layers.depth), previous);
+                const Configuration configuration = configuration_of(frame_, choices);
+                if (lower::Rules(layers, configuration).made_in(layers.result(1)) == before) return previous;
+            }
+        }
+        return previous;
+    }
+
     // The schedule of layer l between its neighbours alone.
     Schedule lowered_between(int l, Place before, const LayerChoice& c, const LayerChoice* next,
                              const SiteGraph& layers) const {
         Choices choices;
         if (l > 1) {
-            // Any choice that leaves H^(l-1) where it is said to be.
-            LayerChoice previous;
-            previous.forward = before == Place::r ? Order::sparse_first : Order::dense_first;
-            choices.push_back(previous);
+            choices.push_back(previous_leaving(before, layers));
         }
         choices.push_back(c);
         if (next != nullptr) choices.push_back(*next);

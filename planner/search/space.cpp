@@ -6,6 +6,8 @@
 
 #include <gnnplan/base/checked.hpp>
 
+#include <algorithm>
+
 namespace gnnplan::search {
 namespace {
 
@@ -56,6 +58,16 @@ void check_letters(const SelectOptions& options) {
     }
 }
 
+// The paper counts networks whose layers are products alone.
+void check_paper_model(const Space& space) {
+    const auto adds = [](const Site& site) { return site.kind == SiteKind::linear; };
+    if (space.options.space != SearchSpace::paper ||
+        std::none_of(space.model.sites.begin(), space.model.sites.end(), adds))
+        return;
+    throw Error(ErrorCode::usage, "the paper counts no model like " + space.model.model, "space",
+                "--space full plans it");
+}
+
 // The paper space is RDM's; other published schemes are found in it by name.
 std::vector<Distribution> grids_of(const Space& space) {
     enumerate::GridChoice choice{space.options.scheme, space.options.replication, space.options.grid};
@@ -88,6 +100,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.ranks = problem.record.ranks;
     space.options = options;
     check_ranks(space.ranks);
+    check_paper_model(space);
     check_total_size(space);
     check_pinned(options.forward, space.depth(), "forward");
     check_pinned(options.backward, space.depth(), "backward");

@@ -7,6 +7,7 @@
 #include "runtime/graph/order.hpp"
 
 #include <gnnplan/base/range.hpp>
+#include <gnnplan/ir/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +15,6 @@
 #include <vector>
 
 namespace gnnplan::data {
-
-// How edges are weighted; A below is the prepared matrix (with its self loops when they were added).
-enum class Normalisation : std::uint8_t {
-    none,       // 1
-    symmetric,  // D_out^-1/2 A D_in^-1/2 (Kipf & Welling 2017, eq. 2, for directed graphs)
-    row_mean,   // 1 / in-degree of the target: each non-empty row of the forward matrix A^T sums to 1
-};
 
 // The value of edge u -> v is source[u] * target[v]; both are empty for Normalisation::none (all values 1).
 struct DegreeScales {

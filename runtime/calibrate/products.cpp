@@ -60,7 +60,7 @@ Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, st
     const kernels::Matrix w = matrix(weights, inner, columns);
     const auto times = [&](Transpose a_side, Transpose b_side, kernels::Matrix a, kernels::Matrix b,
                            kernels::Matrix c) {
-        return seconds_together(setting, [&] { setting.kernels.gemm(a_side, b_side, a, b, c); });
+        return seconds_together(setting, [&] { setting.kernels.gemm(a_side, b_side, a, b, c, false); });
     };
     const std::vector<std::int64_t> at{n, inner, columns};
     switch (product) {

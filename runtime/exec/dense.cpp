@@ -20,11 +20,12 @@ void run_step(const GemmStep& step, const StepContext& context) {
     const Store& store = context.store;
     const kernels::Matrix weight = store.matrix(step.weight);
     if (step.transposed) {
-        context.kernels.gemm(Transpose::no, Transpose::yes, store.matrix(step.in), weight, store.matrix(step.out));
+        context.kernels.gemm(Transpose::no, Transpose::yes, store.matrix(step.in), weight, store.matrix(step.out),
+                             step.accumulate);
         return;
     }
     context.kernels.gemm(Transpose::no, Transpose::no, store.matrix(step.in),
-                         columns_of(weight, store.block(step.out).columns), store.matrix(step.out));
+                         columns_of(weight, store.block(step.out).columns), store.matrix(step.out), step.accumulate);
 }
 
 void run_step(const WeightGradStep& step, const StepContext& context) {
@@ -35,7 +36,7 @@ void run_step(const WeightGradStep& step, const StepContext& context) {
         std::fill(gradient.data, gradient.data + gradient.rows * gradient.stride, 0.0F);
     }
     context.kernels.gemm(Transpose::yes, Transpose::no, store.matrix(step.left), store.matrix(step.right),
-                         columns_of(gradient, columns));
+                         columns_of(gradient, columns), false);
 }
 
 void run_step(const UpdateStep& step, const StepContext& context) {

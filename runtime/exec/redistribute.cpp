@@ -1,9 +1,11 @@
-// Reading guide: a rank sends each rank of its y-group what their source and target blocks have in common. Floats are
+// Reading guide: a rank sends each peer (of its y-group; of others, too, where rows change their space) what their
+// source and target blocks have in common. Floats are
 // the communicator's business: it gets the parts as rows, and staging for those that are not contiguous where they lie.
 // Bits have to be shifted, so all of theirs are packed and unpacked here. In both cases staging holds the parts to
 // send, then those received, in the order of ranks (staging_of counts the same parts).
 #include "runtime/exec/handlers.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -31,7 +33,7 @@ private:
     std::byte* receive_;
 };
 
-// What this rank and a peer of its y-group, or itself, have for each other.
+// What this rank and a peer, or itself, have for each other.
 struct Exchanged {
     int peer = 0;
     Block sent, received;
@@ -39,16 +41,25 @@ struct Exchanged {
 
 std::vector<Exchanged> exchanged_parts(const RedistributeStep& step, const Store& store) {
     const Schedule& schedule = store.schedule();
-    const int first = store.rank() / schedule.grid.y * schedule.grid.y;
+    const int rank = store.rank();
+    std::vector<int> ranks = step.peers(schedule, rank);
+    ranks.insert(std::lower_bound(ranks.begin(), ranks.end(), rank), rank);
     std::vector<Exchanged> parts;
-    parts.reserve(static_cast<std::size_t>(schedule.grid.y));
-    for (int peer = first; peer < first + schedule.grid.y; ++peer)
+    parts.reserve(ranks.size());
+    for (const int peer : ranks) {
+        if (!step.may_take(schedule, rank, peer)) continue;
         parts.push_back({peer, intersect(store.block(step.in), block_of(schedule, step.out, peer)),
                          intersect(store.block(step.out), block_of(schedule, step.in, peer))});
-    // Out of F a rank has all it needs.
-    if (same_placement(tensor_of(schedule, step.in).layout, layout_f(), schedule.grid))
-        std::erase_if(parts, [&](const Exchanged& part) { return part.peer != store.rank(); });
+    }
     return parts;
+}
+
+// Rows that only `out` has are zero.
+void clear_missing_rows(const RedistributeStep& step, const Store& store) {
+    const kernels::Matrix out = store.matrix(step.out);
+    const std::int64_t present = tensor_of(store.schedule(), step.in).rows - store.block(step.out).rows.begin;
+    for (std::int64_t i = std::clamp<std::int64_t>(present, 0, out.rows); i < out.rows; ++i)
+        std::fill_n(out.row(i), out.columns, 0.0F);
 }
 
 // The rows of `part` in a tensor whose local block is `whole`.
@@ -81,6 +92,7 @@ void redistribute_floats(const RedistributeStep& step, const StepContext& contex
         }
     }
     context.world.exchange_blocks(sends, receives);
+    clear_missing_rows(step, store);
 }
 
 // A tensor of bits, or a packed part of one.

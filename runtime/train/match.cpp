@@ -66,15 +66,6 @@ void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_
     require_same("features", plan.fingerprints.features, data::feature_fingerprint(sum), dataset);
 }
 
-data::Normalisation normalisation_of(const Plan& plan) {
-    switch (plan.problem.graph.normalisation) {
-        case Normalisation::symmetric: return data::Normalisation::symmetric;
-        case Normalisation::row_mean: return data::Normalisation::row_mean;
-        case Normalisation::none: return data::Normalisation::none;
-    }
-    return data::Normalisation::none;
-}
-
 data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm) {
     const GraphRecord& graph = plan.problem.graph;
     data::DatasetOptions options;

@@ -14,7 +14,6 @@ namespace gnnplan::train {
 
 // How the data must be read to be what the plan was made for.
 data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm);
-data::Normalisation normalisation_of(const Plan& plan);
 
 // Checks that the data is what the plan was made for: by the graph's fingerprint when the plan has one, else by sizes.
 // Returns remarks for the user. Throws ErrorCode::mismatch, or ErrorCode::data when there is nothing to train on.

@@ -35,8 +35,8 @@ std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& sca
 }
 
 // Two scales per vertex, whatever the normalisation, as the memory plan counts them.
-data::DegreeScales scales_of(const data::Graph& graph, data::Normalisation normalisation) {
-    if (normalisation != data::Normalisation::none) return data::compute_scales(graph, normalisation);
+data::DegreeScales scales_of(const data::Graph& graph, Normalisation normalisation) {
+    if (normalisation != Normalisation::none) return data::compute_scales(graph, normalisation);
     const std::vector<double> ones(static_cast<std::size_t>(graph.vertices()), 1.0);
     return {ones, ones};
 }
@@ -301,7 +301,7 @@ Tuning Trainer::prepare() {
                                               std::to_string(options_.epochs));
         }
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
-        scales_ = scales_of(dataset_.graph(), normalisation_of(plan_));
+        scales_ = scales_of(dataset_.graph(), plan_.problem.graph.normalisation);
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
         tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features));
     });

@@ -1,8 +1,7 @@
 // The full space: every scheme on every grid of 1 to 12 ranks with every combination of layer choices, the dominated
 // ones included. Exchange, overlap, numbering and pruned rows take turns; so do the graphs. Values equal the serial
 // reference, bytes and memory equal the prediction.
-#include "planner/search/full_space.hpp"
-#include "tests/integration/expectations.hpp"
+#include "tests/integration/full_space_runs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,8 +19,11 @@ public:
         const std::vector<TinyGraph> graphs = tiny_graphs();
         for (std::size_t i = 0; i < graphs.size(); ++i) {
             const std::int64_t hidden = i % 3 == 2 ? 2 : 6;  // at times below the number of ranks
-            const Network plain{{hidden}, i % 2 == 0, 0, 0, i % 3 == 0};
-            const Network dropped{{hidden + 1}, i % 2 != 0, 0.5F, i % 4 < 2 ? 0.25F : 0, i % 3 == 1};
+            const auto matrix = [](bool mean) {
+                return models::MatrixForm{true, mean ? Normalisation::row_mean : Normalisation::symmetric};
+            };
+            const Network plain{{hidden}, i % 2 == 0, 0, 0, matrix(i % 3 == 0)};
+            const Network dropped{{hidden + 1}, i % 2 != 0, 0.5F, i % 4 < 2 ? 0.25F : 0, matrix(i % 3 == 1)};
             for (const Network& network : {plain, dropped}) {
                 const TestProblem& problem = problems_.emplace_back(graphs[i], network);
                 expected_.push_back(expect_of(problem, 2));
@@ -47,48 +49,13 @@ const Problems& problems() {
     return all;
 }
 
-search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks) {
-    return search::make_space(problem.planner_problem(graph, ranks), test_machine(), {});
-}
-
-// Switches by turns: every bit of the index decides one.
-search::ConfigurationFrame frame_of(const Distribution& on, int turn) {
-    search::ConfigurationFrame frame{on};
-    if (on.grid.x > 1) frame.switches.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
-    frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
-    frame.loss_rows = turn / 4 % 2 == 1;
-    frame.permutation = turn / 8 % 2 == 1;
-    if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.parts = on.grid.x;
-    frame.factored = turn / 64 % 2 == 1;
-    return frame;
-}
-
 class EveryScheme : public ::testing::TestWithParam<int> {
 protected:
-    // Runs one configuration and returns whether everything was as it must be.
-    void check(const search::ConfigurationFrame& frame, const search::Choices& choices, std::size_t index, bool paneled) {
+    // Runs one configuration on the problem whose turn it is.
+    void check(const search::ConfigurationFrame& frame, const search::Choices& choices, std::size_t index,
+               bool paneled) {
         const std::size_t which = problems().pick(index, choices.front().constant_input);
-        const TestProblem& problem = problems().problem(which);
-        const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
-        search::Space space = space_of(problem, counts, frame.on.grid.size());
-        if (paneled) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
-        const Configuration configuration = search::configuration_of(frame, choices);
-        SCOPED_TRACE(
-            fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}",
-                        problem.name(), scheme_of(configuration), configuration.grid.text(),
-                        text(configuration.forward), text(configuration.backward), text(configuration.operands),
-                        static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
-                        configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
-                        configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
-                        configuration.replicated_input ? ", replicated input" : "",
-                        configuration.column_loss ? ", column loss" : "",
-                        configuration.factored_values ? ", factored" : "", paneled ? ", panels" : ""));
-        const Schedule schedule = lower::lower(space.model, configuration, space.shape);
-        ASSERT_NO_THROW(validate(schedule));
-        const auto runs = run_schedule(problem, schedule, 2);
-        check_values(problem, runs, problems().expected(which));
-        EXPECT_TRUE(bytes_as_predicted(schedule, runs));
-        EXPECT_TRUE(peaks_as_predicted(runs));
+        check_configuration(problems().problem(which), problems().expected(which), frame, choices, paneled);
     }
 };
 
@@ -149,8 +116,8 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
     for (const Distribution& on : space.grids) {
         if (on.grid.x == 1) continue;
         const search::Choices choices = search::all_choices(space, on, true).front();
-        for (const search::ExchangeOptions& switches :
-             {search::ExchangeOptions{Exchange::rows, false, true}, search::ExchangeOptions{Exchange::panels, true, true}}) {
+        for (const search::ExchangeOptions& switches : {search::ExchangeOptions{Exchange::rows, false, true},
+                                                        search::ExchangeOptions{Exchange::panels, true, true}}) {
             search::ConfigurationFrame frame{on};
             frame.switches = switches;
             const Configuration configuration = search::configuration_of(frame, choices);

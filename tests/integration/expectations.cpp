@@ -66,16 +66,16 @@ void check_epoch(const TestProblem& problem, const RankEpoch& actual, const Expe
     const SerialEpoch& serial = expected.epochs[e];
     EXPECT_TRUE(close(actual.loss, serial.before.loss, expected.relative)) << "loss";
     for (std::size_t l = 0; l < actual.weight.size(); ++l) {
-        const std::string layer = fmt::format("layer {}", l + 1);
+        const std::string layer = fmt::format("parameter {}", l + 1);
         EXPECT_TRUE(close(actual.weight_gradient[l], serial.before.gradient.weight[l], expected.relative)) << layer;
         EXPECT_TRUE(within(actual.weight[l], serial.after.weight[l],
                            tolerance.after(expected.epochs, e, &Parameters::weight, l)))
-            << "updated weight of " << layer;
+            << "updated weight, " << layer;
         if (!problem.network().bias) continue;
         EXPECT_TRUE(close(actual.bias_gradient[l], serial.before.gradient.bias[l], expected.relative)) << layer;
         EXPECT_TRUE(
             within(actual.bias[l], serial.after.bias[l], tolerance.after(expected.epochs, e, &Parameters::bias, l)))
-            << "updated bias of " << layer;
+            << "updated bias, " << layer;
     }
 }
 

@@ -1,7 +1,6 @@
 #include "tests/integration/problem.hpp"
 
-#include <gnnplan/models.hpp>
-
+#include <array>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -18,9 +17,11 @@ std::vector<std::int64_t> all_widths(const TinyGraph& graph, const Network& netw
     return widths;
 }
 
-data::Dataset load(const TinyGraph& graph, const std::filesystem::path& folder) {
+data::Dataset load(const TinyGraph& graph, const Network& network, const std::filesystem::path& folder) {
     write_ogb(graph, folder);
-    return data::open_dataset(folder);
+    data::DatasetOptions options;
+    options.preparation.add_self_loops = network.matrix.self_loops;
+    return data::open_dataset(folder, options);
 }
 
 }  // namespace
@@ -28,13 +29,15 @@ data::Dataset load(const TinyGraph& graph, const std::filesystem::path& folder) 
 TestProblem::TestProblem(const TinyGraph& graph, Network network)
     : name_(graph.name),
       network_(std::move(network)),
-      serial_(serial_problem(graph, all_widths(graph, network_), network_.bias, network_.row_mean)),
-      dataset_(load(graph, folder_.path() / "graph")) {}
+      serial_(serial_problem(graph, all_widths(graph, network_), network_.bias, network_.matrix, network_.model)),
+      dataset_(load(graph, network_, folder_.path() / "graph")) {}
 
 std::string TestProblem::name() const {
-    return fmt::format("{}{} N={} widths={}{} dropout={} input={}", name_, network_.row_mean ? " row mean" : "",
-                       serial_.vertices(), fmt::join(widths(), ","), network_.bias ? " bias" : "", network_.dropout,
-                       network_.input_dropout);
+    constexpr std::array<const char*, 3> matrices{"", " row mean", " not normalised"};
+    return fmt::format("{} on {}{}{} N={} widths={}{} dropout={} input={}", network_.model, name_,
+                       matrices[static_cast<std::size_t>(network_.matrix.normalisation)],
+                       network_.matrix.self_loops ? "" : " without loops", serial_.vertices(), fmt::join(widths(), ","),
+                       network_.bias ? " bias" : "", network_.dropout, network_.input_dropout);
 }
 
 SerialSettings TestProblem::serial_settings(double weight_decay) const {
@@ -47,17 +50,18 @@ SerialSettings TestProblem::serial_settings(double weight_decay) const {
 
 Problem TestProblem::planner_problem(const GraphStats& graph, int ranks) const {
     Problem problem;
-    problem.ops = models::gcn(widths(), network_.bias);
+    problem.ops = serial_.model;
     problem.graph = &graph;
     problem.record.ranks = ranks;
-    problem.record.model = {"gcn", widths(), network_.bias};
+    problem.record.model = {network_.model, widths(), network_.bias};
     GraphRecord& record = problem.record.graph;
     record.name = name_;
     record.source = "file: OGB folder";
     record.vertices = dataset_.vertices();
     record.nonzeros = dataset_.nonzeros();
     record.symmetric = dataset_.graph().symmetric;
-    record.normalisation = network_.row_mean ? Normalisation::row_mean : Normalisation::symmetric;
+    record.self_loops = network_.matrix.self_loops;
+    record.normalisation = network_.matrix.normalisation;
     record.exact = true;
     return problem;
 }

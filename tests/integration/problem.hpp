@@ -18,7 +18,8 @@ struct Network {
     bool bias = false;
     float dropout = 0;
     float input_dropout = 0;
-    bool row_mean = false;  // the matrix is normalised by rows, else symmetrically
+    models::MatrixForm matrix = {};
+    std::string model = "gcn";
 };
 
 class TestProblem {

@@ -4,6 +4,8 @@
 #include "runtime/exec/executor.hpp"
 #include "runtime/exec/graph_counts.hpp"
 
+#include <algorithm>
+
 namespace gnnplan::testing {
 namespace {
 
@@ -26,23 +28,34 @@ void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& ep
     if (update == nullptr) return;
     const Schedule& schedule = executor.schedule();
     const Tensor& weight = tensor_of(schedule, update->weight);
-    const auto layer = static_cast<std::size_t>(step.origin.layer - 1);
     const auto gradient = executor.values(tensor_of(schedule, update->gradient).name);
     const auto updated = executor.values(weight.name);
     const bool bias = weight.role == Role::bias;
-    (bias ? epoch.bias_gradient : epoch.weight_gradient)[layer].assign(gradient.begin(), gradient.end());
-    (bias ? epoch.bias : epoch.weight)[layer].assign(updated.begin(), updated.end());
+    const auto before =
+        std::count_if(schedule.parameters.begin(), schedule.parameters.begin() + *weight.parameter,
+                      [&](const Parameter& parameter) { return (parameter.shape.size() == 1) == bias; });
+    const auto at = static_cast<std::size_t>(before);
+    (bias ? epoch.bias_gradient : epoch.weight_gradient)[at].assign(gradient.begin(), gradient.end());
+    (bias ? epoch.bias : epoch.weight)[at].assign(updated.begin(), updated.end());
 }
 
 RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::uint32_t epoch) {
     RankEpoch kept;
-    const auto layers = static_cast<std::size_t>(problem.serial().layers());
-    for (auto* values : {&kept.weight_gradient, &kept.bias_gradient, &kept.weight, &kept.bias}) values->resize(layers);
+    const std::size_t matrices = initial_parameters(problem.serial(), run_seed).weight.size();
+    for (auto* values : {&kept.weight_gradient, &kept.bias_gradient, &kept.weight, &kept.bias})
+        values->resize(matrices);
     const exec::PassSettings settings = pass_settings(problem, epoch, true);
     kept.steps = executor.run(Phase::epoch, settings,
                               [&](const Step& step, const exec::Executor& e) { keep_update(step, e, kept); });
     kept.loss = executor.loss_sum() * settings.inverse_training_count;
     return kept;
+}
+
+// Two scales for each vertex, as the memory plan counts them.
+data::DegreeScales scales_of(const data::Graph& graph, Normalisation normalisation) {
+    if (normalisation != Normalisation::none) return data::compute_scales(graph, normalisation);
+    const std::vector<double> ones(static_cast<std::size_t>(graph.vertices()), 1.0);
+    return {ones, ones};
 }
 
 // Bytes the loaded graph and its scales take while blocks are cut.
@@ -72,8 +85,7 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     exec::Executor executor(schedule, counts, comm, kernels, tracker, clock);
     run.counts = counts;
     {
-        const data::DegreeScales scales = data::compute_scales(
-            graph, problem.network().row_mean ? data::Normalisation::row_mean : data::Normalisation::symmetric);
+        const data::DegreeScales scales = scales_of(graph, problem.network().matrix.normalisation);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
         executor.build_blocks(graph, scales);
     }

@@ -16,7 +16,7 @@
 
 namespace gnnplan::testing {
 
-// Gradients and updated values of one epoch on one rank; entry l - 1 belongs to layer l.
+// Gradients and updated values of one epoch on one rank, as Parameters has them.
 struct RankEpoch {
     double loss = 0;
     std::vector<std::vector<float>> weight_gradient, bias_gradient;

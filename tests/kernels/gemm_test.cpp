@@ -18,8 +18,8 @@ void check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k)
                 const Owned b = Owned(b_is_turned ? n : k, b_is_turned ? k : n, padding).fill(random, 3);
                 Owned got = Owned(m, n, padding).fill(random, 9);  // old contents must not matter
                 Owned want(m, n, padding);
-                cpu_table().gemm(ta, tb, a.view(), b.view(), got.view());
-                reference_table().gemm(ta, tb, a.view(), b.view(), want.view());
+                cpu_table().gemm(ta, tb, a.view(), b.view(), got.view(), false);
+                reference_table().gemm(ta, tb, a.view(), b.view(), want.view(), false);
                 ASSERT_EQ(difference(got, want), "")
                     << m << " x " << n << " x " << k << (a_is_turned ? " T" : " N") << (b_is_turned ? "T" : "N");
             }
@@ -58,11 +58,11 @@ TEST(Gemm, CpuEqualsReferenceOnLongSums) {
             const Owned a_turned = Owned(m, k, 2).fill(random, 1);
             Owned got(m, n, 5);
             Owned want(m, n, 5);
-            cpu_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), got.view());
-            reference_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), want.view());
+            cpu_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), got.view(), false);
+            reference_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), want.view(), false);
             ASSERT_EQ(difference(got, want), "") << "weight gradient " << m << " x " << n << " x " << k;
-            cpu_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), got.view());
-            reference_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), want.view());
+            cpu_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), got.view(), false);
+            reference_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), want.view(), false);
             ASSERT_EQ(difference(got, want), "") << m << " x " << n << " x " << k;
         }
     }
@@ -105,7 +105,7 @@ TEST(Gemm, EveryInstructionSetComputesEveryTile) {
                     const Owned a = Owned(turned ? inner : m, turned ? m : inner, 3).fill(random, 3);
                     const Owned b = Owned(inner, n, 2).fill(random, 3);
                     Owned want(m, n, 1);
-                    reference_table().gemm(ta, Transpose::no, a.view(), b.view(), want.view());
+                    reference_table().gemm(ta, Transpose::no, a.view(), b.view(), want.view(), false);
                     for (const bool direct : {false, true}) {
                         const std::string got = tile_difference(*kernels, ta, a.view(), b.view(), want, direct);
                         ASSERT_EQ(got, "") << kernels->name << ", " << m << " x " << n;

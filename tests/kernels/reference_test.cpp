@@ -45,13 +45,13 @@ TEST(Reference, GemmFiveByFiveInAllTransposes) {
     const ConstMatrix m = {a.data(), 5, 5, 5};
     std::vector<float> c(25, 7);
     const Matrix out = {c.data(), 5, 5, 5};
-    reference_table().gemm(Transpose::no, Transpose::no, m, m, out);
+    reference_table().gemm(Transpose::no, Transpose::no, m, m, out, false);
     EXPECT_THAT(c, ElementsAre(1, 3, 4, 5, 6, 0, 4, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 25));
-    reference_table().gemm(Transpose::yes, Transpose::no, m, m, out);
+    reference_table().gemm(Transpose::yes, Transpose::no, m, m, out, false);
     EXPECT_THAT(c, ElementsAre(1, 1, 1, 1, 1, 1, 5, 1, 1, 1, 1, 1, 10, 1, 1, 1, 1, 1, 17, 1, 1, 1, 1, 1, 26));
-    reference_table().gemm(Transpose::no, Transpose::yes, m, m, out);
+    reference_table().gemm(Transpose::no, Transpose::yes, m, m, out, false);
     EXPECT_THAT(c, ElementsAre(5, 2, 3, 4, 5, 2, 4, 0, 0, 0, 3, 0, 9, 0, 0, 4, 0, 0, 16, 0, 5, 0, 0, 0, 25));
-    reference_table().gemm(Transpose::yes, Transpose::yes, m, m, out);
+    reference_table().gemm(Transpose::yes, Transpose::yes, m, m, out, false);
     EXPECT_THAT(c, ElementsAre(1, 0, 0, 0, 0, 3, 4, 0, 0, 0, 4, 0, 9, 0, 0, 5, 0, 0, 16, 0, 6, 0, 0, 0, 25));
 }
 

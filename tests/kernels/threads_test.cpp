@@ -43,7 +43,8 @@ public:
         table.activate(r.activated.view(), nullptr, true, key, r.mask.data());
         table.copy_bits(r.mask.data(), 41, 0, 0, r.moved.data(), 43, 0, 1, vertices, 41);
         r.gradient = r.product;
-        table.gemm(Transpose::yes, Transpose::no, r.product.view(), r.activated.view(), r.weight_gradient.view());
+        table.gemm(Transpose::yes, Transpose::no, r.product.view(), r.activated.view(), r.weight_gradient.view(),
+                   false);
         table.apply_mask(r.gradient.view(), r.mask.data(), 2);
         table.column_sum(r.gradient.view(), r.sum.view().data);
         r.loss = table.softmax_cross_entropy(r.gradient.view(),
@@ -102,7 +103,7 @@ TEST(Threads, RanksOfOneProcessCallAtTheSameTime) {
     const Owned a = Owned(200, 300).fill(random, 3);
     const Owned b = Owned(300, 50).fill(random, 3);
     Owned product(200, 50);
-    reference_table().gemm(Transpose::no, Transpose::no, a.view(), b.view(), product.view());
+    reference_table().gemm(Transpose::no, Transpose::no, a.view(), b.view(), product.view(), false);
 
     constexpr std::size_t ranks = 4;
     std::vector<Results> results(ranks);
@@ -113,7 +114,7 @@ TEST(Threads, RanksOfOneProcessCallAtTheSameTime) {
             set_threads(2);
             results[rank] = problem.run(cpu_table());
             for (int repeat = 0; repeat < 5; ++repeat) {
-                cpu_table().gemm(Transpose::no, Transpose::no, a.view(), b.view(), products[rank].view());
+                cpu_table().gemm(Transpose::no, Transpose::no, a.view(), b.view(), products[rank].view(), false);
             }
         });
     }

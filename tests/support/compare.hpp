@@ -1,7 +1,7 @@
 // Comparisons that say where and by how much values differ. compare_test.cpp shows that each of them can fail.
 #pragma once
 
-#include "tests/support/serial_gcn.hpp"
+#include "tests/support/serial_network.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
 #include "tests/support/tiny_graphs.hpp"
 
+#include <gnnplan/models.hpp>
+
 #include "kernels/random.hpp"
 
 #include <algorithm>
@@ -124,10 +126,10 @@ std::vector<TinyGraph> tiny_graphs() {
 }
 
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
-                             bool row_mean) {
+                             const models::MatrixForm& form, const std::string& model) {
     std::vector<std::vector<std::int32_t>> sources(index(graph.vertices));  // of the edges into v, itself included
-    std::vector<double> out_degree(index(graph.vertices), 1.0);
-    for (std::int32_t v = 0; v < graph.vertices; ++v) sources[index(v)].push_back(v);
+    std::vector<double> out_degree(index(graph.vertices), form.self_loops ? 1.0 : 0.0);
+    for (std::int32_t v = 0; form.self_loops && v < graph.vertices; ++v) sources[index(v)].push_back(v);
     for (const auto& [u, v] : graph.edges) {
         sources[index(v)].push_back(u);
         out_degree[index(u)] += 1;
@@ -140,7 +142,10 @@ SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int6
         for (const std::int32_t u : row) {
             problem.forward.column.push_back(u);
             const auto in_degree = static_cast<double>(row.size());
-            problem.forward.value.push_back(row_mean ? 1 / in_degree : 1 / std::sqrt(out_degree[index(u)] * in_degree));
+            problem.forward.value.push_back(form.normalisation == Normalisation::none ? 1
+                                            : form.normalisation == Normalisation::row_mean
+                                                ? 1 / in_degree
+                                                : 1 / std::sqrt(out_degree[index(u)] * in_degree));
         }
         problem.forward.row_start.push_back(static_cast<std::int64_t>(problem.forward.column.size()));
     }
@@ -149,6 +154,7 @@ SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int6
     for (const std::uint8_t subset : graph.subset) problem.training.push_back(subset == 0 ? 1 : 0);
     problem.widths = widths;
     problem.bias = bias;
+    problem.model = models::build(model, widths, bias);
     return problem;
 }
 

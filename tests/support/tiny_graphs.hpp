@@ -1,7 +1,9 @@
 // Small graphs with features, labels and split, for the serial reference and for the product's loader.
 #pragma once
 
-#include "tests/support/serial_gcn.hpp"
+#include "tests/support/serial_network.hpp"
+
+#include <gnnplan/models.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -40,10 +42,9 @@ TinyGraph planted(std::int64_t vertices, double degree, std::int64_t features, s
 // vertex.
 std::vector<TinyGraph> tiny_graphs();
 
-// The problem with one self loop on every vertex and values 1 / sqrt(out-degree of u * in-degree of v). `widths` begins
-// with graph.features and ends with graph.classes.
+// A GCN on the graph unless another model is given. `widths` begins with graph.features and ends with graph.classes.
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
-                             bool row_mean = false);
+                             const models::MatrixForm& form = {}, const std::string& model = "gcn");
 
 // Writes the graph as an OGB raw folder that the product's loader reads back without loss. The folder must not exist.
 void write_ogb(const TinyGraph& graph, const std::filesystem::path& folder);

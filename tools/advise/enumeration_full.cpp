@@ -137,7 +137,7 @@ std::vector<Distribution> grids_to_list(const search::Space& space, io::Enumerat
 
 io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
     io::EnumerationDocument document = enumeration_question(options);
-    const LoadedProblem loaded = load_problem(options.shape, {}, "gcn", false);
+    const LoadedProblem loaded = load_problem(options.shape, {});
     SelectOptions asked;
     asked.scheme = options.scheme;
     asked.replication = document.replication;

@@ -23,12 +23,17 @@
 namespace gnnplan::tools {
 namespace {
 
-Normalisation parse_normalisation(const std::string& name) {
-    if (name == "row_mean") return Normalisation::row_mean;
-    return name == "none" ? Normalisation::none : Normalisation::symmetric;
+// The model's matrix, weighed as the flags say if they do.
+models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelFlags& model) {
+    models::MatrixForm form = models::find(model.name, model.aggregator).matrix;
+    if (preparation.normalisation == "symmetric") form.normalisation = Normalisation::symmetric;
+    if (preparation.normalisation == "row_mean") form.normalisation = Normalisation::row_mean;
+    if (preparation.normalisation == "none") form.normalisation = Normalisation::none;
+    return form;
 }
 
-std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation) {
+std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation,
+                                            bool self_loops) {
     if (!std::filesystem::exists(shape.graph)) {
         throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
                     catalog::name_hint(shape.graph, catalog::card_names()));
@@ -36,6 +41,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     data::DatasetOptions options;
     options.index_base = parse_index_base(preparation.index_base);
     options.preparation.symmetrise = preparation.symmetrise;
+    options.preparation.add_self_loops = self_loops;
     options.split = preparation.split;
     options.seed = static_cast<std::uint64_t>(preparation.seed);
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
@@ -46,14 +52,15 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     return dataset;
 }
 
-void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation,
+                    const models::MatrixForm& form) {
     if (shape.vertices || shape.nonzeros) {
         throw Error(ErrorCode::usage, "--vertices and --nonzeros are counted when --graph is a path");
     }
     if (shape.train_fraction) {
         throw Error(ErrorCode::usage, "the data says which vertices train when --graph is a path", "--train-fraction");
     }
-    loaded.dataset = read_dataset(shape, preparation);
+    loaded.dataset = read_dataset(shape, preparation, form.self_loops);
     const data::Dataset& dataset = *loaded.dataset;
     if (!dataset.subset().empty()) data::check_training_set(dataset);
     GraphRecord& record = loaded.problem.record.graph;
@@ -62,7 +69,8 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.vertices = dataset.vertices();
     record.nonzeros = dataset.nonzeros();
     record.exact = true;
-    record.normalisation = parse_normalisation(preparation.normalisation);
+    record.self_loops = form.self_loops;
+    record.normalisation = form.normalisation;
     record.symmetric = dataset.graph().symmetric;
     record.index_base = preparation.index_base.empty() ? 0 : dataset.report().index_base;
     record.symmetrised = preparation.symmetrise;
@@ -75,7 +83,9 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     loaded.classes = dataset.classes();
 }
 
-void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation) {
+// A card counts a self loop for every vertex; --nonzeros says what there is.
+void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation,
+                     const models::MatrixForm& form) {
     if (!preparation.index_base.empty()) {
         throw Error(ErrorCode::usage, "there is no edge list to read", "--index-base", "give --graph PATH");
     }
@@ -85,7 +95,9 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     record.source = sizes.source;
     record.vertices = sizes.vertices;
     record.nonzeros = sizes.nonzeros;
-    record.normalisation = parse_normalisation(preparation.normalisation);
+    if (!form.self_loops && !shape.graph.empty()) record.nonzeros -= std::min(sizes.vertices, sizes.nonzeros);
+    record.self_loops = form.self_loops;
+    record.normalisation = form.normalisation;
     record.symmetric = sizes.symmetric || preparation.symmetrise;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
@@ -144,17 +156,18 @@ std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t featur
     return widths;
 }
 
-LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const std::string& model,
-                           bool bias) {
+LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const ModelFlags& model) {
+    const models::MatrixForm form = matrix_form(preparation, model);
     LoadedProblem loaded;
     ProblemRecord& record = loaded.problem.record;
     if (shape.graph.empty() || is_card(shape.graph)) {
-        load_from_sizes(loaded, shape, preparation);
+        load_from_sizes(loaded, shape, preparation, form);
     } else {
-        load_from_path(loaded, shape, preparation);
+        load_from_path(loaded, shape, preparation, form);
     }
-    record.model.name = model;
-    record.model.bias = bias;
+    record.model.name = model.name;
+    record.model.aggregator = models::find(model.name, model.aggregator).name;
+    record.model.bias = model.bias;
     loaded.problem.graph = loaded.graph.get();
     loaded.problem = with_shape(loaded, shape);
     return loaded;
@@ -165,7 +178,7 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
     ModelRecord& model = problem.record.model;
     model.widths = widths_of(shape, loaded.features, loaded.classes);
     problem.record.ranks = static_cast<int>(shape.ranks);
-    problem.ops = models::build(model.name, model.widths, model.bias);
+    problem.ops = models::build(model.name, model.widths, model.bias, model.aggregator);
     return problem;
 }
 

@@ -34,8 +34,15 @@ struct PreparationFlags {
     std::string index_base;  // "": not said
     bool symmetrise = false;
     std::string split;
-    std::string normalisation = "symmetric";
+    std::string normalisation;  // "": the model's
     std::int64_t seed = 1;
+};
+
+// Which network, apart from its widths.
+struct ModelFlags {
+    std::string name = "gcn";
+    std::string aggregator;  // "": the model's default
+    bool bias = false;
 };
 // What --index-base says.
 data::IndexBase parse_index_base(const std::string& value);
@@ -62,9 +69,8 @@ struct LoadedProblem {
     std::unique_ptr<GraphStats> graph;
     std::int64_t features = 0, classes = 0;  // of the data or the card; 0: not known
 };
-// Reads the graph when --graph is a path; what was found goes to stderr.
-LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const std::string& model,
-                           bool bias);
+// Reads the graph when --graph is a path, with self loops if the model wants them; what was found goes to stderr.
+LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const ModelFlags& model = {});
 // The same graph with the network and the ranks of `shape`; refers to `loaded`.
 Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape);
 

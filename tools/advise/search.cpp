@@ -25,7 +25,7 @@ void check_partition(const ProblemFlags& flags) {
 
 LoadedProblem load_problem(const ProblemFlags& flags) {
     check_partition(flags);
-    LoadedProblem loaded = load_problem(flags.shape, flags.preparation, flags.model, flags.bias);
+    LoadedProblem loaded = load_problem(flags.shape, flags.preparation, flags.model);
     loaded.problem.record.space = flags.search.space;
     return loaded;
 }

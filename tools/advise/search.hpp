@@ -25,8 +25,7 @@ struct SearchFlags {
 struct ProblemFlags {
     ShapeFlags shape;
     PreparationFlags preparation;
-    std::string model = "gcn";
-    bool bias = false;
+    ModelFlags model;
     std::string machine;  // "": the default, default_machine()
     SearchFlags search;
 };

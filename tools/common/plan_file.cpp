@@ -48,8 +48,8 @@ std::string difference(const io::Document& found, const io::Document& expected, 
 class Lowering {
 public:
     explicit Lowering(const Plan& plan)
-        : layers_(
-              sites_of(models::build(plan.problem.model.name, plan.problem.model.widths, plan.problem.model.bias))) {
+        : layers_(sites_of(models::build(plan.problem.model.name, plan.problem.model.widths, plan.problem.model.bias,
+                                         plan.problem.model.aggregator))) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
         shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);

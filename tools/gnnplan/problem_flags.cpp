@@ -120,10 +120,9 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
     command
         .add_option("--normalisation", flags.normalisation,
                     "How an edge is weighed: symmetric (by the degrees of both ends), row_mean (by that of the "
-                    "receiving end), none (by 1)")
+                    "receiving end), none (by 1); default: as the model wants it, symmetric for gcn")
         ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
-        ->type_name("KIND")
-        ->capture_default_str();
+        ->type_name("KIND");
     add_count(command, "--seed", flags.seed, "Generate features and classes that the data lacks from this number", {0});
     under_heading(command, graph_heading);
 }
@@ -145,8 +144,15 @@ void add_space_flags(CLI::App& command, std::string& space, std::optional<std::s
 void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
-    command.add_option("--model", flags.model, "The network: gcn")->type_name("NAME")->capture_default_str();
-    command.add_flag("--bias", flags.bias, "Give every layer a bias");
+    command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin")
+        ->type_name("NAME")
+        ->capture_default_str();
+    command
+        .add_option("--aggregator", flags.model.aggregator,
+                    "What sage makes of the neighbours: mean, sum, or gcn (the mean of them and the vertex itself, "
+                    "without a weight of its own); default: mean")
+        ->type_name("NAME");
+    command.add_flag("--bias", flags.model.bias, "Give every layer a bias");
     under_heading(command, model_heading);
     command
         .add_option("--machine", flags.machine,

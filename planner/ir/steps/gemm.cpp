@@ -23,6 +23,7 @@ RankWork GemmStep::work(const Schedule& schedule, const GraphStats& /*graph*/, i
     work.product = transposed ? GemmKind::input_gradient : GemmKind::forward;
     work.inner = transposed ? result.columns.size() : in_columns;
     work.columns = transposed ? in_columns : result.columns.size();
+    if (accumulate) work.streamed_bytes = block_bytes(schedule, out, rank);  // it is read besides
     return work;
 }
 

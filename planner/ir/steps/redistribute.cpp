@@ -2,12 +2,42 @@
 #include "planner/ir/steps/peers.hpp"
 #include "planner/ir/steps/streamed.hpp"
 
+#include <ranges>
+#include <set>
+
 namespace gnnplan {
 
+namespace {
+
+// The groups of ranks along y whose rows of a matrix of `whole` rows meet `rows`, numbered by x, then z.
+Range groups_meeting(const Grid& grid, std::int64_t whole, Range rows) {
+    const auto of_group = [&](std::int64_t group) {
+        return split_block(whole, layout_f().rows, grid, static_cast<int>(group * grid.y));
+    };
+    const auto groups = std::views::iota(std::int64_t{0}, std::int64_t{grid.x} * grid.z);
+    const auto first = std::ranges::partition_point(groups, [&](auto g) { return of_group(g).end <= rows.begin; });
+    const auto last = std::ranges::partition_point(groups, [&](auto g) { return of_group(g).begin < rows.end; });
+    const auto begin = static_cast<std::int64_t>(first - groups.begin());
+    return {begin, std::max(begin, static_cast<std::int64_t>(last - groups.begin()))};
+}
+
+}  // namespace
+
+bool RedistributeStep::between_spaces(const Schedule& schedule) const {
+    return tensor_of(schedule, in).space != tensor_of(schedule, out).space;
+}
+
 void RedistributeStep::check(const StepCheck& step) const {
-    step.written(out), step.distinct(in, out), step.same_shape(in, out);
+    step.written(out), step.distinct(in, out);
     step.with_role(in, {Role::transient, Role::cached, Role::features});
     const DType dtype = step.at(in).dtype;
+    if (between_spaces(step.schedule())) {
+        step.require(step.at(in).columns == step.at(out).columns, "operand shapes do not fit");
+        step.require(step.at(in).space && step.at(out).space, "an operand's rows are of no space");
+        step.require(dtype == DType::f32, "only f32 moves between spaces");
+    } else {
+        step.same_shape(in, out);
+    }
     step.require(dtype == step.at(out).dtype, "element types differ");
     step.require(dtype == DType::f32 || dtype == DType::bits, "only f32 and bits are redistributed");
     for (const TensorId id : {in, out}) {
@@ -17,12 +47,28 @@ void RedistributeStep::check(const StepCheck& step) const {
 }
 
 std::vector<int> RedistributeStep::peers(const Schedule& schedule, int rank) const {
-    return peers_along(schedule.grid, Axis::y, rank);
+    const Grid& grid = schedule.grid;
+    if (!between_spaces(schedule)) return peers_along(grid, Axis::y, rank);
+    const std::int64_t from = tensor_of(schedule, in).rows, to = tensor_of(schedule, out).rows;
+    const auto own = [&](std::int64_t whole) { return split_block(whole, layout_f().rows, grid, rank); };
+    std::set<int> peers;
+    for (const Range groups : {groups_meeting(grid, to, own(from)), groups_meeting(grid, from, own(to))}) {
+        for (auto other = groups.begin * grid.y; other < groups.end * grid.y; ++other)
+            peers.insert(static_cast<int>(other));
+    }
+    peers.erase(rank);
+    return {peers.begin(), peers.end()};
+}
+
+bool RedistributeStep::may_take(const Schedule& schedule, int a, int b) const {
+    const Grid& grid = schedule.grid;
+    const bool replicated = grid.y > 1 && same_placement(tensor_of(schedule, in).layout, layout_f(), grid);
+    return !replicated || grid.coordinate(a, Axis::y) == grid.coordinate(b, Axis::y);
 }
 
 Message RedistributeStep::between(const Schedule& schedule, const GraphStats& /*graph*/, int from, int to) const {
     const Tensor& source = tensor_of(schedule, in);
-    if (same_placement(source.layout, layout_f(), schedule.grid)) return messages(from, to, 0, 0);
+    if (!may_take(schedule, from, to)) return messages(from, to, 0, 0);
     const Block common = intersect(block_of(schedule, in, from), block_of(schedule, out, to));
     return one_message(from, to, bytes_of(source.dtype, common.count()));
 }
@@ -31,18 +77,26 @@ Message RedistributeStep::between(const Schedule& schedule, const GraphStats& /*
 Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     Staging staging;
     const Tensor& tensor = tensor_of(schedule, in);
-    if (same_placement(tensor.layout, layout_f(), schedule.grid)) return staging;
     const Block source = block_of(schedule, in, rank);
     const Block target = block_of(schedule, out, rank);
     const auto staged = [&](const Block& part, const Block& whole) {
         const bool in_place = tensor.dtype != DType::bits && contiguous_in(part, whole);
         return in_place ? 0 : bytes_of(tensor.dtype, part.count());
     };
-    const std::int64_t rows = split_block(tensor.rows, layout_f().rows, schedule.grid, rank).size();
-    for (const auto& [peer, count] : alike_peers_along(schedule.grid, Axis::y, rank, {rows, tensor.columns})) {
+    const auto add_peer = [&](int peer, std::int64_t count) {
         staging.send_bytes += count * staged(intersect(source, block_of(schedule, out, peer)), source);
         staging.receive_bytes += count * staged(intersect(target, block_of(schedule, in, peer)), target);
+    };
+    if (between_spaces(schedule)) {
+        for (const int peer : peers(schedule, rank)) {
+            if (may_take(schedule, rank, peer)) add_peer(peer, 1);
+        }
+        return staging;
     }
+    if (same_placement(tensor.layout, layout_f(), schedule.grid)) return staging;
+    const std::int64_t rows = split_block(tensor.rows, layout_f().rows, schedule.grid, rank).size();
+    for (const auto& [peer, count] : alike_peers_along(schedule.grid, Axis::y, rank, {rows, tensor.columns}))
+        add_peer(peer, count);
     return staging;
 }
 

@@ -49,7 +49,7 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
             TickingClock clock;
             const ModelState state(schedule, 1, tracker);
             Executor executor(schedule, counts, comm, kernels::reference_table(), tracker, clock);
-            executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), data::Normalisation::none));
+            executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), Normalisation::none));
             executor.allocate(state);
             executor.fill(dataset);
 

@@ -69,7 +69,7 @@ inline data::Graph ring_graph(std::int64_t vertices) {
 
 // All values of the matrix 1.
 inline data::DegreeScales no_scales(const data::Graph& graph) {
-    return data::compute_scales(graph, data::Normalisation::none);
+    return data::compute_scales(graph, Normalisation::none);
 }
 
 inline std::shared_ptr<const GraphCounts> numbered_counts(const data::Graph& graph, const Numbering& numbering,

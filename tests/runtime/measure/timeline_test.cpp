@@ -30,7 +30,7 @@ TEST(StepClock, ShowsWhenTheStepBeganAndEnded) {
         const auto counts = std::make_shared<const exec::GraphCounts>(dataset.graph());
         const exec::ModelState state(schedule, 1, tracker);
         exec::Executor executor(schedule, counts, comm, kernels::reference_table(), tracker, clock);
-        executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), data::Normalisation::none));
+        executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), Normalisation::none));
         executor.allocate(state);
         executor.fill(dataset);
         std::vector<double> seen;

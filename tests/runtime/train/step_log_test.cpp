@@ -28,7 +28,7 @@ protected:
             const auto counts = std::make_shared<const exec::GraphCounts>(dataset_.graph());
             const exec::ModelState state(schedule(), 1, tracker);
             exec::Executor executor(schedule(), counts, comm, kernels::reference_table(), tracker, clock);
-            executor.build_blocks(dataset_.graph(), data::compute_scales(dataset_.graph(), data::Normalisation::none));
+            executor.build_blocks(dataset_.graph(), data::compute_scales(dataset_.graph(), Normalisation::none));
             executor.allocate(state);
             executor.fill(dataset_);
 

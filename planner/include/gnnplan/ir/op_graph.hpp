@@ -12,6 +12,7 @@ enum class OpKind : std::uint8_t {
     dropout,    // of the layer's input
     aggregate,  // A^T H (backward: A G)
     linear,     // H W
+    add,        // the sum of two matrices
     bias,       // + b
     relu,
     softmax_cross_entropy,  // the loss over the training vertices

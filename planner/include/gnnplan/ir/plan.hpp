@@ -13,7 +13,12 @@
 
 namespace gnnplan {
 
-enum class Normalisation : std::uint8_t { symmetric, row_mean, none };
+// How edges are weighted; A is the prepared matrix, with its self loops where they were added.
+enum class Normalisation : std::uint8_t {
+    symmetric,  // D_out^-1/2 A D_in^-1/2 (Kipf & Welling 2017, eq. 2, for directed graphs)
+    row_mean,   // 1 / in-degree of the target: each non-empty row of the forward matrix A^T sums to 1
+    none,       // 1
+};
 
 // Whether A equals its transpose in values, so that one stored copy serves both passes. Row means weigh u -> v and v ->
 // u differently even where the pattern is symmetric.
@@ -43,6 +48,7 @@ struct ModelRecord {
     std::string name = "gcn";
     std::vector<std::int64_t> widths;  // f_0 .. f_L
     bool bias = false;
+    std::string aggregator{};  // "" of models that have one way to aggregate
 };
 
 // What the run will be asked, as far as a plan depends on it. gnnrun takes from here what its own flags do not say.

@@ -1,9 +1,10 @@
 // The sites of a model: groups of operations about which a plan decides as one.
 //
 // An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
-// (A^T (H W) = (A^T H) W). What a rank does to single elements, one operation after the other, is one site too. Every
-// site makes one value, a matrix with a row for each vertex; lowering, the search and the passes of an epoch walk
-// sites, and never the operations again.
+// (A^T (H W) = (A^T H) W). A linear map that has no aggregation beside it is a site of its own; where a model adds its
+// result to another value, the sum is made in place of that value. What a rank does to single elements, one operation
+// after the other, is one site too. Every site makes one value, a matrix with a row for each vertex, which several
+// sites may read; lowering, the search and the passes of an epoch walk sites, and never the operations again.
 #pragma once
 
 #include <gnnplan/ir/op_graph.hpp>
@@ -17,6 +18,7 @@ namespace gnnplan {
 enum class SiteKind : std::uint8_t {
     input,      // dropout(H^0)
     product,    // A^T H W
+    linear,     // H W, or Z + H W
     pointwise,  // dropout(relu(Z + b)); each of the three may be missing
     loss,       // softmax cross-entropy of the training vertices
 };
@@ -26,9 +28,10 @@ struct Site {
     int input = -1;          // the site whose value it reads; -1: none
     int layer = 0;           // 1 .. L; 0 for the input
     std::int64_t width = 0;  // columns of its value
-    int parameter = -1;      // of a product its weight, of a pointwise site its bias; -1: none
+    int parameter = -1;      // the weight of a product or linear map, the bias of a pointwise site; -1: none
     bool relu = false;
     int dropout = 0;  // the layer whose dropout ends the site, which keys its draws; 0: none
+    int addend = -1;  // the site whose value Z a linear map adds its own to; -1: none
 };
 
 struct SiteGraph {
@@ -42,6 +45,10 @@ struct SiteGraph {
     const Site& product(int l) const { return at(products[static_cast<std::size_t>(l - 1)]); }
     std::int64_t in_width(int l) const { return at(product(l).input).width; }
     std::int64_t out_width(int l) const { return product(l).width; }
+    // The site whose value layer `l` leaves to the next one, or to the loss.
+    int result(int l) const;
+    // The sites that read the value of `site`, in order; what a linear map is added to, it reads too.
+    std::vector<int> readers(int site) const;
     const Parameter& parameter(int id) const { return parameters[static_cast<std::size_t>(id)]; }
 
     std::vector<int> products;  // the site of each layer's product

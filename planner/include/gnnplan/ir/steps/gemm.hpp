@@ -4,11 +4,12 @@
 
 namespace gnnplan {
 
-// out = in * W, or in * W^T (transposed): rows stay where they are, W is replicated. Where `in` is in F, `out` may be
+// out = in * W, or in * W^T (transposed), or that added to what `out` has (accumulate): rows stay where they are, W is replicated. Where `in` is in F, `out` may be
 // in C: each rank multiplies by its columns of W (column-parallel).
 struct GemmStep {
     TensorId in, weight, out;
     bool transposed;
+    bool accumulate = false;
 
     static constexpr std::string_view kind = "gemm";
     static constexpr bool local = true;
@@ -16,8 +17,9 @@ struct GemmStep {
     static void fields(Self& self, Archive& archive) {
         archive.reads("in", self.in);
         archive.reads("weight", self.weight);
-        archive.writes("out", self.out);
+        self.accumulate ? archive.updates("out", self.out) : archive.writes("out", self.out);
         archive.value("transposed", self.transposed);
+        archive.optional("accumulate", self.accumulate);
     }
     TensorId subject() const { return out; }
     void check(const StepCheck& step) const;

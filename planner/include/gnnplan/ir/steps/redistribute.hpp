@@ -5,7 +5,10 @@
 namespace gnnplan {
 
 // The same matrix in another of the layouts C, R and F: every rank sends the intersections of its block with the blocks
-// others need. Out of F nothing is sent.
+// others need. Out of F nothing is sent within a y-group.
+//
+// `in` and `out` may have rows of different spaces, each the first rows of the larger one (Numbering): rows that `out`
+// lacks are left out, and rows that `in` lacks are zero. Their blocks do not lie on the same ranks along x and z then.
 struct RedistributeStep {
     TensorId in, out;
 
@@ -17,6 +20,11 @@ struct RedistributeStep {
         archive.writes("out", self.out);
     }
     TensorId subject() const { return out; }
+    // Whether the rows of `in` and `out` are of different spaces.
+    bool between_spaces(const Schedule& schedule) const;
+    // Whether a rank may take rows from another: in F, where each rank of a y-group has all columns, only from one that
+    // is at its own place.
+    bool may_take(const Schedule& schedule, int a, int b) const;
     void check(const StepCheck& step) const;
     std::vector<int> peers(const Schedule& schedule, int rank) const;
     Message between(const Schedule& schedule, const GraphStats& graph, int from, int to) const;

@@ -1,9 +1,13 @@
-// Training of a GCN in double precision by one thread and plain loops: what every distributed configuration must equal.
+// Training of a model in double precision by one thread and plain loops: what every distributed configuration must
+// equal.
 //
-// Layer l of a network of widths f_0 .. f_L: Z^l = A^T dropout(H^{l-1}) W^l + b^l, H^l = relu(Z^l) for l < L. The loss
-// is the mean cross-entropy of softmax(Z^L) over the training vertices. Shares no loop with the product; only the
-// decisions of dropout are asked from its generator, so that both see the same network.
+// A tape runs through the operations of the model (gnnplan/ir/op_graph.hpp) forwards and backwards; the gradients that
+// arrive at a value are added. The loss is the mean cross-entropy of the softmax of the last value over the training
+// vertices. Shares no loop with the product; only the decisions of dropout are asked from its generator, so that both
+// see the same network.
 #pragma once
+
+#include <gnnplan/ir/op_graph.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -28,6 +32,7 @@ struct SerialProblem {
     std::vector<std::uint8_t> training;  // per vertex; 1 where the vertex trains
     std::vector<std::int64_t> widths;    // f_0 .. f_L
     bool bias = false;
+    OpGraph model;
 
     std::int64_t vertices() const { return forward.size; }
     int layers() const { return static_cast<int>(widths.size()) - 1; }
@@ -42,16 +47,16 @@ struct SerialSettings {
     double beta2 = 0.999;
     double epsilon = 1e-8;
     double weight_decay = 0;        // L2, added to the gradients of weights before Adam's moments
-    bool decay_all_layers = false;  // else layer 1's weights only
+    bool decay_all_layers = false;  // else the weights of which the model says so
     bool sgd = false;               // in place of Adam
     double momentum = 0;            // of SGD
 };
 
-// One value per weight and bias of each layer; also their gradients and moments. weight[l - 1] is f_{l-1} x f_l,
-// row-major.
+// The model's parameters; also their gradients and moments. Its matrices, row-major, and its vectors, each in the order
+// of the model.
 struct Parameters {
     std::vector<std::vector<double>> weight;
-    std::vector<std::vector<double>> bias;  // empty vectors without bias
+    std::vector<std::vector<double>> bias;  // as many entries as matrices, the last ones empty
 };
 
 Parameters zeros_like(const Parameters& parameters);

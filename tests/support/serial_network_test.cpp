@@ -1,5 +1,7 @@
 // The serial reference against central finite differences and against PyTorch (golden/gcn_torch.txt).
-#include "tests/support/serial_gcn.hpp"
+#include "tests/support/serial_network.hpp"
+
+#include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -73,7 +75,7 @@ TEST_P(FiniteDifferences, MatchGradients) {
 INSTANTIATE_TEST_SUITE_P(Graphs, FiniteDifferences, ::testing::ValuesIn(cases()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST(SerialGcn, DropoutDependsOnTheEpoch) {
+TEST(SerialNetwork, DropoutDependsOnTheEpoch) {
     const TinyGraph graph = random_directed(23, 4, 7, 5, 1);
     const SerialProblem problem = serial_problem(graph, {7, 6, 5}, false);
     SerialSettings settings;
@@ -108,6 +110,7 @@ SerialProblem golden_problem(Golden& golden) {
     SerialProblem problem;
     problem.widths.assign(golden["widths"].begin(), golden["widths"].end());
     problem.bias = true;
+    problem.model = models::gcn(problem.widths, true);
     problem.features = golden["features"];
     problem.labels.assign(golden["labels"].begin(), golden["labels"].end());
     problem.training.assign(problem.labels.size(), 0);
@@ -141,7 +144,7 @@ void expect_close(const Parameters& actual, const Parameters& expected) {
 }
 
 // Both compute in double precision, so they agree far better than the 1e-5 that single precision would allow.
-TEST(SerialGcn, EqualsPyTorch) {
+TEST(SerialNetwork, EqualsPyTorch) {
     Golden golden = read_golden(GNNPLAN_GOLDEN_DIR "/gcn_torch.txt");
     ASSERT_EQ(golden["features"].size(), 55U);
     SerialSettings settings;

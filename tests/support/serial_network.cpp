@@ -1,4 +1,4 @@
-#include "tests/support/serial_gcn.hpp"
+#include "tests/support/serial_network.hpp"
 
 #include "kernels/table.hpp"
 
@@ -59,10 +59,10 @@ Values times_transposed(const Values& a, const Values& b, std::int64_t n, std::i
     return c;
 }
 
-// What dropout multiplies each element of the input of `layer` with: 0 or 1 / (1 - p).
-Values dropout_factors(const SerialProblem& problem, const SerialSettings& settings, int layer, std::uint32_t epoch) {
+// What dropout multiplies each element of an n x `columns` matrix with, which layer `layer` reads: 0 or 1 / (1 - p).
+Values dropout_factors(const SerialProblem& problem, const SerialSettings& settings, int layer, std::int64_t columns,
+                       std::uint32_t epoch) {
     const std::int64_t rows = problem.vertices();
-    const std::int64_t columns = problem.widths[index(layer - 1)];
     const float p = layer == 1 ? settings.input_dropout : settings.dropout;
     Values factors(index(rows * columns), 1.0);
     if (p == 0) return factors;
@@ -80,34 +80,138 @@ void multiply(Values& a, const Values& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] *= b[i];
 }
 
-// What the forward pass leaves for the backward pass; entry l - 1 belongs to layer l.
-struct Activations {
-    std::vector<Values> input;    // after dropout
-    std::vector<Values> factors;  // of that dropout
-    std::vector<Values> z;
+void add(Values& a, const Values& b) {
+    if (a.empty()) a.assign(b.size(), 0.0);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+}
+
+// Where a parameter stands in Parameters: matrices and vectors are counted apart.
+struct ParameterPlace {
+    bool vector = false;
+    std::size_t at = 0;
 };
 
-Activations forward(const SerialProblem& problem, const SerialSettings& settings, const Parameters& parameters,
-                    std::uint32_t epoch) {
-    Activations kept;
-    Values h = problem.features;
-    for (int l = 1; l <= problem.layers(); ++l) {
-        const std::int64_t in = problem.widths[index(l - 1)];
-        const std::int64_t out = problem.widths[index(l)];
-        kept.factors.push_back(dropout_factors(problem, settings, l, epoch));
-        multiply(h, kept.factors.back());
-        kept.input.push_back(h);
-        Values z =
-            times(sparse_times(problem.forward, h, in), parameters.weight[index(l - 1)], problem.vertices(), in, out);
-        if (problem.bias) {
-            for (std::size_t i = 0; i < z.size(); ++i) z[i] += parameters.bias[index(l - 1)][i % index(out)];
-        }
-        kept.z.push_back(z);
-        h = z;
-        for (double& value : h) value = std::max(value, 0.0);
-    }
-    return kept;
+ParameterPlace place_of(const OpGraph& model, int id) {
+    ParameterPlace place{model.parameters[index(id)].shape.size() == 1, 0};
+    for (int before = 0; before < id; ++before)
+        place.at += (model.parameters[index(before)].shape.size() == 1) == place.vector ? 1 : 0;
+    return place;
 }
+
+Values& value_of(const OpGraph& model, Parameters& parameters, int id) {
+    const ParameterPlace place = place_of(model, id);
+    return (place.vector ? parameters.bias : parameters.weight)[place.at];
+}
+const Values& value_of(const OpGraph& model, const Parameters& parameters, int id) {
+    const ParameterPlace place = place_of(model, id);
+    return (place.vector ? parameters.bias : parameters.weight)[place.at];
+}
+
+// One run through the operations of a model, forwards and backwards, over dense matrices.
+class Tape {
+public:
+    Tape(const SerialProblem& problem, const SerialSettings& settings, const Parameters& parameters,
+         std::uint32_t epoch)
+        : problem_(problem),
+          settings_(settings),
+          parameters_(parameters),
+          epoch_(epoch),
+          model_(problem.model),
+          values_(model_.ops.size()),
+          gradients_(model_.ops.size()) {}
+
+    void forward() {
+        for (std::size_t id = 0; id + 1 < model_.ops.size(); ++id) values_[id] = value(model_.ops[id]);
+    }
+
+    // `gradient` is that of the logits.
+    void backward(Values gradient, Parameters& of_parameters) {
+        gradients_[logits_op()] = std::move(gradient);
+        for (std::size_t id = model_.ops.size() - 1; id-- > 0;) {
+            if (!gradients_[id].empty()) pass_back(model_.ops[id], gradients_[id], of_parameters);
+        }
+    }
+
+    const Values& logits() const { return values_[logits_op()]; }
+
+    double kink_distance() const {
+        double distance = std::numeric_limits<double>::infinity();
+        for (const Op& op : model_.ops) {
+            if (op.kind != OpKind::relu) continue;
+            for (const double z : values_[index(op.inputs[0])]) {
+                if (z != 0) distance = std::min(distance, std::abs(z));
+            }
+        }
+        return distance;
+    }
+
+private:
+    std::size_t logits_op() const { return index(model_.ops.back().inputs[0]); }
+    const Values& input(const Op& op, std::size_t which = 0) const { return values_[index(op.inputs[which])]; }
+    std::int64_t in_width(const Op& op) const { return model_.ops[index(op.inputs[0])].width; }
+    std::int64_t rows() const { return problem_.vertices(); }
+    const Values& parameter(const Op& op) const { return value_of(model_, parameters_, op.parameter); }
+
+    Values value(const Op& op) const {
+        if (op.kind == OpKind::input) return problem_.features;
+        Values x = input(op);
+        switch (op.kind) {
+            case OpKind::dropout: multiply(x, dropout_factors(problem_, settings_, op.layer, op.width, epoch_)); break;
+            case OpKind::aggregate: return sparse_times(problem_.forward, x, op.width);
+            case OpKind::linear: return times(x, parameter(op), rows(), in_width(op), op.width);
+            case OpKind::add: add(x, input(op, 1)); break;
+            case OpKind::bias:
+                for (std::size_t i = 0; i < x.size(); ++i) x[i] += parameter(op)[i % index(op.width)];
+                break;
+            case OpKind::relu:
+                for (double& z : x) z = std::max(z, 0.0);
+                break;
+            case OpKind::input:
+            case OpKind::softmax_cross_entropy: break;
+        }
+        return x;
+    }
+
+    void pass_back(const Op& op, const Values& g, Parameters& of_parameters) {
+        if (op.kind == OpKind::input) return;
+        const auto arrive = [&](const Values& gradient, std::size_t which = 0) {
+            add(gradients_[index(op.inputs[which])], gradient);
+        };
+        switch (op.kind) {
+            case OpKind::dropout: {
+                Values dropped = g;
+                multiply(dropped, dropout_factors(problem_, settings_, op.layer, op.width, epoch_));
+                return arrive(dropped);
+            }
+            case OpKind::aggregate: return arrive(sparse_times(transposed(problem_.forward), g, op.width));
+            case OpKind::linear:
+                add(value_of(model_, of_parameters, op.parameter),
+                    transposed_times(input(op), g, rows(), in_width(op), op.width));
+                return arrive(times_transposed(g, parameter(op), rows(), op.width, in_width(op)));
+            case OpKind::add: return arrive(g, 0), arrive(g, 1);
+            case OpKind::bias: {
+                Values& sum = value_of(model_, of_parameters, op.parameter);
+                for (std::size_t i = 0; i < g.size(); ++i) sum[i % index(op.width)] += g[i];
+                return arrive(g);
+            }
+            case OpKind::relu: {
+                Values masked = g;
+                for (std::size_t i = 0; i < g.size(); ++i) masked[i] = input(op)[i] > 0 ? g[i] : 0.0;
+                return arrive(masked);
+            }
+            case OpKind::input:
+            case OpKind::softmax_cross_entropy: return;
+        }
+    }
+
+    const SerialProblem& problem_;
+    const SerialSettings& settings_;
+    const Parameters& parameters_;
+    std::uint32_t epoch_;
+    const OpGraph& model_;
+    std::vector<Values> values_;     // of each operation
+    std::vector<Values> gradients_;  // of each value, the sum of what has arrived
+};
 
 // Loss, and the gradient of the logits.
 double cross_entropy(const SerialProblem& problem, const Values& logits, Values& gradient) {
@@ -128,16 +232,6 @@ double cross_entropy(const SerialProblem& problem, const Values& logits, Values&
         }
     }
     return loss / count;
-}
-
-double kink_distance(const std::vector<Values>& z) {
-    double distance = std::numeric_limits<double>::infinity();
-    for (std::size_t l = 0; l + 1 < z.size(); ++l) {
-        for (const double value : z[l]) {
-            if (value != 0) distance = std::min(distance, std::abs(value));
-        }
-    }
-    return distance;
 }
 
 // One Adam step (Kingma & Ba 2015, algorithm 1) with L2 decay.
@@ -202,43 +296,46 @@ Parameters zeros_like(const Parameters& parameters) {
 
 Parameters initial_parameters(const SerialProblem& problem, std::uint64_t seed) {
     Parameters parameters;
-    for (int l = 1; l <= problem.layers(); ++l) {
-        const std::int64_t in = problem.widths[index(l - 1)];
-        const std::int64_t out = problem.widths[index(l)];
+    for (const Parameter& parameter : problem.model.parameters) {
+        if (parameter.shape.size() == 1) {
+            parameters.bias.emplace_back(index(parameter.shape[0]), 0.0);
+            continue;
+        }
+        const std::int64_t in = parameter.shape[0], out = parameter.shape[1];
         std::vector<float> w(index(in * out));
-        kernels::glorot_uniform(seed, static_cast<std::uint32_t>(l), {w.data(), in, out, out});
+        const auto stream = static_cast<std::uint32_t>(parameters.weight.size()) + 1;
+        kernels::glorot_uniform(seed, stream, {w.data(), in, out, out});
         parameters.weight.emplace_back(w.begin(), w.end());
-        parameters.bias.emplace_back(problem.bias ? index(out) : 0, 0.0);
     }
+    parameters.bias.resize(parameters.weight.size());
     return parameters;
 }
 
 LossAndGradient loss_and_gradient(const SerialProblem& problem, const SerialSettings& settings,
                                   const Parameters& parameters, std::uint32_t epoch) {
-    const std::int64_t n = problem.vertices();
-    const Activations kept = forward(problem, settings, parameters, epoch);
-    const SparseMatrix backward = transposed(problem.forward);
+    Tape tape(problem, settings, parameters, epoch);
+    tape.forward();
     LossAndGradient result;
-    result.logits = kept.z.back();
-    result.kink_distance = kink_distance(kept.z);
+    result.logits = tape.logits();
+    result.kink_distance = tape.kink_distance();
     result.gradient = zeros_like(parameters);
-    Values g;  // of Z^l
-    result.loss = cross_entropy(problem, result.logits, g);
-    for (int l = problem.layers(); l >= 1; --l) {
-        const std::int64_t in = problem.widths[index(l - 1)];
-        const std::int64_t out = problem.widths[index(l)];
-        if (problem.bias) {
-            for (std::size_t i = 0; i < g.size(); ++i) result.gradient.bias[index(l - 1)][i % index(out)] += g[i];
-        }
-        const Values ag = sparse_times(backward, g, out);
-        result.gradient.weight[index(l - 1)] = transposed_times(kept.input[index(l - 1)], ag, n, in, out);
-        if (l == 1) break;
-        g = times_transposed(ag, parameters.weight[index(l - 1)], n, out, in);
-        multiply(g, kept.factors[index(l - 1)]);
-        for (std::size_t i = 0; i < g.size(); ++i) g[i] = kept.z[index(l - 2)][i] > 0 ? g[i] : 0.0;
-    }
+    Values gradient;
+    result.loss = cross_entropy(problem, result.logits, gradient);
+    tape.backward(std::move(gradient), result.gradient);
     return result;
 }
+
+namespace {
+
+// Whether the `which`-th matrix decays.
+bool decays(const OpGraph& model, std::size_t which) {
+    for (const Parameter& parameter : model.parameters) {
+        if (parameter.shape.size() == 2 && which-- == 0) return parameter.decays;
+    }
+    return false;
+}
+
+}  // namespace
 
 std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSettings& settings, const Parameters& initial,
                                int epochs) {
@@ -250,7 +347,7 @@ std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSetting
         SerialEpoch record;
         record.before = loss_and_gradient(problem, settings, current, static_cast<std::uint32_t>(epoch));
         for (std::size_t l = 0; l < current.weight.size(); ++l) {
-            const double decay = l == 0 || settings.decay_all_layers ? settings.weight_decay : 0.0;
+            const double decay = decays(problem.model, l) || settings.decay_all_layers ? settings.weight_decay : 0.0;
             update(settings, decay, epoch, record.before.gradient.weight[l], current.weight[l], m1.weight[l],
                    m2.weight[l]);
             update(settings, 0.0, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);

@@ -1,0 +1,58 @@
+// H W, or Z + H W in place of Z, and its gradients: a linear map that no aggregation is beside.
+#include "planner/lower/passes.hpp"
+
+namespace gnnplan::lower {
+
+// A sum is made by the product itself where Z rests where the product leaves its result.
+void forward_linear(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    const std::string label = builder.label(id);
+    const std::string at = "forward." + label;
+    Value& made = passes.value(id);
+    builder.begin(Pass::forward, site.layer);
+    const TensorId operand =
+        passes.fetch_rows(site.input, site.layer, builder.gemm_in(site), at + ".input", OpKind::linear);
+    prepare_backward(passes, site.input);
+    builder.begin(Pass::forward, site.layer);
+    const Place place = builder.made_in(id);
+    if (site.addend < 0) return made.copies.add(place, builder.gemm(at + ".gemm", operand, site, false, "Z" + label));
+    const TensorId sum = builder.at(passes.value(site.addend).copies, place, at + ".sum.redistribute",
+                                    "Z" + builder.label(site.addend), OpKind::add);
+    if (place == builder.gemm_out(site) || !builder.places_differ()) {
+        builder.gemm_onto(at + ".gemm", operand, site, false, sum);
+    } else {
+        const TensorId own = builder.gemm(at + ".gemm", operand, site, false, "Z" + label);
+        builder.add_to(at + ".sum", sum,
+                       builder.redistribute(at + ".redistribute", own, place, "Z" + label, OpKind::add));
+    }
+    made.copies.add(place, sum);
+}
+
+// The weight's gradient and update, and what dL/dH gets of it; what the product is added to has the same gradient.
+void backward_linear(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    const std::string label = builder.label(id);
+    const std::string at = "backward." + label;
+    Gradient& gradient = passes.gradient(id);
+    const std::string name = "G" + std::string(label);
+    builder.begin(Pass::backward, site.layer);
+    const TensorId right = builder.at(gradient.copies, builder.right(site), at + ".input", name, OpKind::linear);
+    const TensorId left =
+        passes.fetch_rows(site.input, site.layer, builder.left(site), at + ".operand.H", OpKind::linear);
+    const TensorId weight_gradient = builder.weight_grad(at + ".weight_grad", left, right, id);
+    bias_gradient(passes, gradient);
+    const Site& read = passes.model.at(site.input);
+    if (read.kind != SiteKind::input) {
+        const TensorId rows = builder.at(gradient.copies, Place::r, at + ".input.rows", name, OpKind::linear);
+        const TensorId part = builder.gemm(at + ".gemm", rows, site, true, "U" + label);
+        const TensorId whole = builder.redistribute(at + ".redistribute", part, Place::r, "U" + label + ".whole",
+                                                    OpKind::add, builder.space(read.layer));
+        passes.gradient(site.input).copies.add(Place::r, whole);
+    }
+    if (site.addend >= 0) passes.gradient(site.addend).copies = gradient.copies;
+    builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);
+}
+
+}  // namespace gnnplan::lower
