@@ -65,6 +65,8 @@ void run_step(const MapStep& step, const StepContext& context) {
             return context.kernels.positive_mask(context.store.matrix(step.tensor), bits_of(context, *step.out));
         case MapOp::apply_mask: return apply_mask(step, context);
         case MapOp::column_sum: return column_sum(step, context);
+        case MapOp::divide:
+            return context.kernels.divide(context.store.matrix(step.tensor), context.store.matrix(*step.operand));
     }
     ensure(false, "a map operation has no handler");
 }

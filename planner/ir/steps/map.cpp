@@ -47,6 +47,10 @@ void MapStep::check(const StepCheck& step) const {
             step.require(step.placed(tensor, layout_r()) || step.placed(tensor, layout_c()),
                          "replicated rows would count twice");
             return step.in_layout(*out, layout_partial());
+        case MapOp::divide:
+            step.written(tensor), step.require(operand && !out, "divide takes an operand and no output");
+            step.dense(*operand), step.distinct(tensor, *operand), step.same_shape(tensor, *operand);
+            return step.in_layout(*operand, step.at(tensor).layout);
     }
 }
 
@@ -58,6 +62,7 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::positive_mask: stream = ElementwiseKind::positive_mask; break;
         case MapOp::apply_mask: stream = ElementwiseKind::apply_mask; break;
         case MapOp::column_sum: stream = ElementwiseKind::column_sum; break;
+        case MapOp::divide: break;  // read and written in order, as what is copied
     }
     return streamed(schedule, *this, rank, stream);
 }

@@ -53,7 +53,7 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
                          {{"A^T", Role::adjacency, DType::f32, 400, 400, matrix, true},
                           {"a", Role::transient, DType::f32, 400, 8, layout_c()},
                           {"b", Role::transient, DType::f32, 400, 8, layout_c()}},
-                         {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+                         {{"step", Phase::epoch, SpmmStep{0, {1}, {2}, Exchange::panels, overlap}}}};
         return step_seconds(s, s.steps[0], graph, m, all);
     };
     const double compute = 2.0 * 40'000 * 8 / 1e9;  // 100 rows of 400 nonzeros, 8 columns
@@ -172,7 +172,7 @@ TEST(SparseImbalance, IsTheBusiestRankOverTheMean) {
                         {{"A^T", Role::adjacency, DType::f32, 8, 8, rows, true},
                          {"a", Role::transient, DType::f32, 8, 3, layout_c()},
                          {"b", Role::transient, DType::f32, 8, 3, layout_c()}},
-                        {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, false}}}};
+                        {{"step", Phase::epoch, SpmmStep{0, {1}, {2}, Exchange::panels, false}}}};
     };
     EXPECT_DOUBLE_EQ(sparse_imbalance(on(2), TopHeavy()), 2);
     EXPECT_DOUBLE_EQ(sparse_imbalance(on(4), TopHeavy()), 2);

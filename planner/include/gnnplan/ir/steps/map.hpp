@@ -11,6 +11,7 @@ enum class MapOp : std::uint8_t {
     positive_mask,  // out = bits (tensor > 0)
     apply_mask,     // in place: tensor = tensor * operand bits / (1 - p)
     column_sum,     // out = column sums of tensor over the local rows, zero elsewhere: a partial sum
+    divide,         // in place: tensor = tensor / operand, 0 where operand is 0
 };
 
 // Elementwise work on local blocks.
@@ -24,7 +25,7 @@ struct MapStep {
     bool dropout;                           // of activate and apply_mask: whether dropout takes part
     std::optional<TensorId> vertices = {};  // of activate and dropout: whose numbers key the draws, if not rows
 
-    bool in_place() const { return op == MapOp::activate || op == MapOp::apply_mask; }
+    bool in_place() const { return op == MapOp::activate || op == MapOp::apply_mask || op == MapOp::divide; }
 
     static constexpr std::string_view kind = "map";
     static constexpr bool local = true;
