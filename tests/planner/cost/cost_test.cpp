@@ -1,3 +1,4 @@
+#include "planner/cost/executed_units.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/cost/time.hpp"
 #include "tests/planner/lower/configurations.hpp"
@@ -62,6 +63,31 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
     EXPECT_NEAR(seconds(true, 1e8), compute, 1e-12) << "each panel takes less to come than to multiply";
     EXPECT_NEAR(seconds(true, 1e6), transfer(1e6) + compute / 4, 1e-12)
         << "the last panel is multiplied after all came";
+}
+
+// What goes back from maxima reads two operands: it is a sum of twice the width, and two messages for each of its one.
+TEST(StepTime, WhatGoesBackFromMaximaIsASumOfTwiceTheWidth) {
+    const UniformStats graph(400, 160'000, true);
+    const auto schedule = [](std::int64_t width, Program program) {
+        const Layout matrix{Axes::parse("x"), Axes::parse("z"), {}};
+        Schedule s{{4, 1, 1},
+                   {},
+                   {{"A", Role::adjacency, DType::f32, 400, 400, matrix, false},
+                    {"a", Role::transient, DType::f32, 400, width, layout_c()},
+                    {"b", Role::transient, DType::f32, 400, width, layout_c()}},
+                   {}};
+        s.spaces = {{"vertices", 400, 0}};
+        SpmmStep product{0, {1}, {2}, Exchange::panels, false, false, program};
+        if (program == Program::max_back) product.column_operands = {1, 1}, product.row_operands = {1};
+        s.steps = {{"step", Phase::epoch, product}};
+        return s;
+    };
+    const CostedRanks all{{0, 1, 2, 3}, {}};
+    const Schedule back = schedule(8, Program::max_back), sum = schedule(16, Program::sum);
+    const double seconds = step_seconds(back, back.steps[0], graph, machine(4), all);
+    EXPECT_NEAR(seconds, step_seconds(sum, sum.steps[0], graph, machine(4), all) + 3 * 1e-6, 1e-12);
+    EXPECT_EQ(executed_units(back).sparse, 16);
+    EXPECT_EQ(executed_units(schedule(8, Program::max)).sparse, 8);
 }
 
 // The same statistics, said to be counts: every rank is looked at.
