@@ -70,7 +70,22 @@ struct Table {
     // c = a * b, or c += a * b. a is m x k, with or without values, in any number of panels; b is k x n, c is m x n.
     void (*spmm)(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 
-    // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums over more than c has
+    // The largest neighbour, elementwise: maxima(i, j) = the largest b(u, j) over the entries (i, u) of a, whose values
+    // are not read, and ties(i, j) = how many of them equal it; both are 0 in rows without entries. With `accumulate`
+    // the maximum is over what the two hold, too: a greater one replaces it and its ties, an equal one adds its ties,
+    // and ties of 0 say that nothing was there. A NaN is never the largest. `memory` is PanelRoom::memory of floats. The
+    // shapes of a, b and both results are those of spmm.
+    void (*spmm_max)(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate,
+                     std::span<std::byte> memory);
+
+    // What goes back from the largest neighbours: c(u, j) = the sum of gradient(v, j) over the entries (u, v) of a,
+    // whose values are not read, where own(u, j) equals maxima(v, j); with `accumulate` it is added to c. a is m x k,
+    // `gradient` and `maxima` are k x n, `own` and c m x n.
+    void (*spmm_max_back)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
+                          bool accumulate);
+
+    // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums
+    // over more than c has
     // rows.
     void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
 
@@ -115,6 +130,9 @@ struct Table {
     // `count` elements. Null: the rule does not remember so much.
     void (*update)(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
                    const UpdateSettings& settings);
+
+    // In place: g(i, j) = g(i, j) / by(i, j), or 0 where by(i, j) is 0.
+    void (*divide)(Matrix g, ConstMatrix by);
 
     // out(i, j) = in(i, j): a strided 2-D copy (packing and unpacking of redistributions).
     void (*copy)(ConstMatrix in, Matrix out);

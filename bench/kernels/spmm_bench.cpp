@@ -42,6 +42,7 @@ struct Options {
     int repeats = 9;
     bool factored = false;
     bool bf16 = false;
+    bool max = false;
     bool variants = false;
     bool small_pages = false;
 };
@@ -149,6 +150,20 @@ struct Room {
     }
 };
 
+// The largest neighbours and what goes back from them. `second` has as many columns.
+void add_max(const std::string& name, const Csr& a, const Operands& dense, const Operands& second,
+             kernels::PanelRoom room, std::vector<Case>& cases) {
+    cases.push_back({name + ", max",
+                     [&dense, &second, a, room] {
+                         kernels::cpu_table().spmm_max(a, dense.b, dense.c, second.c, false, room.memory);
+                     },
+                     {}});
+    cases.push_back(
+        {name + ", max back",
+         [&dense, &second, a] { kernels::cpu_table().spmm_max_back(a, dense.b, second.b, second.b, dense.c, false); },
+         {}});
+}
+
 // Prints one width and adds the logarithm of each form's gain over the plain loop to `gains`.
 void measure(const Options& options, const Forms& forms, std::int64_t width, std::map<std::string, double>& gains) {
     const Csr& plain = forms.graphs.front().second;
@@ -165,10 +180,12 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
     const auto add = [&](const std::string& name, const Csr& a, const Operands& x, kernels::PanelRoom room) {
         cases.push_back({name, [&x, a, room] { kernels::cpu_table().spmm(a, x.b, x.c, false, room); }, {}});
     };
+    const Operands second(plain, options.max ? width : 1, options.max ? width : 1, true);
     for (const auto& [name, view] : forms.graphs) {
         const kernels::PanelRoom room = rooms.emplace_back(view, width, false).view();
         add(name, view, dense, room);
         if (options.bf16) add(name + ", bf16", view, dense, rooms.emplace_back(view, width, true).view());
+        if (options.max) add_max(name, view, dense, second, room, cases);
         if (options.small_pages) add(name + ", small pages", view, small, room);
         if (!options.variants) continue;
         if (!room.memory.empty()) add(name + ", not packed", view, dense, {});
@@ -215,6 +232,7 @@ int main(int argc, char** argv) {
     app.add_option("--threads", options.threads)->capture_default_str();
     app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
     app.add_flag("--bf16", options.bf16, "also with the dense operand rounded to bfloat16");
+    app.add_flag("--max", options.max, "also the largest neighbours, and their gradient, which reads two operands");
     app.add_flag("--factored", options.factored, "also without stored values");
     app.add_flag("--variants", options.variants, "also unpacked, and with padded rows of the dense operands");
     app.add_flag("--small-pages", options.small_pages, "also with dense operands on small pages");

@@ -83,6 +83,16 @@ void dropout(ConstMatrix in, Matrix out, const DropoutKey& key) {
                     [&](std::int64_t first, std::int64_t last) { drop.rows(in, out, first, last); });
 }
 
+void divide(Matrix g, ConstMatrix by) {
+    parallel_chunks(g.rows, rows_per_chunk(g.columns), g.rows * g.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            float* row = g.row(i);
+            const float* divisor = by.row(i);
+            for (std::int64_t j = 0; j < g.columns; ++j) row[j] = divisor[j] == 0 ? 0 : row[j] / divisor[j];
+        }
+    });
+}
+
 void copy(ConstMatrix in, Matrix out) {
     if (out.rows == 0 || out.columns == 0) return;
     const bool flat = is_flat(in) && is_flat(out);

@@ -38,28 +38,29 @@ std::int64_t first_row_of_part(const Csr& a, std::int64_t i, std::int64_t parts)
     return low;
 }
 
-// Rows first .. last - 1 of the product by the kernel for the operand's elements.
-void multiply_rows(const Csr& a, ConstMatrix b, Matrix c, Store store, Range rows) {
-    best_kernels().spmm_rows(a, b, c, store, rows.begin, rows.end);
-}
-void multiply_rows(const Csr& a, Dense<const Bf16> b, Matrix c, Store store, Range rows) {
-    best_kernels().spmm_rows_bf16(a, b, c, store, rows.begin, rows.end);
-}
-
-template <class Element>
-void multiply_panel(const Csr& panel, Dense<const Element> b, Matrix c, Store store) {
-    const std::int64_t work = (panel.rows + panel.nonzeros()) * c.columns;
+// body(rows) for chunks of the rows of a panel, as threads come for them.
+template <class Body>
+void in_chunks(const Csr& panel, std::int64_t columns, const Body& body) {
+    const std::int64_t work = (panel.rows + panel.nonzeros()) * columns;
     const std::int64_t parts = std::min(panel.rows, chunks_per_thread * max_threads());
     parallel_for(parts, work, Schedule::dynamic, [&](std::int64_t i) {
         const std::int64_t first = first_row_of_part(panel, i, parts);
         const std::int64_t last = i + 1 == parts ? panel.rows : first_row_of_part(panel, i + 1, parts);
-        if (first < last) multiply_rows(panel, b, c, store, {first, last});
+        if (first < last) body(Range{first, last});
     });
 }
 
+// One panel by the kernel for the operand's elements.
+void multiply_panel(const Csr& a, ConstMatrix b, Matrix c, Store store) {
+    in_chunks(a, c.columns, [&](Range rows) { best_kernels().spmm_rows(a, b, c, store, rows.begin, rows.end); });
+}
+void multiply_panel(const Csr& a, Dense<const Bf16> b, Matrix c, Store store) {
+    in_chunks(a, c.columns, [&](Range rows) { best_kernels().spmm_rows_bf16(a, b, c, store, rows.begin, rows.end); });
+}
+
 template <class T>
-Dense<T> columns_of(Dense<T> whole, std::int64_t first, std::int64_t count) {
-    return {whole.data + first, whole.rows, count, whole.stride};
+Dense<T> columns_of(Dense<T> whole, Range columns) {
+    return {whole.data + columns.begin, whole.rows, columns.size(), whole.stride};
 }
 
 void copy_row(const float* from, float* to, std::int64_t columns) { std::copy_n(from, columns, to); }
@@ -76,35 +77,82 @@ Dense<const Element> packed_rows(ConstMatrix b, Range range, std::int64_t stride
     return {to - range.begin * stride, b.rows, b.columns, stride};
 }
 
-bool has_room(const PanelRoom& room, std::int64_t elements, std::int64_t element_bytes) {
-    return !room.memory.empty() && elements * element_bytes <= static_cast<std::int64_t>(room.memory.size());
+// A slice of the columns, and the panel whose entries meet it.
+struct SlicePanel {
+    Range columns;
+    std::int64_t stride;  // of packed rows, in elements
+    std::int64_t panel;
+    Range met;  // rows of the dense operand
+    Store store;
+};
+
+// body(SlicePanel) for each slice of `columns`, of elements of `element_bytes`, and each panel. `result_rows` are those
+// of the result.
+template <class Body>
+void by_slices_and_panels(const Csr& a, std::int64_t result_rows, std::int64_t columns, std::int64_t element_bytes,
+                          bool accumulate, const Body& body) {
+    if (result_rows == 0 || columns == 0) return;
+    const Store once = result_rows * columns * 4 >= streamed_bytes ? Store::nontemporal : Store::write;
+    const std::int64_t slice = column_slices(columns, element_bytes).columns;
+    const std::int64_t line = line_bytes / element_bytes;
+    for (std::int64_t first = 0; first < columns; first += slice) {
+        const Range cut{first, std::min(first + slice, columns)};
+        const std::int64_t stride = (cut.size() + line - 1) / line * line;
+        for (std::int64_t p = 0; p < a.panels; ++p) {
+            const Store store = accumulate || p > 0 ? Store::add : once;
+            body(SlicePanel{cut, stride, p, balanced_block({0, a.columns}, p, a.panels), store});
+        }
+    }
+}
+
+// The slice of b, of which the rows that the panel meets are packed where there is room for those of the whole slice.
+ConstMatrix operand_of(const SlicePanel& at, ConstMatrix b, std::span<std::byte> room) {
+    const ConstMatrix from = columns_of(b, at.columns);
+    const std::int64_t slice = column_slices(b.columns, sizeof(float)).columns;
+    const auto bytes = static_cast<std::int64_t>(room.size());
+    if (room.empty() || at.met.size() * slice * std::int64_t{sizeof(float)} > bytes) return from;
+    return packed_rows<float>(from, at.met, at.stride, room);
 }
 
 }  // namespace
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
-    if (c.rows == 0 || c.columns == 0) return;
-    const Store once = c.rows * c.columns * 4 >= streamed_bytes ? Store::nontemporal : Store::write;
     const std::int64_t element_bytes = room.bf16 ? sizeof(Bf16) : sizeof(float);
-    const std::int64_t slice = column_slices(c.columns, element_bytes).columns;
-    for (std::int64_t first = 0; first < c.columns; first += slice) {
-        const std::int64_t count = std::min(slice, c.columns - first);
-        const ConstMatrix from = columns_of(b, first, count);
-        const Matrix to = columns_of(c, first, count);
-        for (std::int64_t p = 0; p < a.panels; ++p) {
-            const Store store = accumulate || p > 0 ? Store::add : once;
-            const Range met = balanced_block({0, a.columns}, p, a.panels);
-            const std::int64_t line = line_bytes / element_bytes;
-            const std::int64_t stride = (count + line - 1) / line * line;
-            if (room.bf16) {
-                multiply_panel(a.panel(p), packed_rows<Bf16>(from, met, stride, room.memory), to, store);
-            } else if (has_room(room, met.size() * slice, element_bytes)) {
-                multiply_panel(a.panel(p), packed_rows<float>(from, met, stride, room.memory), to, store);
-            } else {
-                multiply_panel(a.panel(p), from, to, store);
-            }
+    by_slices_and_panels(a, c.rows, c.columns, element_bytes, accumulate, [&](const SlicePanel& at) {
+        const Csr panel = a.panel(at.panel);
+        const Matrix to = columns_of(c, at.columns);
+        if (room.bf16) {
+            const ConstMatrix from = columns_of(b, at.columns);
+            multiply_panel(panel, packed_rows<Bf16>(from, at.met, at.stride, room.memory), to, at.store);
+        } else {
+            multiply_panel(panel, operand_of(at, b, room.memory), to, at.store);
         }
-    }
+    });
+}
+
+void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte> memory) {
+    by_slices_and_panels(a, maxima.rows, maxima.columns, sizeof(float), accumulate, [&](const SlicePanel& at) {
+        const Csr panel = a.panel(at.panel);
+        const ConstMatrix from = operand_of(at, b, memory);
+        const Matrix largest = columns_of(maxima, at.columns);
+        const Matrix counts = columns_of(ties, at.columns);
+        in_chunks(panel, at.columns.size(), [&](Range rows) {
+            best_kernels().spmm_max_rows(panel, from, largest, counts, at.store, rows.begin, rows.end);
+        });
+    });
+}
+
+void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate) {
+    by_slices_and_panels(a, c.rows, c.columns, sizeof(float), accumulate, [&](const SlicePanel& at) {
+        const Csr panel = a.panel(at.panel);
+        const ConstMatrix shares = columns_of(gradient, at.columns);
+        const ConstMatrix largest = columns_of(maxima, at.columns);
+        const ConstMatrix rows_of_c = columns_of(own, at.columns);
+        const Matrix to = columns_of(c, at.columns);
+        in_chunks(panel, 2 * at.columns.size(), [&](Range rows) {
+            best_kernels().spmm_max_back_rows(panel, shares, largest, rows_of_c, to, at.store, rows.begin, rows.end);
+        });
+    });
 }
 
 }  // namespace gnnplan::kernels::cpu

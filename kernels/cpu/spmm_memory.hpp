@@ -1,4 +1,4 @@
-// How spmm_body.hpp touches memory: vectors of either element, prefetches, stores that bypass the caches. Part of
+// How sparse products touch memory: vectors of either element, prefetches, stores that bypass the caches. Part of
 // vector_body.hpp, whose linkage rules hold here too.
 #pragma once
 
@@ -88,6 +88,13 @@ template <int width, int n, class Element>
 void prefetch(const Element* row) {
     constexpr std::int64_t first = std::int64_t{n} * width;
     if constexpr (first * sizeof(Element) % bytes_of_line == 0) __builtin_prefetch(row + first);
+}
+
+// The cache lines of a row of a result that is read and written.
+inline void fetch_row(const Matrix& c, std::int64_t i) {
+    const char* row = reinterpret_cast<const char*>(c.data + i * c.stride);
+    const auto bytes = static_cast<std::int64_t>(sizeof(float)) * c.columns;
+    for (std::int64_t at = 0; at < bytes; at += bytes_of_line) __builtin_prefetch(row + at, 1);
 }
 
 template <class Element>

@@ -9,6 +9,8 @@ namespace {
 constexpr Table table = {
     .name = "cpu",
     .spmm = cpu::spmm,
+    .spmm_max = cpu::spmm_max,
+    .spmm_max_back = cpu::spmm_max_back,
     .gemm = cpu::gemm,
     .add = cpu::add,
     .activate = cpu::activate,
@@ -21,6 +23,7 @@ constexpr Table table = {
     .count_correct = cpu::count_correct,
     .column_sum = cpu::column_sum,
     .update = cpu::update,
+    .divide = cpu::divide,
     .copy = cpu::copy,
     .copy_bits = cpu::copy_bits,
 };

@@ -20,8 +20,8 @@ struct DrawRows {
     const std::int32_t* ids = nullptr;  // null: first + r
 };
 
-// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or added
-// to what is there.
+// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or combined
+// with what is there (added to a sum).
 enum class Store : std::uint8_t { write, nontemporal, add };
 
 // Memory that is read after a block of a product.
@@ -49,6 +49,12 @@ struct VectorKernels {
     void (*spmm_rows)(const Csr& a, ConstMatrix b, Matrix c, Store store, std::int64_t first, std::int64_t last);
     void (*spmm_rows_bf16)(const Csr& a, Dense<const Bf16> b, Matrix c, Store store, std::int64_t first,
                            std::int64_t last);
+
+    // Rows first .. last - 1 of Table::spmm_max and Table::spmm_max_back, a in one panel.
+    void (*spmm_max_rows)(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, Store store, std::int64_t first,
+                          std::int64_t last);
+    void (*spmm_max_back_rows)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
+                               Store store, std::int64_t first, std::int64_t last);
 
     // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
     void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);

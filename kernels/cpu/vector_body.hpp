@@ -9,6 +9,7 @@
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/gemm_body.hpp"
 #include "kernels/cpu/mask_body.hpp"
+#include "kernels/cpu/max_body.hpp"
 #include "kernels/cpu/softmax_body.hpp"
 #include "kernels/cpu/spmm_body.hpp"
 #include "kernels/cpu/vector.hpp"
@@ -42,13 +43,16 @@ void add_to(const float* g, std::int64_t n, double* sum) {
     for (std::int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(g[j]);
 }
 
-// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, 2 * `height` a tile of
-// a product.
+// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` that of a
+// maximum, 2 * `height` a tile of a product.
 template <int width, int strip, int height>
 constexpr VectorKernels vector_kernels(const char* name) {
+    constexpr int pairs = strip / 2 + (width == 16 ? 3 : 0);  // 32 registers instead of 16
     return {name,
             spmm_rows<width, strip, float>,
             spmm_rows<width, strip, Bf16>,
+            spmm_max_rows<width, pairs>,
+            spmm_max_back_rows<width, pairs>,
             to_bf16,
             gemm_rows<width, height>,
             2 * width,

@@ -36,6 +36,10 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     reference::spmm<float>(a, {rounded.data(), b.rows, b.columns, b.columns}, c, accumulate);
 }
 
+void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte>) {
+    reference::spmm_max<float>(a, b, maxima, ties, accumulate);
+}
+
 void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts) {
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         if (in_training[i] != 1) continue;
@@ -112,6 +116,8 @@ const Table& reference_table() {
     static constexpr Table table = {
         .name = "reference",
         .spmm = spmm,
+        .spmm_max = spmm_max,
+        .spmm_max_back = reference::spmm_max_back<float>,
         .gemm = reference::gemm<float>,
         .add = add,
         .activate = reference::activate<float>,
@@ -124,6 +130,7 @@ const Table& reference_table() {
         .count_correct = count_correct,
         .column_sum = column_sum,
         .update = reference::update<float>,
+        .divide = reference::divide<float>,
         .copy = copy,
         .copy_bits = copy_bits,
     };

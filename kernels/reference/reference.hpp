@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/optimiser_body.hpp"
@@ -37,6 +38,57 @@ void spmm(const BasicCsr<T>& a, Input<T> b, Dense<std::type_identity_t<T>> c, bo
                 }
             }
             c.row(i)[j] = sum;
+        }
+    }
+}
+
+// Calls each(u) for the column u of every entry in row i of a.
+template <class T, class Each>
+void for_neighbours(const BasicCsr<T>& a, std::int64_t i, const Each& each) {
+    for (std::int64_t p = 0; p < a.panels; ++p) {
+        const std::int64_t* row_start = a.row_start + p * a.panel_stride;
+        for (std::int64_t k = row_start[i]; k < row_start[i + 1]; ++k) each(std::int64_t{a.column[k]});
+    }
+}
+
+template <class T>
+void spmm_max(const BasicCsr<T>& a, Input<T> b, Dense<std::type_identity_t<T>> maxima,
+              Dense<std::type_identity_t<T>> ties, bool accumulate) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t j = 0; j < maxima.columns; ++j) {
+            T count = accumulate ? ties.row(i)[j] : T{0};
+            T largest = count > 0 ? maxima.row(i)[j] : -std::numeric_limits<T>::infinity();
+            for_neighbours(a, i, [&](std::int64_t u) {
+                const T x = b.row(u)[j];
+                if (x > largest) largest = x, count = 0;
+                if (x == largest) count += 1;
+            });
+            maxima.row(i)[j] = count > 0 ? largest : T{0};
+            ties.row(i)[j] = count;
+        }
+    }
+}
+
+template <class T>
+void spmm_max_back(const BasicCsr<T>& a, Input<T> gradient, Input<T> maxima, Input<T> own,
+                   Dense<std::type_identity_t<T>> c, bool accumulate) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+            T sum = accumulate ? c.row(i)[j] : T{0};
+            for_neighbours(a, i, [&](std::int64_t v) {
+                if (own.row(i)[j] == maxima.row(v)[j]) sum += gradient.row(v)[j];
+            });
+            c.row(i)[j] = sum;
+        }
+    }
+}
+
+template <class T>
+void divide(Dense<T> g, Input<T> by) {
+    for (std::int64_t i = 0; i < g.rows; ++i) {
+        for (std::int64_t j = 0; j < g.columns; ++j) {
+            const T divisor = by.row(i)[j];
+            g.row(i)[j] = divisor == 0 ? T{0} : g.row(i)[j] / divisor;
         }
     }
 }

@@ -15,7 +15,8 @@ Units executed_units(const Schedule& schedule) {
         const auto width = static_cast<double>(subject.columns);
         if (const SpmmStep* spmm = product_of(step.operation)) {
             const Tensor& matrix = tensor_of(schedule, spmm->matrix);
-            units.sparse += width * share(std::min(matrix.rows, matrix.columns));
+            const auto operands = static_cast<double>(spmm->column_operands.size());
+            units.sparse += width * operands * share(std::min(matrix.rows, matrix.columns));
         }
         if (redistributed(step.operation)) {
             units.redistribution += width * share(subject.rows) / (subject.dtype == DType::bits ? 32 : 1);

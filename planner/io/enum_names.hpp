@@ -51,9 +51,13 @@ struct EnumNames<Optimiser> {
     }();
 };
 template <>
+struct EnumNames<Program> {
+    static constexpr std::array<std::string_view, 3> names{"sum", "max", "max_back"};
+};
+template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 6> names{"activate",   "dropout",    "positive_mask",
-                                                           "apply_mask", "column_sum", "add"};
+    static constexpr std::array<std::string_view, 7> names{"activate",   "dropout",    "positive_mask",
+                                                           "apply_mask", "column_sum", "add", "divide"};
 };
 template <>
 struct EnumNames<Exchange> {

@@ -36,6 +36,7 @@ namespace {
 
 constexpr std::size_t max_tensors = 1U << 16U;
 constexpr std::size_t max_steps = 1U << 16U;
+constexpr std::size_t max_operands = 16;  // of one list of a step
 
 using TensorIds = std::unordered_map<std::string, TensorId>;
 
@@ -49,6 +50,11 @@ public:
     void tensor(const char* key, TensorId id) { field(key, tensor_of(schedule_, id).name); }
     void tensor(const char* key, const std::optional<TensorId>& id) {
         field(key, id ? std::optional(tensor_of(schedule_, *id).name) : std::nullopt);
+    }
+    void tensor(const char* key, const std::vector<TensorId>& ids) {
+        std::vector<std::string> names;
+        for (const TensorId id : ids) names.push_back(tensor_of(schedule_, id).name);
+        field(key, names);
     }
     template <class Id>
     void reads(const char* key, const Id& id) {
@@ -93,6 +99,9 @@ public:
     void tensor(const char* key, std::optional<TensorId>& id) {
         const Cursor name = member(key);
         if (!name.is_null()) id = find(name);
+    }
+    void tensor(const char* key, std::vector<TensorId>& ids) {
+        for (const Cursor& name : member(key).elements(max_operands)) ids.push_back(find(name));
     }
     template <class Id>
     void reads(const char* key, Id& id) {

@@ -19,6 +19,12 @@ public:
     void updates(const char* key, const Id& id) {
         reads(key, id), writes(key, id);
     }
+    void reads(const char*, const std::vector<TensorId>& ids) {
+        operands_.reads.insert(operands_.reads.end(), ids.begin(), ids.end());
+    }
+    void writes(const char*, const std::vector<TensorId>& ids) {
+        operands_.writes.insert(operands_.writes.end(), ids.begin(), ids.end());
+    }
     void reads(const char* key, const std::optional<TensorId>& id) {
         if (id) reads(key, *id);
     }
@@ -47,6 +53,8 @@ public:
     void add(std::int64_t number) { text_.append(reinterpret_cast<const char*>(&number), sizeof(number)); }
     void reads(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
     void writes(const char*, TensorId id) { add(tensor_of(schedule_, id)); }
+    void reads(const char*, const std::vector<TensorId>& ids) { add(ids); }
+    void writes(const char*, const std::vector<TensorId>& ids) { add(ids); }
     template <class Id>
     void updates(const char* key, const Id& id) {
         reads(key, id);
@@ -66,6 +74,10 @@ public:
     std::string take() { return std::move(text_); }
 
 private:
+    void add(const std::vector<TensorId>& ids) {
+        add(std::ssize(ids));
+        for (const TensorId id : ids) add(tensor_of(schedule_, id));
+    }
     void add(const Axes& axes) {
         std::int64_t code = axes.size();
         for (const Axis axis : axes) code = 4 * code + static_cast<std::int64_t>(axis);

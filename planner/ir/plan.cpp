@@ -29,12 +29,12 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
     if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
 }
 
-// With bf16 every product rounds that packs panels, and else none does.
+// With bf16 every product rounds that can, and else none does.
 void validate_rounding(const Candidate& candidate, const std::string& where) {
     for (const Step& step : candidate.schedule.steps) {
         const SpmmStep* spmm = product_of(step.operation);
         if (spmm == nullptr) continue;
-        if (spmm->bf16 != (candidate.configuration.bf16 && packs_panels(spmm->exchange, spmm->overlap))) {
+        if (spmm->bf16 != (candidate.configuration.bf16 && spmm->can_round())) {
             refuse(where + ": step " + step.name, "schedule and configuration differ in bf16");
         }
     }

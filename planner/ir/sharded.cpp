@@ -175,7 +175,7 @@ RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
     const SliceNonzeros& nonzeros = counted.nonzeros(ix, iy);
     RankTraffic traffic{(grid.y - 1) * nonzeros.stored, nonzeros.fetched};
     if (product->exchange == Exchange::none) return traffic;
-    const std::int64_t row_bytes = 4 * block_of(schedule_, product->in, rank).columns.size();
+    const std::int64_t row_bytes = 4 * product->travelling_columns(schedule_, rank);
     traffic.sent_bytes += row_bytes * counted.rows(ix).served;
     traffic.received_bytes += row_bytes * counted.rows(ix).fetched;
     return traffic;
@@ -185,7 +185,7 @@ SpmmBuffers ShardedSlices::buffers(const SpmmStep& product, int rank) {
     const Grid& grid = schedule_.grid;
     const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
     const ShardedSlice& counted = slice(product.matrix, product.exchange, rank);
-    const std::int64_t row_bytes = 4 * block_of(schedule_, product.in, rank).columns.size();
+    const std::int64_t row_bytes = 4 * product.travelling_columns(schedule_, rank);
     const int splits = tensor_of(schedule_, product.matrix).storage.splits;
     SpmmBuffers buffers;
     buffers.packs = product.overlap ? splits : 1;

@@ -166,11 +166,11 @@ TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId
     const Rows height = rows_of(m);
     const std::int64_t width = tensor_of(schedule_, in).columns;
     if (configuration().exchange == Exchange::rows) index(m.structure.value_or(matrix));
-    SpmmStep product{matrix, in, 0, configuration().exchange, configuration().overlap && gathers};
+    SpmmStep product{matrix, {in}, {}, configuration().exchange, configuration().overlap && gathers};
     product.bf16 = configuration().bf16 && packs_panels(product.exchange, product.overlap);
     const auto emit = [&](TensorId result) {
         SpmmStep s = product;
-        s.out = result;
+        s.results = {result};
         step(name, OpKind::aggregate, s);
         return result;
     };

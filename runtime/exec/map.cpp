@@ -67,6 +67,8 @@ void run_step(const MapStep& step, const StepContext& context) {
         case MapOp::column_sum: return column_sum(step, context);
         case MapOp::add:
             return context.kernels.add(context.store.matrix(*step.operand), context.store.matrix(step.tensor));
+        case MapOp::divide:
+            return context.kernels.divide(context.store.matrix(step.tensor), context.store.matrix(*step.operand));
     }
     ensure(false, "a map operation has no handler");
 }

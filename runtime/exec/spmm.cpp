@@ -1,5 +1,5 @@
-// Reading guide: a product runs in stages (gnnplan/ir/pieces.hpp). At each, a rank sends what others lack for their
-// piece, gets what it lacks for its own, and multiplies. With overlap the transfers of the next stages, as many as a
+// Reading guide: a product, of whatever program, runs in stages (gnnplan/ir/pieces.hpp). At each, a rank sends what
+// others lack for their piece, gets what it lacks for its own, and multiplies. With overlap the transfers of the next stages, as many as a
 // block is cut into, are begun before stage k is multiplied, a few rows at a time, so that the library gets to move
 // bytes in between.
 #include "runtime/exec/handlers.hpp"
@@ -17,23 +17,57 @@ namespace {
 // Work between two looks at the network: long enough that looking costs little, well below the time of a piece.
 constexpr std::int64_t flops_per_look = 1'000'000;
 
+std::vector<kernels::Matrix> matrices(const StepContext& context, const std::vector<TensorId>& ids) {
+    std::vector<kernels::Matrix> found;
+    for (const TensorId id : ids) found.push_back(context.store.matrix(id));
+    return found;
+}
+
+// What a program takes and makes, in the order of its lists: the rows of column operands that a piece meets, and the
+// rank's rows of row operands and results.
+struct Views {
+    std::vector<kernels::ConstMatrix> columns;
+    std::vector<kernels::Matrix> rows, results;
+
+    // Some of the columns of all of them.
+    Views slice(std::int64_t first, std::int64_t count) const {
+        Views cut = *this;
+        const auto narrow = [&](auto& views) {
+            for (auto& view : views) view.data += first, view.columns = count;
+        };
+        narrow(cut.columns), narrow(cut.rows), narrow(cut.results);
+        return cut;
+    }
+    // All of the column operands, and some rows of the others.
+    Views of_rows(Range range) const {
+        Views cut = *this;
+        const auto shorten = [&](auto& views) {
+            for (auto& view : views) view.data = view.row(range.begin), view.rows = range.size();
+        };
+        shorten(cut.rows), shorten(cut.results);
+        return cut;
+    }
+};
+
 class DistributedSpmm {
 public:
     DistributedSpmm(const SpmmStep& step, const StepContext& context)
         : step_(step),
           context_(context),
           part_(context.store.part(step.matrix)),
-          in_(context.store.matrix(step.in)),
-          in_rows_(context.store.block(step.in).rows),
-          out_(context.store.matrix(step.out)),
+          in_(matrices(context, step.column_operands)),
+          in_rows_(context.store.block(step.column_operands.front()).rows),
+          stay_{{}, matrices(context, step.row_operands), matrices(context, step.results)},
           buffers_(context.store.buffers(context.step)) {}
 
     void run() {
         const std::size_t ahead = step_.overlap ? static_cast<std::size_t>(buffers_.packs) : 0;
         for (std::size_t k = 0; k < part_.stages().size(); ++k) {
             begin_up_to(k);
-            under_way_.front()->wait();
-            under_way_.pop_front();
+            for (std::size_t operand = 0; operand < in_.size(); ++operand) {
+                under_way_.front()->wait();
+                under_way_.pop_front();
+            }
             begin_up_to(k + ahead);
             multiply(k);
         }
@@ -45,54 +79,70 @@ private:
     std::byte* pack_buffer(std::size_t k) const {
         return staging() + static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.packs)) * buffers_.pack;
     }
-    std::byte* dense_buffer(std::size_t k) const {
+    // The rows received at stage k: of each operand those of the piece, one operand after the other.
+    std::byte* dense_buffer(std::size_t k, std::size_t operand) const {
         const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
-        return staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+        std::byte* buffer = staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+        for (std::size_t i = 0; i < operand; ++i) buffer += row_bytes(i, part_.stages()[k].dense_rows);
+        return buffer;
     }
     kernels::PanelRoom panel_room() const {
-        std::byte* begin = dense_buffer(0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
+        std::byte* begin = dense_buffer(0, 0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
         return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16};
     }
-    std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k) + buffers_.dense; }
-    std::size_t row_bytes(std::int64_t rows) const { return static_cast<std::size_t>(4 * rows * in_.columns); }
-    const float* own_rows(Range rows) const { return in_.row(rows.begin - in_rows_.begin); }
+    std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k, 0) + buffers_.dense; }
+    std::size_t row_bytes(std::size_t operand, std::int64_t rows) const {
+        return static_cast<std::size_t>(4 * rows * in_[operand].columns);
+    }
+    const float* own_rows(std::size_t operand, Range rows) const {
+        return in_[operand].row(rows.begin - in_rows_.begin);
+    }
 
     // Starts the transfers of all stages up to `last` that are not under way yet.
     void begin_up_to(std::size_t last) {
-        for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) under_way_.push_back(begin(begun_));
+        for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) {
+            std::byte* packed = pack_buffer(begun_);
+            for (std::size_t operand = 0; operand < in_.size(); ++operand)
+                under_way_.push_back(begin(begun_, operand, packed));
+        }
     }
 
-    // Starts the transfers of stage k.
-    std::unique_ptr<comm::PendingExchange> begin(std::size_t k) const {
+    // Starts the transfers of stage k for one column operand, and with the first one those of nonzeros: an exchange has
+    // one message for a pair of ranks. What is packed goes to `packed`, which moves behind it.
+    std::unique_ptr<comm::PendingExchange> begin(std::size_t k, std::size_t operand, std::byte*& packed) const {
         const SparseStage& stage = part_.stages()[k];
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
-        serve_rows(k, sends);
-        for (const NonzeroService& service : stage.sent) {
-            sends.push_back({service.rank, part_.block(service.block).buffer()});
+        serve_rows(stage, operand, packed, sends);
+        const std::size_t bytes = row_bytes(operand, stage.dense_rows);
+        if (stage.piece && stage.piece->dense_root != context_.store.rank() && bytes > 0) {
+            receives.push_back({stage.piece->dense_root, {dense_buffer(k, operand), bytes}});
         }
-        const int rank = context_.store.rank();
-        if (stage.piece && stage.piece->dense_root != rank && row_bytes(stage.dense_rows) > 0) {
-            receives.push_back({stage.piece->dense_root, {dense_buffer(k), row_bytes(stage.dense_rows)}});
-        }
-        if (stage.piece && !stage.block) {
-            const auto bytes = static_cast<std::size_t>(part_.block_bytes(stage));
-            receives.push_back({stage.piece->matrix_root, {nonzero_buffer(k), bytes}});
-        }
+        if (operand == 0) exchange_nonzeros(k, sends, receives);
         return context_.world.start_exchange(sends, receives);
     }
 
+    void exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends, std::vector<comm::Receive>& receives) const {
+        const SparseStage& stage = part_.stages()[k];
+        for (const NonzeroService& service : stage.sent) {
+            sends.push_back({service.rank, part_.block(service.block).buffer()});
+        }
+        if (!stage.piece || stage.block) return;
+        const auto bytes = static_cast<std::size_t>(part_.block_bytes(stage));
+        receives.push_back({stage.piece->matrix_root, {nonzero_buffer(k), bytes}});
+    }
+
     // Whole panels are sent from where they are, needed rows are packed.
-    void serve_rows(std::size_t k, std::vector<comm::Send>& sends) const {
-        std::byte* packed = pack_buffer(k);
-        for (const RowService& service : part_.stages()[k].rows) {
-            const std::size_t bytes = row_bytes(service.needed);
+    void serve_rows(const SparseStage& stage, std::size_t operand, std::byte*& packed,
+                    std::vector<comm::Send>& sends) const {
+        for (const RowService& service : stage.rows) {
+            const std::size_t bytes = row_bytes(operand, service.needed);
             if (bytes == 0) continue;
-            const float* rows = own_rows(service.rows);
+            const float* rows = own_rows(operand, service.rows);
             if (step_.exchange == Exchange::rows) {
-                const std::size_t row = row_bytes(1);
+                const std::size_t row = row_bytes(operand, 1);
                 for (std::size_t i = 0; i < service.index.size(); ++i) {
-                    std::memcpy(packed + i * row, rows + service.index[i] * in_.stride, row);
+                    std::memcpy(packed + i * row, rows + service.index[i] * in_[operand].stride, row);
                 }
                 sends.push_back({service.rank, {packed, bytes}});
                 packed += bytes;
@@ -105,56 +155,76 @@ private:
     void multiply(std::size_t k) {
         const SparseStage& stage = part_.stages()[k];
         if (!stage.piece) return;
+        Views views = stay_;
         const bool own = stage.piece->dense_root == context_.store.rank();
-        const float* rows = own ? own_rows(stage.piece->columns) : reinterpret_cast<const float*>(dense_buffer(k));
-        const kernels::ConstMatrix dense{rows, stage.dense_rows, in_.columns, in_.columns};
+        for (std::size_t i = 0; i < in_.size(); ++i) {
+            const float* rows =
+                own ? own_rows(i, stage.piece->columns) : reinterpret_cast<const float*>(dense_buffer(k, i));
+            views.columns.push_back({rows, stage.dense_rows, in_[i].columns, in_[i].columns});
+        }
         kernels::Csr nonzeros = part_.nonzeros(stage, nonzero_buffer(k));
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
         if (under_way_.empty()) {
             const bool packs = nonzeros.panels > 1 || step_.bf16;
-            context_.kernels.spmm(nonzeros, dense, out_, accumulate_, packs ? panel_room() : kernels::PanelRoom{});
+            compute(nonzeros, views, accumulate_, packs ? panel_room() : kernels::PanelRoom{});
         } else {
-            in_portions(nonzeros, dense);
+            in_portions(nonzeros, views);
         }
         accumulate_ = true;
     }
 
+    // The program on one piece, or a part of it. What earlier pieces made is in the results if `accumulate`.
+    void compute(const kernels::Csr& nonzeros, const Views& views, bool accumulate, kernels::PanelRoom room) const {
+        const auto& [columns, rows, results] = views;
+        switch (step_.program) {
+            case Program::sum: return context_.kernels.spmm(nonzeros, columns[0], results[0], accumulate, room);
+            case Program::max:
+                return context_.kernels.spmm_max(nonzeros, columns[0], results[0], results[1], accumulate, room.memory);
+            case Program::max_back:
+                return context_.kernels.spmm_max_back(nonzeros, columns[0], columns[1], rows[0], results[0],
+                                                      accumulate);
+        }
+        ensure(false, "a program has no kernel");
+    }
+
     // Slice after slice of the columns, and panel after panel, as the product does by itself: cut only by rows, each
-    // portion would read all of the dense operand.
-    void in_portions(const kernels::Csr& nonzeros, const kernels::ConstMatrix& dense) const {
-        const std::int64_t slice = column_slices(dense.columns, sizeof(float)).columns;
-        for (std::int64_t first = 0; first < dense.columns; first += slice) {
-            const std::int64_t columns = std::min(slice, dense.columns - first);
-            const kernels::ConstMatrix from{dense.data + first, dense.rows, columns, dense.stride};
-            const kernels::Matrix to{out_.data + first, out_.rows, columns, out_.stride};
+    // portion would read all of the column operands.
+    void in_portions(const kernels::Csr& nonzeros, const Views& views) const {
+        const std::int64_t width = views.results.front().columns;
+        const std::int64_t slice = column_slices(width, sizeof(float)).columns;
+        for (std::int64_t first = 0; first < width; first += slice) {
+            const Views cut = views.slice(first, std::min(slice, width - first));
             for (std::int64_t p = 0; p < nonzeros.panels; ++p) {
-                in_portions(nonzeros.panel(p), from, to, accumulate_ || p > 0);
+                in_portions(nonzeros.panel(p), cut, accumulate_ || p > 0);
             }
         }
     }
-    void in_portions(const kernels::Csr& panel, const kernels::ConstMatrix& from, const kernels::Matrix& to,
-                     bool accumulate) const {
-        const std::int64_t flops = 2 * panel.nonzeros() * from.columns;
+    void in_portions(const kernels::Csr& panel, const Views& views, bool accumulate) const {
+        const auto operands = static_cast<std::int64_t>(views.columns.size());
+        const std::int64_t flops = 2 * panel.nonzeros() * views.results.front().columns * operands;
         const std::int64_t portions =
             std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, panel.rows));
         for (std::int64_t i = 0; i < portions; ++i) {
             const Range rows = balanced_block({0, panel.rows}, i, portions);
-            context_.kernels.spmm(panel.row_slice(rows.begin, rows.size()), from,
-                                  {to.row(rows.begin), rows.size(), to.columns, to.stride}, accumulate, {});
+            compute(panel.row_slice(rows.begin, rows.size()), views.of_rows(rows), accumulate, {});
             for (const auto& exchange : under_way_) exchange->progress();
         }
     }
 
-    void clear() const { std::fill(out_.data, out_.data + out_.rows * out_.stride, 0.0F); }
+    void clear() const {
+        for (const kernels::Matrix& result : stay_.results)
+            std::fill(result.data, result.data + result.rows * result.stride, 0.0F);
+    }
 
     const SpmmStep& step_;
     const StepContext& context_;
     const SparsePart& part_;
-    kernels::Matrix in_;
+    std::vector<kernels::Matrix> in_;  // column operands, of which the rank has these rows
     Range in_rows_;
-    kernels::Matrix out_;
+    Views stay_;  // without column operands
     SpmmBuffers buffers_;
     std::size_t begun_ = 0;  // stages whose transfers have been started
+    // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
     bool accumulate_ = false;  // whether a piece has been multiplied
 };

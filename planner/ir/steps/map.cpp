@@ -48,8 +48,9 @@ void MapStep::check(const StepCheck& step) const {
                          "replicated rows would count twice");
             return step.in_layout(*out, layout_partial());
         case MapOp::add:
-            step.written(tensor), step.require(operand && !out, "add takes an operand and no output");
-            step.dense(*operand), step.same_shape(tensor, *operand), step.distinct(tensor, *operand);
+        case MapOp::divide:
+            step.written(tensor), step.require(operand && !out, "add and divide take an operand and no output");
+            step.dense(*operand), step.distinct(tensor, *operand), step.same_shape(tensor, *operand);
             return step.in_layout(*operand, step.at(tensor).layout);
     }
 }
@@ -62,7 +63,8 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::positive_mask: stream = ElementwiseKind::positive_mask; break;
         case MapOp::apply_mask: stream = ElementwiseKind::apply_mask; break;
         case MapOp::column_sum: stream = ElementwiseKind::column_sum; break;
-        case MapOp::add: break;
+        case MapOp::add:
+        case MapOp::divide: break;  // read and written in order, as what is copied
     }
     return streamed(schedule, *this, rank, stream);
 }

@@ -12,23 +12,68 @@
 
 namespace gnnplan {
 
+namespace {
+
+// Lists as long as the program's, whose tensors are different ones wherever something is written.
+void check_lists(const StepCheck& step, const SpmmStep& product) {
+    const ProgramOperands counts = operand_counts(product.program);
+    step.require(product.column_operands.size() == counts.columns && product.row_operands.size() == counts.rows &&
+                     product.results.size() == counts.results,
+                 "the program has other numbers of operands and results");
+    for (std::size_t i = 0; i < product.results.size(); ++i) {
+        for (const TensorId in : product.column_operands) step.distinct(in, product.results[i]);
+        for (const TensorId in : product.row_operands) step.distinct(in, product.results[i]);
+        for (std::size_t j = 0; j < i; ++j)
+            step.require(product.results[j] != product.results[i], "two results are the same tensor");
+    }
+}
+
+// The layout of what has the rows of the matrix.
+Layout result_layout(const Grid& grid, const Tensor& matrix) {
+    Layout layout{Axes::parse("x"), dense_layout(matrix).columns, {}};
+    const std::optional<Axis> axis = contraction_axis(grid, matrix);
+    if (axis) layout.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
+    return layout;
+}
+
+void check_operands(const StepCheck& step, const SpmmStep& product) {
+    constexpr const char* other_rows = "operands are not about the rows and columns of the matrix";
+    const Tensor& m = step.at(product.matrix);
+    const Layout layout = result_layout(step.grid(), m);
+    const std::int64_t width = step.at(product.results.front()).columns;
+    for (const TensorId in : product.column_operands) {
+        step.dense(in), step.in_layout(in, dense_layout(m)), step.shaped(in, m.columns, width);
+        step.require(step.at(in).space == m.column_space, other_rows);
+    }
+    for (const TensorId in : product.row_operands) {
+        step.dense(in), step.in_layout(in, layout), step.shaped(in, m.rows, width);
+        step.require(step.at(in).space == m.space, other_rows);
+    }
+    for (const TensorId out : product.results) {
+        step.typed(out, DType::f32), step.written(out), step.in_layout(out, layout), step.shaped(out, m.rows, width);
+        step.require(step.at(out).space == m.space, other_rows);
+    }
+}
+
+}  // namespace
+
 void SpmmStep::check(const StepCheck& step) const {
     step.with_role(matrix, {Role::adjacency});
     const Tensor& m = step.at(matrix);
-    step.dense(in), step.distinct(in, out);
-    step.typed(out, DType::f32), step.written(out);
-    step.in_layout(in, dense_layout(m));
-    Layout product{Axes::parse("x"), dense_layout(m).columns, {}};
-    const std::optional<Axis> axis = contraction_axis(step.grid(), m);
-    if (axis) product.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
-    step.in_layout(out, product);
-    step.shaped(in, m.columns, step.at(out).columns), step.shaped(out, m.rows, step.at(in).columns);
-    step.require(step.at(in).space == m.column_space && step.at(out).space == m.space,
-                 "operands are not about the rows and columns of the matrix");
+    check_lists(step, *this);
+    step.require(program == Program::sum || !contraction_axis(step.grid(), m),
+                 "a maximum is no sum over ranks: it needs the whole contraction side on every rank");
+    check_operands(step, *this);
     step.require((exchange != Exchange::none) == gathers_rows(step.grid()), "the exchange does not fit the grid");
     const bool gathers = gathers_rows(step.grid()) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");
-    step.require(packs_panels(exchange, overlap) || !bf16, "with overlap or needed rows no panel is packed");
+    step.require(can_round() || !bf16, "only sums round to bf16, and with overlap or needed rows no panel is packed");
+}
+
+std::int64_t SpmmStep::travelling_columns(const Schedule& schedule, int rank) const {
+    std::int64_t columns = 0;
+    for (const TensorId in : column_operands) columns += block_of(schedule, in, rank).columns.size();
+    return columns;
 }
 
 std::vector<int> SpmmStep::peers(const Schedule& schedule, int rank) const {
@@ -46,10 +91,12 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     Message message{from, to, 0, 0};
     const bool same_column = grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
     if (same_column && exchange != Exchange::none) {
-        const std::int64_t width = block_of(schedule, in, to).columns.size();
-        for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
-            if (piece.dense_root == from) message.add(4 * width * rows_sent(graph, m, piece, own, exchange));
-        });
+        for (const TensorId in : column_operands) {
+            const std::int64_t width = block_of(schedule, in, to).columns.size();
+            for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
+                if (piece.dense_root == from) message.add(4 * width * rows_sent(graph, m, piece, own, exchange));
+            });
+        }
     } else if (!same_column && gathers_matrix(grid, m)) {
         for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
             if (piece.matrix_root != from) return;
@@ -99,8 +146,8 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
 PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank) {
     PackedPanel largest;
     const Tensor& matrix = tensor_of(schedule, step.matrix);
-    if (!packs_panels(step.exchange, step.overlap)) return largest;
-    const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
+    if (!packs_panels(step.exchange, step.overlap) || step.column_operands.size() > 1) return largest;
+    const std::int64_t width = step.travelling_columns(schedule, rank);
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         const PackedPanel packed = packed_panel(piece.columns.size(), matrix.storage.panel_columns, width, step.bf16);
         if (packed.rows > largest.rows) largest = packed;
@@ -110,7 +157,7 @@ PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int ran
 
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
-    const std::int64_t width = block_of(schedule, step.in, rank).columns.size();
+    const std::int64_t width = step.travelling_columns(schedule, rank);
     const bool needed_rows = step.exchange == Exchange::rows;
     const auto own_rows = [&](int of) { return block_of(schedule, step.matrix, of).rows; };
     const auto dense_bytes = [&](int of, Range columns) {

@@ -52,18 +52,17 @@ std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& 
 }  // namespace
 
 RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    const Block result = block_of(schedule, out, rank);
+    const Range rows = block_of(schedule, matrix, rank).rows;
     RankWork work;
-    work.sparse_width = result.columns.size();
-    const auto nonzeros =
-        static_cast<double>(local_nonzeros(schedule, tensor_of(schedule, matrix), graph, rank, result.rows));
+    work.sparse_width = travelling_columns(schedule, rank);
+    const auto nonzeros = static_cast<double>(local_nonzeros(schedule, tensor_of(schedule, matrix), graph, rank, rows));
     work.sparse_flops = 2.0 * nonzeros * static_cast<double>(work.sparse_width);
     return work;
 }
 
 SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
-    const Range rows = block_of(schedule, step.out, rank).rows;
+    const Range rows = block_of(schedule, step.matrix, rank).rows;
     const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
     const std::int64_t columns = kinds[0].columns + kinds[1].columns;
     SpmmReuse reuse;
@@ -71,7 +70,7 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
     if (columns == 0 || rows.empty()) return reuse;
     reuse.packed = packed_panel(schedule, step, rank);
     if (reuse.packed.rows > 0) {
-        const std::int64_t elements = columns * block_of(schedule, step.in, rank).columns.size();
+        const std::int64_t elements = columns * step.travelling_columns(schedule, rank);
         reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
     }
     reuse.pieces = 0;

@@ -126,7 +126,7 @@ Schedule product(bool overlap, std::int64_t panel_columns = 0, std::int64_t widt
                {{"A^T", Role::adjacency, DType::f32, 400, 400, {Axes::parse("x"), Axes::parse("z"), {}}, true},
                 dense("a", 400, width, layout_c()),
                 dense("b", 400, width, layout_c())},
-               {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+               {{"step", Phase::epoch, SpmmStep{0, {1}, {2}, Exchange::panels, overlap}}}};
     s.tensors[0].storage.panel_columns = panel_columns;
     return s;
 }

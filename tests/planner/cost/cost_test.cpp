@@ -1,3 +1,4 @@
+#include "planner/cost/executed_units.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/cost/time.hpp"
 #include "tests/planner/lower/configurations.hpp"
@@ -53,7 +54,7 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
                          {{"A^T", Role::adjacency, DType::f32, 400, 400, matrix, true},
                           {"a", Role::transient, DType::f32, 400, 8, layout_c()},
                           {"b", Role::transient, DType::f32, 400, 8, layout_c()}},
-                         {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap}}}};
+                         {{"step", Phase::epoch, SpmmStep{0, {1}, {2}, Exchange::panels, overlap}}}};
         return step_seconds(s, s.steps[0], graph, m, all);
     };
     const double compute = 2.0 * 40'000 * 8 / 1e9;  // 100 rows of 400 nonzeros, 8 columns
@@ -62,6 +63,31 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
     EXPECT_NEAR(seconds(true, 1e8), compute, 1e-12) << "each panel takes less to come than to multiply";
     EXPECT_NEAR(seconds(true, 1e6), transfer(1e6) + compute / 4, 1e-12)
         << "the last panel is multiplied after all came";
+}
+
+// What goes back from maxima reads two operands: it is a sum of twice the width, and two messages for each of its one.
+TEST(StepTime, WhatGoesBackFromMaximaIsASumOfTwiceTheWidth) {
+    const UniformStats graph(400, 160'000, true);
+    const auto schedule = [](std::int64_t width, Program program) {
+        const Layout matrix{Axes::parse("x"), Axes::parse("z"), {}};
+        Schedule s{{4, 1, 1},
+                   {},
+                   {{"A", Role::adjacency, DType::f32, 400, 400, matrix, false},
+                    {"a", Role::transient, DType::f32, 400, width, layout_c()},
+                    {"b", Role::transient, DType::f32, 400, width, layout_c()}},
+                   {}};
+        s.spaces = {{"vertices", 400, 0}};
+        SpmmStep product{0, {1}, {2}, Exchange::panels, false, false, program};
+        if (program == Program::max_back) product.column_operands = {1, 1}, product.row_operands = {1};
+        s.steps = {{"step", Phase::epoch, product}};
+        return s;
+    };
+    const CostedRanks all{{0, 1, 2, 3}, {}};
+    const Schedule back = schedule(8, Program::max_back), sum = schedule(16, Program::sum);
+    const double seconds = step_seconds(back, back.steps[0], graph, machine(4), all);
+    EXPECT_NEAR(seconds, step_seconds(sum, sum.steps[0], graph, machine(4), all) + 3 * 1e-6, 1e-12);
+    EXPECT_EQ(executed_units(back).sparse, 16);
+    EXPECT_EQ(executed_units(schedule(8, Program::max)).sparse, 8);
 }
 
 // The same statistics, said to be counts: every rank is looked at.
@@ -172,7 +198,7 @@ TEST(SparseImbalance, IsTheBusiestRankOverTheMean) {
                         {{"A^T", Role::adjacency, DType::f32, 8, 8, rows, true},
                          {"a", Role::transient, DType::f32, 8, 3, layout_c()},
                          {"b", Role::transient, DType::f32, 8, 3, layout_c()}},
-                        {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, false}}}};
+                        {{"step", Phase::epoch, SpmmStep{0, {1}, {2}, Exchange::panels, false}}}};
     };
     EXPECT_DOUBLE_EQ(sparse_imbalance(on(2), TopHeavy()), 2);
     EXPECT_DOUBLE_EQ(sparse_imbalance(on(4), TopHeavy()), 2);

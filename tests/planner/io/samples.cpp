@@ -48,7 +48,7 @@ void add_dealt_product(Builder& b) {
     const TensorId summand = b.dense("T.partial", 3, summands);
     const TensorId sum = b.tensor("T.kept", Role::cached, DType::f32, 7, 3, layout_r());
     b.step("setup.index", Phase::setup, RowRequestStep{matrix});
-    b.step("setup.dealt", Phase::setup, SpmmStep{matrix, whole_rows, summand, Exchange::rows, true});
+    b.step("setup.dealt", Phase::setup, SpmmStep{matrix, {whole_rows}, {summand}, Exchange::rows, true});
     b.step("setup.sum", Phase::setup, ReduceScatterStep{summand, sum});
 }
 
@@ -78,9 +78,9 @@ Schedule sample_schedule() {
     const TensorId db = b.tensor("db1", Role::transient, DType::f32, 1, 2, layout_partial());
 
     const TensorId vertices = b.tensor("vertices", Role::vertices, DType::i32, 7, 1, layout_r());
-    b.step("setup.spmm", Phase::setup, SpmmStep{at, h0, t_c, Exchange::panels, false});
+    b.step("setup.spmm", Phase::setup, SpmmStep{at, {h0}, {t_c}, Exchange::panels, false});
     b.step("forward.dropout", Phase::epoch, MapStep{MapOp::dropout, h0, {}, x, 1, false, false});
-    b.step("forward.spmm", Phase::epoch, SpmmStep{at, x, t_c, Exchange::panels, false});
+    b.step("forward.spmm", Phase::epoch, SpmmStep{at, {x}, {t_c}, Exchange::panels, false});
     b.step("forward.redistribute", Phase::epoch, RedistributeStep{t_c, t_r});
     b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
     b.step("forward.activate", Phase::epoch, MapStep{MapOp::activate, z, bias, {}, 2, true, true, vertices});
@@ -94,9 +94,9 @@ Schedule sample_schedule() {
     b.step("backward.weight.sum", Phase::epoch, AllReduceStep{dw});
     b.step("backward.gemm", Phase::epoch, GemmStep{z, w, u, true});
     b.step("backward.redistribute", Phase::epoch, RedistributeStep{u, u_c});
-    b.step("backward.spmm", Phase::epoch, SpmmStep{a, u_c, g, Exchange::panels, false});
+    b.step("backward.spmm", Phase::epoch, SpmmStep{a, {u_c}, {g}, Exchange::panels, false});
     b.step("update", Phase::epoch, UpdateStep{w, dw, m1, m2, Optimiser::adam, true});
-    b.step("evaluation.spmm", Phase::evaluation, SpmmStep{at, h0, t_c, Exchange::panels, false});
+    b.step("evaluation.spmm", Phase::evaluation, SpmmStep{at, {h0}, {t_c}, Exchange::panels, false});
     b.step("evaluation.redistribute", Phase::evaluation, RedistributeStep{t_c, t_r});
     b.step("evaluation.gemm", Phase::evaluation, GemmStep{t_r, w, z, false});
     b.step("evaluation.score", Phase::evaluation, ScoreStep{z, labels, subset, counts});

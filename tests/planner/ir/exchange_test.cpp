@@ -98,7 +98,7 @@ TEST(Exchange, NeededRowsAnswerRequests) {
                             true};
         const Layout partial{Axes::parse("x"), Axes::parse("y"), Axes::parse("z")};
         Schedule s = one_step(grid, {matrix, dense("a", 23, width, layout_c()), dense("b", 23, width, partial)},
-                              SpmmStep{0, 1, 2, Exchange::rows, false});
+                              SpmmStep{0, {1}, {2}, Exchange::rows, false});
         s.steps.push_back({"index", Phase::setup, RowRequestStep{0}});
         const StepMessages product(s, s.steps[0], graph), index(s, s.steps[1], graph);
         std::int64_t requests = 0;

@@ -207,7 +207,7 @@ TEST(Memory, StagingHoldsAPackedPanel) {
                    {{"A^T", Role::adjacency, DType::f32, 101, 101, {Axes::parse("x"), Axes::parse("z"), {}}, true},
                     {"a", Role::transient, DType::f32, 101, width, layout_c()},
                     {"b", Role::transient, DType::f32, 101, width, layout_c()}},
-                   {{"step", Phase::epoch, SpmmStep{0, 1, 2, Exchange::panels, overlap, bf16}}}};
+                   {{"step", Phase::epoch, SpmmStep{0, {1}, {2}, Exchange::panels, overlap, bf16}}}};
         s.tensors[0].storage.panel_columns = panel_columns;
         const Staging staging = staging_of(s, s.steps[0], graph, 0);
         EXPECT_EQ(staging.send_bytes, 0);

@@ -19,7 +19,7 @@ Schedule schedule_on(const Grid& grid) {
 constexpr TensorId a = 0, b = 1, bits = 2, weight = 3, adjacency = 4;
 
 const MapStep activation{MapOp::activate, a, {}, bits, 2, true, true};
-const SpmmStep product{adjacency, a, b, Exchange::panels, false};
+const SpmmStep product{adjacency, {a}, {b}, Exchange::panels, false};
 
 std::string signature(const Operation& operation, const Grid& grid = {2, 2, 1}) {
     return signature_of(schedule_on(grid), operation);

@@ -94,7 +94,7 @@ TEST(Traffic, PanelBroadcastsReachEveryOtherRankOfTheColumn) {
                                     {{"A^T", Role::adjacency, DType::f32, 11, 11, adjacency, true},
                                      {"a", Role::transient, DType::f32, 11, 5, layout_c()},
                                      {"b", Role::transient, DType::f32, 11, 5, layout_c()}},
-                                    SpmmStep{0, 1, 2, grid.x > 1 ? Exchange::panels : Exchange::none, false});
+                                    SpmmStep{0, {1}, {2}, grid.x > 1 ? Exchange::panels : Exchange::none, false});
         EXPECT_EQ(total_traffic(s, Phase::epoch, graph).total_bytes,
                   (grid.x - 1) * 11 * 5 * 4);  // CAGNET IV-A: (p_x - 1) N w
         for (int rank = 0; rank < grid.size(); ++rank) {

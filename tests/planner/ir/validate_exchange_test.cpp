@@ -80,7 +80,7 @@ const Alteration alterations[] = {
          s.steps.push_back({"again", Phase::setup, first<RowRequestStep>(s)});
      }},
     {"rows asked for of a dense matrix", 0,
-     [](Schedule& s) { first<RowRequestStep>(s).matrix = first<SpmmStep>(s).in; }},
+     [](Schedule& s) { first<RowRequestStep>(s).matrix = first<SpmmStep>(s).column_operands.front(); }},
     {"a summand that is read before it is summed", 0, [](Schedule& s) { erase_kind<ReduceScatterStep>(s); }},
     {"a summand that is summed twice", 0,
      [](Schedule& s) {
@@ -95,7 +95,7 @@ const Alteration alterations[] = {
     {"a sum over an axis that splits nothing", 0,
      [](Schedule& s) { tensor(s, first<ReduceScatterStep>(s).in).layout.partial = Axes::parse("y"); }},
     {"a product that leaves no summand where its contraction side is split", 0,
-     [](Schedule& s) { tensor(s, first<SpmmStep>(s).out).layout.partial = Axes(); }},
+     [](Schedule& s) { tensor(s, first<SpmmStep>(s).results.front()).layout.partial = Axes(); }},
     {"a cached product made in every epoch", 0, [](Schedule& s) { named(s, "setup.1.spmm").phase = Phase::epoch; }},
     {"a cached product that is never made", 0,
      [](Schedule& s) { std::erase_if(s.steps, [](const Step& step) { return step.phase == Phase::setup; }); }},
@@ -112,7 +112,7 @@ const Alteration alterations[] = {
      [](Schedule& s) { tensor(s, first<LossStep>(s).labels).layout = layout_r(); }},
     {"a loss on logits in F", 1, [](Schedule& s) { tensor(s, first<LossStep>(s).logits).layout = layout_f(); }},
     {"an operand of a dealt product in C", 2,
-     [](Schedule& s) { tensor(s, first<SpmmStep>(s).in).layout = layout_c(); }},
+     [](Schedule& s) { tensor(s, first<SpmmStep>(s).column_operands.front()).layout = layout_c(); }},
     {"blocks dealt on a grid with z", 2,
      [](Schedule& s) {
          s.grid = {1, 2, 2};

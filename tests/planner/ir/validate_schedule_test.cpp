@@ -40,7 +40,7 @@ struct Alteration {
 };
 
 const Alteration alterations[] = {
-    {"a tensor id past the table", [](Schedule& s) { first<SpmmStep>(s).in = 1000; }},
+    {"a tensor id past the table", [](Schedule& s) { first<SpmmStep>(s).column_operands = {1000}; }},
     {"a negative tensor id", [](Schedule& s) { first<GemmStep>(s).out = -1; }},
     {"a huge grid",
      [](Schedule& s) {
@@ -59,7 +59,7 @@ const Alteration alterations[] = {
      [](Schedule& s) { s.tensors[static_cast<std::size_t>(first<GemmStep>(s).out)].columns += 1; }},
     {"a step removed, so that its output is never written", [](Schedule& s) { s.steps.erase(s.steps.begin()); }},
     {"an SpMM on a dense matrix", [](Schedule& s) { first<SpmmStep>(s).matrix = named(s, "W1"); }},
-    {"an SpMM in place", [](Schedule& s) { first<SpmmStep>(s).out = first<SpmmStep>(s).in; }},
+    {"an SpMM in place", [](Schedule& s) { first<SpmmStep>(s).results = first<SpmmStep>(s).column_operands; }},
     {"an SpMM without its exchange", [](Schedule& s) { first<SpmmStep>(s).exchange = Exchange::none; }},
     {"a split contraction",
      [](Schedule& s) {

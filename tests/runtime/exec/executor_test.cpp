@@ -29,7 +29,7 @@ Schedule aggregate_and_score(const Grid& grid, const data::Dataset& dataset) {
     const TensorId labels = add(schedule, "labels", Role::labels, DType::i32, n, 1, layout_r());
     const TensorId subset = add(schedule, "subset", Role::subset, DType::u8, n, 1, layout_r());
     const TensorId counts = add(schedule, "correct", Role::transient, DType::f64, 1, 3, layout_partial());
-    add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none, false});
+    add_step(schedule, "spmm", SpmmStep{matrix, {h}, {t}, grid.x > 1 ? Exchange::panels : Exchange::none, false});
     add_step(schedule, "redistribute", RedistributeStep{t, rows});
     add_step(schedule, "score", ScoreStep{rows, labels, subset, counts});
     add_step(schedule, "reduce", AllReduceStep{counts});

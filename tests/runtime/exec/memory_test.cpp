@@ -37,7 +37,7 @@ Schedule small_schedule(const Grid& grid, std::int64_t vertices) {
     const TensorId z = add(schedule, "Z1.R", Role::transient, DType::f32, vertices, 3, layout_r());
     add(schedule, "W1.m1", Role::moment, DType::f32, 5, 3, layout_replicated());
     add(schedule, "labels", Role::labels, DType::i32, vertices, 1, layout_r());
-    add_step(schedule, "spmm", SpmmStep{matrix, h, t, grid.x > 1 ? Exchange::panels : Exchange::none, false});
+    add_step(schedule, "spmm", SpmmStep{matrix, {h}, {t}, grid.x > 1 ? Exchange::panels : Exchange::none, false});
     add_step(schedule, "redistribute", RedistributeStep{t, rows});
     add_step(schedule, "gemm", GemmStep{rows, w, z, false});
     return schedule;

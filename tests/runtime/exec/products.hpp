@@ -69,7 +69,7 @@ inline Schedule schedule_of(const ProductCase& product) {
     Layout out{Axes::parse("x"), rest.columns, axis ? split : Axes()};
     const TensorId made = add(schedule, "T", Role::transient, DType::f32, product.rows, product.width, out);
     if (product.exchange == Exchange::rows) schedule.steps.push_back({"index", Phase::setup, RowRequestStep{matrix}});
-    add_step(schedule, "spmm", SpmmStep{matrix, operand, made, product.exchange, product.overlap});
+    add_step(schedule, "spmm", SpmmStep{matrix, {operand}, {made}, product.exchange, product.overlap});
     if (!axis) return schedule;
     out = {Axes::parse("x" + split.text()), rest.columns, {}};
     const TensorId sum = add(schedule, "T.sum", Role::transient, DType::f32, product.rows, product.width, out);

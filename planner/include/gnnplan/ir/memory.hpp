@@ -65,7 +65,7 @@ struct SpmmBuffers {
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
 // The largest panel that a product packs. None with overlap, which multiplies in small portions, nor where rows that
-// nobody needs are left out, which makes panels uneven.
+// nobody needs are left out, which makes panels uneven, nor of several operands.
 PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank);
 
 // Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values

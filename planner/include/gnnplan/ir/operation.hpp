@@ -3,7 +3,7 @@
 // A kind is a struct of its operands and switches (steps/*.hpp) that describes itself. It must have
 //   kind                                  its name in plans and reports
 //   fields(self, archive)                 its operands and switches, by their keys in plan files: what it reads, writes
-//                                         and updates, and values; the archive writes, reads, compares or lists them
+//                                         and updates (a tensor, one or none, or a list of them), and values; the archive writes, reads, compares or lists them
 //   subject()                             the tensor whose shape describes the step in reports
 //   check(StepCheck)                      what an executor relies on, throwing Error{data}
 //   work(schedule, graph, rank)           what one rank computes (ir/work.hpp)
@@ -61,7 +61,7 @@ std::string signature_of(const Schedule& schedule, const Operation& operation);
 // The ranks that exchange with each other in the step, `rank` among them; of a local step itself alone.
 std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank);
 
-// The product over nonzeros that the step is; null of any other.
+// The product over nonzeros, of whatever program, that the step is; null of any other.
 const SpmmStep* product_of(const Operation& operation);
 
 // The matrix whose needed rows the step asks other ranks for; none of most.

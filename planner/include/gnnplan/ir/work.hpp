@@ -12,7 +12,7 @@ namespace gnnplan {
 
 struct RankWork {
     double sparse_flops = 0;        // 2 * nonzeros * width
-    std::int64_t sparse_width = 0;  // columns of the local slice
+    std::int64_t sparse_width = 0;  // columns of the local slices of all operands that a nonzero meets
 
     double dense_flops = 0;  // of a matrix product: 2 * local rows * inner * columns
     GemmKind product = GemmKind::forward;

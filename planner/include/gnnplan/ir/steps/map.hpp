@@ -12,6 +12,7 @@ enum class MapOp : std::uint8_t {
     apply_mask,     // in place: tensor = tensor * operand bits / (1 - p)
     column_sum,     // out = column sums of tensor over the local rows, zero elsewhere: a partial sum
     add,            // in place: tensor = tensor + operand
+    divide,         // in place: tensor = tensor / operand, 0 where operand is 0
 };
 
 // Elementwise work on local blocks.
@@ -25,7 +26,18 @@ struct MapStep {
     bool dropout;                           // of activate and apply_mask: whether dropout takes part
     std::optional<TensorId> vertices = {};  // of activate and dropout: whose numbers key the draws, if not rows
 
-    bool in_place() const { return op == MapOp::activate || op == MapOp::apply_mask || op == MapOp::add; }
+    bool in_place() const {
+        switch (op) {
+            case MapOp::activate:
+            case MapOp::apply_mask:
+            case MapOp::add:
+            case MapOp::divide: return true;
+            case MapOp::dropout:
+            case MapOp::positive_mask:
+            case MapOp::column_sum: break;
+        }
+        return false;
+    }
 
     static constexpr std::string_view kind = "map";
     static constexpr bool local = true;
