@@ -176,7 +176,8 @@ def group(rows):
 
 
 def judge(rows):
-    """{groups, overall, kinds, bars, passed}. Errors are pooled over rows; hits, regret and Spearman are of groups."""
+    """{groups, overall, kinds, bars, passed}. Errors are pooled over rows; hits, regret and Spearman are of groups. `open`: groups
+    that noise decided; `wide`: rows whose intervals are wider than a tie."""
     if not rows:
         raise ValueError("no rows to judge")
     groups = [{"graph": graph, "widths": list(widths), "ranks": ranks_, "network": network, **figures(members)}
@@ -187,8 +188,10 @@ def judge(rows):
                "regret_mean": mean([g["regret"] for g in groups]), "regret_max": max(g["regret"] for g in groups),
                "regret_medians": mean([g["regret_medians"] for g in groups]),
                "regret_fastest": mean([g["regret_fastest"] for g in groups]),
-               "spearman": mean([g["spearman"] for g in groups if g["spearman"] is not None]), "spearman_pooled": spearman(rows),
-               "open": sum(g["open"] for g in groups), "wide": sum(row["high"] - row["low"] > TIE * row["measured_seconds"] for row in rows)}
+               "spearman": mean([g["spearman"] for g in groups if g["spearman"] is not None]),
+               "spearman_pooled": spearman(rows),
+               "open": sum(g["open"] for g in groups),
+               "wide": sum(row["high"] - row["low"] > TIE * row["measured_seconds"] for row in rows)}
     bars = []
     for figure, side, bar in BARS:
         value = overall[figure]

@@ -158,7 +158,7 @@ def say(what, seconds):
     print(f"{what}: {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-def named(rows, problem):
+def with_names(rows, problem):
     """The rows, with the graph called as the corpus calls it, wherever it lies."""
     return [{**row, "graph": problem.name or problem.graph} for row in rows]
 
@@ -172,7 +172,7 @@ def measure_local(problems, options, tools, scratch):
             seconds = run(*on(ranks), tools / "measure_configurations", "--graph", problem.graph, "--widths", problem.widths, "--most",
                           problem.most, "--seconds", options.seconds, "--machine", machine, *["--symmetrise"] * problem.symmetrise, "-o", part)
             say(f"{problem.name or problem.graph} {problem.widths}, {ranks} rank(s)", seconds)
-            yield named(json.loads(part.read_text()), problem)
+            yield with_names(json.loads(part.read_text()), problem)
 
 
 def measure_limited(problems, networks, options, scratch):
