@@ -9,8 +9,17 @@ import judge
 
 def row(predicted, measured, graph="g", steps=(), **more):
     return {"graph": graph, "widths": [8, 4], "ranks": 1, "network": "local", "configuration": "c",
-            "predicted_seconds": predicted, "measured_seconds": measured, "fastest": measured, "slowest": measured * 1.1,
+            "predicted_seconds": predicted, "measured_seconds": measured, "low": measured, "high": measured,
+            "fastest": measured, "slowest": measured * 1.1,
             "steps": [dict(zip(("kind", "predicted", "measured"), step)) for step in steps], **more}
+
+
+def rows_of(predicted, measured):
+    return [row(p, m) for p, m in zip(predicted, measured)]
+
+
+def unsure(predicted, measured, low, high):
+    return row(predicted, measured, low=low, high=high)
 
 
 class Quantile(unittest.TestCase):
@@ -22,18 +31,34 @@ class Quantile(unittest.TestCase):
 
 
 class Ranks(unittest.TestCase):
-    def test_are_shared_by_what_is_within_the_tie_of_the_first(self):
-        self.assertEqual(judge.ranks([10, 1, 5]), [2, 0, 1])
-        self.assertEqual(judge.ranks([1, 1.02, 2]), [0.5, 0.5, 2])
+    def test_predictions_within_the_tie_of_the_first_share_theirs(self):
+        ranks = lambda predicted: judge.predicted_ranks(rows_of(predicted, predicted))
+        self.assertEqual(ranks([10, 1, 5]), [2, 0, 1])
+        self.assertEqual(ranks([1, 1.02, 2]), [0.5, 0.5, 2])
         # 1.02 ties with 1 and 1.04 does not: ties do not chain.
-        self.assertEqual(judge.ranks([1, 1.02, 1.04]), [0.5, 0.5, 2])
+        self.assertEqual(ranks([1, 1.02, 1.04]), [0.5, 0.5, 2])
+
+    def test_measured_ties_are_in_the_order_that_was_predicted(self):
+        rows = rows_of([1, 2, 3, 4], [1.02, 1.0, 7, 5])
+        self.assertEqual(judge.measured_ranks(rows, [0, 1, 2, 3]), [0, 1, 3, 2])
+        self.assertEqual(judge.measured_ranks(rows, [1, 0, 2, 3]), [1, 0, 3, 2])
+        self.assertEqual(judge.measured_ranks(rows, [0.5, 0.5, 2, 3]), [0.5, 0.5, 3, 2])
+        self.assertIsNone(judge.measured_ranks(rows_of([1, 2], [5, 5.1]), [0, 1]))
+
+    def test_overlapping_intervals_are_ties(self):
+        rows = [row(1, 10), unsure(2, 8, 7, 10), row(3, 20)]
+        self.assertEqual(judge.measured_ranks(rows, [0, 1, 2]), [0, 1, 2])
+        rows[1] = unsure(2, 8, 7, 9.9)
+        self.assertEqual(judge.measured_ranks(rows, [0, 1, 2]), [1, 0, 2])
 
     def test_correlation_of_known_orders(self):
-        self.assertAlmostEqual(judge.spearman([1, 2, 3, 4], [10, 20, 30, 40]), 1)
-        self.assertAlmostEqual(judge.spearman([1, 2, 3, 4], [40, 30, 20, 10]), -1)
-        self.assertAlmostEqual(judge.spearman([1, 2, 3, 4], [10, 30, 20, 40]), 0.8)  # 1 - 6*2/(4*15)
-        self.assertAlmostEqual(judge.spearman([1, 1.01, 2], [5, 4.9, 8]), 1)  # a swap within a tie costs nothing
-        self.assertIsNone(judge.spearman([1, 2], [5, 5]))
+        spearman = lambda predicted, measured: judge.spearman(rows_of(predicted, measured))
+        self.assertAlmostEqual(spearman([1, 2, 3, 4], [10, 20, 30, 40]), 1)
+        self.assertAlmostEqual(spearman([1, 2, 3, 4], [40, 30, 20, 10]), -1)
+        self.assertAlmostEqual(spearman([1, 2, 3, 4], [10, 30, 20, 40]), 0.8)  # 1 - 6*2/(4*15)
+        self.assertAlmostEqual(spearman([1, 1.01, 2], [5, 4.9, 8]), 1)  # a swap within a tie costs nothing
+        self.assertIsNone(spearman([1, 2], [5, 5]))
+        self.assertIsNone(spearman([1, 1.01], [5, 8]))
 
 
 class Pick(unittest.TestCase):
@@ -48,6 +73,31 @@ class Pick(unittest.TestCase):
         self.assertAlmostEqual(judge.regret(self.rows), 0.2)
         self.assertEqual(judge.regret([row(1, 1.029), row(2, 1.0)]), 0)
         self.assertAlmostEqual(judge.regret([row(1, 1.031), row(2, 1.0)]), 0.031)
+
+    def test_a_regret_counts_only_beyond_the_intervals(self):
+        best = row(2, 1.0)
+        self.assertEqual(judge.regret([unsure(1, 1.2, 0.99, 1.3), best]), 0)
+        self.assertAlmostEqual(judge.regret([unsure(1, 1.2, 1.01, 1.3), best]), 0.2)
+        # Whether the fastest median is faster is open, but the next one is faster beyond doubt.
+        rows = [unsure(1, 1.2, 1.15, 1.25), unsure(2, 1.0, 0.9, 1.2), unsure(3, 1.1, 1.09, 1.11)]
+        self.assertAlmostEqual(judge.regret(rows), 1.2 / 1.1 - 1)
+
+    def test_a_hit_is_what_nothing_beats_beyond_doubt(self):
+        rows = [unsure(1, 1.2, 1.1, 1.3), unsure(2, 1.3, 0.9, 1.5), row(3, 1.0)]
+        self.assertFalse(judge.hit(rows, 1))
+        self.assertTrue(judge.hit(rows, 2))
+
+    def test_a_group_is_open_where_only_medians_speak_against_it(self):
+        self.assertTrue(judge.is_open([unsure(1, 1.2, 0.99, 1.3), row(2, 1.0)]))
+        self.assertFalse(judge.is_open([unsure(1, 1.2, 1.1, 1.3), row(2, 1.0)]))
+        self.assertFalse(judge.is_open([unsure(1, 1.0, 0.5, 1.5), row(2, 1.2)]))
+
+    def test_other_regrets_stand_beside_it(self):
+        g = judge.figures([row(1, 1.2, low=0.99, high=1.3, fastest=0.97), row(2, 1.0, fastest=0.9)])
+        self.assertEqual(g["regret"], 0)
+        self.assertAlmostEqual(g["regret_medians"], 0.2)
+        self.assertAlmostEqual(g["regret_fastest"], 0.97 / 0.9 - 1)
+        self.assertTrue(g["open"])
 
 
 class Kinds(unittest.TestCase):
@@ -81,6 +131,12 @@ class Verdict(unittest.TestCase):
         self.assertTrue(verdict["passed"])
         self.assertIn("pass", judge.table(verdict))
         self.assertNotIn("FAIL", judge.table(verdict))
+
+    def test_says_how_much_noise_decided(self):
+        rows = [unsure(1, 1.2, 0.99, 1.3), row(2, 1.0), row(3, 4, "h"), row(4, 5, "h")]
+        overall = judge.judge(rows)["overall"]
+        self.assertEqual((overall["open"], overall["wide"], overall["regret_max"]), (1, 1, 0))
+        self.assertIn("2 groups, 1 decided by noise", judge.table(judge.judge(rows)))
 
     def test_networks_ranks_and_widths_make_groups(self):
         rows = [row(1, 1), row(1, 1, ranks=2), row(1, 1, network="1gbit"), row(1, 1, widths=[8, 5])]

@@ -23,7 +23,7 @@ def arguments():
     parser.add_argument("--build", required=True)
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--rate", required=True, help="of each link in each direction, as tc writes it")
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=20, help="of repeated epochs of a problem, at most")
     parser.add_argument("--symmetrise", action="store_true")
     parser.add_argument("-o", "--output", required=True)
     return parser.parse_args()
@@ -40,7 +40,7 @@ def main():
     for problem in options.problems:
         graph, widths, most = problem.rsplit("=", 2)
         links.mpirun(tools / "measure_configurations", "--graph", graph, "--widths", widths, "--most", most, "--machine", machine,
-                     "--network", options.rate, "--epochs", options.epochs, *["--symmetrise"] * options.symmetrise, "-o", part)
+                     "--network", options.rate, "--seconds", options.seconds, *["--symmetrise"] * options.symmetrise, "-o", part)
         rows += json.loads(part.read_text())
     pathlib.Path(options.output).write_text(json.dumps(rows))
 

@@ -32,7 +32,8 @@ struct Options {
     std::vector<std::int64_t> widths;
     std::string machine, space = "full", network = "local", output;
     bench::FieldOptions field;
-    std::int64_t rounds = 3;
+    double narrow = 0.03;
+    double seconds = 30;
     std::int64_t resident = std::int64_t{4} << 30;
 };
 
@@ -45,7 +46,12 @@ void add_flags(CLI::App& app, Options& options) {
     app.add_option("--space", options.space, "Which configurations")->check(CLI::IsMember({"full", "paper"}));
     app.add_option("--schemes", options.field.schemes, "Only these, e.g. rdm,1d")->delimiter(',');
     tools::add_count(app, "--most", options.field.most, "Run at most so many configurations; 0: all that fit", {0});
-    tools::add_count(app, "--epochs", options.rounds, "Rounds of timed epochs", {1, 10});  // a step log keeps 100
+    app.add_option("--narrow", options.narrow, "Repeat until intervals are this share of their medians")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_option("--seconds", options.seconds, "Stop repeating after so many seconds of epochs")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     tools::add_size(app, "--resident", options.resident, "Configurations share so much memory of a rank; default 4GiB");
     app.add_option("-o,--output", options.output, "Where to write the rows; default: stdout");
 }
@@ -93,7 +99,7 @@ int measure(comm::Communicator& comm, Options& options) {
         if (speaks) fmt::print(stderr, "{}/{}\n", done, field.size());
     };
     const auto outcomes =
-        bench::race(comm, dataset, graphs, field, {static_cast<int>(options.rounds), options.resident, progress});
+        bench::race(comm, dataset, graphs, field, {options.narrow, options.seconds, options.resident, progress});
     comm::agree(comm, [&] {
         if (!speaks) return;
         const std::string text =

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -19,6 +20,8 @@ constexpr float dropout = 0.5F;
 constexpr double cached_epoch = 0.1;   // seconds: below, what caches hold when an epoch begins matters
 constexpr double turn_seconds = 0.15;  // of timed epochs
 constexpr int most_in_turn = 9;
+constexpr int least_rounds = 3;   // even when time is short
+constexpr int most_rounds = 100;  // even when a machine never rests
 
 // By how much each step moves the latest rank on, median over epochs; all ranks begin an epoch together. Of one epoch
 // these add up to its time: what a rank waits for another is not counted again.
@@ -65,13 +68,25 @@ public:
     void take_turn() {
         if (estimate_ < cached_epoch) estimate_ = std::min(estimate_, epoch(false));
         const int epochs = std::clamp(static_cast<int>(turn_seconds / estimate_), 1, most_in_turn);
-        for (int i = 0; i < epochs; ++i) seconds_.push_back(epoch(true));
+        std::vector<double> seconds;
+        for (int i = 0; i < epochs; ++i) seconds.push_back(epoch(true));
+        const auto [fastest, slowest] = std::minmax_element(seconds.begin(), seconds.end());
+        fastest_ = std::min(fastest_, *fastest);
+        slowest_ = std::max(slowest_, *slowest);
+        epochs_timed_ += seconds.size();
+        turns_.push_back(measure::median(std::move(seconds)));
+    }
+
+    // The same on every rank.
+    bool is_sure(double narrow) const {
+        const Interval interval = median_interval(turns_);
+        return turns_.size() >= least_values && interval.high - interval.low <= narrow * measure::median(turns_);
     }
 
     Outcome outcome() const {
         const auto logs = train::gather_logs(comm_, log_);
-        const auto [fastest, slowest] = std::minmax_element(seconds_.begin(), seconds_.end());
-        return {measure::median(seconds_), *fastest, *slowest, seconds_.size(), step_seconds(logs)};
+        return {measure::median(turns_), median_interval(turns_), fastest_,          slowest_,
+                epochs_timed_,           turns_.size(),           step_seconds(logs)};
     }
 
 private:
@@ -105,8 +120,24 @@ private:
     std::uint32_t epochs_ = 0;
     double estimate_ = 0;
     measure::StepLog log_;
-    std::vector<double> seconds_;
+    std::vector<double> turns_;  // seconds of an epoch, median of each turn
+    double fastest_ = std::numeric_limits<double>::infinity();
+    double slowest_ = 0;
+    std::size_t epochs_timed_ = 0;
 };
+
+// Rounds of turns until every interval is narrow, or until about `seconds` have passed. Collective.
+void run_rounds(comm::Communicator& comm, const std::vector<std::unique_ptr<Runner>>& runners, double narrow,
+                double seconds) {
+    measure::SteadyClock clock;
+    const double start = clock.now();
+    for (int round = 1; round <= most_rounds; ++round) {
+        for (const auto& runner : runners) runner->take_turn();
+        const bool late = comm::control_max(comm, clock.now() - start) >= seconds;
+        const bool sure = std::ranges::all_of(runners, [&](const auto& runner) { return runner->is_sure(narrow); });
+        if (round >= least_rounds && (late || sure)) return;
+    }
+}
 
 // The same on every rank and with every standard library.
 std::vector<std::size_t> shuffled(std::size_t count) {
@@ -140,9 +171,8 @@ std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset
             if (end > begin && resident > options.resident_bytes) break;
             runners.push_back(std::make_unique<Runner>(comm, dataset, scales, counts_for(next.schedule, graphs), next));
         }
-        for (int round = 0; round < options.rounds; ++round) {
-            for (const auto& runner : runners) runner->take_turn();
-        }
+        const double share = static_cast<double>(runners.size()) / static_cast<double>(field.size());
+        run_rounds(comm, runners, options.narrow, share * options.seconds);
         for (std::size_t i = begin; i < end; ++i) outcomes[order[i]] = runners[i - begin]->outcome();
         begin = end;
         if (options.progress) options.progress(end);

@@ -49,9 +49,12 @@ std::string rows_text(const Setting& setting, const std::vector<Candidate>& fiel
                                         {"operands", text(configuration.operands)},
                                         {"predicted_seconds", field[i].predicted.epoch_seconds},
                                         {"measured_seconds", outcomes[i].seconds},
+                                        {"low", outcomes[i].interval.low},
+                                        {"high", outcomes[i].interval.high},
                                         {"fastest", outcomes[i].fastest},
                                         {"slowest", outcomes[i].slowest},
                                         {"epochs", outcomes[i].epochs},
+                                        {"turns", outcomes[i].turns},
                                         {"steps", steps_of(field[i], outcomes[i])}}));
     }
     return io::dump(rows, 1) + "\n";

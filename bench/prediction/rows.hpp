@@ -22,7 +22,10 @@ struct Setting {
 //   graph, widths, ranks, network   the setting
 //   configuration, operands         the configuration in words
 //   predicted_seconds               of an epoch
-//   measured_seconds                median over epochs of the largest over ranks; fastest, slowest, epochs: of those
+//   measured_seconds                median over turns of the largest over ranks
+//   low, high                       between these the median lies with a confidence of 95 % (interval.hpp)
+//   fastest, slowest                epoch
+//   epochs, turns                   how many were timed
 //   steps                           of an epoch: name, kind, predicted and measured seconds; they add up to the epoch
 std::string rows_text(const Setting& setting, const std::vector<Candidate>& field,
                       const std::vector<Outcome>& outcomes);

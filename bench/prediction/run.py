@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Are the planner's epochs true? Runs configurations of a corpus, each beside its prediction, and judges (judge.py).
 
-    bench/prediction/run.py --build build/release             under 20 minutes on two cores
+    bench/prediction/run.py --build build/release             about 20 minutes on two cores
     bench/prediction/run.py --build build/release --quick     under 4
     bench/prediction/run.py --build build/release --graphs ego-twitter.txt.gz --widths 602,128,41 --symmetrise --json
 
-The corpus: R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a rank; then two and four ranks in
-network namespaces whose links are limited. Configurations are sampled from the full space (sample.hpp); none of this is used by
-the calibration. Without --machine, the user's calibration for each number of ranks serves where there is one. --graphs replaces the
-corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
+The corpus: real graphs where there are some, R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a
+rank; then two and four ranks in network namespaces whose links are limited. Configurations are sampled from the full space
+(sample.hpp); none of this is used by the calibration. Real graphs lie in the folder --data, or GNNPLAN_DATA, or ../shared/data
+beside the checkout; those that are not there are left out, and named. Without --machine, the user's calibration for each number of
+ranks serves where there is one. --graphs replaces the corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
 """
 import argparse, itertools, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 from typing import NamedTuple
@@ -22,24 +23,33 @@ NETWORK_TOOLS = ("setpriv", "unshare", "nsenter", "ip", "tc")
 
 
 class Problem(NamedTuple):
-    graph: str
+    graph: str  # a path, or rmat:VERTICES:NONZEROS:SEED
     widths: str
     most: int  # configurations to run
+    symmetrise: bool = False
+    name: str = ""  # of the graph in the rows; default: the graph
 
 
-LOCAL = [Problem("rmat:170000:2490000:70101", "128,256,40", 16),     # ogbn-arxiv's size
+LOCAL = [Problem("rmat:170000:2490000:70101", "128,256,40", 12),     # ogbn-arxiv's size
          Problem("rmat:233000:23000000:70102", "602,128,41", 8),     # Reddit's vertices, a fifth of its edges
          Problem("rmat:400000:2200000:70103", "256,128,100", 8),     # as sparse as Web-Google
-         Problem("rmat:2700:13000:70104", "1433,16,7", 24),          # Cora's size, in cache
-         Problem("rmat:170000:2490000:70105", "128,128,128,40", 12)]
+         Problem("rmat:2700:13000:70104", "1433,16,7", 12),          # Cora's size, in cache
+         Problem("rmat:170000:2490000:70105", "128,128,128,40", 10)]
+REAL = [Problem("snap/ego-twitter.txt.gz", "602,128,41", 10, symmetrise=True),
+        Problem("snap/soc-slashdot0902.txt.gz", "256,128,64", 12),   # directed: 58 % of its vertices begin no edge
+        Problem("snap/email-enron.txt.gz", "128,128,32", 12, symmetrise=True),
+        Problem("mtx/facebook-combined.mtx.gz", "602,256,64", 12),
+        Problem("cora", "1433,16,7", 12)]
 LIMITED = [Problem("rmat:40000:600000:70106", "128,64,16", 12), Problem("rmat:16000:500000:70107", "602,128,41", 12)]
-NETWORKS = [(2, "1gbit"), (4, "1gbit"), (2, "200mbit"), (4, "200mbit")]
+NETWORKS = [(2, "1gbit"), (4, "200mbit")]
 
-QUICK_LOCAL = [Problem("rmat:60000:900000:70108", "128,256,40", 8), LOCAL[3]]
+QUICK_LOCAL = [Problem("rmat:60000:900000:70108", "128,256,40", 8)]
+QUICK_REAL = [problem._replace(most=8) for problem in (REAL[2], REAL[4])]
 QUICK_LIMITED = [Problem("rmat:16000:250000:70109", "128,64,16", 8)]
 QUICK_NETWORKS = [(2, "1gbit")]
 
 NAMED_MOST = 16  # configurations of a graph named at run time
+SECONDS, QUICK_SECONDS = 20, 8  # of repeated epochs of a problem, where the intervals do not get narrow before
 
 
 def arguments():
@@ -51,11 +61,15 @@ def arguments():
     parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
     parser.add_argument("--widths", default="602,128,41", help="for --graphs; default 602,128,41")
     parser.add_argument("--symmetrise", action="store_true", help="add the reverse of every edge of --graphs")
-    parser.add_argument("--epochs", type=int, default=3, help="rounds of timed epochs; default 3")
+    parser.add_argument("--data", help="folder of the real graphs; default: GNNPLAN_DATA, else ../shared/data beside the checkout")
+    parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2], help="of this machine; default 1 2")
+    parser.add_argument("--seconds", type=float, help=f"of repeated epochs of a problem, at most; default {SECONDS}, {QUICK_SECONDS} with --quick")
     parser.add_argument("--local-only", action="store_true", help="no limited networks")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.add_argument("-o", "--output", help="where to write the rows")
     options = parser.parse_args()
+    options.data = pathlib.Path(options.data or os.environ.get("GNNPLAN_DATA") or HERE.parents[2] / "shared/data")
+    options.seconds = options.seconds or (QUICK_SECONDS if options.quick else SECONDS)
     if options.machine and options.calibrate:
         parser.error("--machine and --calibrate exclude each other")
     if not shutil.which("mpirun"):
@@ -71,13 +85,28 @@ def arguments():
     return options
 
 
+def found(problems, data):
+    """The problems whose graphs lie in the folder `data`; says which do not."""
+    there = []
+    for problem in problems:
+        path = (data / problem.graph).resolve()
+        if path.exists():
+            there.append(problem._replace(graph=str(path), name=problem.graph))
+        else:
+            print(f"left out: no graph at {path}; set GNNPLAN_DATA, or name the folder with --data", file=sys.stderr)
+    return there
+
+
 def corpus(options):
     """Problems for ranks of this machine, problems for limited networks, those networks."""
+    networks = QUICK_NETWORKS if options.quick else NETWORKS
     if options.graphs:
         # Ranks in namespaces start in folders of their own.
-        named = [Problem(str(pathlib.Path(graph).resolve()), options.widths, NAMED_MOST) for graph in options.graphs]
-        return named, named, QUICK_NETWORKS if options.quick else NETWORKS
-    return (QUICK_LOCAL, QUICK_LIMITED, QUICK_NETWORKS) if options.quick else (LOCAL, LIMITED, NETWORKS)
+        named = [Problem(str(pathlib.Path(graph).resolve()), options.widths, NAMED_MOST, options.symmetrise) for graph in options.graphs]
+        return named, named, networks
+    if options.quick:
+        return QUICK_LOCAL + found(QUICK_REAL, options.data), QUICK_LIMITED, networks
+    return LOCAL + found(REAL, options.data), LIMITED, networks
 
 
 def run(*command):
@@ -129,17 +158,21 @@ def say(what, seconds):
     print(f"{what}: {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
+def with_names(rows, problem):
+    """The rows, with the graph called as the corpus calls it, wherever it lies."""
+    return [{**row, "graph": problem.name or problem.graph} for row in rows]
+
+
 def measure_local(problems, options, tools, scratch):
     """Rows of each problem as they come."""
     machines, part = Machines(options, tools, scratch), scratch / "rows.json"
-    symmetrise = ["--symmetrise"] * options.symmetrise
-    for ranks in (1, 2):
+    for ranks in options.ranks:
         for problem in problems:
             machine = machines.of(ranks)
             seconds = run(*on(ranks), tools / "measure_configurations", "--graph", problem.graph, "--widths", problem.widths, "--most",
-                          problem.most, "--epochs", options.epochs, "--machine", machine, *symmetrise, "-o", part)
-            say(f"{problem.graph} {problem.widths}, {ranks} rank(s)", seconds)
-            yield json.loads(part.read_text())
+                          problem.most, "--seconds", options.seconds, "--machine", machine, *["--symmetrise"] * problem.symmetrise, "-o", part)
+            say(f"{problem.name or problem.graph} {problem.widths}, {ranks} rank(s)", seconds)
+            yield with_names(json.loads(part.read_text()), problem)
 
 
 def measure_limited(problems, networks, options, scratch):
@@ -147,8 +180,8 @@ def measure_limited(problems, networks, options, scratch):
     part = scratch / "rows.json"
     symmetrise = ["--symmetrise"] * options.symmetrise
     for ranks, rate in networks:
-        seconds = run(sys.executable, HERE / "limited.py", "--build", options.build, "--ranks", ranks, "--rate", rate, "--epochs",
-                      options.epochs, *symmetrise, "-o", part, *("=".join(map(str, problem)) for problem in problems))
+        seconds = run(sys.executable, HERE / "limited.py", "--build", options.build, "--ranks", ranks, "--rate", rate, "--seconds",
+                      options.seconds, *symmetrise, "-o", part, *("=".join(map(str, problem[:3])) for problem in problems))
         say(f"{ranks} ranks at {rate}", seconds)
         yield json.loads(part.read_text())
 

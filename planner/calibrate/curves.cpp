@@ -81,6 +81,39 @@ std::optional<double> seconds_per_row_again(std::span<const Sample> samples, std
     return std::nullopt;
 }
 
+// A product that adds to a result in which some rows have no nonzeros.
+struct Passing {
+    double passed = 0;   // rows
+    double changes = 0;  // as ReuseHistogram::row_changes: the matrix is random
+    double seconds = 0;  // more than its other rows take by themselves
+    double share() const { return changes / passed; }
+};
+
+// Where hardly any row has nonzeros, next to nothing is guessed wrong; where half of them have, a guess is as good as
+// any. What a row takes that has some is that of the product in which all have.
+std::optional<PassingCost> fit_passing(std::span<const Sample> samples, std::int64_t width) {
+    const auto all = std::ranges::find_if(
+        samples, [&](const Sample& sample) { return sample.what == "spmm.add" && sample.at[0] == width; });
+    if (all == samples.end()) return std::nullopt;
+    const double row = median(all->seconds) / static_cast<double>(all->at[3]);
+    std::vector<Passing> sparse;
+    for (const Sample& sample : samples) {
+        if (sample.what != "spmm.pass" || sample.at[0] != width) continue;
+        const auto rows = static_cast<double>(sample.at[3]);
+        const auto visited = static_cast<double>(sample.at[4]);
+        sparse.push_back({rows - visited, std::min(visited, rows - visited), median(sample.seconds) - visited * row});
+    }
+    std::erase_if(sparse, [](const Passing& product) { return product.changes <= 0; });
+    if (sparse.empty()) return std::nullopt;
+    const auto [rare, often] = std::ranges::minmax_element(sparse, {}, &Passing::share);
+    if (rare->share() >= often->share()) return std::nullopt;
+    // Of the two equations passed * p + changes * c = seconds.
+    const double of_both = rare->passed * often->changes - often->passed * rare->changes;
+    const double each = (rare->seconds * often->changes - often->seconds * rare->changes) / of_both;
+    const double passed = std::max(0.0, each);
+    return PassingCost{passed, std::max(0.0, (often->seconds - often->passed * passed) / often->changes)};
+}
+
 }  // namespace
 
 std::optional<GemmKind> product_of(std::string_view what) { return find(products, what); }
@@ -94,6 +127,7 @@ std::vector<GatherCurve> fit_gather(std::span<const Sample> samples) {
         curve.width = width;
         curve.seconds_per_row = seconds_per_row(windows);
         curve.seconds_per_row_again = seconds_per_row_again(samples, width);
+        curve.passing = fit_passing(samples, width);
         for (const auto& [bytes, list] : windows) {
             const Spmm& longest = list.front();
             const double gather = longest.seconds - longest.rows * curve.seconds_per_row;

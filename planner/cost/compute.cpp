@@ -24,14 +24,20 @@ double passing_bytes(const ReuseHistogram& histogram, double row_bytes) {
     return column_and_value + row_bytes * histogram.row_visits / nonzeros;
 }
 
-// Rows are stored once, and loaded and stored again in each further panel.
+// The first panel stores all rows, those without nonzeros too. Each further one loads the rows for which it has
+// nonzeros and stores them again, and passes the others. Panels are taken to be alike.
 double result_seconds(const SpmmReuse& reuse, std::int64_t width, double row_bytes, const Machine& machine) {
-    const double again = std::max(0.0, reuse.share * reuse.histogram.row_visits - reuse.rows);
+    const double sweeps = std::max(reuse.rows, reuse.share * reuse.histogram.row_sweeps);
+    const double further = sweeps > 0 ? reuse.share * (1 - reuse.rows / sweeps) : 0;  // of the histogram's panels
+    const double again = further * reuse.histogram.row_visits;
+    const double passed = further * reuse.histogram.row_sweeps - again;
+    const PassingCost passing = passing_cost(*machine.calibration, width);
     const auto both_ways = static_cast<std::int64_t>(2 * reuse.rows * row_bytes);
     const double reload =
         row_again_seconds(*machine.calibration, width)
             .value_or(2 * row_bytes / elementwise_bytes_per_second(machine, ElementwiseKind::copy, both_ways));
-    return (reuse.rows + again) * row_seconds(*machine.calibration, width) + again * reload;
+    return (reuse.rows + again) * row_seconds(*machine.calibration, width) + again * reload +
+           passed * passing.seconds_per_row + further * reuse.histogram.row_changes * passing.seconds_per_change;
 }
 
 // The rows that do not train are written once.

@@ -34,10 +34,17 @@ void describe(Archive& archive, Subject<Archive, GatherCost>& cost) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, PassingCost>& cost) {
+    archive.field("seconds_per_row", cost.seconds_per_row);
+    archive.field("seconds_per_change", cost.seconds_per_change);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, GatherCurve>& curve) {
     archive.positive("width", curve.width);
     archive.field("seconds_per_row", curve.seconds_per_row);
     archive.optional("seconds_per_row_again", curve.seconds_per_row_again);
+    archive.optional("passing", curve.passing);
     archive.field("costs", curve.costs);
 }
 

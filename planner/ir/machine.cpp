@@ -74,6 +74,9 @@ void validate(const GatherCurve& curve, const Machine& machine, const std::strin
     }
     require_not_negative(curve.seconds_per_row, machine, field + ".seconds_per_row");
     require_not_negative(curve.seconds_per_row_again.value_or(0), machine, field + ".seconds_per_row_again");
+    const PassingCost passing = curve.passing.value_or(PassingCost{});
+    require_not_negative(passing.seconds_per_row, machine, field + ".passing.seconds_per_row");
+    require_not_negative(passing.seconds_per_change, machine, field + ".passing.seconds_per_change");
 }
 
 void validate(const std::vector<GemmRate>& rates, const Machine& machine) {

@@ -181,4 +181,14 @@ std::optional<double> row_again_seconds(const Calibration& calibration, std::int
     return by_width(calibration, width, [](const GatherCurve& curve) { return curve.seconds_per_row_again.value(); });
 }
 
+PassingCost passing_cost(const Calibration& calibration, std::int64_t width) {
+    const auto known = [](const GatherCurve& curve) { return curve.passing.has_value(); };
+    if (std::ranges::none_of(calibration.gather, known)) return {};
+    const auto of = [&](double PassingCost::*part) {
+        return by_width(
+            calibration, width, [part](const GatherCurve& curve) { return curve.passing.value().*part; }, known);
+    };
+    return {of(&PassingCost::seconds_per_row), of(&PassingCost::seconds_per_change)};
+}
+
 }  // namespace gnnplan

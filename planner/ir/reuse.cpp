@@ -51,7 +51,9 @@ void ReuseHistogram::add(const ReuseHistogram& other, double weight) {
     }
     first_uses += weight * other.first_uses;
     most_distinct = std::max(most_distinct, other.most_distinct);
+    row_sweeps += weight * other.row_sweeps;
     row_visits += weight * other.row_visits;
+    row_changes += weight * other.row_changes;
 }
 
 void ReuseHistogram::spread(double count, double from, double to, double nonzeros) {
@@ -77,7 +79,9 @@ ReuseHistogram GraphStats::reuse(bool transposed, Range rows, Range columns, std
     ReuseHistogram of_panel = random_reuse(of_one, distinct / static_cast<double>(panels));
     if (!rows.empty()) {
         const auto count = static_cast<double>(rows.size());
+        of_panel.row_sweeps = count;
         of_panel.row_visits = -count * std::expm1(-of_one / count);
+        of_panel.row_changes = std::min(of_panel.row_visits, count - of_panel.row_visits);
     }
     ReuseHistogram histogram;
     for (std::int64_t p = 0; p < panels; ++p) histogram.add(of_panel);

@@ -33,8 +33,9 @@ double least_of(std::size_t bin) {
 struct Panel {
     std::int64_t nonzeros = 0;
     std::int64_t distinct = 0;
-    std::int64_t row = -1;                    // of the last nonzero
+    std::int64_t row = -1;                    // of the last nonzero; before there is one, that before the first row
     std::int64_t visits = 0;                  // of rows
+    std::int64_t resumed = 0;                 // visits behind a row without nonzeros
     std::array<std::int64_t, bins> reuses{};  // gaps between uses
     std::array<std::int64_t, bins> gaps{};    // these, those before the first and those behind the last use
     std::array<std::int64_t, bins> sums{};    // of the gaps
@@ -48,18 +49,22 @@ struct Panel {
 
 class Scan {
 public:
-    Scan(Range columns, std::int64_t panel_columns) : columns_(columns) {
+    Scan(Range rows, Range columns, std::int64_t panel_columns) : rows_(rows), columns_(columns) {
         const std::int64_t size = std::max<std::int64_t>(1, columns.size());
         const std::int64_t panels = panel_count(size, panel_columns);
         panel_columns_ = static_cast<std::uint32_t>((size + panels - 1) / panels);
         panels_.resize(static_cast<std::size_t>(panels));
+        for (Panel& panel : panels_) panel.row = rows.begin - 1;
         last_.resize(static_cast<std::size_t>(size), 0);
     }
 
     void use(std::int64_t row, std::int32_t column) {
         const auto c = static_cast<std::uint32_t>(column - columns_.begin);
         Panel& panel = panels_.size() == 1 ? panels_[0] : panels_[c / panel_columns_];
-        if (panel.row != row) ++panel.visits;
+        if (panel.row != row) {
+            ++panel.visits;
+            if (panel.row + 1 != row) ++panel.resumed;
+        }
         panel.row = row;
         const std::int64_t gap = ++panel.nonzeros - last_[c];
         if (last_[c] != 0) ++panel.reuses[bin_of(gap)];
@@ -75,7 +80,14 @@ public:
             panel.add_gap(panel.nonzeros + 1 - last_[c]);
         }
         ReuseHistogram histogram;
-        for (const Panel& panel : panels_) histogram.add(distances(panel));
+        for (const Panel& panel : panels_) {
+            ReuseHistogram of_panel = distances(panel);
+            of_panel.row_sweeps = static_cast<double>(rows_.size());
+            of_panel.row_visits = static_cast<double>(panel.visits);
+            const std::int64_t rarer = std::min(panel.visits, rows_.size() - panel.visits);
+            of_panel.row_changes = static_cast<double>(std::min(2 * panel.resumed, rarer));
+            histogram.add(of_panel);
+        }
         return histogram;
     }
 
@@ -85,7 +97,6 @@ private:
     static ReuseHistogram distances(const Panel& panel) {
         ReuseHistogram histogram;
         histogram.first_uses = histogram.most_distinct = static_cast<double>(panel.distinct);
-        histogram.row_visits = static_cast<double>(panel.visits);
         std::array<double, bins + 1> footprint{};  // of windows one shorter than the least gap of a bin
         double count = 0;
         double sum = 0;
@@ -109,6 +120,7 @@ private:
         return histogram;
     }
 
+    Range rows_;
     Range columns_;
     std::uint32_t panel_columns_ = 1;
     std::vector<Panel> panels_;
@@ -119,7 +131,7 @@ private:
 
 ReuseHistogram reuse_histogram(const Graph& graph, bool transposed, Range rows, Range columns,
                                std::int64_t panel_columns, const VertexOrder* order) {
-    Scan scan(columns, panel_columns);
+    Scan scan(rows, columns, panel_columns);
     MatrixRows reader(graph.matrix(transposed), columns, order);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         for (const std::int32_t c : reader.any_order(i)) scan.use(i, c);

@@ -50,8 +50,9 @@ std::int64_t nonzeros_for(std::int64_t width, std::int64_t degree, const Scope& 
 
 void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
     const std::size_t middle = (scope.windows.size() - 1) / 2;
-    const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree, bool adding = false) {
-        const SpmmPoint point{width, window, nonzeros_for(width, degree, scope), degree, adding};
+    const auto add = [&](std::int64_t width, std::int64_t window, std::int64_t degree, bool adding = false,
+                         std::int64_t one_in = 1) {
+        const SpmmPoint point{width, window, nonzeros_for(width, degree, scope) / one_in, degree, adding, one_in};
         const bool needed = outlines(scope.widths, width) && degree != sparse_degree &&
                             (window == scope.windows[middle] || window == scope.windows.back());
         points.push_back(
@@ -65,6 +66,8 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
         }
         // As in a source panel: what it gathers is in cache, the rows it adds to come from memory.
         for (const bool adding : {false, true}) add(width, scope.windows[middle], panel_degree, adding);
+        // And where most rows have nothing in the panel, or one in two.
+        for (const std::int64_t one_in : {2, 32}) add(width, scope.windows[middle], panel_degree, true, one_in);
     }
 }
 

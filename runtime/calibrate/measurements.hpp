@@ -17,13 +17,15 @@ namespace gnnplan::calibrate {
 Sample measure_read(const Setting& setting, std::int64_t bytes);
 
 // "spmm", at {width, bytes of the dense operand, nonzeros, rows}: uniformly random columns, `degree` in a row on
-// average; "spmm.add" where the product is added to a result.
+// average; "spmm.add" where the product is added to a result; "spmm.pass", at {.., rows, rows with nonzeros}, where it is
+// and only some rows have nonzeros.
 struct SpmmPoint {
     std::int64_t width = 0;
     std::int64_t working_set_bytes = 0;  // of the dense operand, at least one row
     std::int64_t nonzeros = 0;           // about
     std::int64_t degree = 0;
     bool add = false;
+    std::int64_t one_in = 1;  // row has nonzeros, at random; 1: all have. More only where it is added
 };
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 

@@ -38,15 +38,18 @@ Sample measure_read(const Setting& setting, std::int64_t bytes) {
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point) {
     const std::int64_t row_bytes = point.width * static_cast<std::int64_t>(sizeof(float));
     const std::int64_t columns = std::max<std::int64_t>(1, point.working_set_bytes / row_bytes);
-    const std::int64_t rows = std::max<std::int64_t>(1, point.nonzeros / point.degree);
-    const RandomMatrix a(rows, columns, point.degree);
+    const std::int64_t rows = std::max<std::int64_t>(1, point.nonzeros * point.one_in / point.degree);
+    const RandomMatrix a(rows, columns, point.degree, point.one_in);
     const Array<float> dense = ones(columns * point.width);
     const Array<float> result(rows * point.width);
     const kernels::Matrix b = matrix(dense, columns, point.width);
     const kernels::Matrix c = matrix(result, rows, point.width);
-    const std::vector<std::int64_t> at{point.width, columns * row_bytes, a.nonzeros(), rows};
+    std::vector<std::int64_t> at{point.width, columns * row_bytes, a.nonzeros(), rows};
+    const bool passes = point.one_in > 1;
+    if (passes) at.push_back(a.rows_with_nonzeros());
     const auto product = [&] { setting.kernels.spmm(a.view(), b, c, point.add, {}); };
-    return {point.add ? "spmm.add" : "spmm", at, seconds_together(setting, product)};
+    const char* const what = passes ? "spmm.pass" : point.add ? "spmm.add" : "spmm";
+    return {what, at, seconds_together(setting, product)};
 }
 
 Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, std::int64_t inner,

@@ -28,12 +28,17 @@ private:
 
 }  // namespace
 
-RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree)
+RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t columns, std::int64_t degree, std::int64_t one_in)
     : rows_(rows), columns_(columns) {
     Generator generator;
     row_start_.reserve(static_cast<std::size_t>(rows) + 1);
     row_start_.push_back(0);
     for (std::int64_t i = 0; i < rows; ++i) {
+        if (one_in > 1 && generator.below(static_cast<std::uint64_t>(one_in)) != 0) {
+            row_start_.push_back(row_start_.back());
+            continue;
+        }
+        ++rows_with_nonzeros_;
         const std::int64_t drawn = std::llround(-std::log(generator.share()) * static_cast<double>(degree));
         row_start_.push_back(row_start_.back() + std::max<std::int64_t>(1, drawn));
     }

@@ -89,6 +89,24 @@ TEST(FitGather, ARowThatIsAddedToCostsMore) {
     EXPECT_FALSE(row_again_seconds(*machine.calibration, 64).has_value()) << "not measured at every width";
 }
 
+TEST(FitGather, RowsWithoutNonzerosArePassed) {
+    std::vector<Sample> samples{{"spmm", {64, 1 << 20, 2000, 1000}, {90'000 * ns}},
+                                {"spmm.add", {64, 1 << 20, 2000, 1000}, {100'000 * ns}},
+                                {"spmm.pass", {64, 1 << 20, 1000, 1000, 500}, {50'000 * ns + 500 * 30 * ns}}};
+    const auto passing = [&] { return fit_machine(base(), samples).calibration.value().gather.front().passing; };
+    EXPECT_FALSE(passing().has_value()) << "one sample does not tell what is passed from what is guessed wrong";
+    samples.push_back({"spmm.pass", {64, 1 << 20, 60, 1000, 30}, {3000 * ns + 970 * 6 * ns + 30 * 24 * ns}});
+    ASSERT_TRUE(passing().has_value());
+    EXPECT_NEAR(passing()->seconds_per_row, 6 * ns, 1e-6 * ns);
+    EXPECT_NEAR(passing()->seconds_per_change, 24 * ns, 1e-6 * ns);
+    samples[2].seconds = {10'000 * ns};
+    EXPECT_EQ(passing()->seconds_per_change, 0) << "never negative";
+    samples[2].seconds = {50'000 * ns + 500 * 30 * ns};
+    samples[3].seconds = {1000 * ns};
+    EXPECT_EQ(passing()->seconds_per_row, 0);
+    EXPECT_NO_THROW(validate(fit_machine(base(), samples)));
+}
+
 TEST(FitLoss, IsALineInTheLengthOfTheRow) {
     std::vector<Sample> samples;
     for (const std::int64_t columns : {8, 40, 200}) {

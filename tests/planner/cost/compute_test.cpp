@@ -77,9 +77,30 @@ TEST(SparseSeconds, ByDistanceAndRow) {
     EXPECT_NEAR(sparse_seconds(reuse, 24, cache()), 1.5 * 15e-6, 2e-9) << "half-way to twice as much";
     reuse.share = 0.25;
     EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 2.5e-6 + 5e-6, 1e-9) << "a quarter of the nonzeros";
-    reuse.histogram.row_visits = 400;
+    reuse.histogram.row_sweeps = reuse.histogram.row_visits = 400;
     EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 2.5e-6 + 10e-6 + 50 * 128 / 1e10, 1e-9)
         << "a quarter of the visits, those beyond 50 with a copy of 64 bytes";
+}
+
+// 100 rows in four panels, each of which has nonzeros for 30 of them: 100 are stored, 90 added to, 210 passed.
+TEST(SparseSeconds, RowsWithoutNonzerosAreStoredOnceAndThenPassed) {
+    SpmmReuse reuse;
+    reuse.rows = 100;
+    reuse.histogram.row_sweeps = 400;
+    reuse.histogram.row_visits = 120;
+    reuse.histogram.row_changes = 80;
+    Machine m = cache();
+    m.calibration->gather[0].seconds_per_row_again = m.calibration->gather[1].seconds_per_row_again = 1e-8;
+    const double added = 100 * 1e-7 + 90 * 1.1e-7;
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m), added, 1e-12) << "nothing is known of passing";
+    m.calibration->gather[0].passing = PassingCost{5e-9, 2e-8};
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m), added + 210 * 5e-9 + 60 * 2e-8, 1e-12);
+    EXPECT_NEAR(sparse_seconds(reuse, 32, m), added + 190 * 1e-7 + 2 * (210 * 5e-9 + 60 * 2e-8), 1e-12)
+        << "beyond the widest at which passing was measured in proportion";
+    reuse.share = 0.5;
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m), 100 * 1e-7 + 30 * 1.1e-7 + 70 * 5e-9 + 20 * 2e-8, 1e-12) << "two panels";
+    reuse.share = 0.25;
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m), 100 * 1e-7, 1e-12) << "one panel stores them all";
 }
 
 // 2^10 .. 2^11 rows of 64 bytes would be in cache. Each nonzero passes 8 bytes: 2^17 of them are 1 MiB.

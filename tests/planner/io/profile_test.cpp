@@ -36,6 +36,16 @@ TEST(Profile, RoundTrip) {
     EXPECT_EQ(json::parse(text)["samples"][1]["seconds"], json::parse("[1e-06]"));
 }
 
+TEST(Profile, KeepsWhatPassingRowsCosts) {
+    Profile profile = sample_profile();
+    profile.machine.calibration->gather.at(0).passing = PassingCost{6e-9, 4e-8};
+    const Profile again = read_profile(write_profile(profile), "p.json");
+    const std::vector<GatherCurve>& gather = again.machine.calibration.value().gather;
+    EXPECT_EQ(gather.at(0).passing.value().seconds_per_row, 6e-9);
+    EXPECT_EQ(gather.at(0).passing.value().seconds_per_change, 4e-8);
+    EXPECT_FALSE(gather.at(1).passing.has_value());
+}
+
 TEST(Profile, ABareMachineIsOne) {
     const Profile profile = read_profile(write_machine(sample_machine()), "m.json");
     EXPECT_FALSE(profile.fingerprint.has_value());

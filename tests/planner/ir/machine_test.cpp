@@ -87,6 +87,8 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("gather[1].costs[0].seconds_per_nonzero must be positive",
            [](Calibration& c) { c.gather[1].costs[0].seconds_per_nonzero = 0; });
     expect("gather[1].seconds_per_row", [](Calibration& c) { c.gather[1].seconds_per_row = -1; });
+    expect("gather[0].passing.seconds_per_row", [](Calibration& c) { c.gather[0].passing = PassingCost{-1, 0}; });
+    expect("gather[0].passing.seconds_per_change", [](Calibration& c) { c.gather[0].passing = PassingCost{0, -1}; });
     expect("gather[0].seconds_per_row_again", [](Calibration& c) { c.gather[0].seconds_per_row_again = -1; });
     expect("gemm[1].inner", [](Calibration& c) { c.gemm[1].inner = 0; });
     expect("gemm[0].columns", [](Calibration& c) { c.gemm[0].columns = -1; });

@@ -23,11 +23,13 @@ TEST(ReuseHistogram, SpreadsEvenlyOverItsBuckets) {
 }
 
 TEST(ReuseHistogram, AddsUp) {
-    ReuseHistogram sum{{1, 2}, {4, 6}, 5, 3, 10};
-    sum.add({{1, 1, 1}, {0, 1, 2}, 7, 2, 1});
+    ReuseHistogram sum{{1, 2}, {4, 6}, 5, 3, 20, 10, 4};
+    sum.add({{1, 1, 1}, {0, 1, 2}, 7, 2, 2, 1, 1});
     EXPECT_EQ(sum.reuses, (std::vector<double>{2, 3, 1}));
     EXPECT_EQ(sum.between, (std::vector<double>{4, 7, 2}));
+    EXPECT_EQ(sum.row_sweeps, 22);
     EXPECT_EQ(sum.row_visits, 11);
+    EXPECT_EQ(sum.row_changes, 5);
     EXPECT_EQ(sum.first_uses, 12);
     EXPECT_EQ(sum.most_distinct, 3);
 }
@@ -69,6 +71,8 @@ TEST(UniformReuse, PanelsKeepRowsNear) {
     EXPECT_NEAR(total(panels), total(whole), 1e-3);
     EXPECT_NEAR(whole.row_visits, 1 << 16, 1e-6);
     EXPECT_NEAR(panels.row_visits, 16 * (1 << 16) * (1 - std::exp(-4)), 1e-3) << "4 nonzeros a row and panel";
+    EXPECT_EQ(panels.row_sweeps, 16 * (1 << 16));
+    EXPECT_NEAR(panels.row_changes, panels.row_sweeps - panels.row_visits, 1e-3) << "few have none";
     EXPECT_EQ(whole.reuses.size(), 16U);
     EXPECT_EQ(panels.reuses.size(), 12U);
     EXPECT_EQ(graph.reuse(true, all, all, 1 << 20).reuses, whole.reuses);

@@ -146,6 +146,22 @@ TEST(Reuse, OfRandomColumnsIsThatOfStatistics) {
     EXPECT_LT(largest_difference(found, expected), 0.005);
 }
 
+// Rows that have nonzeros in a panel, and how often rows with and without follow each other, at most as many as are of
+// the rarer kind.
+std::pair<double, double> walk(const GraphStats& graph, Range rows, Range panel) {
+    std::int64_t visits = 0;
+    std::int64_t begun = 0;  // runs of rows with nonzeros behind one without
+    bool before = true;
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const bool has_some = graph.block_nonzeros(true, {i, i + 1}, panel) > 0;
+        visits += has_some ? 1 : 0;
+        begun += has_some && !before ? 1 : 0;
+        before = has_some;
+    }
+    const std::int64_t rarer = std::min(visits, rows.size() - visits);
+    return {static_cast<double>(visits), static_cast<double>(std::min(2 * begun, rarer))};
+}
+
 TEST(Reuse, OfSmallGraphsAddsUpInEveryNumbering) {
     for (const Graph& graph : testing::small_graphs()) {
         const auto subset = testing::third_trains(graph);
@@ -159,14 +175,17 @@ TEST(Reuse, OfSmallGraphsAddsUpInEveryNumbering) {
                     EXPECT_NEAR(total(reuse), static_cast<double>(counts->block_nonzeros(true, rows, columns)), 1e-9);
                     EXPECT_EQ(reuse.first_uses, static_cast<double>(counts->distinct_columns(true, rows, columns)));
                     double visits = 0;
+                    double changes = 0;
                     const std::int64_t panels = panel == 0 ? 1 : (columns.size() + panel - 1) / panel;
-                    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-                        for (std::int64_t p = 0; p < panels; ++p) {
-                            const Range part = balanced_block(columns, p, panels);
-                            visits += counts->block_nonzeros(true, {i, i + 1}, part) > 0 ? 1 : 0;
-                        }
+                    for (std::int64_t p = 0; p < panels; ++p) {
+                        const Range part = balanced_block(columns, p, panels);
+                        const auto [visited, changed] = walk(*counts, rows, part);
+                        visits += visited;
+                        changes += changed;
                     }
+                    EXPECT_EQ(reuse.row_sweeps, static_cast<double>(panels * rows.size()));
                     EXPECT_EQ(reuse.row_visits, visits);
+                    EXPECT_EQ(reuse.row_changes, changes);
                     EXPECT_EQ(counts->reuse(true, rows, columns, panel).reuses, reuse.reuses) << "asked again";
                 }
             }

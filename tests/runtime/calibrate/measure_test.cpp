@@ -87,6 +87,16 @@ TEST(RandomMatrix, IsUniformAndSorted) {
     for (const auto& [column, count] : seen) EXPECT_NEAR(count, 800, 150) << column;
 }
 
+TEST(RandomMatrix, HasRowsWithoutNonzerosWhereAsked) {
+    const RandomMatrix matrix(8000, 10, 2, 4);
+    const kernels::Csr view = matrix.view();
+    std::int64_t some = 0;
+    for (std::int64_t i = 0; i < view.rows; ++i) some += view.row_start[i + 1] > view.row_start[i] ? 1 : 0;
+    EXPECT_EQ(matrix.rows_with_nonzeros(), some);
+    EXPECT_NEAR(static_cast<double>(some), 2000, 4 * std::sqrt(8000 * 0.25 * 0.75)) << "four deviations";
+    EXPECT_EQ(RandomMatrix(8000, 10, 2).rows_with_nonzeros(), 8000);
+}
+
 Scope tiny_scope() {
     Scope scope = quick_scope(1 << 16);
     scope.effort = {0, 1};
@@ -117,6 +127,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         }
         EXPECT_EQ(counts["spmm"], 7 * (1 + 3 + 1));
         EXPECT_EQ(counts["spmm.add"], 7);
+        EXPECT_EQ(counts["spmm.pass"], 2 * 7);
         EXPECT_EQ(counts["loss"], 5);
         for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             EXPECT_EQ(counts[what + std::string(".hot")], 5) << what;  // 64 B .. 16 KiB by fours

@@ -33,7 +33,11 @@ struct ReuseHistogram {
     std::vector<double> between{};  // [b]: for those nonzeros, the sum of all nonzeros in between; 0: not known
     double first_uses = 0;          // nonzeros that are the first to use their row
     double most_distinct = 0;       // different rows used in one source panel, the most of all panels
-    double row_visits = 0;          // rows of the result that hold a nonzero of a panel, added up over the panels
+    // Of the rows of the result, added up over the panels:
+    double row_sweeps = 0;  // all that are walked
+    double row_visits = 0;  // those that hold a nonzero of the panel
+    double row_changes =
+        0;  // from rows that hold one to rows that hold none or back, but no more than of the rarer kind
 
     void add(const ReuseHistogram& other, double weight = 1);
     // `count` more nonzeros with from .. to other rows in between, evenly, and so many nonzeros.

@@ -34,11 +34,18 @@ struct GatherCost {
     std::int64_t working_set_bytes = 0;
     double seconds_per_nonzero = 0;
 };
+// Of rows without nonzeros in a panel that adds to what panels before have left: each is skipped, and where rows with
+// nonzeros and without follow each other without order, the processor guesses wrong.
+struct PassingCost {
+    double seconds_per_row = 0;     // without nonzeros
+    double seconds_per_change = 0;  // ReuseHistogram::row_changes
+};
 struct GatherCurve {
     std::int64_t width = 0;                         // of the dense operand
     std::vector<GatherCost> costs;                  // by increasing working_set_bytes, at least one
     double seconds_per_row = 0;                     // of the result, in each source panel: begin, store
     std::optional<double> seconds_per_row_again{};  // more of a row that adds to what a panel before has left there
+    std::optional<PassingCost> passing{};
 };
 
 enum class GemmKind : std::uint8_t { forward, input_gradient, weight_gradient };  // X W, G W^T, X^T G
