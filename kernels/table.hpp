@@ -85,8 +85,7 @@ struct Table {
                           bool accumulate);
 
     // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums
-    // over more than c has
-    // rows.
+    // over more than c has rows.
     void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
 
     // c += a; same shape.
