@@ -1,9 +1,12 @@
 #include "planner/cost/predict.hpp"
 
+#include "planner/cost/ranks.hpp"
 #include "planner/cost/time.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
+
+#include <utility>
 
 namespace gnnplan::cost {
 
@@ -12,13 +15,21 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, const Mach
 }
 
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine, std::int64_t peak_bytes) {
+    RanksOfSteps ranks(ranks_to_cost(schedule, graph, machine), machine);
+    std::vector<double> seconds;
+    seconds.reserve(schedule.steps.size());
+    for (const Step& step : schedule.steps)
+        seconds.push_back(step_seconds(schedule, step, graph, machine, ranks.of(schedule, step, graph)));
+    return predict(schedule, graph, std::move(seconds), peak_bytes);
+}
+
+Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vector<double> step_seconds,
+                   std::int64_t peak_bytes) {
     Prediction prediction;
-    const CostedRanks ranks = ranks_to_cost(schedule, graph, machine);
-    for (const Step& step : schedule.steps) {
-        const double seconds = step_seconds(schedule, step, graph, machine, ranks);
-        prediction.step_seconds.push_back(seconds);
-        if (step.phase == Phase::epoch) prediction.epoch_seconds += seconds;
+    for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
+        if (schedule.steps[step].phase == Phase::epoch) prediction.epoch_seconds += step_seconds[step];
     }
+    prediction.step_seconds = std::move(step_seconds);
     const TrafficTotal traffic = total_traffic(schedule, Phase::epoch, graph);
     prediction.total_bytes = traffic.total_bytes;
     prediction.max_rank_bytes = traffic.max_rank_bytes;

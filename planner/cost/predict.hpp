@@ -6,6 +6,7 @@
 #include <gnnplan/ir/plan.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace gnnplan::cost {
 
@@ -13,5 +14,8 @@ namespace gnnplan::cost {
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 // The same when peak_bytes_per_rank is known already.
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine, std::int64_t peak_bytes);
+// The same when the time of every step is known, too.
+Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vector<double> step_seconds,
+                   std::int64_t peak_bytes);
 
 }  // namespace gnnplan::cost

@@ -2,7 +2,6 @@
 
 #include "planner/cost/compute.hpp"
 
-#include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/rates.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <unordered_set>
 #include <vector>
 
 namespace gnnplan::cost {
@@ -209,36 +207,7 @@ std::vector<int> ring_ranks(int ranks, const Machine& machine) {
     return {(2 * ranks - 3) % ranks, (last_border + ranks - 1) % ranks, ranks - 1};
 }
 
-// How many ranks of the same node differ from `rank` in their coordinate of `axis` at most.
-int near(const Grid& grid, const Machine& machine, int rank, Axis axis) {
-    const int extent = grid.extent(axis);
-    if (extent == 1) return 1;
-    const int stride = grid.neighbour(0, axis, 1);
-    const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
-    const int last = first + machine.ranks_per_node - 1;
-    const int own = grid.coordinate(rank, axis);
-    return 1 + std::min(own, (rank - first) / stride) + std::min(extent - 1 - own, (last - rank) / stride);
-}
-
 }  // namespace
-
-CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
-    const Grid& grid = schedule.grid;
-    CostedRanks on;
-    if (graph.exact()) {
-        for (int rank = 0; rank < grid.size(); ++rank) on.ranks.push_back(rank);
-        return on;
-    }
-    on.class_of = rank_classes(schedule, false).class_of;
-    std::unordered_set<std::uint64_t> seen;
-    for (int rank = 0; rank < grid.size(); ++rank) {
-        auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
-        for (const Axis axis : {Axis::x, Axis::y, Axis::z})
-            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(near(grid, machine, rank, axis));
-        if (seen.insert(key).second) on.ranks.push_back(rank);
-    }
-    return on;
-}
 
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on) {

@@ -1,23 +1,13 @@
 // Time of one step on a machine: alpha-beta communication and compute at measured rates. Counts nothing itself.
 #pragma once
 
+#include "planner/cost/ranks.hpp"
+
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
-#include <vector>
-
 namespace gnnplan::cost {
-
-// Which ranks a step is costed on, and which of their peers are alike.
-struct CostedRanks {
-    std::vector<int> ranks;
-    std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
-};
-
-// Picks ranks among which, in every step, is one that takes as long as the slowest of all. When the graph's blocks are
-// counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
-CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
 // Seconds of the step: the fixed overhead plus the maximum over the ranks of computation and communication. A rank's
 // communication at each link level is messages * alpha + max(sent, received) * beta; ranks r and s are on one node when

@@ -56,8 +56,8 @@ struct EnumNames<Program> {
 };
 template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 7> names{"activate",   "dropout",    "positive_mask",
-                                                           "apply_mask", "column_sum", "add", "divide"};
+    static constexpr std::array<std::string_view, 7> names{"activate",   "dropout", "positive_mask", "apply_mask",
+                                                           "column_sum", "add",     "divide"};
 };
 template <>
 struct EnumNames<Exchange> {

@@ -1,7 +1,6 @@
 // Reading guide: a rank's buffers are the residents, one after the other, then what lives for a while only: transients,
-// staging buffers of steps, features that only setup reads, products cached from setup on. Those are packed so that two
-// share space only when their lifetimes do not overlap: largest first, each at the lowest offset that is free during
-// its whole lifetime (greedy by size; Pisarchyk & Lee 2020).
+// staging buffers of steps, features that only setup reads, products cached from setup on. Those are packed
+// (ir/packing.hpp).
 #include "planner/ir/arena.hpp"
 
 #include <algorithm>
@@ -9,22 +8,6 @@
 
 namespace gnnplan {
 namespace {
-
-// A buffer to place: bytes, alive from step position `first` to `last`, and where its offset goes.
-struct Buffer {
-    std::int64_t bytes = 0;
-    std::size_t first = 0;
-    std::size_t last = 0;
-    std::int64_t* offset = nullptr;
-};
-
-// One that has its place.
-struct Placed {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    std::size_t first = 0;
-    std::size_t last = 0;
-};
 
 // Steps in the order in which time passes: setup, epoch, evaluation.
 std::vector<std::size_t> timeline(const Schedule& schedule) {
@@ -46,71 +29,6 @@ bool ends_with_setup(const Schedule& schedule, TensorId id) {
         in_setup = true;
     }
     return in_setup;
-}
-
-// The lowest offset from `base` on at which the buffer fits between those that live at the same time, which are listed
-// by their offsets.
-std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer, std::int64_t bytes,
-                        std::int64_t base) {
-    std::int64_t offset = base;
-    for (const Placed& other : placed) {
-        if (offset + bytes <= other.begin) break;
-        // Bits and a maximum instead of branches, which nothing could predict.
-        const bool overlaps = (buffer.first <= other.last) & (other.first <= buffer.last);
-        offset = std::max(offset, overlaps ? other.end : 0);
-    }
-    return offset;
-}
-
-// What has its place, by offset: all of it, and in deep networks what lives in each part of the time, too, as most
-// buffers live in one part only.
-class Places {
-public:
-    Places(std::size_t buffers, std::size_t positions)
-        : parts_(buffers < many ? 0 : some), length_(positions / some + 1) {
-        all_.reserve(buffers);
-    }
-
-    const std::vector<Placed>& around(const Buffer& buffer) const {
-        const std::size_t part = buffer.first / length_;
-        return !parts_.empty() && part == buffer.last / length_ ? parts_[part] : all_;
-    }
-    void add(const Placed& placed) {
-        insert(all_, placed);
-        if (parts_.empty()) return;
-        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part)
-            insert(parts_[part], placed);
-    }
-
-private:
-    static constexpr std::size_t many = 200;
-    static constexpr std::size_t some = 16;
-
-    static void insert(std::vector<Placed>& list, const Placed& placed) {
-        const auto after = std::upper_bound(list.begin(), list.end(), placed.begin,
-                                            [](std::int64_t o, const Placed& other) { return o < other.begin; });
-        list.insert(after, placed);
-    }
-
-    std::vector<Placed> all_;
-    std::vector<std::vector<Placed>> parts_;
-    std::size_t length_;
-};
-
-// Places `buffers`, alive at up to so many positions, from `base` on and returns the end of the last one.
-std::int64_t pack(std::vector<Buffer> buffers, std::int64_t base, std::size_t positions) {
-    std::stable_sort(buffers.begin(), buffers.end(),
-                     [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
-    std::int64_t end = base;
-    Places places(buffers.size(), positions);
-    for (const Buffer& buffer : buffers) {
-        const std::int64_t bytes = aligned(buffer.bytes);
-        const std::int64_t offset = lowest_gap(places.around(buffer), buffer, bytes, base);
-        *buffer.offset = offset;
-        end = std::max(end, offset + bytes);
-        places.add({offset, offset + bytes, buffer.first, buffer.last});
-    }
-    return end;
 }
 
 }  // namespace
@@ -136,6 +54,28 @@ Arena::Arena(const Schedule& schedule) : timeline_(timeline(schedule)), tensors_
     }
 }
 
+std::int64_t Arena::resident_bytes(const BufferBytes& bytes) const {
+    std::int64_t residents = 0;
+    for (const std::size_t id : residents_) residents += aligned(bytes.tensors[id]);
+    return residents;
+}
+
+std::vector<Buffer> Arena::buffers(const BufferBytes& bytes) const {
+    std::vector<Buffer> buffers;
+    buffers.reserve(timeline_.size() + transients_.size());
+    for (std::size_t position = 0; position < timeline_.size(); ++position) {
+        const std::int64_t staged = bytes.staging[timeline_[position]];
+        if (staged > 0) buffers.push_back({staged, position, position});
+    }
+    for (const std::size_t id : transients_)
+        buffers.push_back({bytes.tensors[id], tensors_[id].first, tensors_[id].last});
+    return buffers;
+}
+
+std::int64_t Arena::bytes(const BufferBytes& bytes, Packer& packer) const {
+    return resident_bytes(bytes) + packer.pack(buffers(bytes), timeline_.size() + 1).end;
+}
+
 void Arena::place(const BufferBytes& bytes, MemoryPlan& plan) const {
     plan.tensor_offset.assign(tensors_.size(), -1);
     plan.staging_offset.assign(timeline_.size(), 0);
@@ -145,16 +85,14 @@ void Arena::place(const BufferBytes& bytes, MemoryPlan& plan) const {
         plan.tensor_offset[id] = residents;
         residents += aligned(bytes.tensors[id]);
     }
-    std::vector<Buffer> buffers;
-    buffers.reserve(timeline_.size() + transients_.size());
-    for (std::size_t position = 0; position < timeline_.size(); ++position) {
-        const std::size_t step = timeline_[position];
-        if (bytes.staging[step] == 0) continue;
-        buffers.push_back({bytes.staging[step], position, position, &plan.staging_offset[step]});
+    Packer packer;
+    const Packer::Packed& packed = packer.pack(buffers(bytes), timeline_.size() + 1);
+    std::size_t next = 0;
+    for (const std::size_t step : timeline_) {
+        if (bytes.staging[step] > 0) plan.staging_offset[step] = residents + packed.offsets[next++];
     }
-    for (const std::size_t id : transients_)
-        buffers.push_back({bytes.tensors[id], tensors_[id].first, tensors_[id].last, &plan.tensor_offset[id]});
-    plan.arena_bytes = pack(std::move(buffers), residents, timeline_.size() + 1);
+    for (const std::size_t id : transients_) plan.tensor_offset[id] = residents + packed.offsets[next++];
+    plan.arena_bytes = residents + packed.end;
 }
 
 }  // namespace gnnplan

@@ -1,6 +1,8 @@
 // Where a rank's buffers lie: when each is needed follows from the schedule, how large it is from the rank.
 #pragma once
 
+#include "planner/ir/packing.hpp"
+
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
@@ -22,6 +24,9 @@ public:
     // Fills in the offsets and the bytes of the arena.
     void place(const BufferBytes& bytes, MemoryPlan& plan) const;
 
+    // The bytes of the arena alone; the packer may have packed those of other ranks before.
+    std::int64_t bytes(const BufferBytes& bytes, Packer& packer) const;
+
 private:
     // From the first to the last position in time at which something is used.
     struct Lifetime {
@@ -29,6 +34,10 @@ private:
         std::size_t last = 0;
         bool used = false;
     };
+
+    std::int64_t resident_bytes(const BufferBytes& bytes) const;
+    // What each step stages, by position, and then the transients.
+    std::vector<Buffer> buffers(const BufferBytes& bytes) const;
 
     std::vector<std::size_t> timeline_;    // steps in the order in which time passes
     std::vector<Lifetime> tensors_;        // per tensor

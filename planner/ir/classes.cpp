@@ -31,9 +31,13 @@ Sizes blocks_of_all(const Sizes& wholes, int extent) {
 using Marks = std::vector<std::vector<std::int64_t>>;
 
 // Coordinates at which the sizes of blocks, or those of left neighbours, change: all between two of them are alike.
-std::set<std::int64_t> changes(const Sizes& wholes, int extent) {
-    std::set<std::int64_t> first{0, 1};
-    for (const std::int64_t whole : wholes) first.insert({whole % extent, whole % extent + 1});
+std::set<std::int64_t> changes(const Sizes& wholes, int extent, bool neighbours) {
+    std::set<std::int64_t> first{0};
+    if (neighbours) first.insert(1);
+    for (const std::int64_t whole : wholes) {
+        first.insert(whole % extent);
+        if (neighbours) first.insert(whole % extent + 1);
+    }
     first.erase(first.lower_bound(extent), first.end());
     return first;
 }
@@ -42,7 +46,7 @@ std::set<std::int64_t> changes(const Sizes& wholes, int extent) {
 std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighbours, const Marks& marks) {
     std::map<std::vector<std::int64_t>, int> known;
     std::vector<int> classes;
-    const std::set<std::int64_t> changing = changes(wholes, extent);
+    const std::set<std::int64_t> changing = changes(wholes, extent, neighbours);
     for (int i = 0; i < extent; ++i) {
         if (marks.empty() && !changing.contains(i)) {
             classes.push_back(classes.back());
@@ -112,28 +116,48 @@ Marks distinct(int extent) {
 // How coordinates are told apart where products gather nonzeros.
 enum class Gathering : std::uint8_t { ignored, by_pieces, apart };
 
-// What decides the sizes of blocks in a schedule.
+// What decides the sizes of blocks of some tensors.
 struct Shapes {
-    explicit Shapes(const Schedule& schedule);
+    void add(const Grid& grid, const Tensor& tensor);
 
     Sizes rows;
     Sizes widths;
     std::vector<const Tensor*> gathered;  // adjacencies whose pieces are not whole blocks of dense operands
     bool dealt = false;                   // over the ranks of a y-group
+
+    // Sizes that the x-blocks of all rows have, and what an axis y splits.
+    Sizes in_x(const Grid& grid) const { return blocks_of_all(rows, grid.x); }
+    Sizes split_by_y(const Grid& grid) const {
+        Sizes split = blocks_of_all(in_x(grid), grid.z);
+        split.insert(widths.begin(), widths.end());
+        return split;
+    }
 };
 
-Shapes::Shapes(const Schedule& schedule) {
-    const Grid& grid = schedule.grid;
-    for (const Tensor& tensor : schedule.tensors) {
-        const bool sparse = tensor.role == Role::adjacency;
-        if (!tensor.layout.rows.empty()) rows.insert(tensor.rows);
-        if (sparse) rows.insert(tensor.columns);
-        // Weights have the widths of all dense operands, of this schedule and of others of the same network.
-        if (!sparse && !tensor.layout.columns.empty()) widths.insert(tensor.columns);
-        if (tensor.role == Role::weight) widths.insert({tensor.rows, tensor.columns});
-        if (sparse && gathers_matrix(grid, tensor)) gathered.push_back(&tensor);
-        dealt = dealt || (sparse && contraction_axis(grid, tensor) == Axis::y);
+void Shapes::add(const Grid& grid, const Tensor& tensor) {
+    const bool sparse = tensor.role == Role::adjacency;
+    if (!tensor.layout.rows.empty()) rows.insert(tensor.rows);
+    if (sparse) rows.insert(tensor.columns);
+    // Weights have the widths of all dense operands, of this schedule and of others of the same network.
+    if (!sparse && !tensor.layout.columns.empty()) widths.insert(tensor.columns);
+    if (tensor.role == Role::weight) widths.insert({tensor.rows, tensor.columns});
+    if (sparse && gathers_matrix(grid, tensor)) gathered.push_back(&tensor);
+    dealt = dealt || (sparse && contraction_axis(grid, tensor) == Axis::y);
+}
+
+Shapes shapes_of(const Schedule& schedule) {
+    Shapes shapes;
+    for (const Tensor& tensor : schedule.tensors) shapes.add(schedule.grid, tensor);
+    return shapes;
+}
+
+Shapes shapes_of(const Schedule& schedule, const Operation& operation) {
+    Shapes shapes;
+    const Operands operands = operands_of(operation);
+    for (const auto* ids : {&operands.reads, &operands.writes}) {
+        for (const TensorId id : *ids) shapes.add(schedule.grid, tensor_of(schedule, id));
     }
+    return shapes;
 }
 
 // Ranks of equal classes along every axis, and of equal hands.
@@ -160,13 +184,6 @@ RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vec
 }
 
 // Which rows of one space are where those of another lie depends on the rank, not on sizes alone.
-bool moves_between_spaces(const Schedule& schedule) {
-    return std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
-        const auto* move = std::get_if<RedistributeStep>(&step.operation);
-        return move != nullptr && move->between_spaces(schedule);
-    });
-}
-
 RankClasses every_rank_apart(const Grid& grid) {
     RankClasses classes;
     classes.class_of.resize(static_cast<std::size_t>(grid.size()));
@@ -175,31 +192,68 @@ RankClasses every_rank_apart(const Grid& grid) {
     return classes;
 }
 
-RankClasses classes_of(const Schedule& schedule, bool neighbours, Gathering gathering) {
-    const Grid& grid = schedule.grid;
-    if (moves_between_spaces(schedule)) return every_rank_apart(grid);
-    const Shapes shapes(schedule);
-    const Sizes in_x = blocks_of_all(shapes.rows, grid.x);
-    Sizes split_by_y = blocks_of_all(in_x, grid.z);
-    split_by_y.insert(shapes.widths.begin(), shapes.widths.end());
+bool moves_between_spaces(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [&](const Step& step) { return moves_between_spaces(schedule, step.operation); });
+}
+
+RankClasses classes_of(const Grid& grid, const Shapes& shapes, bool neighbours, Gathering gathering) {
     const auto marks = [&](Axis axis) {
         if (shapes.gathered.empty() || gathering == Gathering::ignored) return Marks{};
         return gathering == Gathering::apart ? distinct(grid.extent(axis)) : piece_counts(grid, shapes.gathered, axis);
     };
     return combined(grid, coordinate_classes(shapes.rows, grid.x, false, marks(Axis::x)),
-                    coordinate_classes(split_by_y, grid.y, neighbours, marks(Axis::y)),
-                    coordinate_classes(in_x, grid.z, neighbours, {}),
+                    coordinate_classes(shapes.split_by_y(grid), grid.y, neighbours, marks(Axis::y)),
+                    coordinate_classes(shapes.in_x(grid), grid.z, neighbours, {}),
                     shapes.dealt ? hand_classes(shapes.rows, grid) : std::vector<int>{});
 }
 
 }  // namespace
 
 RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
-    return classes_of(schedule, neighbours, neighbours ? Gathering::apart : Gathering::by_pieces);
+    if (moves_between_spaces(schedule)) return every_rank_apart(schedule.grid);
+    return classes_of(schedule.grid, shapes_of(schedule), neighbours,
+                      neighbours ? Gathering::apart : Gathering::by_pieces);
 }
 
 RankClasses size_classes(const Schedule& schedule, bool neighbours) {
-    return classes_of(schedule, neighbours, Gathering::ignored);
+    if (moves_between_spaces(schedule)) return every_rank_apart(schedule.grid);
+    return classes_of(schedule.grid, shapes_of(schedule), neighbours, Gathering::ignored);
+}
+
+const RankClasses& StepClasses::of(const Schedule& schedule, const Operation& operation) {
+    if (moves_between_spaces(schedule, operation)) {
+        if (!apart_) apart_ = every_rank_apart(schedule.grid);
+        return *apart_;
+    }
+    const Shapes shapes = shapes_of(schedule, operation);
+    const auto [entry, is_new] = known_.try_emplace({shapes.rows, shapes.widths, shapes.dealt});
+    if (is_new) entry->second = classes_of(schedule.grid, shapes, true, Gathering::ignored);
+    return entry->second;
+}
+
+bool exchanges(const Operation& operation) {
+    return std::visit([]<class S>(const S&) { return !LocalStep<S>; }, operation);
+}
+
+bool local_by_size(const Schedule& schedule, const Operation& operation) {
+    if (exchanges(operation) || logits_of(operation)) return false;
+    const Operands operands = operands_of(operation);
+    return std::none_of(operands.reads.begin(), operands.reads.end(),
+                        [&](TensorId id) { return tensor_of(schedule, id).role == Role::adjacency; });
+}
+
+std::vector<int> ranks_of_all_sizes(const Schedule& schedule, const Operation& operation) {
+    const Grid& grid = schedule.grid;
+    const Shapes shapes = shapes_of(schedule, operation);
+    std::vector<int> ranks;
+    for (const std::int64_t ix : changes(shapes.rows, grid.x, false)) {
+        for (const std::int64_t iz : changes(shapes.in_x(grid), grid.z, false)) {
+            for (const std::int64_t iy : changes(shapes.split_by_y(grid), grid.y, false))
+                ranks.push_back(grid.rank_at(static_cast<int>(ix), static_cast<int>(iy), static_cast<int>(iz)));
+        }
+    }
+    return ranks;
 }
 
 }  // namespace gnnplan

@@ -185,6 +185,11 @@ Collective collective_of(const Schedule& schedule, const Operation& operation, i
     });
 }
 
+bool moves_between_spaces(const Schedule& schedule, const Operation& operation) {
+    return answer(operation, false,
+                  [&](const auto& s) -> decltype(s.between_spaces(schedule)) { return s.between_spaces(schedule); });
+}
+
 std::optional<TensorId> redistributed(const Operation& operation) {
     return answer<std::optional<TensorId>>(
         operation, {}, [](const auto& s) -> decltype(s.redistributed()) { return s.redistributed(); });

@@ -67,9 +67,7 @@ private:
         if (!is_new) return entry->second;
         BufferBytes all = bytes;
         for (std::size_t i = 0; i < by_graph_.size(); ++i) all.staging[by_graph_[i]] = key[i + 1];
-        MemoryPlan plan;
-        arena_.place(all, plan);
-        return entry->second = plan.arena_bytes;
+        return entry->second = arena_.bytes(all, packer_);
     }
 
     // Of products that gather nonzeros the panels, of other steps that the graph decides nothing.
@@ -96,6 +94,7 @@ private:
     const Schedule& schedule_;
     const GraphStats& graph_;
     const Arena arena_;
+    Packer packer_;
     ShardedSlices slices_;
     const RankClasses classes_;
     std::vector<BufferBytes> bytes_;  // per class, as far as sizes decide

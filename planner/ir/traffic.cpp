@@ -4,6 +4,7 @@
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace gnnplan {
 StepMessages::StepMessages(const Schedule& schedule, const Step& step, const GraphStats& graph)
@@ -69,7 +70,8 @@ void add(RankTraffic& sum, const RankTraffic& traffic) {
     sum.received_bytes += traffic.received_bytes;
 }
 
-// What each rank sends and receives, step by step: of most steps one rank of each class is looked at.
+// What each rank sends and receives, step by step: of most steps one rank of each class is looked at, or one of each
+// class of the step itself where the schedule has many.
 class TrafficSums {
 public:
     TrafficSums(const Schedule& schedule, const GraphStats& graph)
@@ -79,8 +81,7 @@ public:
           classes_(rank_classes(schedule)),
           sizes_(size_classes(schedule)),
           of_rank_(classes_.class_of.size()),
-          of_class_(classes_.representative.size()),
-          of_size_(sizes_.representative.size()) {}
+          of_class_(classes_.representative.size()) {}
 
     void add_step(const Step& step) {
         const bool by_graph = depends_on_graph(schedule_, step.operation);
@@ -88,22 +89,20 @@ public:
         if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
             for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
                 add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)));
-        } else {
-            const RankClasses& classes = by_graph ? classes_ : sizes_;
-            std::vector<RankTraffic>& sums = by_graph ? of_class_ : of_size_;
-            for (std::size_t c = 0; c < sums.size(); ++c) {
-                const int rank = classes.representative[c];
-                add(sums[c], by_graph ? slices_.traffic(step, rank) : with_alike(step, rank));
-            }
+        } else if (by_graph) {
+            for (std::size_t c = 0; c < of_class_.size(); ++c)
+                add(of_class_[c], slices_.traffic(step, classes_.representative[c]));
+        } else if (exchanges(step.operation)) {
+            add_by_sizes(step);
         }
     }
 
     TrafficTotal total() const {
+        std::vector<RankTraffic> sums = of_rank_;
+        for (const auto& [sizes, of_size] : of_sizes_) add_to_ranks(sums, *sizes, of_size);
+        add_to_ranks(sums, classes_, of_class_);
         TrafficTotal total;
-        for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
-            RankTraffic sum = of_rank_[rank];
-            add(sum, of_class_[static_cast<std::size_t>(classes_.class_of[rank])]);
-            add(sum, of_size_[static_cast<std::size_t>(sizes_.class_of[rank])]);
+        for (const RankTraffic& sum : sums) {
             total.total_bytes += sum.sent_bytes;
             total.max_rank_bytes = std::max({total.max_rank_bytes, sum.sent_bytes, sum.received_bytes});
         }
@@ -111,14 +110,32 @@ public:
     }
 
 private:
+    static void add_to_ranks(std::vector<RankTraffic>& sums, const RankClasses& classes,
+                             const std::vector<RankTraffic>& of_class) {
+        for (std::size_t rank = 0; rank < sums.size(); ++rank)
+            add(sums[rank], of_class[static_cast<std::size_t>(classes.class_of[rank])]);
+    }
+
+    void add_by_sizes(const Step& step) {
+        constexpr std::size_t many = 16;
+        const bool own = sizes_.representative.size() > many;
+        const RankClasses& sizes = own ? of_steps_.of(schedule_, step.operation) : sizes_;
+        std::vector<RankTraffic>& sums = of_sizes_[&sizes];
+        sums.resize(sizes.representative.size());
+        for (std::size_t c = 0; c < sums.size(); ++c) add(sums[c], with_alike(step, sizes, sizes.representative[c]));
+    }
+
     // Counts a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
     // neighbours in a ring.
-    RankTraffic with_alike(const Step& step, int rank) {
+    RankTraffic with_alike(const Step& step, const RankClasses& sizes, int rank) {
         const StepMessages all(schedule_, step, graph_);
         const std::vector<int> peers = all.peers(rank);
         if (peers.size() <= 2) return traffic_of(schedule_, step, graph_, rank);
+        const auto class_of = [&](int peer) {
+            return static_cast<std::size_t>(sizes.class_of[static_cast<std::size_t>(peer)]);
+        };
         RankTraffic traffic;
-        std::vector<std::int64_t> count(sizes_.representative.size(), 0);
+        std::vector<std::int64_t> count(sizes.representative.size(), 0);
         std::vector<int> examples;
         for (const int peer : peers) {
             if (count[class_of(peer)]++ == 0) examples.push_back(peer);
@@ -131,15 +148,13 @@ private:
         return traffic;
     }
 
-    std::size_t class_of(int rank) const {
-        return static_cast<std::size_t>(sizes_.class_of[static_cast<std::size_t>(rank)]);
-    }
-
     const Schedule& schedule_;
     const GraphStats& graph_;
     ShardedSlices slices_;
     const RankClasses classes_, sizes_;
-    std::vector<RankTraffic> of_rank_, of_class_, of_size_;
+    StepClasses of_steps_;
+    std::vector<RankTraffic> of_rank_, of_class_;
+    std::map<const RankClasses*, std::vector<RankTraffic>> of_sizes_;
 };
 
 }  // namespace

@@ -41,10 +41,14 @@ public:
           machine_(machine),
           graphs_(graphs),
           depth_(space.model.depth) {
-        std::map<std::vector<std::int64_t>, std::size_t> shapes;
-        for (int l = 1; l <= depth_; ++l)
-            shape_of_.push_back(shapes.try_emplace(shape(l), shapes.size()).first->second);
+        std::map<std::vector<std::int64_t>, std::size_t> shapes, kinds;
+        for (int l = 1; l <= depth_; ++l) {
+            const SiteGraph layers = layers_around(l);
+            shape_of_.push_back(shapes.try_emplace(shape(l, layers), shapes.size()).first->second);
+            kind_of_.push_back(kinds.try_emplace(kinds_around(l, layers), kinds.size()).first->second);
+        }
         known_.resize(shapes.size() * lower::places.size());
+        step_seconds_.resize(static_cast<std::size_t>(depth_));
         panels_ = panels_of_all();
     }
 
@@ -59,15 +63,17 @@ public:
         return born_[key] = lower::Rules(space_.model, configuration).made_in(space_.model.result(l));
     }
 
-    // One time for each of the switches. H^(l-1) is produced at `before`; `next` is layer l + 1's choice, null for the last
-    // layer.
-    const std::vector<double>& seconds(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
+    // One time for each of the switches, valid until the next call. H^(l-1) is produced at `before`; `next` is layer l +
+    // 1's choice, null for the last layer.
+    const double* seconds(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
         const std::size_t shape = shape_of_[static_cast<std::size_t>(l - 1)];
         auto& known = known_[shape * lower::places.size() + static_cast<std::size_t>(before)];
-        const std::uint64_t key = (code(c) << 16U) + (next != nullptr ? code(*next) + 1 : 0);
-        const auto found = known.find(key);
-        if (found != known.end()) return found->second;
-        return known.emplace(key, lowered(l, before, c, next)).first->second;
+        const auto [entry, is_new] = known.try_emplace(neighbours(c, next), terms_.size());
+        if (is_new) {
+            terms_.resize(terms_.size() + switches_.size(), 0);
+            add_steps(l, before, c, next, &terms_[entry->second]);
+        }
+        return &terms_[entry->second];
     }
 
 private:
@@ -75,9 +81,9 @@ private:
     int last(int l) const { return std::min(depth_, l + 1); }
 
     // Layers of the same shape between layers of the same shapes have the same terms.
-    std::vector<std::int64_t> shape(int l) const {
+    std::vector<std::int64_t> shape(int l, const SiteGraph& layers) const {
         std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
-        for (const Site& site : layers_around(l).sites) {
+        for (const Site& site : layers.sites) {
             shape.insert(shape.end(), {static_cast<std::int64_t>(code(site)), site.width});
         }
         for (int i = first(l); frame_.loss_rows && i <= last(l); ++i)
@@ -85,18 +91,22 @@ private:
         return shape;
     }
 
-    std::vector<double> lowered(int l, Place before, const LayerChoice& c, const LayerChoice* next) {
+    static std::uint64_t neighbours(const LayerChoice& c, const LayerChoice* next) {
+        return (code(c) << 16U) + (next != nullptr ? code(*next) + 1 : 0);
+    }
+
+    // Adds the time of layer l's steps under each of the switches.
+    void add_steps(int l, Place before, const LayerChoice& c, const LayerChoice* next, double* seconds) {
         if (!costs_) {
             const Schedule schedule = sample();
             costs_.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
         }
-        std::vector<double> seconds(switches_.size(), 0);
         if (panels_) {
             for (const WidthlessSteps::StepId step : steps_of(l, before, c, next)) {
-                const std::vector<double>& each = step_seconds(step, l);
-                for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] += each[i];
+                const double* each = step_seconds(step, l);
+                for (std::size_t i = 0; i < switches_.size(); ++i) seconds[i] += each[i];
             }
-            return seconds;
+            return;
         }
         const Schedule schedule = lowered_between(l, before, c, next, layers_around(l));
         for (const Step& step : schedule.steps) {
@@ -105,15 +115,14 @@ private:
                 seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
             }
         }
-        return seconds;
     }
 
     // The steps of layer l between its neighbours, whatever the widths: lowered once for layers that are of one kind.
     const std::vector<WidthlessSteps::StepId>& steps_of(int l, Place before, const LayerChoice& c,
                                                         const LayerChoice* next) {
-        std::vector<std::uint64_t> key = kinds_around(l);
-        key.insert(key.end(), {static_cast<std::uint64_t>(before), code(c), next != nullptr ? code(*next) + 1 : 0});
-        const auto [entry, is_new] = steps_of_.try_emplace(std::move(key));
+        const std::size_t place =
+            kind_of_[static_cast<std::size_t>(l - 1)] * lower::places.size() + static_cast<std::size_t>(before);
+        const auto [entry, is_new] = steps_of_.try_emplace((place << 32U) + neighbours(c, next));
         if (is_new) {
             const SiteGraph layers = layers_around(l);
             std::vector<std::int64_t> widths;
@@ -127,25 +136,25 @@ private:
         return entry->second;
     }
 
-    const std::vector<double>& step_seconds(WidthlessSteps::StepId step, int l) {
-        step_seconds_.resize(widthless_.size());
-        auto& of_layers = step_seconds_[step];
-        of_layers.resize(static_cast<std::size_t>(depth_));
-        std::vector<double>& seconds = of_layers[static_cast<std::size_t>(l - 1)];
-        if (seconds.empty()) {
+    // A step's time in layer l under each of the switches.
+    const double* step_seconds(WidthlessSteps::StepId step, int l) {
+        constexpr double unknown = -1;
+        std::vector<double>& of_layer = step_seconds_[static_cast<std::size_t>(l - 1)];
+        of_layer.resize(widthless_.size() * switches_.size(), unknown);
+        double* seconds = &of_layer[step * switches_.size()];
+        if (*seconds == unknown) {
             const auto begin = space_.widths.begin() + (first(l) - 1);
             const std::vector<std::int64_t> widths(begin, space_.widths.begin() + last(l) + 1);
-            seconds = widthless_.seconds(step, widths, *costs_, switches_);
+            const std::vector<double> each = widthless_.seconds(step, widths, *costs_, switches_);
+            std::copy(each.begin(), each.end(), seconds);
         }
         return seconds;
     }
 
     // What of layer l and its neighbours decides which steps there are.
-    std::vector<std::uint64_t> kinds_around(int l) const {
-        std::vector<std::uint64_t> kinds{l == 1 ? 1U : 0U, last(l) == depth_ ? 1U : 0U};
-        for (const Site& site : layers_around(l).sites) {
-            kinds.push_back(code(site));
-        }
+    std::vector<std::int64_t> kinds_around(int l, const SiteGraph& layers) const {
+        std::vector<std::int64_t> kinds{l == 1 ? 1 : 0, last(l) == depth_ ? 1 : 0};
+        for (const Site& site : layers.sites) kinds.push_back(static_cast<std::int64_t>(code(site)));
         return kinds;
     }
 
@@ -218,14 +227,15 @@ private:
     const Machine& machine_;
     NumberedGraphs& graphs_;
     int depth_;
-    std::vector<std::size_t> shape_of_;                                          // per layer
-    std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> known_;  // per shape and place
+    std::vector<std::size_t> shape_of_, kind_of_;                        // per layer
+    std::vector<std::unordered_map<std::uint64_t, std::size_t>> known_;  // per shape and place: where its term is
+    std::vector<double> terms_;                                          // one after the other, by switches
     std::unordered_map<std::uint64_t, Place> born_;
     std::optional<StepCosts> costs_;
     std::optional<std::int64_t> panels_;  // see panels_of_all
     WidthlessSteps widthless_;
-    std::map<std::vector<std::uint64_t>, std::vector<WidthlessSteps::StepId>> steps_of_;  // by kinds and choices
-    std::vector<std::vector<std::vector<double>>> step_seconds_;                          // per step and layer
+    std::unordered_map<std::uint64_t, std::vector<WidthlessSteps::StepId>> steps_of_;  // by kind, place and choices
+    std::vector<std::vector<double>> step_seconds_;  // per layer: by step and switches
 };
 
 // One of the fastest ways to reach a state: where it came from in the table of the layer before.

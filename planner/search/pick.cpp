@@ -33,7 +33,7 @@ EvaluatedCandidate costed_of(const Space& space, Candidate candidate) {
 class Walk {
 public:
     Walk(const Space& space, const Machine& machine, NumberedGraphs& graphs, const Members& all)
-        : space_(space), machine_(machine), graphs_(graphs), all_(all) {}
+        : space_(space), costs_(machine), graphs_(graphs), all_(all) {}
 
     SearchResult run() {
         std::size_t looked_at = 0;
@@ -83,7 +83,7 @@ private:
             std::erase_if(found_.costed, [](const EvaluatedCandidate& costed) { return !costed.ranked.fits; });
             thriftiest_ = peak;
         }
-        const Prediction predicted = predict(space_, schedule, graph, machine_, peak);
+        const Prediction predicted = predict(space_, schedule, graph, costs_, peak);
         found_.costed.push_back(costed_of(space_, {configuration, std::move(schedule), predicted}));
     }
 
@@ -102,7 +102,7 @@ private:
     }
 
     const Space& space_;
-    const Machine& machine_;
+    SharedCosts costs_;
     NumberedGraphs& graphs_;
     const Members& all_;
     SearchResult found_;

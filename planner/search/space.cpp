@@ -141,11 +141,24 @@ const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {
     return *graphs_.back().second;
 }
 
-Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
-                   std::int64_t peak_bytes) {
-    Prediction predicted = cost::predict(schedule, graph, machine, peak_bytes);
+namespace {
+
+Prediction as_runs_will(const Space& space, const Schedule& schedule, Prediction predicted) {
     if (!space.options.drops_features.value_or(true)) leave_out_feature_dropout(schedule, predicted);
     return predicted;
+}
+
+}  // namespace
+
+Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                   std::int64_t peak_bytes) {
+    return as_runs_will(space, schedule, cost::predict(schedule, graph, machine, peak_bytes));
+}
+
+Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, SharedCosts& costs,
+                   std::int64_t peak_bytes) {
+    std::vector<double> seconds = costs.of(schedule, graph).seconds(schedule);
+    return as_runs_will(space, schedule, cost::predict(schedule, graph, std::move(seconds), peak_bytes));
 }
 
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,

@@ -3,6 +3,7 @@
 
 #include "planner/enumerate/grids.hpp"
 #include "planner/lower/lower.hpp"
+#include "planner/search/step_costs.hpp"
 
 #include <gnnplan/select.hpp>
 
@@ -41,6 +42,9 @@ private:
 
 // What a schedule costs in this space: without dropping features where runs will not. `graph` answers in its numbering.
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                   std::int64_t peak_bytes);
+// The same with what is known of its steps.
+Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, SharedCosts& costs,
                    std::int64_t peak_bytes);
 
 // Lowers and costs one configuration. `configuration` fits the space.

@@ -1,16 +1,24 @@
 #include "planner/search/step_costs.hpp"
 
+#include "planner/cost/time.hpp"
+
 #include <gnnplan/ir/pieces.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace gnnplan::search {
+StepCosts::StepCosts(const Grid& grid, cost::CostedRanks ranks, const GraphStats& graph, const Machine& machine)
+    : grid_(grid), graph_(graph), machine_(machine), ranks_(std::move(ranks), machine) {}
+
 StepCosts::StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine)
-    : graph_(graph), machine_(machine), ranks_(cost::ranks_to_cost(sample, graph, machine)) {}
+    : StepCosts(sample.grid, cost::ranks_to_cost(sample, graph, machine), graph, machine) {}
 
 double StepCosts::seconds(const Schedule& schedule, const Operation& operation) {
     const auto [entry, is_new] = known_.try_emplace(signature_of(schedule, operation), 0);
     if (is_new) {
         const Step step{"", Phase::epoch, operation};
-        entry->second = cost::step_seconds(schedule, step, graph_, machine_, ranks_);
+        entry->second = cost::step_seconds(schedule, step, graph_, machine_, ranks_.of(schedule, step, graph_));
     }
     return entry->second;
 }
@@ -23,17 +31,33 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     const bool rows = gathers_rows(schedule.grid);
     switched.exchange = rows ? switches.exchange : Exchange::none;
     switched.overlap = switches.overlap && (rows || gathers_matrix(schedule.grid, matrix));
-    switched.bf16 = switches.bf16 && packs_panels(switched.exchange, switched.overlap);
-    const Operation operation_switched = switched;
-    const auto [entry, is_new] = known_.try_emplace(signature_of(schedule, operation_switched), 0);
+    switched.bf16 = switches.bf16 && switched.can_round();
+    const Step step{"", Phase::epoch, switched};
+    const auto [entry, is_new] = known_.try_emplace(signature_of(schedule, step.operation), 0);
     if (is_new) {
         Schedule as_lowered = schedule;
         Tensor& split = as_lowered.tensors[static_cast<std::size_t>(switched.matrix)];
         split.storage.splits = switched.overlap ? splits_for_overlap(schedule.grid, split) : 1;
-        const Step step{"", Phase::epoch, operation_switched};
-        entry->second = cost::step_seconds(as_lowered, step, graph_, machine_, ranks_);
+        entry->second = cost::step_seconds(as_lowered, step, graph_, machine_, ranks_.of(as_lowered, step, graph_));
     }
     return entry->second;
+}
+
+std::vector<double> StepCosts::seconds(const Schedule& schedule) {
+    std::vector<double> each;
+    each.reserve(schedule.steps.size());
+    for (const Step& step : schedule.steps) each.push_back(seconds(schedule, step.operation));
+    return each;
+}
+
+StepCosts& SharedCosts::of(const Schedule& schedule, const GraphStats& graph) {
+    cost::CostedRanks ranks = cost::ranks_to_cost(schedule, graph, machine_);
+    const auto known = std::find_if(costs_.begin(), costs_.end(), [&](const StepCosts& costs) {
+        return &costs.graph_ == &graph && costs.grid_ == schedule.grid && costs.ranks_.all() == ranks;
+    });
+    if (known != costs_.end()) return *known;
+    costs_.push_back(StepCosts(schedule.grid, std::move(ranks), graph, machine_));
+    return costs_.back();
 }
 
 }  // namespace gnnplan::search

@@ -1,12 +1,13 @@
 // Time of steps on one grid, each kind and shape computed once.
 #pragma once
 
-#include "planner/cost/time.hpp"
+#include "planner/cost/ranks.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,12 +30,32 @@ public:
     double seconds(const Schedule& schedule, const Operation& operation);
     // The step under other switches: the same unless it is a product that exchanges something.
     double seconds(const Schedule& schedule, const Operation& operation, const ExchangeOptions& switches);
+    // Each step of a schedule as it was lowered.
+    std::vector<double> seconds(const Schedule& schedule);
 
 private:
+    friend class SharedCosts;
+    StepCosts(const Grid& grid, cost::CostedRanks ranks, const GraphStats& graph, const Machine& machine);
+
+    Grid grid_;
     const GraphStats& graph_;
     const Machine& machine_;
-    cost::CostedRanks ranks_;
+    cost::RanksOfSteps ranks_;
     std::unordered_map<std::string, double> known_;
+};
+
+// The costs of whole schedules: those whose steps are costed on the same ranks share what is known. The machine and the
+// graphs outlive the object.
+class SharedCosts {
+public:
+    explicit SharedCosts(const Machine& machine) : machine_(machine) {}
+
+    // `graph` answers in the schedule's numbering.
+    StepCosts& of(const Schedule& schedule, const GraphStats& graph);
+
+private:
+    const Machine& machine_;
+    std::deque<StepCosts> costs_;  // addresses stay
 };
 
 }  // namespace gnnplan::search

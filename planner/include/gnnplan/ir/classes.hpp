@@ -3,6 +3,11 @@
 
 #include <gnnplan/ir/schedule.hpp>
 
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace gnnplan {
@@ -22,5 +27,26 @@ RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 // The same classes as if no product gathered nonzeros. Their ranks are alike in all other steps; without `neighbours`
 // they are alike in what they hold and stage, and may differ in what they send.
 RankClasses size_classes(const Schedule& schedule, bool neighbours = true);
+
+// The classes of size_classes in single steps, of which there are fewer than in a whole schedule whose widths differ.
+// Steps whose operands have the same sizes share an answer, which stays where it is. Of schedules on one grid.
+class StepClasses {
+public:
+    const RankClasses& of(const Schedule& schedule, const Operation& operation);
+
+private:
+    using Sizes = std::set<std::int64_t>;
+    std::map<std::tuple<Sizes, Sizes, bool>, RankClasses> known_;  // by rows, widths, and whether blocks are dealt
+    std::optional<RankClasses> apart_;                             // of steps that move rows between spaces
+};
+
+// Whether the step exchanges something with other ranks.
+bool exchanges(const Operation& operation);
+
+// Whether the step exchanges nothing, and the sizes of its blocks are all that its work depends on.
+bool local_by_size(const Schedule& schedule, const Operation& operation);
+
+// Ranks among which every combination of the sizes of the step's blocks is found.
+std::vector<int> ranks_of_all_sizes(const Schedule& schedule, const Operation& operation);
 
 }  // namespace gnnplan

@@ -87,6 +87,9 @@ bool depends_on_graph(const Schedule& schedule, const Operation& operation);
 // How the messages of a step on `rank` are measured, with what is done to their bytes; plain ones, of most.
 Collective collective_of(const Schedule& schedule, const Operation& operation, int rank);
 
+// Whether the step moves rows between spaces, so that what a rank exchanges depends on where its blocks lie; no, of most.
+bool moves_between_spaces(const Schedule& schedule, const Operation& operation);
+
 // The matrix that the step brings into another layout: the messages, and the part that a rank has already; none of
 // most.
 std::optional<TensorId> redistributed(const Operation& operation);

@@ -1,0 +1,110 @@
+#include "planner/cost/ranks.hpp"
+
+#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/traffic.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+
+namespace gnnplan::cost {
+
+NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis axis) {
+    const int extent = grid.extent(axis);
+    if (extent == 1) return {};
+    const int stride = grid.neighbour(0, axis, 1);
+    const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
+    const int last = first + machine.ranks_per_node - 1;
+    const int own = grid.coordinate(rank, axis);
+    return {std::min(own, (rank - first) / stride), std::min(extent - 1 - own, (last - rank) / stride)};
+}
+
+CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
+    const Grid& grid = schedule.grid;
+    CostedRanks on;
+    if (graph.exact()) {
+        for (int rank = 0; rank < grid.size(); ++rank) on.ranks.push_back(rank);
+        return on;
+    }
+    on.class_of = rank_classes(schedule, false).class_of;
+    std::unordered_set<std::uint64_t> seen;
+    for (int rank = 0; rank < grid.size(); ++rank) {
+        auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
+        for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
+            const NearRanks near = near_along(grid, machine, rank, axis);
+            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + near.before + near.after);
+        }
+        if (seen.insert(key).second) on.ranks.push_back(rank);
+    }
+    return on;
+}
+
+RanksOfSteps::RanksOfSteps(CostedRanks all, const Machine& machine)
+    : all_(std::move(all)), picked_(all_), machine_(machine) {}
+
+const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
+    constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
+    const bool counted = all_.class_of.empty();
+    if (counted || all_.ranks.size() <= few || varies_with_rank(step.operation) ||
+        moves_between_spaces(schedule, step.operation))
+        return all_;
+    if (redistributed(step.operation)) return of_redistribution(schedule, step, graph);
+    if (const SpmmStep* product = product_of(step.operation)) {
+        picked_.ranks = of_product(schedule, *product);
+    } else if (local_by_size(schedule, step.operation)) {
+        picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
+    } else {
+        return all_;
+    }
+    return picked_;
+}
+
+// Ranks of one class exchange the same with a peer of another. They take equally long if each class has equally many
+// peers on their node, and equally many elsewhere.
+const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, const Step& step,
+                                                   const GraphStats& graph) {
+    const RankClasses& classes = classes_.of(schedule, step.operation);
+    const auto [entry, is_new] = redistributing_.try_emplace(&classes);
+    CostedRanks& on = entry->second;
+    if (!is_new) return on;
+    on.class_of = classes.class_of;
+    const auto class_of = [&](int rank) {
+        return static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(rank)]);
+    };
+    const StepMessages messages(schedule, step, graph);
+    std::set<std::vector<std::size_t>> seen;
+    for (const int rank : all_.ranks) {
+        std::vector<std::size_t> key(2 * classes.representative.size() + 1, 0);
+        for (const int peer : messages.peers(rank)) {
+            const bool same_node = peer / machine_.ranks_per_node == rank / machine_.ranks_per_node;
+            ++key[2 * class_of(peer) + (same_node ? 1 : 0)];
+        }
+        key.back() = class_of(rank);
+        if (seen.insert(std::move(key)).second) on.ranks.push_back(rank);
+    }
+    return on;
+}
+
+// Where every rank of a y-group has the nonzeros that it multiplies, or gets them from its x-group, their products
+// differ in nothing but how many columns they have, and in which of the x-group are on their node.
+std::vector<int> RanksOfSteps::of_product(const Schedule& schedule, const SpmmStep& product) const {
+    const Grid& grid = schedule.grid;
+    const Tensor& matrix = tensor_of(schedule, product.matrix);
+    if (gathers_matrix(grid, matrix) || contraction_axis(grid, matrix) == Axis::y) return all_.ranks;
+    std::set<std::tuple<int, int, std::int64_t, std::int64_t, int, int>> seen;
+    std::vector<int> ranks;
+    for (const int rank : all_.ranks) {
+        const NearRanks near = near_along(grid, machine_, rank, Axis::x);
+        const bool is_new =
+            seen.emplace(grid.coordinate(rank, Axis::x), grid.coordinate(rank, Axis::z),
+                         block_of(schedule, product.column_operands.front(), rank).columns.size(),
+                         block_of(schedule, product.results.front(), rank).columns.size(), near.before, near.after)
+                .second;
+        if (is_new) ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+}  // namespace gnnplan::cost

@@ -1,0 +1,53 @@
+// Ranks that a step is costed on: enough of them that one takes as long as the slowest of all.
+#pragma once
+
+#include <gnnplan/ir/classes.hpp>
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <map>
+#include <vector>
+
+namespace gnnplan::cost {
+
+// Which ranks a step is costed on, and which of their peers are alike.
+struct CostedRanks {
+    std::vector<int> ranks;
+    std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
+    bool operator==(const CostedRanks&) const = default;
+};
+
+// Picks ranks among which, in every step, is one that takes as long as the slowest of all. When the graph's blocks are
+// counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
+CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
+
+// How many ranks of the same node come before and after `rank` along an axis, differing in that coordinate alone.
+struct NearRanks {
+    int before = 0;
+    int after = 0;
+};
+NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis axis);
+
+// Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a single
+// step has few kinds of blocks: of ranks that take exactly as long in it, one is kept. The machine outlives the object.
+class RanksOfSteps {
+public:
+    RanksOfSteps(CostedRanks all, const Machine& machine);
+
+    // For a step of a schedule on the grid of the ranks; valid until the next call.
+    const CostedRanks& of(const Schedule& schedule, const Step& step, const GraphStats& graph);
+    const CostedRanks& all() const { return all_; }
+
+private:
+    const CostedRanks& of_redistribution(const Schedule& schedule, const Step& step, const GraphStats& graph);
+    std::vector<int> of_product(const Schedule& schedule, const SpmmStep& product) const;
+
+    CostedRanks all_;
+    CostedRanks picked_;  // of all of them for the latest step
+    const Machine& machine_;
+    StepClasses classes_;
+    std::map<const RankClasses*, CostedRanks> redistributing_;  // by the classes of the step
+};
+
+}  // namespace gnnplan::cost

@@ -1,0 +1,146 @@
+#include "planner/ir/packing.hpp"
+
+#include <gnnplan/ir/memory.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace gnnplan {
+namespace {
+
+// A buffer that has its place.
+struct Placed {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::size_t first = 0;
+    std::size_t last = 0;
+};
+
+// The lowest offset at which the buffer fits between those that live at the same time, which are listed by their
+// offsets.
+std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer) {
+    const std::int64_t bytes = aligned(buffer.bytes);
+    std::int64_t offset = 0;
+    for (const Placed& other : placed) {
+        if (offset + bytes <= other.begin) break;
+        // Bits and a maximum instead of branches, which nothing could predict.
+        const bool overlaps = (buffer.first <= other.last) & (other.first <= buffer.last);
+        offset = std::max(offset, overlaps ? other.end : 0);
+    }
+    return offset;
+}
+
+// What has its place, by offset: all of it, and in deep networks what lives in each part of the time, too, as most
+// buffers live in one part only.
+class Places {
+public:
+    Places(std::size_t buffers, std::size_t positions)
+        : parts_(buffers < many ? 0 : some), length_(positions / some + 1) {
+        all_.reserve(buffers);
+    }
+
+    const std::vector<Placed>& around(const Buffer& buffer) const {
+        const std::size_t part = buffer.first / length_;
+        return !parts_.empty() && part == buffer.last / length_ ? parts_[part] : all_;
+    }
+    void add(const Placed& placed) {
+        insert(all_, placed);
+        if (parts_.empty()) return;
+        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part)
+            insert(parts_[part], placed);
+    }
+
+private:
+    static constexpr std::size_t many = 200;
+    static constexpr std::size_t some = 16;
+
+    static void insert(std::vector<Placed>& list, const Placed& placed) {
+        const auto after = std::upper_bound(list.begin(), list.end(), placed.begin,
+                                            [](std::int64_t o, const Placed& other) { return o < other.begin; });
+        list.insert(after, placed);
+    }
+
+    std::vector<Placed> all_;
+    std::vector<std::vector<Placed>> parts_;
+    std::size_t length_;
+};
+
+std::vector<std::size_t> largest_first(const std::vector<Buffer>& buffers) {
+    std::vector<std::size_t> order(buffers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+    return order;
+}
+
+// With more buffers that moved than this, most others have some of them in their way.
+constexpr std::size_t most_moved = 64;
+
+}  // namespace
+
+bool Packer::starts_over(const std::vector<Buffer>& buffers) const {
+    return !std::equal(buffers.begin(), buffers.end(), buffers_.begin(), buffers_.end(),
+                       [](const Buffer& a, const Buffer& b) { return a.first == b.first && a.last == b.last; });
+}
+
+// Those of other sizes have left their places before any buffer is placed.
+void Packer::list_resized(const std::vector<Buffer>& buffers) {
+    moved_.clear();
+    for (std::size_t i = 0; i < buffers.size() && moved_.size() <= most_moved; ++i) {
+        if (buffers[i].bytes == buffers_[i].bytes) continue;
+        const std::int64_t begin = packed_.offsets[i];
+        moved_.push_back({i, buffers[i].first, buffers[i].last, begin, begin + aligned(buffers_[i].bytes), 0, 0});
+    }
+}
+
+// Whether the lowest gap of a buffer that is next in order is certainly where it was: nothing that was placed before it
+// then has left room below, and nothing that is placed by now takes its place.
+bool Packer::stays(const std::vector<Buffer>& buffers, std::size_t buffer) const {
+    const Buffer& own = buffers[buffer];
+    const std::int64_t begin = packed_.offsets[buffer];
+    const std::int64_t end = begin + aligned(own.bytes);
+    return std::none_of(moved_.begin(), moved_.end(), [&](const Moved& other) {
+        if (other.buffer == buffer) return true;
+        if (own.last < other.first || other.last < own.first) return false;
+        if (other.new_begin < end && begin < other.new_end) return true;
+        const std::int64_t bytes = buffers_[other.buffer].bytes;
+        const bool came_before = bytes > own.bytes || (bytes == own.bytes && other.buffer < buffer);
+        return came_before && other.begin < begin;
+    });
+}
+
+void Packer::note(const std::vector<Buffer>& buffers, std::size_t buffer, std::int64_t offset) {
+    const std::int64_t end = offset + aligned(buffers[buffer].bytes);
+    const auto listed = std::find_if(moved_.begin(), moved_.end(), [&](const Moved& m) { return m.buffer == buffer; });
+    if (listed != moved_.end()) {
+        listed->new_begin = offset;
+        listed->new_end = end;
+    } else if (offset != packed_.offsets[buffer]) {
+        const std::int64_t begin = packed_.offsets[buffer];
+        moved_.push_back({buffer, buffers[buffer].first, buffers[buffer].last, begin,
+                          begin + aligned(buffers[buffer].bytes), offset, end});
+    }
+}
+
+const Packer::Packed& Packer::pack(std::vector<Buffer> buffers, std::size_t positions) {
+    bool anew = starts_over(buffers);
+    if (!anew) list_resized(buffers);
+    Packed packed{std::vector<std::int64_t>(buffers.size(), 0), 0};
+    Places places(buffers.size(), positions);
+    for (const std::size_t i : largest_first(buffers)) {
+        anew = anew || moved_.size() > most_moved;
+        const bool known = !anew && stays(buffers, i);
+        const std::int64_t offset = known ? packed_.offsets[i] : lowest_gap(places.around(buffers[i]), buffers[i]);
+        if (!anew && !known) note(buffers, i, offset);
+        const std::int64_t end = offset + aligned(buffers[i].bytes);
+        packed.offsets[i] = offset;
+        packed.end = std::max(packed.end, end);
+        places.add({offset, end, buffers[i].first, buffers[i].last});
+    }
+    buffers_ = std::move(buffers);
+    packed_ = std::move(packed);
+    return packed_;
+}
+
+}  // namespace gnnplan
