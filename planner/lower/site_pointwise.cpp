@@ -58,7 +58,8 @@ void backward_pointwise(Passes& passes, int id) {
         if (rule.delayed) {
             const Site& before = passes.model.at(site.input);
             const bool aggregates = before.kind == SiteKind::product && builder.backward(l) != Order::dense_first;
-            const TensorId moved = builder.at(gradient, rule.at, at + ".input", "G" + builder.label(id),
+            const std::string to = builder.label(site.input);  // whose backward pass needs the move anyway
+            const TensorId moved = builder.at(gradient, rule.at, "backward." + to + ".input", "G" + to,
                                               aggregates ? OpKind::aggregate : OpKind::linear);
             place = rule.at;
             gradient = Copies();

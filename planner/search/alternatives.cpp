@@ -107,14 +107,18 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
     return configuration_of({{Sharing::replicated, grid}, false, false, 0, false, {exchange, false, false}}, choices);
 }
 
-// PyTorch Geometric's GCNConv transforms first; DGL's GraphConv transforms first where that makes rows narrower.
+// PyTorch Geometric's GCNConv transforms first, its SAGEConv and GINConv, which have a second weight, aggregate first;
+// DGL's GraphConv and SAGEConv transform first where that makes rows narrower, its GINConv never does.
 std::vector<Changed> baselines(const Space& space, const Configuration& chosen) {
-    const Orders transform_first(space.depth(), D);
+    const SiteGraph& model = space.model;
+    const auto is_second = [](const Site& site) { return site.kind == SiteKind::linear; };
+    const auto second = std::find_if(model.sites.begin(), model.sites.end(), is_second);
+    const Orders usual(space.depth(), second == model.sites.end() ? D : S);
     Orders narrower_first;
-    for (int l = 1; l <= space.model.depth; ++l)
-        narrower_first.push_back(space.model.in_width(l) > space.model.out_width(l) ? D : S);
-    std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, transform_first)}};
-    if (narrower_first != transform_first) {
+    for (int l = 1; l <= model.depth; ++l) narrower_first.push_back(model.in_width(l) > model.out_width(l) ? D : S);
+    const bool behind_activation = second != model.sites.end() && second->addend < 0;
+    std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, usual)}};
+    if (narrower_first != usual && !behind_activation) {
         found.push_back({"baseline DGL", false, differentiated(space, chosen, narrower_first)});
     }
     return found;

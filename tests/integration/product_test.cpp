@@ -124,10 +124,14 @@ protected:
 TEST_F(Product, LearnsAGeneratedGraphUnderMpirun) {
     generate(600, 6000, 24, 5);
     ASSERT_FALSE(HasFatalFailure());
-    const RunReport report = plan_and_train(planted(), "--hidden 16", "--epochs 30 --autotune 0");
-    check(report, 30);
-    if (HasFatalFailure()) return;
-    EXPECT_GT(report.epochs.back().test_accuracy.value(), 0.5);  // one of five by chance
+    for (const char* model : {"gcn", "sage --bias", "sage --aggregator sum --loss-rows on", "gin --bias"}) {
+        SCOPED_TRACE(model);
+        const RunReport report =
+            plan_and_train(planted(), std::string("--hidden 16 --model ") + model, "--epochs 30 --autotune 0");
+        check(report, 30);
+        if (HasFatalFailure()) return;
+        EXPECT_GT(report.epochs.back().test_accuracy.value(), 0.5);  // one of five by chance
+    }
 }
 
 TEST_F(Product, TrainsSlashdotUnderMpirun) {

@@ -232,6 +232,20 @@ TEST(Copy, CpuEqualsReference) {
     }
 }
 
+TEST(Add, CpuEqualsReference) {
+    std::mt19937 random(7);
+    for (const std::int64_t rows : {0, 1, 30, 2000}) {
+        for (const std::int64_t columns : {0, 1, 5, 129}) {
+            const Owned in = Owned(rows, columns, 2).fill(random, 99);
+            Owned got = Owned(rows, columns, 1).fill(random, 99);
+            Owned want = got;
+            cpu_table().add(in.view(), got.view());
+            reference_table().add(in.view(), want.view());
+            ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
+        }
+    }
+}
+
 TEST(ColumnSum, CpuEqualsReference) {
     std::mt19937 random(6);
     for (const std::int64_t rows : {0, 1, 3, 64, 200}) {

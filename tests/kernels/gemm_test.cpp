@@ -16,12 +16,15 @@ void check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k)
                 const bool b_is_turned = tb == Transpose::yes;
                 const Owned a = Owned(a_is_turned ? k : m, a_is_turned ? m : k, padding).fill(random, 3);
                 const Owned b = Owned(b_is_turned ? n : k, b_is_turned ? k : n, padding).fill(random, 3);
-                Owned got = Owned(m, n, padding).fill(random, 9);  // old contents must not matter
-                Owned want(m, n, padding);
-                cpu_table().gemm(ta, tb, a.view(), b.view(), got.view(), false);
-                reference_table().gemm(ta, tb, a.view(), b.view(), want.view(), false);
-                ASSERT_EQ(difference(got, want), "")
-                    << m << " x " << n << " x " << k << (a_is_turned ? " T" : " N") << (b_is_turned ? "T" : "N");
+                for (const bool accumulate : {false, true}) {  // old contents matter only where they are added to
+                    Owned got = Owned(m, n, padding).fill(random, 9);
+                    Owned want = got;
+                    cpu_table().gemm(ta, tb, a.view(), b.view(), got.view(), accumulate);
+                    reference_table().gemm(ta, tb, a.view(), b.view(), want.view(), accumulate);
+                    ASSERT_EQ(difference(got, want), "")
+                        << m << " x " << n << " x " << k << (a_is_turned ? " T" : " N") << (b_is_turned ? "T" : "N")
+                        << (accumulate ? ", accumulated" : "");
+                }
             }
         }
     }

@@ -55,6 +55,15 @@ TEST(Reference, GemmFiveByFiveInAllTransposes) {
     EXPECT_THAT(c, ElementsAre(1, 0, 0, 0, 0, 3, 4, 0, 0, 0, 4, 0, 9, 0, 0, 5, 0, 0, 16, 0, 6, 0, 0, 0, 25));
 }
 
+TEST(Reference, GemmAndAddAccumulate) {
+    std::vector<float> a = {1, 2, 3, 4}, c = {10, 20, 30, 40};
+    const Matrix m = {a.data(), 2, 2, 2}, out = {c.data(), 2, 2, 2};
+    reference_table().gemm(Transpose::no, Transpose::no, m, m, out, true);
+    EXPECT_THAT(c, ElementsAre(17, 30, 45, 62));
+    reference_table().add(m, out);
+    EXPECT_THAT(c, ElementsAre(18, 32, 48, 66));
+}
+
 TEST(Reference, TemplatesRunInDoublePrecision) {
     const std::vector<double> values(value.begin(), value.end());
     const BasicCsr<double> a = {5, 5, row_start.data(), column.data(), values.data()};

@@ -170,6 +170,9 @@ TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
                              "--scheme 4d",
                              "--space half",
                              "--model gat",
+                             "--aggregator mean",
+                             "--model sage --aggregator median",
+                             "--model sage --space paper",
                              "--exchange some",
                              "--overlap maybe",
                              "--permute maybe",
@@ -361,6 +364,24 @@ TEST(Plan, MachineFromAFile) {
     EXPECT_EQ(from_file["fingerprints"]["machine"], preset["fingerprints"]["machine"]);
     write_text(file, "{\"schema\": \"gnnplan.machine/2\"}");
     EXPECT_EQ(gnnplan("plan --graph cora --machine " + file).code, 65);
+}
+
+// GraphSAGE multiplies by means over the neighbours alone, or by sums, GIN by sums that count the vertex itself.
+TEST(Plan, AModelSaysWhichMatrixItMultipliesBy) {
+    const auto problem = [](const std::string& flags) {
+        return gnnplan("plan --graph cora --ranks 4 --json " + flags).json()["problem"];
+    };
+    const auto gcn = problem("--model gcn"), mean = problem("--model sage"), gin = problem("--model gin");
+    EXPECT_FALSE(gcn["model"].contains("aggregator"));
+    EXPECT_EQ(mean["model"]["aggregator"], "mean");
+    EXPECT_EQ(mean["graph"]["normalisation"], "row_mean");
+    EXPECT_EQ(mean["graph"]["self_loops"], false);
+    EXPECT_EQ(mean["graph"]["nonzeros"].get<int>(),
+              gcn["graph"]["nonzeros"].get<int>() - gcn["graph"]["vertices"].get<int>());
+    EXPECT_EQ(problem("--model sage --aggregator sum")["graph"]["normalisation"], "none");
+    EXPECT_EQ(problem("--model sage --normalisation symmetric")["graph"]["normalisation"], "symmetric");
+    EXPECT_EQ(gin["graph"]["self_loops"], true);
+    EXPECT_EQ(gin["graph"]["normalisation"], "none");
 }
 
 TEST(Plan, GraphIsReadAndRecorded) {

@@ -33,8 +33,9 @@ std::string graph_line(const ProblemRecord& problem) {
     const GraphRecord& graph = problem.graph;
     const std::string source = graph.source == graph.name ? "" : " (" + graph.source + ")";
     const auto& widths = problem.model.widths;
-    return fmt::format("{}{}   N={}  nnz={} (self loops included)  {} features, {} classes", graph.name, source,
-                       format_count(graph.vertices), format_count(graph.nonzeros), widths.front(), widths.back());
+    return fmt::format("{}{}   N={}  nnz={} ({})  {} features, {} classes", graph.name, source,
+                       format_count(graph.vertices), format_count(graph.nonzeros),
+                       graph.self_loops ? "self loops included" : "without self loops", widths.front(), widths.back());
 }
 
 std::string infeasible_text(const Infeasible& infeasible) {

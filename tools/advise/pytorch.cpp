@@ -186,6 +186,10 @@ LayerWords layer_words(const Configuration& configuration, int layer) {
 }
 
 std::string pytorch_program(const Plan& plan) {
+    if (plan.problem.model.name != "gcn") {
+        throw Error(ErrorCode::usage, "only plans of gcn are written as PyTorch programs", "--pytorch",
+                    "this plan is of " + plan.problem.model.name);
+    }
     const Configuration& configuration = plan.candidates.front().configuration;
     return head(plan) + products(configuration) + keep(configuration) + distribution(plan) + pytorch_imports +
            settings(plan) + pytorch_matrices + (needs_product(configuration) ? pytorch_product : "") + "\n\n" +

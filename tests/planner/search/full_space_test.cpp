@@ -3,6 +3,8 @@
 #include "planner/search/deep_network.hpp"
 #include "tests/planner/search/problems.hpp"
 
+#include <gnnplan/models.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,20 +22,36 @@ struct Setting {
     std::vector<std::int64_t> widths;
     int ranks = 4;
     double train_fraction = 1;
+    const char* model = "gcn";
 };
 
 const std::vector<Setting> settings = {
-    {{24, 7}, 4},          {{602, 41}, 6, 0.1},          {{100, 128, 47}, 4},
-    {{602, 128, 41}, 6},   {{16, 64, 128}, 8, 0.1},      {{128, 128, 349}, 8},
-    {{60, 32, 48, 16}, 4}, {{16, 100, 20, 200}, 4, 0.1},
+    {{24, 7}, 4},
+    {{602, 41}, 6, 0.1},
+    {{100, 128, 47}, 4},
+    {{602, 128, 41}, 6},
+    {{16, 64, 128}, 8, 0.1},
+    {{128, 128, 349}, 8},
+    {{60, 32, 48, 16}, 4},
+    {{16, 100, 20, 200}, 4, 0.1},
+    {{100, 128, 47}, 6, 0.1, "sage"},
+    {{60, 32, 48, 16}, 4, 0.1, "sage"},
+    {{100, 128, 47}, 6, 1, "gin"},
+    {{60, 32, 48, 16}, 4, 1, "gin"},
 };
+
+Problem problem_of(const Setting& setting, const GraphStats& graph) {
+    Problem problem = test::problem(setting.widths, setting.ranks, graph);
+    problem.ops = models::build(setting.model, setting.widths, false);
+    return problem;
+}
 
 class Search {
 public:
     Search(const Setting& setting, const Machine& machine, const SelectOptions& options = {})
         : graph_(20'000, 400'000, true, setting.train_fraction),
           machine_(machine),
-          problem_(test::problem(setting.widths, setting.ranks, graph_)),
+          problem_(problem_of(setting, graph_)),
           space_(make_space(problem_, machine_, options)),
           graphs_(graph_) {}
 
@@ -145,7 +163,8 @@ TEST(DeepNetwork, EqualsBruteForceWithPinnedLetters) {
 
 // Ranking adds up memoised steps; a plan's prediction folds over the schedule. Both are the same sum.
 TEST(FullSpace, MemoisedTimesAreThePredicted) {
-    for (const Setting& setting : {Setting{{100, 128, 47}, 6, 0.1}, Setting{{60, 32, 16}, 4}}) {
+    for (const Setting& setting : {Setting{{100, 128, 47}, 6, 0.1}, Setting{{60, 32, 16}, 4},
+                                   Setting{{100, 128, 47}, 6, 0.1, "sage"}, Setting{{60, 32, 16}, 4, 1, "gin"}}) {
         for (const Machine& machine : test::machines()) {
             Search search(setting, machine);
             const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.graphs());

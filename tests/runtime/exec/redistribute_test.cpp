@@ -102,6 +102,37 @@ TEST_P(Redistribute, MovesPackedBitsBetweenLayoutsThereAndBack) {
     for (const std::int64_t columns : {1, 5, 13}) check(DType::bits, 17, columns, fill_bits, expect_bits);
 }
 
+// A matrix of all vertices goes to the rows that a layer needs, and from there back, where the other rows are zero.
+TEST_P(Redistribute, MovesRowsBetweenSpaces) {
+    constexpr std::int64_t columns = 5;
+    for (const auto& [rows, needed] : {std::pair<std::int64_t, std::int64_t>{19, 7}, {19, 18}, {7, 1}, {23, 12}}) {
+        const data::Graph graph = testing::ring_graph(rows);
+        const auto kept = [needed = needed](std::int64_t i, std::int64_t j) {
+            return i < needed ? element(i, j) : 0.0F;
+        };
+        for (const Grid& grid : testing::all_grids_of(GetParam())) {
+            for (Pair pair : pairs()) {
+                SCOPED_TRACE(fmt::format("{} {} of {} rows, {}", grid.text(), needed, rows, pair.name));
+                Schedule schedule = round_trip(grid, DType::f32, rows, columns, pair);
+                schedule.spaces = {{"vertices", rows, 0}, {"needed.1", needed, 1}};
+                for (Tensor& tensor : schedule.tensors) tensor.space = 0;
+                schedule.tensors[1].rows = needed;
+                schedule.tensors[1].space = 1;
+                comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
+                    testing::Rank rank(schedule, graph, comm);
+                    rank.fill(0, element);
+                    for (const std::size_t step : {0, 1}) {
+                        rank.run(step);
+                        rank.expect_predicted_bytes(step);
+                        rank.expect(static_cast<TensorId>(step) + 1, kept);
+                    }
+                });
+                if (HasFailure()) return;
+            }
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, Redistribute, ::testing::Range(1, 9));
 
 }  // namespace
