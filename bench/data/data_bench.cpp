@@ -119,7 +119,7 @@ void normalised_block(benchmark::State& state) {
     const Graph graph = build_graph(copy_of(rmat().edges), rmat().vertices, {}, counts);
     const gnnplan::Range all = {0, graph.vertices()};
     for ([[maybe_unused]] auto _ : state) {
-        const DegreeScales scales = compute_scales(graph, Normalisation::symmetric);
+        const DegreeScales scales = compute_scales(graph, gnnplan::Normalisation::symmetric);
         benchmark::DoNotOptimize(
             build_block(graph, true, all, gnnplan::balanced_block(all, 0, state.range(0)), scales).nonzeros());
     }

@@ -46,7 +46,9 @@ std::int64_t inner_of(Transpose transpose, ConstMatrix a) { return transpose == 
 #endif
 
 std::vector<Library> libraries(int threads) {
-    std::vector<Library> all = {{"gnnplan", kernels::cpu_table().gemm}};
+    std::vector<Library> all = {{"gnnplan", [](Transpose ta, Transpose tb, ConstMatrix a, ConstMatrix b, Matrix c) {
+                                     kernels::cpu_table().gemm(ta, tb, a, b, c, false);
+                                 }}};
     static_cast<void>(threads);
 #ifdef GNNPLAN_BENCH_OPENBLAS
     // One serial call per thread on its panel of c: OpenBLAS' own threads know nothing of ours or of where they are

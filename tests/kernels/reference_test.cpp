@@ -73,7 +73,7 @@ TEST(Reference, TemplatesRunInDoublePrecision) {
     EXPECT_EQ(c[0], 4 + 1e-12);
     std::vector<double> product(1);
     reference::gemm<double>(Transpose::yes, Transpose::no, {b.data(), 5, 1, 1}, {c.data(), 5, 1, 1},
-                            {product.data(), 1, 1, 1});
+                            {product.data(), 1, 1, 1}, false);
     EXPECT_DOUBLE_EQ(product[0], 1 * c[0] + 2 * c[1] + 3 * c[2] + 4 * c[3] + 1e-12 * c[4]);
     reference::activate<double>({c.data(), 5, 1, 1}, nullptr, true, {});
     EXPECT_THAT(c, ElementsAre(4 + 1e-12, 0, 0, 12, 10 + 1e-12));
