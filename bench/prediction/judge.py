@@ -67,12 +67,11 @@ def runs(order, ties):
     return found
 
 
-def predicted_ranks(rows):
-    """Ranks from 0 of the predicted times. Those within a tie share their mean rank."""
-    times = [row["predicted_seconds"] for row in rows]
-    result = [0.0] * len(rows)
+def tied_ranks(times):
+    """Ranks from 0 of times. Those within a tie share their mean rank."""
+    result = [0.0] * len(times)
     begin = 0
-    for run in runs(sorted(range(len(rows)), key=lambda i: times[i]), lambda a, b: times[b] <= times[a] * (1 + TIE)):
+    for run in runs(sorted(range(len(times)), key=lambda i: times[i]), lambda a, b: times[b] <= times[a] * (1 + TIE)):
         for i in run:
             result[i] = begin + (len(run) - 1) / 2
         begin += len(run)
@@ -97,11 +96,14 @@ def measured_ranks(rows, predicted):
 
 
 def spearman(rows):
-    """Pearson's correlation of the ranks; None where one side is all ties, so that there is nothing to order."""
-    x = predicted_ranks(rows)
+    """Spearman's correlation of predicted and measured times; None where one side is all ties."""
+    x = tied_ranks([row["predicted_seconds"] for row in rows])
     y = measured_ranks(rows, x)
-    if y is None:
-        return None
+    return None if y is None else correlation(x, y)
+
+
+def correlation(x, y):
+    """Pearson's correlation of ranks; None where one side is all ties, so that there is nothing to order."""
     middle = (len(x) - 1) / 2
     over = sum((a - middle) * (b - middle) for a, b in zip(x, y))
     under = math.sqrt(sum((a - middle) ** 2 for a in x) * sum((b - middle) ** 2 for b in y))

@@ -32,7 +32,7 @@ class Quantile(unittest.TestCase):
 
 class Ranks(unittest.TestCase):
     def test_predictions_within_the_tie_of_the_first_share_theirs(self):
-        ranks = lambda predicted: judge.predicted_ranks(rows_of(predicted, predicted))
+        ranks = lambda predicted: judge.tied_ranks(predicted)
         self.assertEqual(ranks([10, 1, 5]), [2, 0, 1])
         self.assertEqual(ranks([1, 1.02, 2]), [0.5, 0.5, 2])
         # 1.02 ties with 1 and 1.04 does not: ties do not chain.

@@ -4,7 +4,7 @@ import csv, itertools, math, pathlib, sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "prediction"))
 
-from judge import TIE, mean, quantile, spearman  # noqa: E402,F401  times within 3 % of each other are ties there
+from judge import TIE, correlation, mean, quantile, tied_ranks  # noqa: E402,F401  times within 3 % are ties there
 
 
 def published(name):
@@ -23,6 +23,11 @@ def number(text):
 
 def geometric_mean(values):
     return math.exp(mean([math.log(value) for value in values]))
+
+
+def spearman(predicted, measured):
+    """Spearman's correlation of figures that come without intervals; None where one side is all ties."""
+    return correlation(tied_ranks(predicted), tied_ranks(measured))
 
 
 def spearman_by_chance(measured, ascending):

@@ -68,7 +68,7 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
                 }
                 break;
             case Role::features:
-                if (tensor.space != 0 || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
+                if (!tensor.space || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
                     refuse(tensor_where, "its shape is not that of the features");
                 }
                 break;

@@ -19,6 +19,7 @@ constexpr std::int64_t flops_per_look = 1'000'000;
 
 std::vector<kernels::Matrix> matrices(const StepContext& context, const std::vector<TensorId>& ids) {
     std::vector<kernels::Matrix> found;
+    found.reserve(ids.size());
     for (const TensorId id : ids) found.push_back(context.store.matrix(id));
     return found;
 }

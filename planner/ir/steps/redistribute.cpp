@@ -2,7 +2,7 @@
 #include "planner/ir/steps/peers.hpp"
 #include "planner/ir/steps/streamed.hpp"
 
-#include <ranges>
+#include <algorithm>
 #include <set>
 
 namespace gnnplan {
@@ -11,14 +11,19 @@ namespace {
 
 // The groups of ranks along y whose rows of a matrix of `whole` rows meet `rows`, numbered by x, then z.
 Range groups_meeting(const Grid& grid, std::int64_t whole, Range rows) {
-    const auto of_group = [&](std::int64_t group) {
-        return split_block(whole, layout_f().rows, grid, static_cast<int>(group * grid.y));
+    const std::int64_t groups = std::int64_t{grid.x} * grid.z;
+    // Groups are in the order of their rows: the first of which `holds` is true, as it then is of all behind it.
+    const auto first = [&](const auto& holds) {
+        std::int64_t low = 0, high = groups;
+        while (low < high) {
+            const std::int64_t middle = (low + high) / 2;
+            const Range of = split_block(whole, layout_f().rows, grid, static_cast<int>(middle * grid.y));
+            holds(of) ? high = middle : low = middle + 1;
+        }
+        return low;
     };
-    const auto groups = std::views::iota(std::int64_t{0}, std::int64_t{grid.x} * grid.z);
-    const auto first = std::ranges::partition_point(groups, [&](auto g) { return of_group(g).end <= rows.begin; });
-    const auto last = std::ranges::partition_point(groups, [&](auto g) { return of_group(g).begin < rows.end; });
-    const auto begin = static_cast<std::int64_t>(first - groups.begin());
-    return {begin, std::max(begin, static_cast<std::int64_t>(last - groups.begin()))};
+    const std::int64_t begin = first([&](const Range& of) { return of.end > rows.begin; });
+    return {begin, std::max(begin, first([&](const Range& of) { return of.begin >= rows.end; }))};
 }
 
 }  // namespace
