@@ -53,6 +53,7 @@ public:
     }
     void tensor(const char* key, const std::vector<TensorId>& ids) {
         std::vector<std::string> names;
+        names.reserve(ids.size());
         for (const TensorId id : ids) names.push_back(tensor_of(schedule_, id).name);
         field(key, names);
     }
