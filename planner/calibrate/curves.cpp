@@ -107,7 +107,7 @@ std::optional<PassingCost> fit_passing(std::span<const Sample> samples, std::int
     if (sparse.empty()) return std::nullopt;
     const auto [rare, often] = std::ranges::minmax_element(sparse, {}, &Passing::share);
     if (rare->share() >= often->share()) return std::nullopt;
-    // Of the two equations passed * p + changes * c = seconds.
+    // Both products satisfy passed * p + changes * c = seconds: two equations for p and c.
     const double of_both = rare->passed * often->changes - often->passed * rare->changes;
     const double each = (rare->seconds * often->changes - often->seconds * rare->changes) / of_both;
     const double passed = std::max(0.0, each);

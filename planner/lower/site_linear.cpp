@@ -36,7 +36,7 @@ void backward_linear(Passes& passes, int id) {
     const std::string label = builder.label(id);
     const std::string at = "backward." + label;
     Gradient& gradient = passes.gradient(id);
-    const std::string name = "G" + std::string(label);
+    const std::string name = "G" + label;
     builder.begin(Pass::backward, site.layer);
     const TensorId right = builder.at(gradient.copies, builder.right(site), at + ".input", name, OpKind::linear);
     const TensorId left =

@@ -57,10 +57,10 @@ void backward_pointwise(Passes& passes, int id) {
         Place place = builder.gradient_made_in(id);
         if (rule.delayed) {
             const Site& before = passes.model.at(site.input);
-            const bool aggregates = before.kind == SiteKind::product && builder.backward(l) != Order::dense_first;
+            const OpKind reader =
+                before.kind == SiteKind::product ? first_operation(builder.backward(l)) : OpKind::linear;
             const std::string to = builder.label(site.input);  // whose backward pass needs the move anyway
-            const TensorId moved = builder.at(gradient, rule.at, "backward." + to + ".input", "G" + to,
-                                              aggregates ? OpKind::aggregate : OpKind::linear);
+            const TensorId moved = builder.at(gradient, rule.at, "backward." + to + ".input", "G" + to, reader);
             place = rule.at;
             gradient = Copies();
             gradient.add(place, moved);

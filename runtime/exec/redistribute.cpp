@@ -1,8 +1,8 @@
 // Reading guide: a rank sends each peer (of its y-group; of others, too, where rows change their space) what their
-// source and target blocks have in common. Floats are
-// the communicator's business: it gets the parts as rows, and staging for those that are not contiguous where they lie.
-// Bits have to be shifted, so all of theirs are packed and unpacked here. In both cases staging holds the parts to
-// send, then those received, in the order of ranks (staging_of counts the same parts).
+// source and target blocks have in common. Floats are the communicator's business: it gets the parts as rows, and
+// staging for those that are not contiguous where they lie. Bits have to be shifted, so all of theirs are packed and
+// unpacked here. In both cases staging holds the parts to send, then those received, in the order of ranks (staging_of
+// counts the same parts).
 #include "runtime/exec/handlers.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Reading guide: a product, of whatever program, runs in stages (gnnplan/ir/pieces.hpp). At each, a rank sends what
-// others lack for their piece, gets what it lacks for its own, and multiplies. With overlap the transfers of the next stages, as many as a
-// block is cut into, are begun before stage k is multiplied, a few rows at a time, so that the library gets to move
-// bytes in between.
+// others lack for their piece, gets what it lacks for its own, and multiplies. With overlap the transfers of the next
+// stages, as many as a block is cut into, are begun before stage k is multiplied, a few rows at a time, so that the
+// library gets to move bytes in between.
 #include "runtime/exec/handlers.hpp"
 
 #include <gnnplan/base/slices.hpp>

@@ -7,45 +7,26 @@
 
 #include <fmt/format.h>
 
-#include <deque>
-
 namespace gnnplan::testing {
 namespace {
 
-// Problems with what they must give; every other one has dropout, on the features too for some.
-class Problems {
-public:
-    Problems() {
-        const std::vector<TinyGraph> graphs = tiny_graphs();
-        for (std::size_t i = 0; i < graphs.size(); ++i) {
-            const std::int64_t hidden = i % 3 == 2 ? 2 : 6;  // at times below the number of ranks
-            const auto matrix = [](bool mean) {
-                return models::MatrixForm{true, mean ? Normalisation::row_mean : Normalisation::symmetric};
-            };
-            const Network plain{{hidden}, i % 2 == 0, 0, 0, matrix(i % 3 == 0)};
-            const Network dropped{{hidden + 1}, i % 2 != 0, 0.5F, i % 4 < 2 ? 0.25F : 0, matrix(i % 3 == 1)};
-            for (const Network& network : {plain, dropped}) {
-                const TestProblem& problem = problems_.emplace_back(graphs[i], network);
-                expected_.push_back(expect_of(problem, 2));
-            }
-        }
+// Every other problem has dropout, on the features too for some.
+ExpectedProblems all_problems() {
+    ExpectedProblems all;
+    const std::vector<TinyGraph> graphs = tiny_graphs();
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+        const std::int64_t hidden = i % 3 == 2 ? 2 : 6;  // at times below the number of ranks
+        const auto matrix = [](bool mean) {
+            return models::MatrixForm{true, mean ? Normalisation::row_mean : Normalisation::symmetric};
+        };
+        all.add(graphs[i], {{hidden}, i % 2 == 0, 0, 0, matrix(i % 3 == 0)});
+        all.add(graphs[i], {{hidden + 1}, i % 2 != 0, 0.5F, i % 4 < 2 ? 0.25F : 0, matrix(i % 3 == 1)});
     }
+    return all;
+}
 
-    // The index-th problem that allows a constant input, or any.
-    std::size_t pick(std::size_t index, bool constant_input) const {
-        while (constant_input && problems_[index % problems_.size()].network().input_dropout > 0) ++index;
-        return index % problems_.size();
-    }
-    const TestProblem& problem(std::size_t i) const { return problems_[i]; }
-    const Expected& expected(std::size_t i) const { return expected_[i]; }
-
-private:
-    std::deque<TestProblem> problems_;
-    std::vector<Expected> expected_;
-};
-
-const Problems& problems() {
-    static const Problems all;
+const ExpectedProblems& problems() {
+    static const ExpectedProblems all = all_problems();
     return all;
 }
 
@@ -54,7 +35,8 @@ protected:
     // Runs one configuration on the problem whose turn it is.
     void check(const search::ConfigurationFrame& frame, const search::Choices& choices, std::size_t index,
                bool paneled) {
-        const std::size_t which = problems().pick(index, choices.front().constant_input);
+        const std::size_t which =
+            problems().pick(index, [&](const TestProblem& problem) { return fits_input(problem, choices); });
         check_configuration(problems().problem(which), problems().expected(which), frame, choices, paneled);
     }
 };

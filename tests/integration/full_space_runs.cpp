@@ -4,6 +4,10 @@
 
 namespace gnnplan::testing {
 
+void ExpectedProblems::add(const TinyGraph& graph, const Network& network) {
+    expected_.push_back(expect_of(problems_.emplace_back(graph, network), 2));
+}
+
 search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks) {
     return search::make_space(problem.planner_problem(graph, ranks), test_machine(), {});
 }

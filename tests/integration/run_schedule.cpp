@@ -4,8 +4,6 @@
 #include "runtime/exec/executor.hpp"
 #include "runtime/exec/graph_counts.hpp"
 
-#include <algorithm>
-
 namespace gnnplan::testing {
 namespace {
 
@@ -30,11 +28,7 @@ void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& ep
     const Tensor& weight = tensor_of(schedule, update->weight);
     const auto gradient = executor.values(tensor_of(schedule, update->gradient).name);
     const auto updated = executor.values(weight.name);
-    const bool bias = weight.role == Role::bias;
-    const auto before =
-        std::count_if(schedule.parameters.begin(), schedule.parameters.begin() + *weight.parameter,
-                      [&](const Parameter& parameter) { return (parameter.shape.size() == 1) == bias; });
-    const auto at = static_cast<std::size_t>(before);
+    const auto [bias, at] = place_of(schedule.parameters, *weight.parameter);
     (bias ? epoch.bias_gradient : epoch.weight_gradient)[at].assign(gradient.begin(), gradient.end());
     (bias ? epoch.bias : epoch.weight)[at].assign(updated.begin(), updated.end());
 }

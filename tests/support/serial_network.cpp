@@ -85,25 +85,12 @@ void add(Values& a, const Values& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
 }
 
-// Where a parameter stands in Parameters: matrices and vectors are counted apart.
-struct ParameterPlace {
-    bool vector = false;
-    std::size_t at = 0;
-};
-
-ParameterPlace place_of(const OpGraph& model, int id) {
-    ParameterPlace place{model.parameters[index(id)].shape.size() == 1, 0};
-    for (int before = 0; before < id; ++before)
-        place.at += (model.parameters[index(before)].shape.size() == 1) == place.vector ? 1 : 0;
-    return place;
-}
-
 Values& value_of(const OpGraph& model, Parameters& parameters, int id) {
-    const ParameterPlace place = place_of(model, id);
+    const ParameterPlace place = place_of(model.parameters, id);
     return (place.vector ? parameters.bias : parameters.weight)[place.at];
 }
 const Values& value_of(const OpGraph& model, const Parameters& parameters, int id) {
-    const ParameterPlace place = place_of(model, id);
+    const ParameterPlace place = place_of(model.parameters, id);
     return (place.vector ? parameters.bias : parameters.weight)[place.at];
 }
 
@@ -285,6 +272,14 @@ SparseMatrix transposed(const SparseMatrix& matrix) {
         result.row_start.push_back(static_cast<std::int64_t>(result.column.size()));
     }
     return result;
+}
+
+ParameterPlace place_of(const std::vector<Parameter>& parameters, int id) {
+    const auto is_vector = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
+    ParameterPlace place{is_vector(parameters[index(id)]), 0};
+    for (int before = 0; before < id; ++before)
+        place.at += is_vector(parameters[index(before)]) == place.vector ? 1 : 0;
+    return place;
 }
 
 Parameters zeros_like(const Parameters& parameters) {

@@ -59,6 +59,13 @@ struct Parameters {
     std::vector<std::vector<double>> bias;  // as many entries as matrices, the last ones empty
 };
 
+// Where a parameter of a model stands in Parameters: matrices and vectors are counted apart.
+struct ParameterPlace {
+    bool vector = false;
+    std::size_t at = 0;
+};
+ParameterPlace place_of(const std::vector<Parameter>& parameters, int id);
+
 Parameters zeros_like(const Parameters& parameters);
 
 // Glorot uniform weights of the product's generator and zero biases.

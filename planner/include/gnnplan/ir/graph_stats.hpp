@@ -33,7 +33,7 @@ struct ReuseHistogram {
     std::vector<double> between{};  // [b]: for those nonzeros, the sum of all nonzeros in between; 0: not known
     double first_uses = 0;          // nonzeros that are the first to use their row
     double most_distinct = 0;       // different rows used in one source panel, the most of all panels
-    // Of the rows of the result, added up over the panels:
+    // The next three count rows of the result, added up over the panels:
     double row_sweeps = 0;  // all that are walked
     double row_visits = 0;  // those that hold a nonzero of the panel
     double row_changes =
