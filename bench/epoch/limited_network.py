@@ -84,7 +84,7 @@ def train(links, gnnrun, plan, options, scratch):
 
 
 def figures(reports):
-    """Of the runs of one plan. Seconds of an epoch are those of the slowest rank, bytes the sum over ranks.
+    """The figures of one plan's runs. Seconds of an epoch are those of the slowest rank, bytes the sum over ranks.
 
     Seconds by kind of step, which are medians of the slowest rank too, are those of the last run.
     """

@@ -7,7 +7,7 @@ LOSS_TOLERANCE = 0.05  # weights start differently; another problem is further a
 
 
 def figures(runs, warm_up):
-    """Of the runs of one entrant: each is a list of epochs, of which the first `warm_up` are left out of the times."""
+    """The figures of one entrant's runs: each is a list of epochs, of which the first `warm_up` are left out of the times."""
     seconds = [epoch["seconds"] for run in runs for epoch in run[warm_up:]]
     return {"seconds": statistics.median(seconds), "fastest": min(seconds), "slowest": max(seconds), "epochs": seconds,
             "first_loss": runs[0][0]["loss"], "last_loss": runs[0][-1]["loss"]}

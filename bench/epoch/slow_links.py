@@ -35,7 +35,7 @@ def ip(*words):
 
 
 def bytes_per_second(rate):
-    """Of a rate as tc writes it, e.g. 1gbit."""
+    """Bytes per second of a rate as tc writes it, e.g. 1gbit."""
     number, prefix = re.fullmatch(r"([0-9.]+)([kmg]?)bit", rate).groups()
     return float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[prefix] / 8
 

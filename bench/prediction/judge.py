@@ -154,8 +154,9 @@ def kinds(rows):
 
 
 def figures(rows):
-    """Of one group. `spread`: of a configuration's epochs, (slowest - fastest) / median; `interval`: (high - low) / median; both
-    the median over the rows. `regret_medians` and `regret_fastest`: as if medians, or fastest epochs, were exact."""
+    """The figures of one group. `spread` is (slowest - fastest) / median of a configuration's epochs, `interval` is
+    (high - low) / median; both are the median over the rows. `regret_medians` and `regret_fastest` take medians, or
+    fastest epochs, for exact."""
     found = errors(rows)
     spread = [(row["slowest"] - row["fastest"]) / row["measured_seconds"] for row in rows]
     interval = [(row["high"] - row["low"]) / row["measured_seconds"] for row in rows]

@@ -39,7 +39,7 @@ def spearman_by_chance(measured, ascending):
 
 
 def regret_bounds(picked, fastest):
-    """Of a pick of which only (fastest, slowest) of its class is known: what it loses on the fastest, at least and at most."""
+    """What a pick loses on the fastest, at least and at most, if only (fastest, slowest) of its class is known."""
     lost = [time / fastest - 1 for time in picked]
     return tuple(loss if loss > TIE else 0.0 for loss in lost)
 

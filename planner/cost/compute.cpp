@@ -12,7 +12,7 @@ double elementwise_seconds(std::int64_t bytes, ElementwiseKind stream, const Mac
     return static_cast<double>(bytes) / elementwise_bytes_per_second(machine, stream, bytes);
 }
 
-// Of uniformly random columns among R rows, uses with R / 2 to R other rows in between: 3/4 R of them on average, and
+// Uniformly random columns among R rows are used with R / 2 to R other rows in between: 3/4 R of them on average, and
 // R (1 + ln 2) nonzeros.
 constexpr double usual_nonzeros_per_row = 2.26;
 

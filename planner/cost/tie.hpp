@@ -5,8 +5,8 @@
 
 namespace gnnplan::cost {
 
-// Of a machine that was not calibrated: what one sparse rate for all graphs misses by on average, where it was
-// measured.
+// What one sparse rate for all graphs misses by on average, where it was measured: the error of a machine that was not
+// calibrated.
 inline constexpr double error_unmeasured = 0.25;
 
 // Median relative error of predicted epochs: the calibration's own, else error_unmeasured, which tools print as not

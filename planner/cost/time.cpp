@@ -34,7 +34,7 @@ struct LevelTraffic {
 enum Level : std::size_t { within_node, between_nodes };
 using RankLevels = std::array<LevelTraffic, 2>;
 
-// Of the bytes that go over any links, those within the node; all of none.
+// The share of the bytes over any links that stays within the node; all where there are none.
 double share_within_node(const RankLevels& traffic) {
     const auto bytes = [&](Level level) {
         return static_cast<double>(traffic[level].sent_bytes + traffic[level].received_bytes);
@@ -105,8 +105,8 @@ double overlapped(double compute, double communication, double pieces, bool firs
     return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each * rates.overlap_slowdown, hidden) + each;
 }
 
-// Of a product that looks its values up by column instead of reading them: 0 to 18 % by width and graph
-// (bench/results/spmm.md), not measured by calibrations.
+// How much slower a product is that looks its values up by column instead of reading them: 0 to 18 % by width and graph
+// (bench/results/spmm.md). Calibrations do not measure it.
 constexpr double factored_slowdown = 1.09;
 
 // One rank's part of a step.

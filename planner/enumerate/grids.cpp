@@ -65,7 +65,7 @@ std::vector<Distribution> distributions(int ranks, const GridChoice& choice) {
         if (const auto on = distribution_of(*scheme, grid)) found.push_back(*on);
     }
     if (found.empty()) refuse(ranks, choice);
-    // Of a scheme by name, those that no simpler one has, too, unless the grid or the replication is asked for.
+    // A scheme that is named has no grids of simpler schemes, unless the grid or the replication is asked for.
     std::vector<Distribution> itself;
     std::copy_if(found.begin(), found.end(), std::back_inserter(itself),
                  [&](const Distribution& on) { return !scheme || scheme_of(on) == *scheme; });

@@ -41,7 +41,7 @@ Front merged(const Front& a, const Front& b) {
     return all;
 }
 
-// Of points by increasing redistribution those that need fewer sparse units than all before them.
+// Keeps the points that need fewer sparse units than all before them; they come by increasing redistribution.
 void keep_front(Front& points) {
     double best = std::numeric_limits<double>::infinity();
     std::erase_if(points, [&](const Point& point) {

@@ -15,8 +15,8 @@ struct FrontMember {
     Units units;
 };
 
-// Of all orders those that no others are <= in both units and < in one, by increasing redistribution; of orders with
-// the same units, one. Exact, by dynamic programming over the layers. Throws Error{usage} where the widths differ in so
+// The orders that no others beat (<= in both units and < in one), by increasing redistribution; one stands for orders
+// with the same units. Exact, by dynamic programming over the layers. Throws Error{usage} where the widths differ in so
 // many ways that the front does not fit in memory.
 std::vector<FrontMember> paper_front(const std::vector<std::int64_t>& widths);
 

@@ -22,7 +22,7 @@ struct EnumeratedConfiguration {
     double communication_elements = 0;
     double spmm_ops = 0;
     bool pareto = false;
-    // Of the full space only: its other keys follow, named as in a plan, and the bytes of an epoch.
+    // Only the full space has these: its other keys follow, named as in a plan, and the bytes of an epoch.
     std::optional<Configuration> configuration;
     std::int64_t total_bytes = 0;
 };

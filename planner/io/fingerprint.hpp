@@ -13,10 +13,10 @@ namespace gnnplan::io {
 // XXH64 of the bytes: "xxh64:" and 16 hexadecimal digits.
 std::string fingerprint(std::string_view bytes);
 
-// Of a machine profile, independent of how its file is spaced and ordered.
+// The fingerprint of a machine profile does not depend on how its file is spaced and ordered.
 std::string machine_fingerprint(const Machine& machine);
 
-// Of a file's document without its "fingerprints.content", where the result belongs.
+// The fingerprint of a file's document is taken without its "fingerprints.content", where the result belongs.
 std::string content_fingerprint(Document document);
 
 }  // namespace gnnplan::io

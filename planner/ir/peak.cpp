@@ -70,7 +70,7 @@ private:
         return entry->second = arena_.bytes(all, packer_);
     }
 
-    // Of products that gather nonzeros the panels, of other steps that the graph decides nothing.
+    // Products that gather nonzeros stage their panels here, and other steps that the graph decides stage nothing.
     BufferBytes bytes_by_size(int rank) const {
         BufferBytes bytes{tensor_bytes(schedule_, rank), {}};
         for (const Step& step : schedule_.steps) {

@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    // Of the windows of w nonzeros, a gap leaves a row out of gap - w, if that is positive: w being one less than the
+    // A gap leaves its row out of gap - w of the windows of w nonzeros, if that is positive. As w is one less than the
     // least gap of a bin, those are the gaps of this bin and the next ones.
     static ReuseHistogram distances(const Panel& panel) {
         ReuseHistogram histogram;

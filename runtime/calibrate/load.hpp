@@ -23,7 +23,7 @@ public:
     virtual LoadReading read() = 0;
 };
 
-// Of this machine. To be made before threads are bound: the cores are those that may be used now.
+// Reads the load of this machine. Make it before threads are bound: the cores are those that may be used now.
 class SystemLoad final : public LoadSource {
 public:
     SystemLoad();

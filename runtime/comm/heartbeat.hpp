@@ -25,7 +25,7 @@ public:
         at_.store(now().count(), std::memory_order_relaxed);
         beats_.fetch_add(1, std::memory_order_release);
     }
-    // Of the process that the rank is, or is a thread of.
+    // Says which process the rank is, or is a thread of.
     void belongs_to(std::int32_t process) { process_.store(process, std::memory_order_relaxed); }
     std::int32_t process() const { return process_.load(std::memory_order_relaxed); }
 

@@ -25,7 +25,7 @@ public:
     // it is on another one. Local.
     std::vector<int> node_ranks_in(const OwnedComm& comm) const;
 
-    // Of a rank of this node.
+    // The heartbeat of a rank of this node.
     Heartbeat* heartbeat(int node_rank) const { return heartbeats_[static_cast<std::size_t>(node_rank)]; }
 
     // Whose peers are meant: the ranks of a communicator as ranks on this node, and the caller's rank in it.

@@ -104,8 +104,8 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
 // as data::Arrays says or do not fit together, and ErrorCode::usage when an option does not fit them.
 Dataset make_dataset(Arrays arrays, const DatasetOptions& options = {});
 
-// Of the graph, the features, the labels and the split, for a plan; "" of what is not there or generated. Reads all
-// features once, and throws ErrorCode::data when one is not finite.
+// Fingerprints of the graph, the features, the labels and the split, for a plan; "" for what is not there or is
+// generated. Reads all features once, and throws ErrorCode::data when one is not finite.
 Fingerprints fingerprints_of(const Dataset& dataset);
 
 // Throws ErrorCode::data when there are no training vertices. That each has a label was found out by open_dataset().

@@ -60,8 +60,8 @@ public:
     std::span<const float> values(std::string_view tensor) const;
     Block block(std::string_view tensor) const;
 
-    // Of the last pass: the sum of the cross-entropies of all training vertices, and the correctly classified vertices
-    // of train, valid and test.
+    // What the last pass found: the sum of the cross-entropies of all training vertices, and how many vertices of train,
+    // valid and test were classified correctly.
     double loss_sum() const { return loss_sum_; }
     const std::array<double, 3>& correct() const { return correct_; }
 

@@ -13,12 +13,12 @@ namespace gnnplan::data {
 // XXH3 (64 bit) of the number of vertices, the row starts and the columns, as 16 hexadecimal digits.
 std::string fingerprint(const Graph& graph);
 
-// Of labels, and of which subset each vertex is in.
+// Fingerprints of the labels, and of the subsets that the vertices are in.
 std::string fingerprint(const std::vector<std::int32_t>& labels);
 std::string fingerprint(const std::vector<std::uint8_t>& subset);
 
-// Of row v of the features as the file has them, and the text of a sum of these over all rows: a sum, so that each rank
-// can read a part.
+// The hash of row v of the features as the file has them, and the text of a sum of these over all rows. It is a sum so
+// that each rank can read a part.
 std::uint64_t row_hash(std::int64_t v, std::span<const float> row);
 std::string feature_fingerprint(std::uint64_t sum);
 

@@ -27,7 +27,7 @@ std::vector<UnitSet> split(hwloc_topology_t topology, const UnitSet& set, int pa
     return {sets.begin(), sets.end()};
 }
 
-// Of `sets`, the `number` that follow the first `skipped`.
+// Lists the `number` sets that follow the first `skipped`.
 std::vector<std::string> lists_of(const std::vector<UnitSet>& sets, int skipped, int number) {
     std::vector<std::string> lists;
     std::transform(sets.begin() + skipped, sets.begin() + skipped + number, std::back_inserter(lists), list_of);

@@ -99,7 +99,7 @@ std::vector<std::string> NpzArchive::members() const {
     return names;
 }
 
-// Of two members with one name NumPy reads the last, and libzip the first.
+// When two members have one name, NumPy reads the last and libzip the first.
 void NpzArchive::refuse_doubles() const {
     std::vector<std::string> names = members();
     std::sort(names.begin(), names.end());

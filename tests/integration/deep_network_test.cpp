@@ -56,8 +56,7 @@ Moved check_on_four_ranks(const TestProblem& problem, const std::function<bool(s
 TEST(DeepNetwork, AllThreeLayerConfigurations) {
     const TestProblem problem(random_directed(23, 4, 7, 5, 1), {{6, 4}, true, 0.5F, 0.25F});
     const Moved moved = check_on_four_ranks(problem, [](std::int64_t) { return true; });
-    // Of the 64, those whose mask exists only in the layout it is not wanted in, and those with no weight-gradient
-    // pair.
+    // So many of the 64 have a mask only in the layout it is not wanted in, and so many have no weight-gradient pair.
     EXPECT_EQ(moved.operands, 4);
     EXPECT_EQ(moved.masks, 14);
 }

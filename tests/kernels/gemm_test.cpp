@@ -72,7 +72,7 @@ TEST(Gemm, CpuEqualsReferenceOnLongSums) {
     set_threads(1);
 }
 
-// Of one block, written and then added to itself, from `want`; `direct`: b is packed only where it must be.
+// How one block, written and then added to itself, differs from `want`; `direct`: b is packed only where it must be.
 std::string tile_difference(const cpu::VectorKernels& kernels, Transpose ta, ConstMatrix a, ConstMatrix b, Owned want,
                             bool direct) {
     const std::int64_t rest = direct ? b.columns % kernels.gemm_panel : b.columns;

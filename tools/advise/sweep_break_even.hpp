@@ -42,7 +42,8 @@ struct LinkBreakEven {
     std::optional<SureChange> sure_slower, sure_faster;  // of slower and of faster links, where there is one
 };
 
-// Of one point, to within 1 %, sure changes to within 5 %. `machine` has its links as they are now.
+// Where the choice changes at one point, to within 1 %, sure changes to within 5 %. `machine` has its links as they are
+// now.
 LinkBreakEven link_break_even(const Question& question, const std::string& settings);
 // The choice now, then what the nearest slower and the nearest faster link would change it to, and whether that is
 // within the model's error. Lines but the first begin with blanks.

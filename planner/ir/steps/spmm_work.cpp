@@ -31,7 +31,7 @@ std::int64_t local_nonzeros(const Schedule& schedule, const Tensor& matrix, cons
     return nonzeros;
 }
 
-// Of a rank's pieces, some that are about equal.
+// Some of a rank's pieces, which are about equal.
 struct AlikePieces {
     std::int64_t columns = 0;
     std::int64_t count = 0;

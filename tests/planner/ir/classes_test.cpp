@@ -14,8 +14,8 @@
 namespace gnnplan {
 namespace {
 
-// Of one step on one rank: bytes sent and received, staged to send and to receive, streamed; rows of a
-// loss; operations.
+// What one step does on one rank: bytes sent and received, staged to send and to receive, streamed; rows of a loss;
+// operations.
 using Figures = std::array<double, 9>;
 
 Figures figures_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {

@@ -114,7 +114,7 @@ TEST(Memory, SharingSavesMemory) {
     EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + std::max(plan.load_bytes, plan.arena_bytes));
 }
 
-// Of an accelerator neither the whole graph nor its numbering counts, which its host holds.
+// On an accelerator neither the whole graph nor its numbering counts, which its host holds.
 TEST(Memory, OfADeviceLeavesOutWhatItsHostHolds) {
     Schedule s = lower::lowered(enumerate::all_orders(2)[0], {4, 4, 4}, 4, 1, 1000);
     s.numbering.permuted = true;

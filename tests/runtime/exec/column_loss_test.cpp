@@ -21,7 +21,8 @@ struct Logits {
     std::function<float(std::int64_t, std::int64_t)> value;
 };
 
-// Of moderate size; too large for exp without the row's maximum, which is another rank's for most columns; all alike.
+// Logits are moderate, or too large for exp without the row's maximum, which is another rank's for most columns, or all
+// alike.
 std::vector<Logits> logits() {
     const auto moderate = [](std::int64_t i, std::int64_t j) {
         return static_cast<float>((i * 7 + j * 5) % 11) / 3 - 2;

@@ -17,7 +17,7 @@ struct ColumnSlices {
     std::int64_t columns = 0;  // of each, in whole cache lines; the last one has what is left
 };
 
-// Of rows of so many elements of `element_bytes`, all slices about equal.
+// Cuts rows of so many elements of `element_bytes` into slices that are about equal.
 constexpr ColumnSlices column_slices(std::int64_t columns, std::int64_t element_bytes) {
     const std::int64_t line = line_bytes / element_bytes;
     const std::int64_t lines = (columns + line - 1) / line;

@@ -13,7 +13,7 @@ namespace gnnplan {
 // results are reported in the user's numbering whatever it is. Rules apply in the order of the fields: vertices are
 // grouped by loss_layers, within a group by part, within a part shuffled or left in the order of the file.
 struct Numbering {
-    // Of a network of L layers > 0: the rows that the loss needs come first. N_L is the training vertices, N_(l-1) is
+    // Where this is L > 0, the rows that the loss of L layers needs come first. N_L is the training vertices, N_(l-1) is
     // N_l and its in-neighbours; N_l is the first |N_l| vertices.
     int loss_layers = 0;
     int parts = 0;  // > 1: parts of equal size (balanced_block's sizes) with few edges between them
@@ -62,9 +62,9 @@ public:
     // above, whatever the columns.
     virtual std::vector<std::int64_t> marks_of_rows(bool transposed, Range rows) const;
 
-    // Of a product that walks the rows of a block in order, in source panels of at most `panel_columns` columns of
-    // equal size, one after the other; 0: one panel. Here what its nonzeros and distinct columns let expect, were they
-    // uniformly random.
+    // How a product comes back to rows that walks the rows of a block in order, in source panels of at most
+    // `panel_columns` columns of equal size, one after the other; 0: one panel. Here it is what the block's nonzeros and
+    // distinct columns let expect, were they uniformly random.
     virtual ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const;
 
     virtual std::int64_t training_vertices() const = 0;

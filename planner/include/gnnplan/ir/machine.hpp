@@ -34,8 +34,8 @@ struct GatherCost {
     std::int64_t working_set_bytes = 0;
     double seconds_per_nonzero = 0;
 };
-// Of rows without nonzeros in a panel that adds to what panels before have left: each is skipped, and where rows with
-// nonzeros and without follow each other without order, the processor guesses wrong.
+// What rows without nonzeros cost in a panel that adds to what panels before have left: each is skipped, and where rows
+// with nonzeros and without follow each other without order, the processor guesses wrong.
 struct PassingCost {
     double seconds_per_row = 0;     // without nonzeros
     double seconds_per_change = 0;  // ReuseHistogram::row_changes

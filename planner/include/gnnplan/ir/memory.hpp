@@ -75,7 +75,7 @@ std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId matrix, co
 // Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 8-byte
 // scales per vertex.
 std::int64_t load_bytes(const GraphStats& graph);
-// Of a numbering that is not the file's, and its inverse: 8 bytes per vertex.
+// A numbering that is not the file's takes 8 bytes per vertex, with its inverse.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
 
 // The `count` tensors (names) that take most bytes on `rank`, largest first.

@@ -26,8 +26,8 @@ struct Piece {
 // has all nonzeros of its slice, its k-th piece is the block of the rank k further along x.
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank);
 
-// Of `pieces` of a slice whose nonzeros are sharded, in the order of their positions, the one that `rank` begins with:
-// each rank of its x-group, and of its y-group, with another.
+// The piece that `rank` begins with, of the `pieces` of a slice whose nonzeros are sharded, in the order of their
+// positions: each rank of its x-group, and of its y-group, begins with another.
 std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank);
 
 // How many pieces a rank has.
