@@ -6,6 +6,7 @@
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
+#include <gnnplan/base/activation.hpp>
 #include <gnnplan/base/optimiser.hpp>
 
 #include <cmath>
@@ -25,7 +26,8 @@ struct LossInput {
     double inverse_training_count = 0;          // 1 / |T| over the whole graph
 };
 
-// Of some columns of a row of logits: the largest, and the sum of exp(z - largest). Of none: -infinity and 0.
+// What is known of some columns of a row of logits: the largest, and the sum of exp(z - largest); -infinity and 0 of no
+// columns.
 struct SoftmaxPart {
     float largest = -std::numeric_limits<float>::infinity();
     float sum = 0;
@@ -91,9 +93,20 @@ struct Table {
     // c += a; same shape.
     void (*add)(ConstMatrix a, Matrix c);
 
-    // In place: z = dropout(relu(z + bias)). `bias` (length columns) may be null; `relu` and the dropout are optional
+    // c += scale * a; same shape.
+    void (*add_scaled)(float scale, ConstMatrix a, Matrix c);
+
+    // The sum of a(i, j) * b(i, j); same shape.
+    double (*dot)(ConstMatrix a, ConstMatrix b);
+
+    // In place: z = dropout(activation(z + bias)). `bias` (length columns) may be null; the dropout is optional
     // (probability 0 draws nothing). Where `bits` is not null it receives positive_mask of the result in the same pass.
-    void (*activate)(Matrix z, const float* bias, bool relu, const DropoutKey& dropout, std::uint8_t* bits);
+    void (*activate)(Matrix z, const float* bias, Activation activation, const DropoutKey& dropout, std::uint8_t* bits);
+
+    // In place: g, the gradient of what `activate` made with this activation and dropout, which is `h`, becomes that of
+    // z + bias: it is multiplied by the activation's slope there and by what dropout multiplied with. `h` is null, and
+    // has no size, where there is no activation. The slope at 0 is that of negative numbers.
+    void (*activation_gradient)(Matrix g, ConstMatrix h, Activation activation, const DropoutKey& dropout);
 
     // out = dropout(in); same shape.
     void (*dropout)(ConstMatrix in, Matrix out, const DropoutKey& key);

@@ -4,10 +4,9 @@
 
 namespace gnnplan::models {
 
-OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias) {
-    return stack("gcn", widths, [&](Layers& layers, int h, std::int64_t columns) {
-        const int z = layers.linear(layers.aggregate(layers.dropout(h)), columns);
-        return bias ? layers.bias(z) : z;
+OpGraph gcn(const ModelRecord& model) {
+    return stack(model, "", [](Layers& layers, int h, std::int64_t columns) {
+        return layers.linear(layers.aggregate(h), columns);
     });
 }
 

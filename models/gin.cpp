@@ -4,14 +4,13 @@
 
 namespace gnnplan::models {
 
-OpGraph gin(const std::vector<std::int64_t>& widths, bool bias) {
-    return stack("gin", widths, [&](Layers& layers, int h, std::int64_t columns) {
-        const auto linear = [&](int of, const char* part) {
-            const int z = layers.linear(of, columns, part);
-            return bias ? layers.bias(z, part) : z;
-        };
-        const int inner = linear(layers.aggregate(layers.dropout(h)), "mlp.0");
-        return linear(layers.relu(inner), "mlp.1");
+// Where epsilon is 0 and stays so, the matrix has the vertex itself on its diagonal.
+OpGraph gin(const ModelRecord& model) {
+    const bool on_diagonal = model.epsilon == 0 && !model.trains_epsilon;
+    return stack(model, "mlp.1", [&](Layers& layers, int h, std::int64_t columns) {
+        const int sums = on_diagonal ? layers.aggregate(h) : layers.aggregate_with_self(h);
+        const int inner = layers.bias(layers.linear(sums, columns, "mlp.0"), "mlp.0");
+        return layers.linear(layers.activate(inner), columns, "mlp.1");
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/op_graph.hpp>
+#include <gnnplan/ir/plan.hpp>
 
 #include <string>
 #include <utility>
@@ -13,26 +14,45 @@ namespace gnnplan::models {
 // returned.
 class Layers {
 public:
-    int dropout(int of) { return add({OpKind::dropout, {of}, width(of), layer_}); }
-    int aggregate(int of) { return add({OpKind::aggregate, {of}, width(of), layer_}); }
+    explicit Layers(const ModelRecord& model) : model_(model) { graph_.model = model.name; }
+
+    int aggregate(int of, Reduce reduce = Reduce::sum) {
+        Op op{OpKind::aggregate, {of}, width(of), layer_};
+        op.reduce = reduce;
+        return add(op);
+    }
+    // A sum over the in-neighbours and 1 + epsilon times the vertex itself.
+    int aggregate_with_self(int of) {
+        Op op{OpKind::aggregate, {of}, width(of), layer_};
+        op.self = 1 + model_.epsilon;
+        if (model_.trains_epsilon) op.parameter = parameter("e", "", ".epsilon", {1}, Init::zeros, false);
+        return add(op);
+    }
     // `part`: what the weight is called within its layer, "" if the layer has no other.
     int linear(int of, std::int64_t columns, const std::string& part = "") {
         // Kipf & Welling decay the first layer's weights only.
         const int id = parameter("W", part, ".weight", {width(of), columns}, Init::glorot, layer_ == 1);
         return add({OpKind::linear, {of}, columns, layer_, id});
     }
+    // Nothing unless the model has biases.
     int bias(int of, const std::string& part = "") {
+        if (!model_.bias) return of;
         const int id = parameter("b", part, ".bias", {width(of)}, Init::zeros, false);
         return add({OpKind::bias, {of}, width(of), layer_, id});
     }
-    int relu(int of) { return add({OpKind::relu, {of}, width(of), layer_}); }
+    int activate(int of) {
+        const Activation activation = model_.activation.value_or(Activation::relu);
+        return add({operation_of(activation), {of}, width(of), layer_});
+    }
     int sum(int a, int b) { return add({OpKind::add, {a, b}, width(a), layer_}); }
+    std::int64_t width(int op) const { return graph_.ops[static_cast<std::size_t>(op)].width; }
 
 private:
     template <class Layer>
-    friend OpGraph stack(const std::string& model, const std::vector<std::int64_t>& widths, const Layer& layer);
+    friend OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer);
 
-    std::int64_t width(int op) const { return graph_.ops[static_cast<std::size_t>(op)].width; }
+    // Dropout of what layer `l` reads.
+    int dropout(int of, int l) { return add({OpKind::dropout, {of}, width(of), l}); }
     int add(Op op) {
         graph_.ops.push_back(std::move(op));
         return static_cast<int>(graph_.ops.size()) - 1;
@@ -44,23 +64,41 @@ private:
         return static_cast<int>(graph_.parameters.size()) - 1;
     }
 
+    const ModelRecord& model_;
     OpGraph graph_;
     int layer_ = 0;
 };
 
-// A network of widths f_0 .. f_L with ReLU between its layers and the loss behind the last. `layer(layers, h, columns)`
-// adds the operations of one layer, which make `columns` columns of the operation `h`, and returns the last of them.
+// A network of widths f_0 .. f_L. `layer(layers, h, columns)` adds the operations of one layer, which make `columns`
+// columns of the operation `h`, but for its last bias, called `last_part`, and returns the last of them. What is between
+// the layers is the same for all models:
+//   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
+// the last layer has no activation, and its output are the logits. With jk_concat all L layers have one, the last is as
+// wide as the one before, and the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W.
 template <class Layer>
-OpGraph stack(const std::string& model, const std::vector<std::int64_t>& widths, const Layer& layer) {
-    Layers layers;
-    layers.graph_.model = model;
-    int value = layers.add({OpKind::input, {}, widths.front(), 0});
+OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer) {
+    const auto& widths = model.widths;
+    Layers layers(model);
+    int read = layers.dropout(layers.add({OpKind::input, {}, widths.front(), 0}), 1);
+    int logits = -1;
     for (std::size_t l = 1; l < widths.size(); ++l) {
+        const bool last = l + 1 == widths.size();
         layers.layer_ = static_cast<int>(l);
-        value = layer(layers, value, widths[l]);
-        if (l + 1 < widths.size()) value = layers.relu(value);
+        const std::int64_t columns = last && model.jk_concat && l > 1 ? widths[l - 1] : widths[l];
+        int value = layer(layers, read, columns);
+        if (model.residual)
+            value = layers.sum(value, layers.width(read) == columns ? read : layers.linear(read, columns, "residual"));
+        value = layers.bias(value, last_part);
+        if (!last || model.jk_concat) read = layers.dropout(layers.activate(value), static_cast<int>(l) + 1);
+        if (model.jk_concat) {
+            const int part = layers.linear(read, widths.back(), "jk");
+            logits = logits < 0 ? part : layers.sum(logits, part);
+        } else {
+            logits = value;
+        }
     }
-    layers.add({OpKind::softmax_cross_entropy, {value}, widths.back(), layers.layer_});
+    if (model.jk_concat) logits = layers.bias(logits, "jk");
+    layers.add({OpKind::softmax_cross_entropy, {logits}, widths.back(), layers.layer_});
     return std::move(layers.graph_);
 }
 

@@ -1,6 +1,8 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/models.hpp>
 
+#include <cmath>
+
 namespace gnnplan::models {
 namespace {
 
@@ -19,8 +21,10 @@ const std::vector<Model>& registry() {
          "GraphSAGE (Hamilton et al. 2017)",
          {{"mean", {false, Normalisation::row_mean}, sage},
           {"sum", {false, Normalisation::none}, sage},
+          {"max", {false, Normalisation::none}, sage_max},
+          {"pool", {false, Normalisation::none}, sage_pool},
           {"gcn", {true, Normalisation::row_mean}, sage_gcn}}},
-        {"gin", "graph isomorphism network (Xu et al. 2019), epsilon 0", {{"", {true, Normalisation::none}, gin}}},
+        {"gin", "graph isomorphism network (Xu et al. 2019)", {{"", {true, Normalisation::none}, gin}}},
     };
     return models;
 }
@@ -40,15 +44,43 @@ const Aggregator& find(std::string_view name, std::string_view aggregator) {
                 "known models: " + list(registry()));
 }
 
-OpGraph build(std::string_view name, const std::vector<std::int64_t>& widths, bool bias, std::string_view aggregator) {
-    if (widths.size() < 2) {
+MatrixForm matrix_of(const ModelRecord& model) {
+    MatrixForm form = find(model.name, model.aggregator).matrix;
+    if (model.epsilon != 0 || model.trains_epsilon) form.self_loops = false;
+    return form;
+}
+
+OpGraph build(const ModelRecord& model) {
+    const Aggregator& aggregator = find(model.name, model.aggregator);
+    if (model.widths.size() < 2) {
         throw Error(ErrorCode::usage, "a model needs at least an input and an output width", "widths",
                     "give f_0,f_1,...,f_L");
     }
-    for (const std::int64_t width : widths) {
+    for (const std::int64_t width : model.widths) {
         if (width < 1) throw Error(ErrorCode::usage, "width " + std::to_string(width) + " is not positive", "widths");
     }
-    return find(name, aggregator).build(widths, bias);
+    if (model.name != "gin" && (model.epsilon != 0 || model.trains_epsilon)) {
+        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "epsilon",
+                    "it is how much gin adds of the vertex itself");
+    }
+    if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "epsilon");
+    return aggregator.build(model);
 }
+
+namespace {
+
+ModelRecord record_of(const char* name, const std::vector<std::int64_t>& widths, bool bias) {
+    ModelRecord model;
+    model.name = name;
+    model.widths = widths;
+    model.bias = bias;
+    return model;
+}
+
+}  // namespace
+
+OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias) { return gcn(record_of("gcn", widths, bias)); }
+OpGraph sage(const std::vector<std::int64_t>& widths, bool bias) { return sage(record_of("sage", widths, bias)); }
+OpGraph gin(const std::vector<std::int64_t>& widths, bool bias) { return gin(record_of("gin", widths, bias)); }
 
 }  // namespace gnnplan::models

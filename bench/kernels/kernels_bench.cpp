@@ -133,7 +133,7 @@ void activate(benchmark::State& state) {
     const std::vector<float> bias(static_cast<std::size_t>(columns), 0.25F);
     std::vector<std::uint8_t> bits(state.range(2) == 0 ? 0 : static_cast<std::size_t>((rows * columns + 7) / 8));
     while (state.KeepRunning()) {
-        cpu_table().activate(z, bias.data(), true, key, bits.empty() ? nullptr : bits.data());
+        cpu_table().activate(z, bias.data(), gnnplan::Activation::relu, key, bits.empty() ? nullptr : bits.data());
         benchmark::DoNotOptimize(z.data);
     }
     count(state, 0, 8 * static_cast<double>(rows * columns));

@@ -67,6 +67,7 @@ data::Dataset open_graph(comm::Communicator& comm, const GraphOptions& options) 
     comm::agree(comm, [&] {
         data::DatasetOptions reading;
         reading.preparation.symmetrise = options.symmetrise;
+        reading.preparation.add_self_loops = options.self_loops;
         reading.generate_features = options.features;
         reading.generate_classes = options.classes;
         dataset.emplace(data::open_dataset(path, reading));

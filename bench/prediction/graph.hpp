@@ -12,6 +12,7 @@ namespace gnnplan::bench {
 struct GraphOptions {
     std::string graph;  // a path, or rmat:VERTICES:NONZEROS:SEED
     bool symmetrise = false;
+    bool self_loops = true;
     std::int64_t features = 0, classes = 0;  // generated where the graph has none
 };
 

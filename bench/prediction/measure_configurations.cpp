@@ -30,6 +30,7 @@ using namespace gnnplan;
 struct Options {
     bench::GraphOptions graph;
     std::vector<std::int64_t> widths;
+    std::string model = "gcn";
     std::string machine, space = "full", network = "local", output;
     bench::FieldOptions field;
     double narrow = 0.03;
@@ -41,6 +42,7 @@ void add_flags(CLI::App& app, Options& options) {
     app.add_option("--graph", options.graph.graph, "A graph, or rmat:VERTICES:NONZEROS:SEED")->required();
     app.add_flag("--symmetrise", options.graph.symmetrise, "Add the reverse of every edge");
     tools::add_counts(app, "--widths", options.widths, "Widths of the layers, e.g. 602,128,41", {1}, 2)->required();
+    app.add_option("--model", options.model, "gcn, gin, or sage:AGGREGATOR")->capture_default_str();
     app.add_option("--machine", options.machine, "The file of a profile, or a preset")->required();
     app.add_option("--network", options.network, "What to call the network in the rows")->capture_default_str();
     app.add_option("--space", options.space, "Which configurations")->check(CLI::IsMember({"full", "paper"}));
@@ -56,6 +58,15 @@ void add_flags(CLI::App& app, Options& options) {
     app.add_option("-o,--output", options.output, "Where to write the rows; default: stdout");
 }
 
+ModelRecord model_of(const Options& options) {
+    ModelRecord model;
+    const std::size_t colon = options.model.find(':');
+    model.name = options.model.substr(0, colon);
+    if (colon != std::string::npos) model.aggregator = options.model.substr(colon + 1);
+    model.widths = options.widths;
+    return model;
+}
+
 Machine load_machine(const std::string& name) {
     if (!std::filesystem::is_regular_file(name)) return catalog::find_machine(name);
     return io::read_machine(io::read_file(name), name);
@@ -68,10 +79,11 @@ Problem problem_of(const data::Dataset& dataset, const Options& options, const G
     problem.record.graph.nonzeros = dataset.nonzeros();
     problem.record.graph.symmetric = dataset.graph().symmetric;
     problem.record.graph.exact = true;
-    problem.record.model.widths = options.widths;
+    problem.record.graph.normalisation = models::matrix_of(model_of(options)).normalisation;
+    problem.record.model = model_of(options);
     problem.record.ranks = ranks;
     problem.record.space = options.space;
-    problem.ops = models::build("gcn", options.widths, false);
+    problem.ops = models::build(problem.record.model);
     problem.graph = &graph;
     return problem;
 }
@@ -81,6 +93,8 @@ int measure(comm::Communicator& comm, Options& options) {
     const bool speaks = comm.rank() == 0;
     options.graph.features = options.widths.front();
     options.graph.classes = options.widths.back();
+    const models::MatrixForm matrix = models::matrix_of(model_of(options));
+    options.graph.self_loops = matrix.self_loops;
     options.field.space = options.space == "paper" ? SearchSpace::paper : SearchSpace::full;
     const data::Dataset dataset = bench::open_graph(comm, options.graph);
     const data::GraphCounts counts(dataset.graph(), dataset.subset());
@@ -99,7 +113,8 @@ int measure(comm::Communicator& comm, Options& options) {
         if (speaks) fmt::print(stderr, "{}/{}\n", done, field.size());
     };
     const auto outcomes =
-        bench::race(comm, dataset, graphs, field, {options.narrow, options.seconds, options.resident, progress});
+        bench::race(comm, dataset, graphs, field,
+                    {options.narrow, options.seconds, matrix.normalisation, options.resident, progress});
     comm::agree(comm, [&] {
         if (!speaks) return;
         const std::string text =

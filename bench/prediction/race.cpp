@@ -158,7 +158,7 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, se
 std::vector<Outcome> race(comm::Communicator& comm, const data::Dataset& dataset, search::NumberedGraphs& graphs,
                           const std::vector<Candidate>& field, const RaceOptions& options) {
     kernels::set_threads(1);
-    const data::DegreeScales scales = data::compute_scales(dataset.graph(), Normalisation::symmetric);
+    const data::DegreeScales scales = data::compute_scales(dataset.graph(), options.normalisation);
     const std::vector<std::size_t> order = shuffled(field.size());
     std::vector<Outcome> outcomes(field.size());
     for (std::size_t begin = 0; begin < order.size();) {

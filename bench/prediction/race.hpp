@@ -15,8 +15,9 @@
 namespace gnnplan::bench {
 
 struct RaceOptions {
-    double narrow = 0.03;             // the rounds end when every interval is this share of its median or less
-    double seconds = 0;               // they end, too, after about so much time in all, but not before the third
+    double narrow = 0.03;  // the rounds end when every interval is this share of its median or less
+    double seconds = 0;    // they end, too, after about so much time in all, but not before the third
+    Normalisation normalisation = Normalisation::symmetric;
     std::int64_t resident_bytes = 0;  // a rank holds as many configurations at once as fit in here, at least one
     std::function<void(std::size_t done)> progress;
 };

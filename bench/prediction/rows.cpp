@@ -13,6 +13,7 @@ namespace {
 std::string kind_text(const Step& step) {
     std::string kind(kind_of(step.operation));
     if (const auto* product = std::get_if<SpmmStep>(&step.operation)) {
+        if (product->program != Program::sum) kind += fmt::format(" {}", io::name_of(product->program));
         if (product->exchange != Exchange::none) kind += fmt::format(" {}", io::name_of(product->exchange));
         if (product->overlap) kind += " overlapped";
         if (product->bf16) kind += " bf16";

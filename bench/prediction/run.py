@@ -27,7 +27,8 @@ class Problem(NamedTuple):
     widths: str
     most: int  # configurations to run
     symmetrise: bool = False
-    name: str = ""  # of the graph in the rows; default: the graph
+    name: str = ""  # of the graph in the rows; default: the graph, and the model unless it is gcn
+    model: str = "gcn"  # or gin, or sage:AGGREGATOR
 
 
 LOCAL = [Problem("rmat:170000:2490000:70101", "128,256,40", 12),     # ogbn-arxiv's size
@@ -40,6 +41,13 @@ REAL = [Problem("snap/ego-twitter.txt.gz", "602,128,41", 10, symmetrise=True),
         Problem("snap/email-enron.txt.gz", "128,128,32", 12, symmetrise=True),
         Problem("mtx/facebook-combined.mtx.gz", "602,256,64", 12),
         Problem("cora", "1433,16,7", 12)]
+# The same graphs once more, under models with more products a layer, or maxima.
+MODELS = [Problem("rmat:170000:2490000:70111", "128,256,40", 10, model="sage:mean"),
+          Problem("rmat:170000:2490000:70111", "128,256,40", 8, model="sage:max"),
+          Problem("rmat:170000:2490000:70111", "128,128,40", 10, model="gin")]
+REAL_MODELS = [Problem("snap/ego-twitter.txt.gz", "602,128,41", 8, symmetrise=True, model="sage:mean"),
+               Problem("snap/soc-slashdot0902.txt.gz", "256,128,64", 8, model="sage:max"),
+               Problem("snap/email-enron.txt.gz", "128,128,32", 8, symmetrise=True, model="gin")]
 LIMITED = [Problem("rmat:40000:600000:70106", "128,64,16", 12), Problem("rmat:16000:500000:70107", "602,128,41", 12)]
 NETWORKS = [(2, "1gbit"), (4, "200mbit")]
 
@@ -106,7 +114,7 @@ def corpus(options):
         return named, named, networks
     if options.quick:
         return QUICK_LOCAL + found(QUICK_REAL, options.data), QUICK_LIMITED, networks
-    return LOCAL + found(REAL, options.data), LIMITED, networks
+    return LOCAL + found(REAL, options.data) + MODELS + found(REAL_MODELS, options.data), LIMITED, networks
 
 
 def run(*command):
@@ -160,7 +168,8 @@ def say(what, seconds):
 
 def with_names(rows, problem):
     """The rows, with the graph called as the corpus calls it, wherever it lies."""
-    return [{**row, "graph": problem.name or problem.graph} for row in rows]
+    model = "" if problem.model == "gcn" else f" {problem.model}"
+    return [{**row, "graph": (problem.name or problem.graph) + model} for row in rows]
 
 
 def measure_local(problems, options, tools, scratch):
@@ -170,8 +179,9 @@ def measure_local(problems, options, tools, scratch):
         for problem in problems:
             machine = machines.of(ranks)
             seconds = run(*on(ranks), tools / "measure_configurations", "--graph", problem.graph, "--widths", problem.widths, "--most",
-                          problem.most, "--seconds", options.seconds, "--machine", machine, *["--symmetrise"] * problem.symmetrise, "-o", part)
-            say(f"{problem.name or problem.graph} {problem.widths}, {ranks} rank(s)", seconds)
+                          problem.most, "--seconds", options.seconds, "--machine", machine, "--model", problem.model, *["--symmetrise"] * problem.symmetrise,
+                          "-o", part)
+            say(f"{problem.name or problem.graph} {problem.model} {problem.widths}, {ranks} rank(s)", seconds)
             yield with_names(json.loads(part.read_text()), problem)
 
 

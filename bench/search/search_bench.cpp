@@ -8,14 +8,21 @@
 
 #include <benchmark/benchmark.h>
 
+#include <functional>
+
 namespace gnnplan {
 namespace {
 
 // ogbn-products as RDM's Table V has it.
-void plan(benchmark::State& state, const std::vector<std::int64_t>& widths, int ranks, const char* scheme) {
+void plan(benchmark::State& state, const std::vector<std::int64_t>& widths, int ranks, const char* scheme,
+          const std::function<void(ModelRecord&)>& change = {}) {
     const UniformStats graph(2'449'029, 61'859'140, true);
     Problem problem;
-    problem.ops = models::gcn(widths, false);
+    ModelRecord& model = problem.record.model;
+    model.widths = widths;
+    if (change) change(model);
+    problem.ops = models::build(model);
+    problem.record.graph.normalisation = models::matrix_of(model).normalisation;
     problem.graph = &graph;
     problem.record.ranks = ranks;
     SelectOptions options;
@@ -34,6 +41,19 @@ void equal(benchmark::State& state, int layers, int ranks, const char* scheme) {
     widths.front() = 100;
     widths.back() = 47;
     plan(state, widths, ranks, scheme);
+}
+
+// A hundred layers of other models.
+void hundred(benchmark::State& state, const char* name, const char* aggregator, bool residual, bool jk_concat) {
+    std::vector<std::int64_t> widths(101, 128);
+    widths.front() = 100;
+    widths.back() = 47;
+    plan(state, widths, 64, nullptr, [&](ModelRecord& model) {
+        model.name = name;
+        model.aggregator = aggregator;
+        model.residual = residual;
+        model.jk_concat = jk_concat;
+    });
 }
 
 // Hidden layers of 100 to 200, no two of them alike up to a hundred.
@@ -56,6 +76,11 @@ BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_2d, 3, 1024, "2d")->Unit(benchm
 BENCHMARK_CAPTURE(equal, three_layers_1024_ranks_3d, 3, 1024, "3d")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(equal, hundred_layers_8_ranks, 100, 8, nullptr)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(equal, hundred_layers_64_ranks, 100, 64, nullptr)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hundred, sage_mean, "sage", "mean", false, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hundred, sage_max, "sage", "max", false, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hundred, gin, "gin", "", false, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hundred, gcn_residual, "gcn", "", true, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hundred, gcn_jk, "gcn", "", false, true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(different, hundred_widths_64_ranks, 100, 64)->Unit(benchmark::kMillisecond);
 
 }  // namespace

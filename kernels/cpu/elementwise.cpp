@@ -64,15 +64,28 @@ bool is_flat(const auto& matrix) { return matrix.stride == matrix.columns || mat
 
 }  // namespace
 
-void activate(Matrix z, const float* bias, bool relu, const DropoutKey& key, std::uint8_t* bits) {
+void activate(Matrix z, const float* bias, Activation activation, const DropoutKey& key, std::uint8_t* bits) {
     if (z.rows == 0 || z.columns == 0) return;
     const VectorKernels& kernels = best_kernels();
     const RowDropout drop(kernels, key, z.columns);
     // All that is done to a chunk is done while it is in cache.
     parallel_chunks(z.rows, rows_per_chunk(z.columns), z.rows * z.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) kernels.bias_relu(z.row(i), bias, relu, z.columns);
+        for (std::int64_t i = first; i < last; ++i) kernels.activate_row(z.row(i), bias, activation, z.columns);
         if (key.probability > 0) drop.rows(z, z, first, last);
         if (bits != nullptr) pack_rows(kernels, z, bits, first, last);
+    });
+}
+
+void activation_gradient(Matrix g, ConstMatrix h, Activation activation, const DropoutKey& key) {
+    if (g.rows == 0 || g.columns == 0) return;
+    const VectorKernels& kernels = best_kernels();
+    const RowDropout drop(kernels, key, g.columns);
+    const float kept = 1.0F / (1.0F - key.probability);
+    const bool curved = activation != Activation::none;
+    parallel_chunks(g.rows, rows_per_chunk(g.columns), g.rows * g.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; curved && i < last; ++i)
+            kernels.activation_slopes(g.row(i), h.row(i), activation, kept, g.columns);
+        if (key.probability > 0) drop.rows(g, g, first, last);
     });
 }
 
@@ -113,6 +126,16 @@ void add(ConstMatrix a, Matrix c) {
             const float* from = a.row(i);
             float* to = c.row(i);
             for (std::int64_t j = 0; j < c.columns; ++j) to[j] += from[j];
+        }
+    });
+}
+
+void add_scaled(float scale, ConstMatrix a, Matrix c) {
+    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const float* from = a.row(i);
+            float* to = c.row(i);
+            for (std::int64_t j = 0; j < c.columns; ++j) to[j] += scale * from[j];
         }
     });
 }

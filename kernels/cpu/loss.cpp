@@ -119,4 +119,16 @@ void column_sum(ConstMatrix g, float* out) {
     }
 }
 
+double dot(ConstMatrix a, ConstMatrix b) {
+    const VectorKernels& kernels = best_kernels();
+    std::array<double, row_blocks> partial{};
+    parallel_for(row_blocks, a.rows * a.columns, Schedule::fixed, [&](std::int64_t block) {
+        for (std::int64_t i = block_start(a.rows, block); i < block_start(a.rows, block + 1); ++i)
+            partial[static_cast<std::size_t>(block)] += kernels.dot_row(a.row(i), b.row(i), a.columns);
+    });
+    double total = 0;
+    for (const double sum : partial) total += sum;
+    return total;
+}
+
 }  // namespace gnnplan::kernels::cpu

@@ -65,8 +65,11 @@ struct VectorKernels {
     // op(b), inner x columns, as gemm_rows reads it: inner times the columns rounded up to 16 floats.
     void (*gemm_pack)(Transpose transpose_b, ConstMatrix b, float* packed);
 
-    // z[j] = relu(z[j] + bias[j]) for j < n; `bias` may be null, `relu` false.
-    void (*bias_relu)(float* z, const float* bias, bool relu, std::int64_t n);
+    // z[j] = activation(z[j] + bias[j]) for j < n; `bias` may be null.
+    void (*activate_row)(float* z, const float* bias, Activation activation, std::int64_t n);
+
+    // g[j] *= the slope of the activation that made h[j] / kept, for j < n.
+    void (*activation_slopes)(float* g, const float* h, Activation activation, float kept, std::int64_t n);
 
     // The draws of `row_count` rows and of `groups` groups from `group` on (row_count * groups <= draw_columns / 8):
     // draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp. `draws` has room for draw_columns.
@@ -94,6 +97,9 @@ struct VectorKernels {
 
     // sum[j] += g[j] for j < n.
     void (*add_to)(const float* g, std::int64_t n, double* sum);
+
+    // The sum of a[j] * b[j] for j < n.
+    double (*dot_row)(const float* a, const float* b, std::int64_t n);
 
     // Table::update with Adam's bias corrections at hand.
     void (*update)(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t n,

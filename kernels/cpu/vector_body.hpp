@@ -18,16 +18,60 @@
 namespace gnnplan::kernels::cpu {
 namespace {
 
-void bias_relu(float* z, const float* bias, bool relu, std::int64_t n) {
-    if (bias != nullptr && relu) {
-        for (std::int64_t j = 0; j < n; ++j) {
-            const float x = z[j] + bias[j];
-            z[j] = x < 0 ? 0 : x;
+// z = activate(z + bias) of every element; `bias` may be null.
+template <class Activate>
+void add_bias(float* z, const float* bias, std::int64_t n, const Activate& activate) {
+    if (bias != nullptr) {
+        for (std::int64_t j = 0; j < n; ++j) z[j] = activate(z[j] + bias[j]);
+    } else {
+        for (std::int64_t j = 0; j < n; ++j) z[j] = activate(z[j]);
+    }
+}
+
+template <int width>
+void elu(float* z, std::int64_t n) {
+    using Vector = GemmVector<width>;
+    const Vector zero = {};
+    const auto each = [&](const Vector& x) { return x > 0.0F ? x : exponential<width>(x > 0.0F ? zero : x) - 1.0F; };
+    std::int64_t j = 0;
+    for (; j + width <= n; j += width) store_vector<width>(z + j, each(load_vector<Vector>(z + j)), width);
+    if (j < n) store_vector<width>(z + j, each(load_part<Vector>(z + j, n - j)), n - j);
+}
+
+template <int width>
+void activate_row(float* z, const float* bias, Activation activation, std::int64_t n) {
+    const auto same = [](float x) { return x; };
+    switch (activation) {
+        case Activation::none:
+            if (bias != nullptr) add_bias(z, bias, n, same);
+            return;
+        case Activation::relu: return add_bias(z, bias, n, [](float x) { return x < 0 ? 0 : x; });
+        case Activation::leaky_relu:
+            return add_bias(z, bias, n, [](float x) { return x > 0 ? x : leaky_relu_slope * x; });
+        case Activation::elu:
+            if (bias != nullptr) add_bias(z, bias, n, same);
+            return elu<width>(z, n);
+    }
+}
+
+// h is kept * activation(z), where `kept` is what dropout multiplied with.
+void activation_slopes(float* g, const float* h, Activation activation, float kept, std::int64_t n) {
+    switch (activation) {
+        case Activation::none: return;
+        case Activation::relu:
+            for (std::int64_t j = 0; j < n; ++j) g[j] = h[j] > 0 ? g[j] : 0;
+            return;
+        case Activation::leaky_relu:
+            for (std::int64_t j = 0; j < n; ++j) g[j] = h[j] > 0 ? g[j] : leaky_relu_slope * g[j];
+            return;
+        case Activation::elu: {
+            const float of_h = 1 / kept;
+            for (std::int64_t j = 0; j < n; ++j) {
+                const float negative = h[j] * of_h + 1;
+                g[j] *= h[j] > 0 ? 1 : negative;
+            }
+            return;
         }
-    } else if (bias != nullptr) {
-        for (std::int64_t j = 0; j < n; ++j) z[j] += bias[j];
-    } else if (relu) {
-        for (std::int64_t j = 0; j < n; ++j) z[j] = z[j] < 0 ? 0 : z[j];
     }
 }
 
@@ -41,6 +85,20 @@ void drop(const float* in, float* out, std::int64_t n, const std::uint16_t* draw
 
 void add_to(const float* g, std::int64_t n, double* sum) {
     for (std::int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(g[j]);
+}
+
+double dot_row(const float* a, const float* b, std::int64_t n) {
+    constexpr std::int64_t lanes = 16;
+    double sums[lanes] = {};
+    std::int64_t j = 0;
+    for (; j + lanes <= n; j += lanes) {
+        for (std::int64_t t = 0; t < lanes; ++t)
+            sums[t] += static_cast<double>(a[j + t]) * static_cast<double>(b[j + t]);
+    }
+    for (; j < n; ++j) sums[0] += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+    double sum = 0;
+    for (const double each : sums) sum += each;
+    return sum;
 }
 
 // `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` that of a
@@ -57,7 +115,8 @@ constexpr VectorKernels vector_kernels(const char* name) {
             gemm_rows<width, height>,
             2 * width,
             gemm_pack<width>,
-            bias_relu,
+            activate_row<width>,
+            activation_slopes,
             dropout_draws<width / 2>,
             drop,
             pack_positive,
@@ -66,6 +125,7 @@ constexpr VectorKernels vector_kernels(const char* name) {
             softmax_part<width>,
             scaled_exponentials<width>,
             add_to,
+            dot_row,
             update_elements<float>};
 }
 

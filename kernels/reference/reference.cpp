@@ -99,6 +99,21 @@ void add(ConstMatrix a, Matrix c) {
     }
 }
 
+void add_scaled(float scale, ConstMatrix a, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] += scale * a.row(i)[j];
+    }
+}
+
+double dot(ConstMatrix a, ConstMatrix b) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t j = 0; j < a.columns; ++j)
+            sum += static_cast<double>(a.row(i)[j]) * static_cast<double>(b.row(i)[j]);
+    }
+    return sum;
+}
+
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,
                std::int64_t target_column, std::int64_t rows, std::int64_t columns) {
@@ -120,7 +135,10 @@ const Table& reference_table() {
         .spmm_max_back = reference::spmm_max_back<float>,
         .gemm = reference::gemm<float>,
         .add = add,
+        .add_scaled = add_scaled,
+        .dot = dot,
         .activate = reference::activate<float>,
+        .activation_gradient = reference::activation_gradient<float>,
         .dropout = reference::dropout<float>,
         .positive_mask = reference::positive_mask<float>,
         .apply_mask = apply_mask,

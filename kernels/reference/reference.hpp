@@ -147,15 +147,47 @@ void positive_mask(Input<T> h, std::uint8_t* bits) {
     }
 }
 
-// ReLU lets NaN through, so that a diverged network shows in the loss.
+// NaN gets through all of them, so that a diverged network shows in the loss.
 template <class T>
-void activate(Dense<T> z, const std::type_identity_t<T>* bias, bool relu, const DropoutKey& key,
+T activated(Activation activation, T x) {
+    switch (activation) {
+        case Activation::relu: return x < 0 ? T{0} : x;
+        case Activation::elu: return x > 0 ? x : std::expm1(x);
+        case Activation::leaky_relu: return x > 0 ? x : static_cast<T>(leaky_relu_slope) * x;
+        case Activation::none: break;
+    }
+    return x;
+}
+
+// Where the activation made `y`.
+template <class T>
+T slope(Activation activation, T y) {
+    switch (activation) {
+        case Activation::relu: return y > 0 ? T{1} : T{0};
+        case Activation::elu: return y > 0 ? T{1} : y + 1;
+        case Activation::leaky_relu: return y > 0 ? T{1} : static_cast<T>(leaky_relu_slope);
+        case Activation::none: break;
+    }
+    return T{1};
+}
+
+template <class T>
+void activation_gradient(Dense<T> g, Input<T> h, Activation activation, const DropoutKey& key) {
+    const T kept = T{1} / (T{1} - static_cast<T>(key.probability));
+    for (std::int64_t i = 0; activation != Activation::none && i < g.rows; ++i) {
+        for (std::int64_t j = 0; j < g.columns; ++j) g.row(i)[j] *= slope(activation, h.row(i)[j] / kept);
+    }
+    if (key.probability > 0) dropout<T>(g, g, key);
+}
+
+template <class T>
+void activate(Dense<T> z, const std::type_identity_t<T>* bias, Activation activation, const DropoutKey& key,
               std::uint8_t* bits = nullptr) {
     for (std::int64_t i = 0; i < z.rows; ++i) {
         for (std::int64_t j = 0; j < z.columns; ++j) {
             T& x = z.row(i)[j];
             if (bias != nullptr) x += bias[j];
-            if (relu && x < 0) x = 0;
+            x = activated(activation, x);
         }
     }
     if (key.probability > 0) dropout<T>(z, z, key);

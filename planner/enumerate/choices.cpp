@@ -25,9 +25,10 @@ void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool undomin
                 input.replicated_input = replicated;
                 const bool first_is_sparse = choice.forward == S;
                 if (constant != rules.constant_input.value_or(constant)) continue;
-                if (cached && (!constant || !first_is_sparse || choice.operand != Operand::product)) continue;
+                const bool fits = constant && first_is_sparse && choice.operand == Operand::product;
+                if (cached && (!fits || !rules.cachable)) continue;
                 if (replicated && (!rules.columns_split || (first_is_sparse && !cached))) continue;
-                if (undominated_only && constant && first_is_sparse && !cached) continue;
+                if (undominated_only && constant && first_is_sparse && rules.cachable && !cached) continue;
                 choices.push_back(input);
             }
         }
@@ -42,9 +43,12 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated
     const bool last = rules.layer == rules.layers;
     for (const Order forward : {S, D}) {
         if (rules.forward && forward != *rules.forward) continue;
+        if (!rules.reorderable && forward == D) continue;
         for (const Order backward : first ? std::vector{Order::none} : std::vector{S, D}) {
             if (!first && rules.backward && backward != *rules.backward) continue;
+            if (!rules.reorderable && backward == S) continue;
             for (const Operand operand : {Operand::product, Operand::gradient}) {
+                if (!rules.reorderable && operand == Operand::gradient) continue;
                 LayerChoice choice{forward, backward, operand};
                 if (undominated_only && !made_anyway(choice) && other_made_anyway(choice)) continue;
                 for (const bool column_loss : {false, true}) {

@@ -12,11 +12,11 @@ struct LayerChoice {
     Order forward = Order::sparse_first;
     Order backward = Order::none;
     Operand operand = Operand::product;
-    // Of layer 1: the features do not change; T^1 is made once; T^1 or H^0 lies in F.
+    // Layer 1 has these: the features do not change; T^1 is made once; T^1 or H^0 lies in F.
     bool constant_input = false;
     bool cached_aggregation = false;
     bool replicated_input = false;
-    // Of the last layer: the loss on logits in C.
+    // The last layer has this: the loss is taken of logits in C.
     bool column_loss = false;
     bool operator==(const LayerChoice&) const = default;
 };
@@ -26,6 +26,8 @@ struct LayerRules {
     int layer = 1;
     int layers = 1;
     bool columns_split = false;              // y > 1 and dense operands are split over it
+    bool reorderable = true;                 // either product may come first: no maxima are taken
+    bool cachable = true;                    // what layer 1 aggregates is the same in every epoch if its input is
     std::optional<bool> constant_input;      // pinned: whether the configuration relies on features that never change
     std::optional<Order> forward, backward;  // pinned
 };

@@ -35,8 +35,12 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 8> names{"input", "dropout", "aggregate", "linear",
-                                                           "add",   "bias",    "relu",      "softmax_cross_entropy"};
+    static constexpr std::array<std::string_view, 10> names{
+        "input", "dropout", "aggregate", "linear", "add", "bias", "relu", "softmax_cross_entropy", "elu", "leaky_relu"};
+};
+template <>
+struct EnumNames<Activation> {
+    static constexpr std::array<std::string_view, 4> names{"none", "relu", "elu", "leaky_relu"};
 };
 template <>
 struct EnumNames<Init> {
@@ -56,8 +60,9 @@ struct EnumNames<Program> {
 };
 template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 7> names{"activate",   "dropout", "positive_mask", "apply_mask",
-                                                           "column_sum", "add",     "divide"};
+    static constexpr std::array<std::string_view, 10> names{
+        "activate", "dropout", "positive_mask",       "apply_mask", "column_sum",
+        "add",      "divide",  "activation_gradient", "add_scaled", "dot"};
 };
 template <>
 struct EnumNames<Exchange> {

@@ -153,4 +153,54 @@ void write_file_atomically(const std::string& path, std::string_view text) {
     write_beside_and_rename(target.path, text);
 }
 
+PartedFile begin_parted(const std::string& path, std::string_view text, std::int64_t bytes) {
+    const Target target = target_of(path);
+    if (target.direct) throw Error(ErrorCode::cannot_create, "not a regular file, which ranks could share", path);
+    const Temporary temporary = create_beside(target.path);
+    File file(temporary.descriptor);
+    try {
+        write_all(file.get(), text, path);
+        if (::ftruncate(file.get(), bytes) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+    } catch (...) {
+        ::unlink(temporary.path.c_str());
+        throw;
+    }
+    return {target.path, temporary.path};
+}
+
+PartWriter::PartWriter(const PartedFile& file)
+    : path_(file.path), descriptor_(::open(file.temporary.c_str(), O_WRONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw Error(ErrorCode::io, "cannot open: " + reason(errno), file.temporary);
+}
+
+PartWriter::~PartWriter() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void PartWriter::write(std::int64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path_);
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+        offset += count;
+    }
+}
+
+void PartWriter::close() {
+    const bool written = ::fsync(descriptor_) == 0;
+    const int failure = errno;
+    const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+    if (!written || !closed) throw Error(ErrorCode::io, "cannot write: " + reason(written ? errno : failure), path_);
+}
+
+void finish_parted(const PartedFile& file) {
+    if (::rename(file.temporary.c_str(), file.path.c_str()) == 0) return;
+    const int failure = errno;
+    abandon_parted(file);
+    throw Error(ErrorCode::cannot_create, "cannot create: " + reason(failure), file.path);
+}
+
+void abandon_parted(const PartedFile& file) noexcept { ::unlink(file.temporary.c_str()); }
+
 }  // namespace gnnplan::io

@@ -1,6 +1,7 @@
 // Whole files in and out. A file that is written is complete or not there at all.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,33 @@ void check_can_create(const std::string& path);
 // regular file, such as /dev/stdout, is written to directly. Throws Error{cannot_create} when the file cannot be
 // created, Error{io} when writing fails; `path` is then as it was and nothing is left beside it.
 void write_file_atomically(const std::string& path, std::string_view text);
+
+// A file that several processes write parts of: one begins and finishes it, or abandons it, the others write to
+// `temporary`, which lies beside it. Until it is finished `path` is as it was.
+struct PartedFile {
+    std::string path;
+    std::string temporary;
+};
+// Makes room for `bytes` bytes, which begin with `text`. Throws what write_file_atomically does, and Error{cannot_create} when
+// `path` is no regular file.
+PartedFile begin_parted(const std::string& path, std::string_view text, std::int64_t bytes);
+void finish_parted(const PartedFile& file);
+void abandon_parted(const PartedFile& file) noexcept;
+
+// Writes parts of it. All throw Error{io}.
+class PartWriter {
+public:
+    explicit PartWriter(const PartedFile& file);
+    ~PartWriter();
+    PartWriter(const PartWriter&) = delete;
+    PartWriter& operator=(const PartWriter&) = delete;
+    void write(std::int64_t offset, std::string_view bytes);
+    // To be called after the last part.
+    void close();
+
+private:
+    std::string path_;
+    int descriptor_;
+};
 
 }  // namespace gnnplan::io

@@ -33,6 +33,11 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.field("widths", model.widths);
     archive.field("bias", model.bias);
     archive.optional("aggregator", model.aggregator);
+    archive.optional("activation", model.activation);
+    archive.optional("residual", model.residual);
+    archive.optional("jk_concat", model.jk_concat);
+    archive.optional("epsilon", model.epsilon);
+    archive.optional("trains_epsilon", model.trains_epsilon);
 }
 
 template <class Archive>

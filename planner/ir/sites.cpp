@@ -2,6 +2,7 @@
 #include <gnnplan/ir/sites.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -9,8 +10,10 @@ namespace gnnplan {
 namespace {
 
 // Bias, activation and dropout follow each other in this order.
-int stage_of(OpKind kind) { return kind == OpKind::bias ? 1 : kind == OpKind::relu ? 2 : 3; }
-int stage_of(const Site& site) { return site.dropout > 0 ? 3 : site.relu ? 2 : site.parameter >= 0 ? 1 : 0; }
+int stage_of(OpKind kind) { return kind == OpKind::bias ? 1 : kind == OpKind::dropout ? 3 : 2; }
+int stage_of(const Site& site) {
+    return site.dropout > 0 ? 3 : site.activation != Activation::none ? 2 : site.parameter >= 0 ? 1 : 0;
+}
 
 // Groups operations into sites, in the order of the graph.
 class SiteReader {
@@ -32,6 +35,7 @@ public:
         for (next_ = 0; next_ + 1 < graph_.ops.size(); ++next_) {
             if (readers_[next_].empty()) refuse("is read by nothing");
         }
+        find_results();
         return std::move(found_);
     }
 
@@ -39,15 +43,15 @@ private:
     // What an operation leaves: the value of a site, or half of a product that reads the site's.
     struct Made {
         int site = -1;
-        std::optional<OpKind> half;  // an aggregation that awaits its linear map, or the other way round
-        int parameter = -1;
+        const Op* half = nullptr;  // an aggregation that awaits its linear map, or the other way round
     };
 
     [[noreturn]] void refuse(const std::string& what) const {
         throw Error(ErrorCode::usage,
                     "operation " + std::to_string(next_) + " " + what +
-                        ": a layer begins with dropout? (aggregate linear | linear aggregate), to which a linear map "
-                        "may be added; bias? relu? and further linear maps follow, and the loss comes last",
+                        ": a layer is dropout? (aggregate linear | linear aggregate), to which linear maps and the "
+                        "layer's input may be added; bias? activation? and further linear maps follow, or come before "
+                        "an aggregation of maxima, and the loss comes last",
                     "model " + graph_.model, "this model needs a kind of site of its own");
     }
 
@@ -57,6 +61,7 @@ private:
         return static_cast<int>(found_.sites.size()) - 1;
     }
     Site& at(int site) { return found_.sites[static_cast<std::size_t>(site)]; }
+    const Site& at(int site) const { return found_.at(site); }
     const Made& input_of(const Op& op, std::size_t which = 0) const {
         return made_[static_cast<std::size_t>(op.inputs[which])];
     }
@@ -82,82 +87,146 @@ private:
             case OpKind::input: return add_input(op);
             case OpKind::aggregate:
             case OpKind::linear: return multiply(op);
-            case OpKind::add: return add_to_linear(op);
+            case OpKind::add: return add_up(op);
             case OpKind::dropout:
             case OpKind::bias:
-            case OpKind::relu: return extend_pointwise(op);
+            case OpKind::relu:
+            case OpKind::elu:
+            case OpKind::leaky_relu: return extend_pointwise(op);
             case OpKind::softmax_cross_entropy: break;
         }
-        return {push({SiteKind::loss, input_of(op).site, op.layer, op.width}), {}, -1};
+        return {push({SiteKind::loss, input_of(op).site, op.layer, op.width})};
     }
 
     Made add_input(const Op& op) {
         if (!found_.sites.empty()) refuse("is a second input");
-        return {push({SiteKind::input, -1, op.layer, op.width}), {}, -1};
+        return {push({SiteKind::input, -1, op.layer, op.width})};
     }
 
     Made multiply(const Op& op) {
         const Made& from = input_of(op);
-        if (from.half) return complete_product(op, from);
+        if (from.half != nullptr) return complete_product(op, *from.half, from.site);
+        if (begins_product(op)) return {from.site, &op};
+        if (op.kind == OpKind::aggregate) refuse("has no linear map beside it");
+        return {push(linear_site(op, from.site))};
+    }
+
+    // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result.
+    bool begins_product(const Op& op) const {
         const bool aggregates = op.kind == OpKind::aggregate;
-        if (reader_of(next_) == (aggregates ? OpKind::linear : OpKind::aggregate))
-            return {from.site, op.kind, op.parameter};
-        if (aggregates) refuse("has no linear map beside it");
-        if (found_.depth == 0 || op.layer != found_.depth) refuse("belongs to no layer that has begun");
-        return {push({SiteKind::linear, from.site, op.layer, op.width, op.parameter}), {}, -1};
+        if (reader_of(next_) != (aggregates ? OpKind::linear : OpKind::aggregate)) return false;
+        return aggregates || graph_.ops[readers_[next_].front()].reduce == Reduce::sum;
     }
 
-    Made complete_product(const Op& op, const Made& half) {
+    // A linear map before the product of its layer has a row for each vertex that the product reads.
+    Site linear_site(const Op& op, int input) const {
+        const bool before_product = op.layer == found_.depth + 1;
+        if (op.layer < 1 || (op.layer != found_.depth && !before_product)) refuse("belongs to no layer that has begun");
+        Site site{SiteKind::linear, input, op.layer, op.width, op.parameter};
+        const Site& same = before_product ? at(input) : found_.product(op.layer);
+        site.rows_of = before_product ? op.layer - 1 : op.layer;
+        site.columns_of = op.width == same.width ? same.columns_of : -1;
+        return site;
+    }
+
+    Made complete_product(const Op& op, const Op& half, int input) {
         if (op.layer != found_.depth + 1) refuse("is not the one product of its layer");
-        const int weight = op.kind == OpKind::linear ? op.parameter : half.parameter;
-        const int site = push({SiteKind::product, half.site, op.layer, op.width, weight});
-        found_.products.push_back(site);
+        const Op& aggregation = op.kind == OpKind::linear ? half : op;
+        Site product{SiteKind::product, input, op.layer, op.width, (op.kind == OpKind::linear ? op : half).parameter};
+        product.reduce = aggregation.reduce;
+        product.self = aggregation.self;
+        product.self_parameter = aggregation.parameter;
+        if (!product.reorderable() && product.adds_self()) refuse("adds a vertex itself to maxima");
+        product.rows_of = product.columns_of = op.layer;
+        found_.products.push_back(push(product));
         ++found_.depth;
-        return {site, {}, -1};
+        return {found_.products.back()};
     }
 
-    // A sum is made in place of the value that comes first.
-    Made add_to_linear(const Op& op) {
-        const int first = std::min(input_of(op, 0).site, input_of(op, 1).site);
-        const int second = std::max(input_of(op, 0).site, input_of(op, 1).site);
-        for (const int input : op.inputs) require_sole_reader(input);
-        const bool fits = first >= 0 && at(first).kind == SiteKind::product && at(second).kind == SiteKind::linear &&
-                          at(second).addend < 0 && at(first).layer == at(second).layer;
-        if (!fits) refuse("adds something else than a linear map to the product before it");
-        if (at(first).width != at(second).width) refuse("adds matrices of different widths");
-        at(second).addend = first;
-        return {second, {}, -1};
+    // Whether a value is a sum of products and linear maps, on top of which another may be made.
+    bool is_sum(int site) const { return at(site).kind == SiteKind::product || at(site).kind == SiteKind::linear; }
+
+    // A sum is made in place of the value that comes first in the layer; what earlier layers have left for others, too,
+    // stays.
+    Made add_up(const Op& op) {
+        const auto [a, b] = std::minmax(input_of(op, 0).site, input_of(op, 1).site);
+        if (at(a).width != at(b).width) refuse("adds matrices of different widths");
+        const bool both = a != b && is_sum(a) && at(b).kind == SiteKind::linear && at(b).addend < 0;
+        const bool mapped = both && at(b).parameter >= 0 && at(b).rows_of >= at(a).rows_of;
+        if (mapped) {
+            for (const int input : op.inputs) require_sole_reader(input);
+            if (at(a).layer < at(b).layer) across_layers_.push_back(next_);
+            at(b).addend = a;
+            return {b};
+        }
+        const bool input_itself = is_sum(b) && at(b).layer == found_.depth && a == read_by(found_.depth);
+        if (!input_itself)
+            refuse("adds something else than a linear map, or the layer's input, to what its layer makes");
+        require_sole_reader(op.inputs[input_of(op, 0).site == b ? 0 : 1]);
+        Site sum{SiteKind::linear, a, at(b).layer, at(b).width};
+        sum.addend = b;
+        sum.rows_of = at(b).rows_of;
+        sum.columns_of = at(b).columns_of;
+        return {push(sum)};
     }
 
     Made extend_pointwise(const Op& op) {
         require_sole_reader(op.inputs.front());
         int id = input_of(op).site;
-        const SiteKind kind = at(id).kind;
-        if (kind == SiteKind::product || kind == SiteKind::linear)
-            id = push({SiteKind::pointwise, id, at(id).layer, op.width});
+        if (is_sum(id)) {
+            Site site{SiteKind::pointwise, id, at(id).layer, op.width};
+            site.rows_of = at(id).rows_of;
+            site.columns_of = at(id).columns_of;
+            id = push(site);
+        }
         Site& site = at(id);
         const bool only_dropped = site.kind == SiteKind::input && op.kind != OpKind::dropout;
         if (stage_of(op.kind) <= stage_of(site) || only_dropped) refuse("is out of its place");
         if (op.kind == OpKind::dropout) site.dropout = op.layer;
-        if (op.kind == OpKind::relu) site.relu = true;
         if (op.kind == OpKind::bias) site.parameter = op.parameter;
-        return {id, {}, -1};
+        if (stage_of(op.kind) == 2) site.activation = activation_of(op.kind);
+        return {id};
+    }
+
+    // The value of the layer before that the first operations of layer `l` read.
+    int read_by(int l) const {
+        int site = found_.product(l).input;
+        while (at(site).layer == l) site = at(site).input;
+        return site;
+    }
+
+    void find_results() {
+        for (int l = 2; l <= found_.depth; ++l) found_.results.push_back(read_by(l));
+        Site& loss = found_.sites.back();
+        loss.rows_of = found_.depth;
+        loss.columns_of = at(loss.input).columns_of;
+        int last = loss.input;
+        if (at(last).kind == SiteKind::pointwise) last = at(last).input;
+        const bool several_layers = at(last).addend >= 0 && at(at(last).addend).layer < at(last).layer;
+        found_.results.push_back(several_layers ? at(last).input : loss.input);
+        std::size_t read = 0;
+        for (int sum = last; several_layers && at(sum).addend >= 0; sum = at(sum).addend) ++read;
+        if (read != across_layers_.size()) {
+            next_ = across_layers_.front();
+            refuse("adds what several layers make, and is not what the loss reads");
+        }
+        if (!several_layers) return;
+        // Logits that every layer adds to have the rows of the last one.
+        loss.columns_of = at(loss.input).columns_of = -1;
+        for (; last >= 0; last = at(last).addend) at(last).rows_of = found_.depth, at(last).columns_of = -1;
     }
 
     const OpGraph& graph_;
     SiteGraph found_;
     std::vector<Made> made_;                         // by each operation
     std::vector<std::vector<std::size_t>> readers_;  // of each operation
+    std::vector<std::size_t> across_layers_;         // operations that add what different layers make
     std::size_t next_ = 0;
 };
 
 }  // namespace
 
 SiteGraph sites_of(const OpGraph& graph) { return SiteReader(graph).read(); }
-
-int SiteGraph::result(int l) const {
-    return l < depth ? products[static_cast<std::size_t>(l)] - 1 : static_cast<int>(sites.size()) - 2;
-}
 
 std::vector<int> SiteGraph::readers(int site) const {
     std::vector<int> found;
@@ -173,32 +242,68 @@ std::vector<std::int64_t> widths_of(const SiteGraph& graph) {
     return widths;
 }
 
-SiteGraph window(const SiteGraph& graph, int first, int last) {
-    SiteGraph cut{graph.model, graph.parameters, {}, last - first + 1, {}};
-    const int before = graph.product(first).input;
-    const int input = graph.at(before).dropout > 0 ? 1 : 0;
-    cut.sites.push_back({SiteKind::input, -1, 0, graph.at(before).width, -1, false, input});
-    const int moved = 1 - graph.products[static_cast<std::size_t>(first - 1)];
-    for (int id = before + 1; graph.at(id).kind != SiteKind::loss && graph.at(id).layer <= last; ++id) {
-        Site site = graph.at(id);
-        site.input += moved;
-        if (site.addend >= 0) site.addend += moved;
-        site.layer -= first - 1;
-        if (site.dropout > 0) site.dropout -= first - 1;
-        if (site.kind == SiteKind::product) cut.products.push_back(static_cast<int>(cut.sites.size()));
-        cut.sites.push_back(site);
+namespace {
+
+// Copies sites into a window, under the numbers that they have there.
+class Window {
+public:
+    Window(const SiteGraph& graph, int first, int last)
+        : graph_(graph), before_(first - 1), input_(first > 1 ? graph.result(first - 1) : 0) {
+        cut_ = {graph.model, graph.parameters, {}, last - first + 1, {}, {}};
+        number_of_[input_] = 0;
+        Site input{SiteKind::input, -1, 0, graph.at(input_).width};
+        input.dropout = graph.at(input_).dropout > 0 ? 1 : 0;
+        cut_.sites.push_back(input);
+        const int sites = static_cast<int>(graph.sites.size());
+        for (int id = input_ + 1; id < sites; ++id) {
+            const Site& site = graph.at(id);
+            if (site.kind != SiteKind::loss && site.layer >= first && site.layer <= last) add(id);
+        }
+        for (int l = first; l <= last; ++l) cut_.results.push_back(number_of_.at(graph.result(l)));
     }
+
     // No layer of the window reads what ends it.
-    cut.sites.back().relu = false;
-    cut.sites.back().dropout = 0;
-    const int end = static_cast<int>(cut.sites.size()) - 1;
-    cut.sites.push_back({SiteKind::loss, end, cut.depth, cut.at(end).width});
-    return cut;
-}
+    SiteGraph take() {
+        const int end = static_cast<int>(cut_.sites.size()) - 1;
+        Site& last = cut_.sites.back();
+        if (last.kind == SiteKind::pointwise) last.activation = Activation::none, last.dropout = 0;
+        Site loss{SiteKind::loss, end, cut_.depth, last.width};
+        loss.rows_of = cut_.depth;
+        loss.columns_of = last.columns_of;
+        cut_.sites.push_back(loss);
+        return std::move(cut_);
+    }
+
+private:
+    void add(int id) {
+        Site site = graph_.at(id);
+        const auto known = [&](int other) { return other >= 0 && number_of_.contains(other); };
+        ensure(known(site.input), "a layer reads what neither it nor the one before it makes");
+        site.input = number_of_.at(site.input);
+        site.addend = known(site.addend) ? number_of_.at(site.addend) : -1;
+        site.layer -= before_;
+        site.rows_of = std::min(site.rows_of - before_, cut_.depth);
+        if (site.columns_of >= 0) site.columns_of -= before_;
+        if (site.dropout > 0) site.dropout -= before_;
+        number_of_[id] = static_cast<int>(cut_.sites.size());
+        if (site.kind == SiteKind::product) cut_.products.push_back(number_of_[id]);
+        cut_.sites.push_back(site);
+    }
+
+    const SiteGraph& graph_;
+    int before_;  // layers before the window
+    int input_;   // the site that the window reads
+    SiteGraph cut_;
+    std::map<int, int> number_of_;
+};
+
+}  // namespace
+
+SiteGraph window(const SiteGraph& graph, int first, int last) { return Window(graph, first, last).take(); }
 
 SiteGraph with_widths(SiteGraph graph, const std::vector<std::int64_t>& widths) {
     for (Site& site : graph.sites) {
-        site.width = widths[static_cast<std::size_t>(site.layer)];
+        if (site.columns_of >= 0) site.width = widths[static_cast<std::size_t>(site.columns_of)];
         if (site.parameter < 0) continue;
         Parameter& parameter = graph.parameters[static_cast<std::size_t>(site.parameter)];
         if (parameter.shape.size() > 1) parameter.shape.front() = graph.at(site.input).width;

@@ -144,6 +144,8 @@ TensorId Builder::weight(const Site& site) { return parameter(site.parameter, Ro
 
 TensorId Builder::bias(const Site& pointwise) { return parameter(pointwise.parameter, Role::bias); }
 
+TensorId Builder::epsilon(const Site& product) { return parameter(product.self_parameter, Role::bias); }
+
 // Setup steps come first in the list, in the order in which they were found to be needed.
 void Builder::index(TensorId matrix) {
     const std::string name = "index." + tensor_of(schedule_, matrix).name;
@@ -157,30 +159,59 @@ void Builder::index(TensorId matrix) {
         Step{name, Phase::setup, RowRequestStep{matrix}, {Pass::forward, layer_, OpKind::aggregate}});
 }
 
-TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId in, const std::string& out) {
+SpmmStep Builder::spmm_step(int l, bool transposed) {
     const TensorId matrix = adjacency(l, transposed);
     const Tensor& m = tensor_of(schedule_, matrix);
-    const std::optional<Axis> axis = contraction_axis(schedule_.grid, m);
-    const Grid& grid = schedule_.grid;
-    const bool gathers = gathers_rows(grid) || gathers_matrix(grid, m);
-    const Rows height = rows_of(m);
-    const std::int64_t width = tensor_of(schedule_, in).columns;
+    const bool gathers = gathers_rows(schedule_.grid) || gathers_matrix(schedule_.grid, m);
     if (configuration().exchange == Exchange::rows) index(m.structure.value_or(matrix));
-    SpmmStep product{matrix, {in}, {}, configuration().exchange, configuration().overlap && gathers};
+    return {matrix, {}, {}, configuration().exchange, configuration().overlap && gathers};
+}
+
+TensorId Builder::spmm_result(const SpmmStep& product, const std::string& name, TensorId like) {
+    const Rows height = rows_of(tensor_of(schedule_, product.matrix));
+    return transient(name + suffix(spmm_out()), DType::f32, height, tensor_of(schedule_, like).columns,
+                     layout_at(spmm_out()));
+}
+
+TensorId Builder::spmm(const std::string& name, int l, bool transposed, TensorId in, const std::string& out) {
+    SpmmStep product = spmm_step(l, transposed);
+    product.column_operands = {in};
     product.bf16 = configuration().bf16 && packs_panels(product.exchange, product.overlap);
+    const Tensor& m = tensor_of(schedule_, product.matrix);
+    const std::optional<Axis> axis = contraction_axis(schedule_.grid, m);
     const auto emit = [&](TensorId result) {
-        SpmmStep s = product;
-        s.results = {result};
-        step(name, OpKind::aggregate, s);
+        product.results = {result};
+        step(name, OpKind::aggregate, product);
         return result;
     };
-    const Layout rest = layout_at(spmm_out());
-    if (!axis) return emit(transient(out + suffix(spmm_out()), DType::f32, height, width, rest));
-    Layout partial{Axes::parse("x"), rest.columns, Axes::parse(*axis == Axis::y ? "y" : "z")};
-    const TensorId summand = emit(transient(out + ".partial", DType::f32, height, width, partial));
-    const TensorId sum = transient(out + suffix(spmm_out()), DType::f32, height, width, rest);
+    if (!axis) return emit(spmm_result(product, out, in));
+    const Layout partial{Axes::parse("x"), layout_at(spmm_out()).columns, Axes::parse(*axis == Axis::y ? "y" : "z")};
+    const TensorId summand =
+        emit(transient(out + ".partial", DType::f32, rows_of(m), tensor_of(schedule_, in).columns, partial));
+    const TensorId sum = spmm_result(product, out, in);
     step(name + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
     return sum;
+}
+
+Builder::Maxima Builder::spmm_max(const std::string& name, int l, TensorId in, const std::string& out) {
+    SpmmStep product = spmm_step(l, true);
+    product.program = Program::max;
+    product.column_operands = {in};
+    const Maxima maxima{spmm_result(product, out, in), spmm_result(product, out + ".ties", in)};
+    product.results = {maxima.values, maxima.ties};
+    step(name, OpKind::aggregate, product);
+    return maxima;
+}
+
+TensorId Builder::spmm_max_back(const std::string& name, int l, TensorId shares, TensorId values, TensorId own,
+                                const std::string& out) {
+    SpmmStep product = spmm_step(l, false);
+    product.program = Program::max_back;
+    product.column_operands = {shares, values};
+    product.row_operands = {own};
+    product.results = {spmm_result(product, out, own)};
+    step(name, OpKind::aggregate, product);
+    return product.results.front();
 }
 
 TensorId Builder::gemm(const std::string& name, TensorId in, const Site& site, bool transposed,
@@ -200,7 +231,25 @@ void Builder::gemm_onto(const std::string& name, TensorId in, const Site& site, 
 }
 
 void Builder::add_to(const std::string& name, TensorId sum, TensorId other) {
-    step(name, OpKind::add, MapStep{MapOp::add, sum, other, {}, 0, false, false});
+    step(name, OpKind::add, MapStep{MapOp::add, sum, other, {}, 0, Activation::none, false});
+}
+
+void Builder::divide(const std::string& name, TensorId gradient, TensorId ties) {
+    step(name, OpKind::aggregate, MapStep{MapOp::divide, gradient, ties, {}, 0, Activation::none, false});
+}
+
+void Builder::add_self(const std::string& name, const Site& product, TensorId sum, TensorId own) {
+    MapStep added{MapOp::add_scaled, sum, own, {}, 0, Activation::none, false};
+    added.scale = product.self;
+    if (product.self_parameter >= 0) added.epsilon = epsilon(product);
+    step(name, OpKind::aggregate, added);
+}
+
+void Builder::update_epsilon(const std::string& name, const Site& product, TensorId left, TensorId right) {
+    const TensorId gradient =
+        transient(numbered("y", product.layer) + ".epsilon", DType::f32, {1}, 1, layout_partial());
+    step(name, OpKind::aggregate, MapStep{MapOp::dot, left, right, gradient, 0, Activation::none, false});
+    reduce_and_update(epsilon(product), gradient, OpKind::aggregate);
 }
 
 TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out, OpKind reader,
@@ -224,7 +273,8 @@ TensorId Builder::weight_grad(const std::string& name, TensorId left, TensorId r
 TensorId Builder::column_sum(const std::string& name, TensorId in, int pointwise) {
     const std::int64_t width = tensor_of(schedule_, in).columns;
     const TensorId sum = transient("y" + label(pointwise), DType::f32, {1}, width, layout_partial());
-    step(name, OpKind::bias, MapStep{MapOp::column_sum, in, {}, sum, model().at(pointwise).layer, false, false});
+    step(name, OpKind::bias,
+         MapStep{MapOp::column_sum, in, {}, sum, model().at(pointwise).layer, Activation::none, false});
     return sum;
 }
 
@@ -232,14 +282,14 @@ std::optional<TensorId> Builder::activate(const std::string& name, TensorId z, c
                                           const std::optional<std::string>& mask) {
     const bool dropped = training && pointwise.dropout > 0;
     const bool biased = pointwise.parameter >= 0;
-    if (!biased && !pointwise.relu && !dropped) return std::nullopt;
+    if (!biased && pointwise.activation == Activation::none && !dropped) return std::nullopt;
     const std::optional<TensorId> operand = biased ? std::optional(bias(pointwise)) : std::nullopt;
     const Tensor output = tensor_of(schedule_, z);
     const auto ids = vertices(output, dropped);
     std::optional<TensorId> bits;
     if (mask) bits = transient(*mask, DType::bits, rows_of(output), output.columns, output.layout);
-    step(name, OpKind::relu,
-         MapStep{MapOp::activate, z, operand, bits, pointwise.layer + 1, pointwise.relu, dropped, ids});
+    step(name, operation_of(pointwise.activation),
+         MapStep{MapOp::activate, z, operand, bits, pointwise.layer + 1, pointwise.activation, dropped, ids});
     return bits;
 }
 
@@ -247,20 +297,28 @@ TensorId Builder::dropout_input(const std::string& name, TensorId in, const std:
     const Tensor source = tensor_of(schedule_, in);
     const auto ids = vertices(source, true);
     const TensorId dropped = transient(out, DType::f32, rows_of(source), source.columns, source.layout);
-    step(name, OpKind::dropout, MapStep{MapOp::dropout, in, {}, dropped, 1, false, true, ids});
+    step(name, OpKind::dropout, MapStep{MapOp::dropout, in, {}, dropped, 1, Activation::none, true, ids});
     return dropped;
 }
 
 TensorId Builder::positive_mask(const std::string& name, TensorId h, const std::string& out) {
     const Tensor source = tensor_of(schedule_, h);
     const TensorId mask = transient(out, DType::bits, rows_of(source), source.columns, source.layout);
-    step(name, OpKind::relu, MapStep{MapOp::positive_mask, h, {}, mask, 0, false, false});
+    step(name, OpKind::relu, MapStep{MapOp::positive_mask, h, {}, mask, 0, Activation::none, false});
     return mask;
 }
 
 void Builder::apply_mask(const std::string& name, TensorId g, TensorId mask, const Site& pointwise) {
     step(name, OpKind::relu,
-         MapStep{MapOp::apply_mask, g, mask, {}, pointwise.layer + 1, false, pointwise.dropout > 0});
+         MapStep{MapOp::apply_mask, g, mask, {}, pointwise.layer + 1, Activation::none, pointwise.dropout > 0});
+}
+
+void Builder::activation_gradient(const std::string& name, TensorId g, std::optional<TensorId> h,
+                                  const Site& pointwise) {
+    const bool dropped = pointwise.dropout > 0;
+    const auto ids = vertices(tensor_of(schedule_, g), dropped);
+    step(name, operation_of(pointwise.activation),
+         MapStep{MapOp::activation_gradient, g, h, {}, pointwise.layer + 1, pointwise.activation, dropped, ids});
 }
 
 void Builder::all_reduce(const std::string& name, TensorId tensor, OpKind op) { step(name, op, AllReduceStep{tensor}); }

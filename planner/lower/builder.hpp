@@ -17,6 +17,7 @@ class Copies {
 public:
     bool in(Place place) const { return at_[index(place)].has_value(); }
     TensorId at(Place place) const { return *at_[index(place)]; }
+    bool empty() const { return !in(Place::c) && !in(Place::r) && !in(Place::f); }
     void add(Place place, TensorId id) { at_[index(place)] = id; }
     // Where to take it from for `place`: there, else from F, which costs nothing, else from wherever it is.
     Place source_for(Place place) const;
@@ -38,7 +39,8 @@ public:
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
     // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed.
     int space(int l) const;
-    std::int64_t rows(int l) const { return schedule_.spaces[static_cast<std::size_t>(space(l))].rows; }
+    std::int64_t rows(int l) const { return rows_in_space(space(l)); }
+    std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
     // --- residents, created on first use ---
     // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
@@ -47,15 +49,30 @@ public:
     TensorId features(Place place, int space);
     TensorId weight(const Site& site);
     TensorId bias(const Site& pointwise);
+    TensorId epsilon(const Site& product);
 
     // --- steps; each returns the tensor it produces ---
     // A product with the adjacency, summed where the contraction side is split: in spmm_out().
     TensorId spmm(const std::string& step, int l, bool transposed, TensorId in, const std::string& out);
+    // The largest in-neighbours of layer l's input and how many of them there are, in C.
+    struct Maxima {
+        TensorId values, ties;
+    };
+    Maxima spmm_max(const std::string& step, int l, TensorId in, const std::string& out);
+    // The gradient of what they were taken of, `own`, from that of the values, divided by the ties.
+    TensorId spmm_max_back(const std::string& step, int l, TensorId shares, TensorId values, TensorId own,
+                           const std::string& out);
     TensorId gemm(const std::string& step, TensorId in, const Site& site, bool transposed, const std::string& out);
     // The same, added to what `onto` holds.
     void gemm_onto(const std::string& step, TensorId in, const Site& site, bool transposed, TensorId onto);
     // sum += other, elementwise.
     void add_to(const std::string& step, TensorId sum, TensorId other);
+    // gradient /= ties, 0 where there are none.
+    void divide(const std::string& step, TensorId gradient, TensorId ties);
+    // What a product adds of the vertices themselves: sum += (self + e) own.
+    void add_self(const std::string& step, const Site& product, TensorId sum, TensorId own);
+    // The gradient of a product's e, <left, right>, both in R or both in C, and its update.
+    void update_epsilon(const std::string& step, const Site& product, TensorId left, TensorId right);
     // `reader`: the operation that wants the result there. Its rows are those of `space`, if one is given: rows that
     // the space lacks are left out, and rows that only the space has are zero.
     TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out, OpKind reader,
@@ -68,6 +85,8 @@ public:
     TensorId dropout_input(const std::string& step, TensorId in, const std::string& out);
     TensorId positive_mask(const std::string& step, TensorId h, const std::string& out);
     void apply_mask(const std::string& step, TensorId g, TensorId mask, const Site& pointwise);
+    // The same after other activations: `h` is what the site made, and none where it has no activation.
+    void activation_gradient(const std::string& step, TensorId g, std::optional<TensorId> h, const Site& pointwise);
     void all_reduce(const std::string& step, TensorId tensor, OpKind op);
     void loss(TensorId logits);
     void score(TensorId logits);
@@ -89,7 +108,10 @@ private:
         std::optional<int> space = {};
     };
     static Rows rows_of(const Tensor& tensor) { return {tensor.rows, tensor.space}; }
-    Rows rows_in(int space) const { return {schedule_.spaces[static_cast<std::size_t>(space)].rows, space}; }
+    Rows rows_in(int space) const { return {rows_in_space(space), space}; }
+    // A product over the nonzeros of layer l's matrix with operands and results yet to come.
+    SpmmStep spmm_step(int l, bool transposed);
+    TensorId spmm_result(const SpmmStep& product, const std::string& name, TensorId like);
     TensorId resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
                       const Layout& layout);
     TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);

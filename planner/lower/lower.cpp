@@ -4,6 +4,8 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <algorithm>
+
 namespace gnnplan::lower {
 namespace {
 
@@ -19,6 +21,13 @@ void check_letters(const SiteGraph& model, const Configuration& configuration) {
         refuse("a network of " + std::to_string(layers) + " layers needs as many letters a pass", "orders " + letters);
     }
     for (std::size_t i = 0; i < layers; ++i) {
+        const int layer = static_cast<int>(i) + 1;
+        const Order backward = configuration.backward[layers - 1 - i];
+        const bool one_way = configuration.forward[i] == Order::sparse_first && backward != Order::sparse_first &&
+                             configuration.operands[i] == Operand::product;
+        if (!model.product(layer).reorderable() && !one_way)
+            refuse("layer " + std::to_string(layer) + " takes maxima, which are no sums: its products have one order",
+                   "orders " + letters, "S forward and D backward");
         const bool last = i + 1 == layers;
         if (configuration.forward[i] == Order::none || (configuration.backward[i] == Order::none && !last)) {
             refuse("only layer 1's backward letter may be '-'", "orders " + letters);
@@ -44,16 +53,24 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
+// Maxima need the whole neighbourhood of a vertex on the ranks that have its row.
+void check_maxima(const SiteGraph& model, const Configuration& configuration) {
+    const bool maxima =
+        std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.reorderable(); });
+    if (maxima && configuration.on().splits_neighbourhoods()) {
+        refuse("a maximum is no sum: no grid that splits neighbourhoods over ranks can take it",
+               "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
+    }
+    if (configuration.cached_aggregation && !model.aggregates_features())
+        refuse("what layer 1 aggregates changes while training", "cached_aggregation");
+}
+
 void check(const SiteGraph& model, const Configuration& configuration) {
     check_letters(model, configuration);
     check_choices(configuration);
-    for (const Site& site : model.sites) {
-        const bool multiplies = site.kind == SiteKind::product || site.kind == SiteKind::linear;
-        if (!multiplies || model.at(site.input).kind == SiteKind::input || model.at(site.input).relu) continue;
-        refuse("hidden layers without ReLU are not lowered", "layer " + std::to_string(model.at(site.input).layer),
-               "masks are taken from the sign of its output");
-    }
-    if (model.at(model.sites.back().input).relu) refuse("the loss of an activation is not lowered", "the last layer");
+    check_maxima(model, configuration);
+    if (model.at(model.sites.back().input).activation != Activation::none)
+        refuse("the loss of an activation is not lowered", "the last layer");
 }
 
 // What a kind of site emits in either pass.
@@ -62,10 +79,12 @@ struct SiteLowering {
     void (*backward)(Passes&, int site);
 };
 
-SiteLowering lowering_of(SiteKind kind) {
-    switch (kind) {
+SiteLowering lowering_of(const Site& site) {
+    switch (site.kind) {
         case SiteKind::input: break;
-        case SiteKind::product: return {forward_product, backward_product};
+        case SiteKind::product:
+            if (!site.reorderable()) return {forward_max, backward_max};
+            return {forward_product, backward_product};
         case SiteKind::linear: return {forward_linear, backward_linear};
         case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
         case SiteKind::loss: return {forward_loss, backward_loss};
@@ -77,9 +96,11 @@ void lower_passes(Builder& builder, bool training, std::optional<TensorId> cache
     Passes passes(builder, training, cached);
     const auto& sites = passes.model.sites;
     const int count = static_cast<int>(sites.size());
-    for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site).kind).forward(passes, site);
-    for (int site = count - 1; training && site >= 0; --site)
-        lowering_of(passes.model.at(site).kind).backward(passes, site);
+    for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site)).forward(passes, site);
+    for (int site = count - 1; training && site >= 0; --site) {
+        add_same(passes, site);
+        lowering_of(passes.model.at(site)).backward(passes, site);
+    }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "planner/lower/passes.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 namespace gnnplan::lower {
 namespace {
 
@@ -8,13 +10,14 @@ namespace {
 TensorId features_at(Passes& passes, int site, int space, Place place) {
     Builder& builder = passes.builder;
     Value& value = passes.value(site);
-    Copies& copies = space == 0 ? value.copies : value.part;
+    Copies& copies = space == 0 ? value.copies : value.parts[space];
     if (copies.in(place)) return copies.at(place);
     const Place source = copies.source_for(place);
     if (!builder.places_differ() && copies.in(source)) return copies.at(source);
     TensorId id = builder.features(place, space);
     if (passes.training && passes.model.at(site).dropout > 0 && !builder.configuration().constant_input) {
-        const std::string which = (space == 0 ? "" : ".part") + std::string(suffix(place));
+        const std::string rows = space == 0 ? "" : "." + std::to_string(builder.rows_in_space(space));
+        const std::string which = rows + suffix(place);
         id = builder.dropout_input("dropout.0" + which, id, "H0.dropped" + which);
     }
     copies.add(place, id);
@@ -26,21 +29,46 @@ TensorId features_at(Passes& passes, int site, int space, Place place) {
 TensorId Passes::fetch(int site, Place place, const std::string& step, OpKind reader) {
     const Site& made = model.at(site);
     if (made.kind == SiteKind::input) return features_at(*this, site, 0, place);
-    return builder.at(value(site).copies, place, step, numbered("H", made.layer), reader);
+    return builder.at(value(site).copies, place, step, "H" + builder.label(site), reader);
 }
 
 TensorId Passes::fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader) {
     const Site& made = model.at(site);
     const int space = builder.space(l);
-    if (space == builder.space(made.layer)) return fetch(site, place, step, reader);
+    if (space == builder.space(made.rows_of)) return fetch(site, place, step, reader);
     if (made.kind == SiteKind::input) return features_at(*this, site, space, place);
     const Copies& copies = value(site).copies;
-    Copies& part = value(site).part;
+    Copies& part = value(site).parts[space];
     if (!part.in(place)) {
-        const std::string name = numbered("H", made.layer) + ".part";
+        const std::string name = "H" + builder.label(site) + "." + std::to_string(builder.rows_in_space(space));
         part.add(place, builder.redistribute(step, copies.at(copies.source_for(place)), place, name, reader, space));
     }
     return part.at(place);
+}
+
+std::optional<TensorId> Passes::arrived(int site, const std::string& step) {
+    Copies& copies = gradient(site).copies;
+    if (copies.empty()) return std::nullopt;
+    const TensorId rows = builder.at(copies, Place::r, step, "U" + builder.label(site), OpKind::add);
+    copies = Copies();
+    copies.add(Place::r, rows);
+    return rows;
+}
+
+void add_same(Passes& passes, int id) {
+    const std::optional<int> same_as = passes.gradient(id).same_as;
+    if (!same_as) return;
+    Builder& builder = passes.builder;
+    const Site& other = passes.model.at(*same_as);
+    builder.begin(Pass::backward, other.layer);
+    const std::string at = "backward." + builder.label(*same_as) + ".residual";
+    const std::optional<TensorId> sum = passes.arrived(id, at + ".sum.redistribute");
+    ensure(sum.has_value(), "what a layer reads has no gradient but its own");
+    const TensorId rows = builder.at(passes.gradient(*same_as).copies, Place::r, at + ".redistribute",
+                                     "G" + builder.label(*same_as), OpKind::add);
+    const TensorId whole = builder.redistribute(at + ".rows", rows, Place::r, "G" + builder.label(*same_as) + ".whole",
+                                                OpKind::add, builder.space(passes.model.at(id).rows_of));
+    builder.add_to(at + ".sum", *sum, whole);
 }
 
 }  // namespace gnnplan::lower

@@ -7,6 +7,7 @@
 
 #include "planner/lower/builder.hpp"
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,18 +15,22 @@ namespace gnnplan::lower {
 
 // What a site makes.
 struct Value {
-    Copies copies;                 // H of a pointwise site, Z of a product or a linear map
-    Copies part;                   // the rows that the next layer's result has, where these are fewer
-    Copies mask;                   // of a pointwise site with an activation: the bits H > 0
-    std::optional<TensorId> kept;  // of a product: T = A^T H in left(site), where a pass leaves it
-    bool prepared = false;         // whether prepare_backward has been here
+    Copies copies;                         // H of a pointwise site, Z of a product or a linear map
+    std::map<int, Copies> parts;           // by space: rows of it that others want alone
+    Copies mask;                           // of a pointwise site with a ReLU: the bits H > 0
+    std::optional<TensorId> kept;          // of a product: T = A^T H in left(site), where a pass leaves it
+    std::optional<TensorId> maxima, ties;  // of a product of maxima: T and how many neighbours have it, in C
+    std::optional<TensorId> mapped;        // of a product that began with H W: that, in gemm_out(site)
+    bool prepared = false;                 // whether prepare_backward has been here
 };
 
 // dL / d(value) while the backward pass has it.
 struct Gradient {
     Copies copies;
     std::optional<TensorId> aggregated;  // A G in right(site), after a backward S
+    std::optional<TensorId> mapped;      // G W^T in R, after a backward D
     std::optional<int> biased;           // a pointwise site whose bias wants the column sums of the gradient
+    std::optional<int> same_as;          // a site whose gradient this one gets as well, once nobody else reads it
 };
 
 struct Passes {
@@ -51,6 +56,8 @@ struct Passes {
     TensorId fetch(int site, Place place, const std::string& step, OpKind reader);
     // Those of its rows that layer `l` computes.
     TensorId fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader);
+    // What has arrived of dL/d(value of a site), in R alone, where more may be added to it; nothing if nothing has.
+    std::optional<TensorId> arrived(int site, const std::string& step);
 };
 
 // T^1 in left(1), made in setup, where the configuration caches it.
@@ -58,12 +65,17 @@ std::optional<TensorId> lower_setup(Builder& builder);
 
 void forward_product(Passes& passes, int site);
 void backward_product(Passes& passes, int site);
+void forward_max(Passes& passes, int site);
+void backward_max(Passes& passes, int site);
 void forward_linear(Passes& passes, int site);
 void backward_linear(Passes& passes, int site);
 void forward_pointwise(Passes& passes, int site);
 void backward_pointwise(Passes& passes, int site);
 void forward_loss(Passes& passes, int site);
 void backward_loss(Passes& passes, int site);
+
+// Adds to the gradient of a value what it has in common with another one (Gradient::same_as).
+void add_same(Passes& passes, int site);
 
 // What the backward pass will want of the value, made while it is at hand: a copy as operand of the weight gradient of
 // the product that reads it, and its mask.

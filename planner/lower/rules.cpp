@@ -11,6 +11,7 @@ std::string Rules::label(int id) const {
     if (site.kind == SiteKind::pointwise && graph_.result(site.layer) != id) return label(site.input) + ".inner";
     std::string name = std::to_string(site.layer);
     if (site.kind != SiteKind::linear) return name;
+    if (site.parameter < 0) return name + ".residual";
     const std::string& symbol = graph_.parameter(site.parameter).symbol;
     const std::size_t dot = symbol.find('.');
     return name + (dot == std::string::npos ? ".linear" : symbol.substr(dot));
@@ -26,8 +27,12 @@ Place Rules::made_in(int id) const {
     switch (site.kind) {
         case SiteKind::input: break;
         case SiteKind::product: return forward(site.layer) == Order::sparse_first ? gemm_out(site) : spmm_out();
-        case SiteKind::linear:
-            return site.addend >= 0 && site.layer == depth() && loss_place() == Place::c ? Place::c : gemm_out(site);
+        case SiteKind::linear: {
+            if (site.addend < 0) return gemm_out(site);
+            const Place rest = made_in(site.addend);
+            const bool stays = site.parameter < 0 || (site.layer == depth() && loss_place() == rest);
+            return stays ? rest : gemm_out(site);
+        }
         case SiteKind::pointwise: return made_in(site.input);
         case SiteKind::loss: return loss_place();
     }

@@ -57,7 +57,8 @@ public:
 
     // Where a product or linear map wants what it reads.
     Place wanted_by(const Site& site) const;
-    // Where the value of a site is made. A sum rests where its linear map leaves it, or the loss wants it.
+    // Where the value of a site is made. A sum rests where its linear map leaves it, unless what it is added to is where
+    // the loss wants it; a sum with the layer's input where the rest of it is.
     Place made_in(int site) const;
     // Where dL/d(value) is complete: where the site that reads the value leaves it, or in R where several arrive.
     Place gradient_made_in(int site) const;
@@ -74,7 +75,8 @@ private:
     const Configuration& configuration_;
 };
 
-// Where the mask of H, the value of a pointwise site, meets the gradient of H.
+// Where the mask of H, the value of a pointwise site, meets the gradient of H. The mask is the bits H > 0 after a ReLU,
+// and H itself after other activations.
 struct MaskRule {
     Place at = Place::r;        // layout in which it is applied
     bool delayed = false;       // after the redistribution of the gradient that the backward pass needs anyway

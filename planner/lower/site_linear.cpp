@@ -1,18 +1,47 @@
-// H W, or Z + H W in place of Z, and its gradients: a linear map that no aggregation is beside.
+// H W, or Z + H W or Z + H in place of Z, and their gradients: a linear map that no aggregation is beside.
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
+namespace {
+
+// Z + H: what the layer read is added to what it has made, where that is.
+void add_input(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    const std::string at = "forward." + builder.label(id);
+    builder.begin(Pass::forward, site.layer);
+    const Place place = builder.made_in(id);
+    const TensorId sum = passes.value(site.addend).copies.at(place);
+    const TensorId own = passes.fetch_rows(site.input, site.rows_of, place, at + ".redistribute", OpKind::add);
+    prepare_backward(passes, site.input);
+    builder.begin(Pass::forward, site.layer);
+    builder.add_to(at + ".sum", sum, own);
+    passes.value(id).copies.add(place, sum);
+}
+
+// The gradient of the sum is that of both.
+void share_gradient(Passes& passes, int id) {
+    const Site& site = passes.model.at(id);
+    passes.gradient(site.addend) = passes.gradient(id);
+    if (passes.model.at(site.input).kind == SiteKind::input) return;
+    int made_first = site.addend;
+    while (passes.model.at(made_first).addend >= 0) made_first = passes.model.at(made_first).addend;
+    passes.gradient(site.input).same_as = made_first;
+}
+
+}  // namespace
 
 // A sum is made by the product itself where Z rests where the product leaves its result.
 void forward_linear(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
+    if (site.parameter < 0) return add_input(passes, id);
     const std::string label = builder.label(id);
     const std::string at = "forward." + label;
     Value& made = passes.value(id);
     builder.begin(Pass::forward, site.layer);
     const TensorId operand =
-        passes.fetch_rows(site.input, site.layer, builder.gemm_in(site), at + ".input", OpKind::linear);
+        passes.fetch_rows(site.input, site.rows_of, builder.gemm_in(site), at + ".input", OpKind::linear);
     prepare_backward(passes, site.input);
     builder.begin(Pass::forward, site.layer);
     const Place place = builder.made_in(id);
@@ -33,6 +62,7 @@ void forward_linear(Passes& passes, int id) {
 void backward_linear(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
+    if (site.parameter < 0) return share_gradient(passes, id);
     const std::string label = builder.label(id);
     const std::string at = "backward." + label;
     Gradient& gradient = passes.gradient(id);
@@ -40,16 +70,23 @@ void backward_linear(Passes& passes, int id) {
     builder.begin(Pass::backward, site.layer);
     const TensorId right = builder.at(gradient.copies, builder.right(site), at + ".input", name, OpKind::linear);
     const TensorId left =
-        passes.fetch_rows(site.input, site.layer, builder.left(site), at + ".operand.H", OpKind::linear);
+        passes.fetch_rows(site.input, site.rows_of, builder.left(site), at + ".operand.H", OpKind::linear);
     const TensorId weight_gradient = builder.weight_grad(at + ".weight_grad", left, right, id);
     bias_gradient(passes, gradient);
     const Site& read = passes.model.at(site.input);
     if (read.kind != SiteKind::input) {
         const TensorId rows = builder.at(gradient.copies, Place::r, at + ".input.rows", name, OpKind::linear);
-        const TensorId part = builder.gemm(at + ".gemm", rows, site, true, "U" + label);
-        const TensorId whole = builder.redistribute(at + ".redistribute", part, Place::r, "U" + label + ".whole",
-                                                    OpKind::add, builder.space(read.layer));
-        passes.gradient(site.input).copies.add(Place::r, whole);
+        const std::optional<TensorId> others = passes.arrived(site.input, at + ".sum.redistribute");
+        const bool all_rows = builder.space(read.rows_of) == builder.space(site.rows_of);
+        if (others && all_rows) {
+            builder.gemm_onto(at + ".gemm", rows, site, true, *others);
+        } else {
+            const TensorId part = builder.gemm(at + ".gemm", rows, site, true, "U" + label);
+            const TensorId whole = builder.redistribute(at + ".redistribute", part, Place::r, "U" + label + ".whole",
+                                                        OpKind::add, builder.space(read.rows_of));
+            others ? builder.add_to(at + ".sum", *others, whole)
+                   : passes.gradient(site.input).copies.add(Place::r, whole);
+        }
     }
     if (site.addend >= 0) passes.gradient(site.addend).copies = gradient.copies;
     builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);

@@ -1,7 +1,13 @@
-// dropout(relu(Z + b)) in place, its mask, and the gradient of the bias.
+// dropout(activation(Z + b)) in place, its mask, and the gradient of the bias.
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
+namespace {
+
+bool masks_bits(const Site& site) { return site.activation == Activation::relu; }
+bool masks_values(const Site& site) { return site.activation != Activation::none && !masks_bits(site); }
+
+}  // namespace
 
 // H in place of Z, and the mask in the same pass where it is taken from H as it is made.
 void forward_pointwise(Passes& passes, int id) {
@@ -11,7 +17,7 @@ void forward_pointwise(Passes& passes, int id) {
     Value& made = passes.value(id);
     builder.begin(Pass::forward, site.layer);
     const Place made_in = builder.made_in(id);
-    const bool masked = passes.training && site.relu;
+    const bool masked = passes.training && masks_bits(site);
     const Place source = masked ? mask_rule(builder, id).taken() : made_in;
     std::optional<std::string> name;
     if (masked && (source == made_in || !builder.places_differ())) name = "mask" + label + suffix(source);
@@ -34,8 +40,12 @@ void prepare_backward(Passes& passes, int id) {
         if (reading.kind == SiteKind::product && builder.moves_input(reading))
             passes.fetch(id, builder.left(reading), "operand.H" + label, OpKind::linear);
     }
-    if (!site.relu) return;
+    if (site.activation == Activation::none) return;
     const MaskRule rule = mask_rule(builder, id);
+    if (masks_values(site)) {
+        passes.fetch(id, rule.at, "mask." + label + ".redistribute", operation_of(site.activation));
+        return;
+    }
     const Place source = rule.taken();
     if (!made.mask.in(source)) {
         const TensorId h = made.copies.at(made.copies.source_for(source));
@@ -51,8 +61,8 @@ void backward_pointwise(Passes& passes, int id) {
     const int l = site.layer;
     const std::string at = "backward." + builder.label(id);
     Copies gradient = passes.gradient(id).copies;
-    if (site.relu) {
-        builder.begin(Pass::backward, l);
+    builder.begin(Pass::backward, l);
+    if (site.activation != Activation::none) {
         const MaskRule rule = mask_rule(builder, id);
         Place place = builder.gradient_made_in(id);
         if (rule.delayed) {
@@ -65,7 +75,14 @@ void backward_pointwise(Passes& passes, int id) {
             gradient = Copies();
             gradient.add(place, moved);
         }
-        builder.apply_mask(at + ".mask", gradient.at(place), passes.value(id).mask.at(rule.at), site);
+        if (masks_bits(site)) {
+            builder.apply_mask(at + ".mask", gradient.at(place), passes.value(id).mask.at(rule.at), site);
+        } else {
+            builder.activation_gradient(at + ".activation", gradient.at(place), passes.value(id).copies.at(rule.at),
+                                        site);
+        }
+    } else if (site.dropout > 0) {
+        builder.activation_gradient(at + ".dropout", gradient.at(builder.gradient_made_in(id)), {}, site);
     }
     Gradient& passed = passes.gradient(site.input);
     passed.copies = gradient;

@@ -4,10 +4,26 @@
 namespace gnnplan::lower {
 namespace {
 
+// A product with the matrix, with what it adds of the vertices themselves: `own` where the result is, if that is at
+// hand.
+TensorId multiply(Builder& builder, const std::string& at, const Site& site, bool transposed, TensorId in,
+                  const std::string& out, std::optional<TensorId> own = {}) {
+    const TensorId sum = builder.spmm(at + ".spmm", site.layer, transposed, in, out);
+    if (!site.adds_self()) return sum;
+    if (!own) {
+        const int space = builder.space(transposed ? site.layer : site.layer - 1);
+        own = builder.redistribute(at + ".self.redistribute", in, builder.spmm_out(), out + ".self", OpKind::aggregate,
+                                   space);
+    }
+    builder.add_self(at + ".self", site, sum, *own);
+    return sum;
+}
+
 // T^l = A^T H^(l-1) in left(site), where the dense product wants it.
-TensorId aggregate(Builder& builder, const std::string& at, TensorId input, const Site& site) {
+TensorId aggregate(Builder& builder, const std::string& at, TensorId input, const Site& site,
+                   std::optional<TensorId> own) {
     const std::string name = numbered("T", site.layer);
-    const TensorId aggregated = builder.spmm(at + ".spmm", site.layer, true, input, name);
+    const TensorId aggregated = multiply(builder, at, site, true, input, name, own);
     return builder.redistribute(at + ".redistribute", aggregated, builder.gemm_in(site), name, OpKind::linear);
 }
 
@@ -18,14 +34,18 @@ TensorId product(Passes& passes, const Site& site, TensorId input, Value& made) 
     const int l = site.layer;
     const std::string at = numbered("forward.", l);
     if (builder.forward(l) == Order::sparse_first) {
-        const TensorId rows = aggregate(builder, at, input, site);
+        std::optional<TensorId> own;
+        if (site.adds_self())
+            own = passes.fetch_rows(site.input, l, builder.spmm_out(), at + ".self.redistribute", OpKind::aggregate);
+        const TensorId rows = aggregate(builder, at, input, site, own);
         if (builder.operand(l) == Operand::product) made.kept = rows;
         return builder.gemm(at + ".gemm", rows, site, false, numbered("Z", l));
     }
     const TensorId combined = builder.gemm(at + ".gemm", input, site, false, numbered("B", l));
+    made.mapped = combined;
     const TensorId columns =
         builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("B", l), OpKind::aggregate);
-    return builder.spmm(at + ".spmm", l, true, columns, numbered("Z", l));
+    return multiply(builder, at, site, true, columns, numbered("Z", l));
 }
 
 // The operands of a product's weight gradient Y^l = (T^l)^T G^l = (H^(l-1))^T (A G^l), moved or made where they are
@@ -82,7 +102,7 @@ private:
         } else {
             operand = transposed ? input(place) : gradient_at(place);
         }
-        const TensorId product = builder_.spmm(at() + ".again.spmm", l_, transposed, operand, name);
+        const TensorId product = multiply(builder_, at() + ".again", site_, transposed, operand, name);
         const Place wanted = transposed ? builder_.left(site_) : builder_.right(site_);
         return builder_.redistribute(at() + ".again.to_r", product, wanted, name, OpKind::linear);
     }
@@ -103,7 +123,7 @@ TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
     if (builder.backward(l) == Order::dense_first) {
         return builder.gemm(at + ".gemm", operand, site, true, numbered("D", l));
     }
-    const TensorId aggregated = builder.spmm(at + ".spmm", l, false, operand, numbered("AG", l));
+    const TensorId aggregated = multiply(builder, at, site, false, operand, numbered("AG", l));
     gradient.aggregated =
         builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("AG", l), OpKind::linear);
     return *gradient.aggregated;
@@ -114,9 +134,10 @@ TensorId aggregate_gradient(Builder& builder, const Site& site, Gradient& gradie
     const int l = site.layer;
     const std::string at = numbered("backward.", l);
     const TensorId combined = first_product(builder, site, gradient);
+    gradient.mapped = combined;
     const TensorId columns =
         builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("D", l), OpKind::aggregate);
-    return builder.spmm(at + ".spmm", l, false, columns, numbered("U", l - 1));
+    return multiply(builder, at, site, false, columns, "U" + builder.label(site.input));
 }
 
 // U^(l-1) by the pass's order, `first` being its first product if that has been made. What other sites have left of it
@@ -124,7 +145,7 @@ TensorId aggregate_gradient(Builder& builder, const Site& site, Gradient& gradie
 void pass_on(Passes& passes, const Site& site, std::optional<TensorId> first, Gradient& gradient) {
     Builder& builder = passes.builder;
     const std::string at = numbered("backward.", site.layer);
-    const std::string name = numbered("U", site.layer - 1);
+    const std::string name = "U" + builder.label(site.input);
     Copies& passed = passes.gradient(site.input).copies;
     const bool others = passed.in(Place::r);
     if (first) {
@@ -137,15 +158,46 @@ void pass_on(Passes& passes, const Site& site, std::optional<TensorId> first, Gr
     builder.add_to(at + ".sum", passed.at(Place::r), moved);
 }
 
+// dL/de = <G W^T, H> = <G, H W>, with the one that a pass has left, else with the first, made for this.
+void update_epsilon(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    const int l = site.layer;
+    const std::string at = numbered("backward.", l) + ".epsilon";
+    Gradient& gradient = passes.gradient(id);
+    const auto gradient_in = [&](Place place) {
+        return builder.at(gradient.copies, place, at + ".G", numbered("G", l), OpKind::aggregate);
+    };
+    if (passes.value(id).mapped) {
+        const Place place = builder.gemm_out(site);
+        const TensorId mapped = builder.redistribute(at + ".redistribute", *passes.value(id).mapped, place,
+                                                     numbered("B", l) + ".own", OpKind::aggregate, builder.space(l));
+        return builder.update_epsilon(at, site, gradient_in(place), mapped);
+    }
+    if (!gradient.mapped)
+        gradient.mapped = builder.gemm(at + ".gemm", gradient_in(Place::r), site, true, numbered("D", l));
+    const TensorId own = passes.fetch_rows(site.input, l, Place::r, at + ".operand.H", OpKind::aggregate);
+    builder.update_epsilon(at, site, *gradient.mapped, own);
+}
+
 }  // namespace
 
 std::optional<TensorId> lower_setup(Builder& builder) {
     if (!builder.configuration().cached_aggregation) return std::nullopt;
     builder.begin_phase(Phase::setup);
     builder.begin(Pass::forward, 1);
-    const TensorId cached =
-        aggregate(builder, "setup.1", builder.features(builder.spmm_in(), 0), builder.model().product(1));
-    builder.cache(cached);
+    const Site& site = builder.model().product(1);
+    const TensorId input = builder.features(builder.spmm_in(), 0);
+    std::optional<TensorId> cached;
+    if (site.reorderable()) {
+        std::optional<TensorId> own;
+        if (site.adds_self()) own = builder.features(builder.spmm_out(), builder.space(1));
+        cached = aggregate(builder, "setup.1", input, site, own);
+    } else {
+        cached = builder.redistribute("setup.1.redistribute", builder.spmm_max("setup.1.spmm", 1, input, "T1").values,
+                                      builder.gemm_in(site), "T1", OpKind::linear);
+    }
+    builder.cache(*cached);
     return cached;
 }
 
@@ -186,6 +238,7 @@ void backward_product(Passes& passes, int id) {
     const TensorId weight_gradient = WeightGradient(passes, id).emit();
     bias_gradient(passes, gradient);
     if (order != Order::none) pass_on(passes, site, first, gradient);
+    if (site.self_parameter >= 0) update_epsilon(passes, id);
     builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);
 }
 

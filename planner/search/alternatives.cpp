@@ -108,17 +108,18 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
 }
 
 // PyTorch Geometric's GCNConv transforms first, its SAGEConv and GINConv, which have a second weight, aggregate first;
-// DGL's GraphConv and SAGEConv transform first where that makes rows narrower, its GINConv never does.
+// DGL's GraphConv and SAGEConv transform first where that makes rows narrower, its GINConv never does. Maxima are
+// aggregated first by all of them.
 std::vector<Changed> baselines(const Space& space, const Configuration& chosen) {
     const SiteGraph& model = space.model;
-    const auto is_second = [](const Site& site) { return site.kind == SiteKind::linear; };
-    const auto second = std::find_if(model.sites.begin(), model.sites.end(), is_second);
-    const Orders usual(space.depth(), second == model.sites.end() ? D : S);
+    const Orders usual(space.depth(), model.model == "gcn" ? D : S);
     Orders narrower_first;
-    for (int l = 1; l <= model.depth; ++l) narrower_first.push_back(model.in_width(l) > model.out_width(l) ? D : S);
-    const bool behind_activation = second != model.sites.end() && second->addend < 0;
+    for (int l = 1; l <= model.depth; ++l) {
+        const bool narrower = model.in_width(l) > model.out_width(l) && model.product(l).reorderable();
+        narrower_first.push_back(narrower ? D : S);
+    }
     std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, usual)}};
-    if (narrower_first != usual && !behind_activation) {
+    if (narrower_first != usual && model.model != "gin") {
         found.push_back({"baseline DGL", false, differentiated(space, chosen, narrower_first)});
     }
     return found;

@@ -38,7 +38,8 @@ std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution
     const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
     std::vector<ConfigurationFrame> frames;
-    for (const bool loss_rows : prunable ? switch_values(space.options.loss_rows) : std::vector{false}) {
+    for (const bool loss_rows :
+         prunable && !never_pruned(space) ? switch_values(space.options.loss_rows) : std::vector{false}) {
         const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
         for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
             frames.push_back({on, loss_rows, permutation, 0, factored, {}});
@@ -180,6 +181,14 @@ private:
 
 }  // namespace
 
+bool never_pruned(const Space& space) {
+    const auto& sites = space.model.sites;
+    const bool sums_layers = std::any_of(sites.begin(), sites.end(), [&](const Site& site) {
+        return site.addend >= 0 && space.model.at(site.addend).layer < site.layer;
+    });
+    return sums_layers && space.model.depth > max_enumerated_layers;
+}
+
 std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer,
                                                      bool undominated_only) {
     const auto l = static_cast<std::size_t>(layer);
@@ -188,6 +197,8 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
     rules.columns_split = on.splits_columns();
+    rules.reorderable = space.model.product(layer).reorderable();
+    rules.cachable = space.model.aggregates_features();
     if (space.options.constant_input) rules.constant_input = true;
     if (space.options.drops_features.value_or(false)) rules.constant_input = false;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];

@@ -25,9 +25,17 @@ std::uint64_t code(const LayerChoice& c) {
 
 // What of a site, besides its width, decides which steps it has.
 std::uint64_t code(const Site& site) {
-    return 16 * static_cast<std::uint64_t>(site.kind) + (site.dropout > 0 ? 1U : 0U) + (site.parameter >= 0 ? 2U : 0U) +
-           (site.relu ? 4U : 0U) + (site.addend >= 0 ? 8U : 0U);
+    std::uint64_t bits = 4 * static_cast<std::uint64_t>(site.kind) + static_cast<std::uint64_t>(site.activation);
+    bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);
+    for (const bool flag : {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.reorderable(),
+                            site.adds_self(), site.self_parameter >= 0, site.columns_of >= 0}) {
+        bits = 2 * bits + (flag ? 1 : 0);
+    }
+    return bits;
 }
+
+// An order of the backward pass that the layer has.
+Order some_order(const Site& product) { return product.reorderable() ? Order::sparse_first : Order::dense_first; }
 
 }  // namespace
 
@@ -143,7 +151,10 @@ LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers) 
     LayerChoice transformed{Order::dense_first};
     LayerChoice column_parallel = transformed;
     column_parallel.replicated_input = true;
-    for (const LayerChoice& previous : {LayerChoice{Order::sparse_first}, transformed, column_parallel}) {
+    LayerChoice cached{Order::sparse_first};
+    cached.constant_input = cached.cached_aggregation = cached.replicated_input = true;
+    for (const LayerChoice& previous : {LayerChoice{Order::sparse_first}, transformed, column_parallel, cached}) {
+        if (previous.forward == Order::dense_first && !layers.product(1).reorderable()) continue;
         const Choices choices(static_cast<std::size_t>(layers.depth), previous);
         const Configuration configuration = configuration_of(frame_, choices);
         if (lower::Rules(layers, configuration).made_in(layers.result(1)) == before) return previous;
@@ -176,7 +187,7 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
         SiteGraph layers = layers_around(1);
         layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));
         Choices choices(static_cast<std::size_t>(layers.depth), LayerChoice{});
-        choices.back().backward = Order::sparse_first;
+        choices.back().backward = some_order(layers.product(layers.depth));
         const Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), space_.shape);
         const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
                                          [](const Tensor& tensor) { return tensor.role == Role::adjacency; });
@@ -189,7 +200,8 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
 
 Schedule LayerTerms::sample() const {
     Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
-    for (std::size_t l = 1; l < choices.size(); ++l) choices[l].backward = Order::sparse_first;
+    for (std::size_t l = 1; l < choices.size(); ++l)
+        choices[l].backward = some_order(space_.model.product(static_cast<int>(l) + 1));
     return lower::lower(space_.model, configuration_of(frame_, choices), space_.shape);
 }
 

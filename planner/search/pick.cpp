@@ -163,11 +163,25 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
     };
     const bool pinned = space.options.scheme || space.options.replication || space.options.grid;
     for (const std::string& scheme : scheme_names()) {
-        if (pinned || on(scheme)) continue;
+        const auto refused = std::count_if(space.refused.begin(), space.refused.end(),
+                                           [&](const Distribution& grid) { return scheme_of(grid) == scheme; });
+        if (refused > 0) {
+            rejected.push_back({scheme, Rejection::Reason::not_applicable,
+                                "not applicable: a maximum is no sum, and these grids split neighbourhoods", refused});
+        }
+        if (pinned || refused > 0 || on(scheme)) continue;
         rejected.push_back({scheme, Rejection::Reason::not_applicable,
                             "not applicable: " + std::to_string(space.ranks) +
                                 (space.ranks == 1 ? " rank forms" : " ranks form") + " no such grid",
                             0});
+    }
+    if (space.takes_maxima()) {
+        rejected.push_back({"forward D, backward S", Rejection::Reason::not_applicable,
+                            "not applicable: a maximum is no sum, so aggregation comes before the weights", 0});
+    }
+    if (never_pruned(space)) {
+        rejected.push_back({"needed rows only", Rejection::Reason::not_applicable,
+                            "not applicable: rows of deep networks whose layers all reach the loss are not pruned", 0});
     }
 }
 

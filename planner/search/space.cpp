@@ -60,12 +60,43 @@ void check_letters(const SelectOptions& options) {
 
 // The paper counts networks whose layers are products alone.
 void check_paper_model(const Space& space) {
-    const auto adds = [](const Site& site) { return site.kind == SiteKind::linear; };
+    const auto more = [](const Site& site) {
+        return site.kind == SiteKind::linear || !site.reorderable() || site.adds_self();
+    };
     if (space.options.space != SearchSpace::paper ||
-        std::none_of(space.model.sites.begin(), space.model.sites.end(), adds))
+        std::none_of(space.model.sites.begin(), space.model.sites.end(), more))
         return;
     throw Error(ErrorCode::usage, "the paper counts no model like " + space.model.model, "space",
                 "--space full plans it");
+}
+
+// Layers of maxima begin with S forward and with D backward.
+void check_maxima(const Space& space) {
+    const auto check = [&](const std::optional<Orders>& orders, bool backward, Order only, const char* flag) {
+        for (std::size_t i = 0; orders && i < orders->size(); ++i) {
+            const auto layer = static_cast<int>(backward ? orders->size() - i : i + 1);
+            if (space.model.product(layer).reorderable() || (*orders)[i] == only || (*orders)[i] == Order::none)
+                continue;
+            throw Error(ErrorCode::usage,
+                        "layer " + std::to_string(layer) + " takes maxima, which are no sums: its order is " +
+                            text({only}) + " in this pass",
+                        std::string(flag) + " " + text(*orders));
+        }
+    };
+    check(space.options.forward, false, Order::sparse_first, "forward");
+    check(space.options.backward, true, Order::dense_first, "backward");
+}
+
+// Moves the grids that maxima cannot be taken on to those that are refused.
+void refuse_grids(Space& space) {
+    if (!space.takes_maxima()) return;
+    const auto first = std::stable_partition(space.grids.begin(), space.grids.end(),
+                                             [](const Distribution& on) { return !on.splits_neighbourhoods(); });
+    space.refused.assign(first, space.grids.end());
+    space.grids.erase(first, space.grids.end());
+    if (!space.grids.empty()) return;
+    throw Error(ErrorCode::usage, "a maximum is no sum: ranks that have parts of a vertex's neighbours cannot take it",
+                "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
 // The paper space is RDM's; other published schemes are found in it by name.
@@ -105,6 +136,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     check_pinned(options.forward, space.depth(), "forward");
     check_pinned(options.backward, space.depth(), "backward");
     check_letters(options);
+    check_maxima(space);
     if (options.candidates < 1 || options.candidates > max_candidates) {
         throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
                     "candidates");
@@ -121,6 +153,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
     space.accelerators = machine.accelerators;
     space.grids = grids_of(space);
+    refuse_grids(space);
     space.shape.vertices = problem.graph->vertices();
     space.shape.symmetric = one_copy_serves(problem.graph->symmetric(), problem.record.graph.normalisation);
     space.shape.nonzeros = problem.graph->nonzeros();
@@ -130,6 +163,10 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.seed = problem.record.graph.seed;
     space.shape.optimiser = problem.record.run.optimiser;
     return space;
+}
+
+bool Space::takes_maxima() const {
+    return std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.reorderable(); });
 }
 
 const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {

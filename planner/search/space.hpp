@@ -24,6 +24,8 @@ struct Space {
     std::int64_t memory_per_rank = 0;
     bool accelerators = false;  // whose memory that is, as in Machine
     std::vector<Distribution> grids;
+    std::vector<Distribution> refused;  // grids that would be searched too if the model took no maxima
+    bool takes_maxima() const;
 };
 
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.

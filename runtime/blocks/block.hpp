@@ -24,6 +24,9 @@ struct DegreeScales {
 
 DegreeScales compute_scales(const Graph& graph, Normalisation normalisation);
 
+// The same, with two scales for each vertex whatever the normalisation, as the memory plan counts them.
+DegreeScales stored_scales(const Graph& graph, Normalisation normalisation);
+
 // How the nonzeros of a block are laid out.
 struct BlockFormat {
     bool values = true;              // stored; else products of scales that are kept elsewhere

@@ -28,4 +28,10 @@ DegreeScales compute_scales(const Graph& graph, Normalisation normalisation) {
     return {};
 }
 
+DegreeScales stored_scales(const Graph& graph, Normalisation normalisation) {
+    if (normalisation != Normalisation::none) return compute_scales(graph, normalisation);
+    const std::vector<double> ones(static_cast<std::size_t>(graph.vertices()), 1.0);
+    return {ones, ones};
+}
+
 }  // namespace gnnplan::data

@@ -90,8 +90,8 @@ public:
         drop.probability = drop_probability;
         switch (stream_) {
             case ElementwiseKind::copy: return table_.copy(a, second());
-            case ElementwiseKind::activate: return table_.activate(a, nullptr, true, keep, nullptr);
-            case ElementwiseKind::activate_dropout: return table_.activate(a, nullptr, true, drop, nullptr);
+            case ElementwiseKind::activate: return table_.activate(a, nullptr, Activation::relu, keep, nullptr);
+            case ElementwiseKind::activate_dropout: return table_.activate(a, nullptr, Activation::relu, drop, nullptr);
             case ElementwiseKind::dropout: table_.dropout(a, second(), drop); return advance();
             case ElementwiseKind::positive_mask: return table_.positive_mask(a, bits_.data());
             case ElementwiseKind::apply_mask: return table_.apply_mask(a, bits_.data(), 1.0F);

@@ -30,7 +30,7 @@ void activate(const MapStep& step, const StepContext& context) {
     if (step.operand) {
         bias = reinterpret_cast<const float*>(store.bytes(*step.operand)) + store.block(step.tensor).columns.begin;
     }
-    context.kernels.activate(store.matrix(step.tensor), bias, step.relu, dropout_key(step, context, step.dropout),
+    context.kernels.activate(store.matrix(step.tensor), bias, step.activation, dropout_key(step, context, step.dropout),
                              step.out ? bits_of(context, *step.out) : nullptr);
 }
 
@@ -46,6 +46,24 @@ void apply_mask(const MapStep& step, const StepContext& context) {
     const float probability = step.dropout ? context.settings.drop_probability(step.layer) : 0.0F;
     context.kernels.apply_mask(context.store.matrix(step.tensor), bits_of(context, *step.operand),
                                1.0F / (1.0F - probability));
+}
+
+void activation_gradient(const MapStep& step, const StepContext& context) {
+    const kernels::ConstMatrix made =
+        step.operand ? kernels::ConstMatrix(context.store.matrix(*step.operand)) : kernels::ConstMatrix{};
+    context.kernels.activation_gradient(context.store.matrix(step.tensor), made, step.activation,
+                                        dropout_key(step, context, step.dropout));
+}
+
+void add_scaled(const MapStep& step, const StepContext& context) {
+    const float epsilon = step.epsilon ? context.store.values<float>(*step.epsilon).front() : 0;
+    context.kernels.add_scaled(static_cast<float>(step.scale) + epsilon, context.store.matrix(*step.operand),
+                               context.store.matrix(step.tensor));
+}
+
+void dot(const MapStep& step, const StepContext& context) {
+    context.store.values<float>(*step.out).front() =
+        static_cast<float>(context.kernels.dot(context.store.matrix(step.tensor), context.store.matrix(*step.operand)));
 }
 
 void column_sum(const MapStep& step, const StepContext& context) {
@@ -69,6 +87,9 @@ void run_step(const MapStep& step, const StepContext& context) {
             return context.kernels.add(context.store.matrix(*step.operand), context.store.matrix(step.tensor));
         case MapOp::divide:
             return context.kernels.divide(context.store.matrix(step.tensor), context.store.matrix(*step.operand));
+        case MapOp::activation_gradient: return activation_gradient(step, context);
+        case MapOp::add_scaled: return add_scaled(step, context);
+        case MapOp::dot: return dot(step, context);
     }
     ensure(false, "a map operation has no handler");
 }

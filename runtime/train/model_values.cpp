@@ -75,6 +75,15 @@ bool holds_best(const std::vector<NamedTensor>& values) {
                        [](const NamedTensor& value) { return value.name.starts_with(best_prefix); });
 }
 
+std::vector<NamedTensor> best_values(const std::vector<NamedTensor>& values) {
+    std::vector<NamedTensor> best;
+    for (const NamedTensor& value : values) {
+        if (!value.name.starts_with(best_prefix)) continue;
+        best.push_back({value.name.substr(std::string_view(best_prefix).size()), value.shape, value.values});
+    }
+    return best;
+}
+
 bool all_finite(const std::vector<NamedTensor>& values) {
     return std::all_of(values.begin(), values.end(), [](const NamedTensor& tensor) {
         return std::all_of(tensor.values.begin(), tensor.values.end(), [](float v) { return std::isfinite(v); });

@@ -26,6 +26,9 @@ void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values,
 // Whether the best weights are among them.
 bool holds_best(const std::vector<NamedTensor>& values);
 
+// The best weights among them, under the names that they have as the model's; empty if there are none.
+std::vector<NamedTensor> best_values(const std::vector<NamedTensor>& values);
+
 // Whether all of them are numbers.
 bool all_finite(const std::vector<NamedTensor>& values);
 

@@ -3,6 +3,7 @@
 
 #include "kernels/table.hpp"
 #include "runtime/exec/executor.hpp"
+#include "runtime/train/outputs.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/training_state.hpp>
@@ -61,6 +62,9 @@ struct TrainHooks {
     std::function<void()> cache_features;          // several candidates will read features, and there is room for all
     std::function<void()> release_features;        // no rank reads features any more
     std::function<void(const std::string&)> note;  // a sentence for the user
+    // All epochs are done, and the executor has evaluated the weights that the run leaves behind; not called after a run
+    // that diverged or was interrupted. Collective.
+    std::function<void(const exec::Executor&, const OutputRows&)> outputs;
     // Asked after each epoch: why training should be interrupted now, as on a signal; unset: it goes on. One rank that
     // wants to is enough for all to end.
     std::function<std::optional<std::string>()> stop;

@@ -6,6 +6,7 @@
 #include "runtime/train/footprint.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
+#include "runtime/train/outputs.hpp"
 #include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
 #include "runtime/train/trials.hpp"
@@ -32,13 +33,6 @@ std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& sca
                                            csr->column.size() * sizeof(std::int32_t));
     }
     return bytes + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
-}
-
-// Two scales per vertex, whatever the normalisation, as the memory plan counts them.
-data::DegreeScales scales_of(const data::Graph& graph, Normalisation normalisation) {
-    if (normalisation != Normalisation::none) return data::compute_scales(graph, normalisation);
-    const std::vector<double> ones(static_cast<std::size_t>(graph.vertices()), 1.0);
-    return {ones, ones};
 }
 
 class Trainer {
@@ -71,6 +65,7 @@ private:
     void evaluate(std::int64_t epoch, EpochRecord& record);
     void finish_epoch(const EpochRecord& record, const TuningLog& log);
     void keep_tuning_peak();
+    void save_outputs(const TuningLog& log);
     void finish_report(const Autotuner& tuner, int built);
     exec::PassSettings settings(std::int64_t epoch, bool training) const;
     exec::Executor::Observer observer(std::int64_t epoch) const;
@@ -94,6 +89,7 @@ private:
     exec::Charge cached_features_;
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
+    OutputRows output_rows_;
     std::optional<TuningPeak> tuning_peak_;
     double cut_seconds_ = 0;  // of the executor built last, for its sparse blocks
     std::int64_t epochs_since_build_ = 0;
@@ -124,7 +120,8 @@ void Trainer::build(int index, bool last) {
     make_executor(next.schedule,
                   {.state_lives = state_ != nullptr,
                    .graph_stays = !last,
-                   .cached_feature_bytes = last ? 0 : cached_feature_bytes_},
+                   .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
+                   .writes_outputs = static_cast<bool>(hooks_.outputs)},
                   std::move(blocks));
     const double cut = clock_.now();
     if (last) release_graph();
@@ -160,6 +157,8 @@ void Trainer::make_executor(const Schedule& schedule, const LoadState& loaded,
             executor_->build_blocks(dataset_.graph(), scales_);
         }
         cut_seconds_ = clock_.now() - start;
+        output_rows_ = {};
+        if (hooks_.outputs) output_rows_ = OutputRows(schedule, *counts, comm_.rank(), tracker_);
     });
 }
 
@@ -301,7 +300,7 @@ Tuning Trainer::prepare() {
                                               std::to_string(options_.epochs));
         }
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
-        scales_ = scales_of(dataset_.graph(), plan_.problem.graph.normalisation);
+        scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
         tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features));
     });
@@ -348,10 +347,22 @@ RunReport Trainer::run() {
         last_epoch = course_.is_last(epoch);
     }
     keep_tuning_peak();
+    if (hooks_.outputs) save_outputs(tuning.log);
     wall_.load_seconds = options_.load_seconds;
     wall_.total_seconds = options_.load_seconds + clock_.now() - begin;
     finish_report(tuner, built);
     return std::move(report_);
+}
+
+// The outputs are those of the weights that a run leaves behind: the best ones where they are kept.
+void Trainer::save_outputs(const TuningLog& log) {
+    if (course_.ending() == Ending::diverged || course_.ending() == Ending::interrupted) return;
+    comm::agree(comm_, [&] {
+        const std::vector<NamedTensor> best = best_values(course_.state(*state_, log).tensors);
+        if (options_.keep_best && !best.empty()) set_values(*state_, best, false);
+    });
+    executor_->run(Phase::evaluation, settings(course_.next_epoch() - 1, false));
+    hooks_.outputs(*executor_, output_rows_);
 }
 
 void Trainer::finish_report(const Autotuner& tuner, int built) {

@@ -13,7 +13,7 @@ int main() {
     problem.record.graph.vertices = graph.vertices();
     problem.record.graph.nonzeros = graph.nonzeros();
     problem.record.ranks = 4;
-    problem.ops = gnnplan::models::build("plain", problem.record.model.widths, false);
+    problem.ops = gnnplan::models::build(problem.record.model);
     const gnnplan::SelectResult result = gnnplan::select(problem, gnnplan::preset("a6000x8"));
     if (!result) {
         std::cerr << result.message << '\n';

@@ -33,11 +33,11 @@ const ExpectedProblems& problems() {
 class EveryScheme : public ::testing::TestWithParam<int> {
 protected:
     // Runs one configuration on the problem whose turn it is.
-    void check(const search::ConfigurationFrame& frame, const search::Choices& choices, std::size_t index,
-               bool paneled) {
+    void check(const Distribution& on, const search::Choices& choices, std::size_t index) {
         const std::size_t which =
             problems().pick(index, [&](const TestProblem& problem) { return fits_input(problem, choices); });
-        check_configuration(problems().problem(which), problems().expected(which), frame, choices, paneled);
+        check_configuration(problems().problem(which), problems().expected(which), on, switches_in_turn(index),
+                            choices);
     }
 };
 
@@ -52,8 +52,7 @@ TEST_P(EveryScheme, EqualsReferenceAndPrediction) {
         const auto sequences = search::all_choices(space, on, false);
         for (const search::Choices& choices : sequences) {
             if (++index % every != 0 || !sampled(run++)) continue;
-            const int turn = static_cast<int>(index * 2654435761U >> 7U & 255U);
-            check(frame_of(on, turn), choices, index, turn / 128 % 2 == 1);
+            check(on, choices, index);
             if (HasFailure()) return;  // the first failure says enough
         }
     }

@@ -71,7 +71,9 @@ void check_epoch(const TestProblem& problem, const RankEpoch& actual, const Expe
         EXPECT_TRUE(within(actual.weight[l], serial.after.weight[l],
                            tolerance.after(expected.epochs, e, &Parameters::weight, l)))
             << "updated weight, " << layer;
-        if (!problem.network().bias) continue;
+    }
+    for (std::size_t l = 0; l < actual.bias.size(); ++l) {
+        const std::string layer = fmt::format("vector {}", l + 1);
         EXPECT_TRUE(close(actual.bias_gradient[l], serial.before.gradient.bias[l], expected.relative)) << layer;
         EXPECT_TRUE(
             within(actual.bias[l], serial.after.bias[l], tolerance.after(expected.epochs, e, &Parameters::bias, l)))

@@ -12,23 +12,24 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
     return search::make_space(problem.planner_problem(graph, ranks), test_machine(), {});
 }
 
-search::ConfigurationFrame frame_of(const Distribution& on, int turn) {
+search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches) {
     search::ConfigurationFrame frame{on};
-    if (on.grid.x > 1) frame.switches.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
-    frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
-    frame.loss_rows = turn / 4 % 2 == 1;
-    frame.permutation = turn / 8 % 2 == 1;
-    if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.parts = on.grid.x;
-    frame.factored = turn / 64 % 2 == 1;
+    if (on.grid.x > 1) frame.switches.exchange = switches.needed_rows ? Exchange::rows : Exchange::panels;
+    frame.switches.overlap = on.can_overlap() && switches.overlap;
+    frame.loss_rows = switches.loss_rows;
+    frame.permutation = switches.permutation;
+    if (switches.parts && on.grid.x > 1) frame.parts = on.grid.x;
+    frame.factored = switches.factored;
     return frame;
 }
 
-void check_configuration(const TestProblem& problem, const Expected& expected, const search::ConfigurationFrame& frame,
-                         const search::Choices& choices, bool paneled) {
+void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
+                         const Switches& switches, const search::Choices& choices) {
     const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
-    search::Space space = space_of(problem, counts, frame.on.grid.size());
+    search::Space space = space_of(problem, counts, on.grid.size());
+    const bool paneled = switches.source_panels;
     if (paneled) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
-    const Configuration configuration = search::configuration_of(frame, choices);
+    const Configuration configuration = search::configuration_of(frame_of(on, switches), choices);
     SCOPED_TRACE(fmt::format(
         "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}", problem.name(),
         scheme_of(configuration), configuration.grid.text(), text(configuration.forward), text(configuration.backward),

@@ -4,6 +4,7 @@
 #include "planner/search/full_space.hpp"
 #include "tests/integration/expectations.hpp"
 
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -36,11 +37,40 @@ inline bool fits_input(const TestProblem& problem, const search::Choices& choice
 
 search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks);
 
-// Switches by turns: every bit of the index decides one.
-search::ConfigurationFrame frame_of(const Distribution& on, int turn);
+// What can be on or off in any configuration.
+struct Switches {
+    bool needed_rows = false;  // exchanged, else panels
+    bool overlap = false;
+    bool loss_rows = false;
+    bool permutation = false;
+    bool parts = false;
+    bool factored = false;
+    bool source_panels = false;
+};
 
-// Runs one configuration of a problem, with source panels or without, and compares everything.
-void check_configuration(const TestProblem& problem, const Expected& expected, const search::ConfigurationFrame& frame,
-                         const search::Choices& choices, bool paneled);
+// Every two switches are off and off, off and on, on and off, and on and on together in some of the rows (an orthogonal
+// array of strength 2: three switches are free, the others are sums of these modulo 2).
+inline constexpr std::array<Switches, 8> pairwise_switches = {{
+    {false, false, false, false, false, false, false},
+    {true, false, false, true, true, false, true},
+    {false, true, false, true, false, true, true},
+    {true, true, false, false, true, true, false},
+    {false, false, true, false, true, true, true},
+    {true, false, true, true, false, true, false},
+    {false, true, true, true, true, false, false},
+    {true, true, true, false, false, false, true},
+}};
+
+// The rows in turns that do not keep step with choices, which come in powers of two.
+inline const Switches& switches_in_turn(std::size_t run) {
+    return pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
+}
+
+// The switches where they apply on a grid.
+search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches);
+
+// Runs one configuration of a problem and compares everything.
+void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
+                         const Switches& switches, const search::Choices& choices);
 
 }  // namespace gnnplan::testing

@@ -34,7 +34,10 @@ TestProblem::TestProblem(const TinyGraph& graph, Network network)
 
 std::string TestProblem::name() const {
     constexpr std::array<const char*, 3> matrices{"", " row mean", " not normalised"};
-    return fmt::format("{} on {}{}{} N={} widths={}{} dropout={} input={}", network_.model, name_,
+    const ModelRecord& model = network_.model;
+    return fmt::format("{} {}{}{}{} on {}{}{} N={} widths={}{} dropout={} input={}", model.name, model.aggregator,
+                       model.activation ? " curved" : "", model.residual ? " residual" : "",
+                       model.jk_concat ? " jk" : "", name_,
                        matrices[static_cast<std::size_t>(network_.matrix.normalisation)],
                        network_.matrix.self_loops ? "" : " without loops", serial_.vertices(), fmt::join(widths(), ","),
                        network_.bias ? " bias" : "", network_.dropout, network_.input_dropout);
@@ -53,7 +56,9 @@ Problem TestProblem::planner_problem(const GraphStats& graph, int ranks) const {
     problem.ops = serial_.model;
     problem.graph = &graph;
     problem.record.ranks = ranks;
-    problem.record.model = {network_.model, widths(), network_.bias};
+    problem.record.model = network_.model;
+    problem.record.model.widths = widths();
+    problem.record.model.bias = network_.bias;
     GraphRecord& record = problem.record.graph;
     record.name = name_;
     record.source = "file: OGB folder";

@@ -19,7 +19,7 @@ struct Network {
     float dropout = 0;
     float input_dropout = 0;
     models::MatrixForm matrix = {};
-    std::string model = "gcn";
+    ModelRecord model = {};  // apart from widths and bias
 };
 
 class TestProblem {

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -124,13 +125,49 @@ protected:
 TEST_F(Product, LearnsAGeneratedGraphUnderMpirun) {
     generate(600, 6000, 24, 5);
     ASSERT_FALSE(HasFatalFailure());
-    for (const char* model : {"gcn", "sage --bias", "sage --aggregator sum --loss-rows on", "gin --bias"}) {
+    for (const char* model :
+         {"gcn", "sage --bias", "sage --aggregator sum --loss-rows on", "sage --aggregator max", "gin --bias",
+          "sage --aggregator pool --bias --activation elu --loss-rows on", "gin --epsilon train --residual",
+          "gcn --residual --jk concat --activation leaky_relu --bias"}) {
         SCOPED_TRACE(model);
         const RunReport report =
             plan_and_train(planted(), std::string("--hidden 16 --model ") + model, "--epochs 30 --autotune 0");
         check(report, 30);
         if (HasFatalFailure()) return;
         EXPECT_GT(report.epochs.back().test_accuracy.value(), 0.35);  // one of five by chance
+    }
+}
+
+// An .npy of floats: rows x columns in its header, which is a multiple of 64 bytes.
+std::vector<float> read_npy(const std::filesystem::path& path, const std::string& shape) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\0", 8));
+    const std::size_t header = 10 + static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
+    EXPECT_EQ(header % 64, 0U);
+    EXPECT_NE(bytes.find("'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + ")"), std::string::npos);
+    std::vector<float> values((bytes.size() - header) / sizeof(float));
+    std::memcpy(values.data(), bytes.data() + header, values.size() * sizeof(float));
+    return values;
+}
+
+// Rows lie where their vertices are in the data, however the ranks number them.
+TEST_F(Product, EmbeddingsAreInTheNumberingOfTheData) {
+    generate(601, 6000, 24, 5);
+    ASSERT_FALSE(HasFatalFailure());
+    std::vector<std::vector<float>> embeddings;
+    for (const char* numbering : {"", "--permute on --loss-rows on", "--partition --replication 2"}) {
+        SCOPED_TRACE(numbering);
+        const auto path = folder.path() / "embeddings.npy";
+        const RunReport report =
+            plan_and_train(planted(), std::string("--hidden 16 --model sage --aggregator max ") + numbering,
+                           "--epochs 4 --dropout 0 --autotune 0 --eval-every 1 --save-embeddings " + path.string());
+        check(report, 4);
+        if (HasFatalFailure()) return;
+        embeddings.push_back(read_npy(path, "601, 5"));
+        ASSERT_EQ(embeddings.back().size(), 601U * 5U);
+        EXPECT_TRUE(close(std::vector<double>(embeddings.back().begin(), embeddings.back().end()),
+                          std::vector<double>(embeddings.front().begin(), embeddings.front().end()), 1e-4));
     }
 }
 
@@ -174,8 +211,7 @@ TEST_P(Monitored, BytesAreThoseOpenMpiSaw) {
     EXPECT_GT(exchanged, 0);
 }
 
-// Of the paper: orders whose masks move as bits (ids 6 and 9), and one whose weight gradients need a third SpMM (id
-// 15).
+// The paper's orders whose masks move as bits (ids 6 and 9), and one whose weight gradients need a third SpMM (id 15).
 INSTANTIATE_TEST_SUITE_P(
     Paper, Monitored,
     ::testing::Values(Planned{"RA1_id6", "--space paper --replication 1 --forward DS --backward SD", "1d"},

@@ -35,21 +35,14 @@ void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& ep
 
 RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::uint32_t epoch) {
     RankEpoch kept;
-    const std::size_t matrices = initial_parameters(problem.serial(), run_seed).weight.size();
-    for (auto* values : {&kept.weight_gradient, &kept.bias_gradient, &kept.weight, &kept.bias})
-        values->resize(matrices);
+    const Parameters initial = initial_parameters(problem.serial(), run_seed);
+    for (auto* values : {&kept.weight_gradient, &kept.weight}) values->resize(initial.weight.size());
+    for (auto* values : {&kept.bias_gradient, &kept.bias}) values->resize(initial.bias.size());
     const exec::PassSettings settings = pass_settings(problem, epoch, true);
     kept.steps = executor.run(Phase::epoch, settings,
                               [&](const Step& step, const exec::Executor& e) { keep_update(step, e, kept); });
     kept.loss = executor.loss_sum() * settings.inverse_training_count;
     return kept;
-}
-
-// Two scales for each vertex, as the memory plan counts them.
-data::DegreeScales scales_of(const data::Graph& graph, Normalisation normalisation) {
-    if (normalisation != Normalisation::none) return data::compute_scales(graph, normalisation);
-    const std::vector<double> ones(static_cast<std::size_t>(graph.vertices()), 1.0);
-    return {ones, ones};
 }
 
 // Bytes the loaded graph and its scales take while blocks are cut.
@@ -79,7 +72,7 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     exec::Executor executor(schedule, counts, comm, kernels, tracker, clock);
     run.counts = counts;
     {
-        const data::DegreeScales scales = scales_of(graph, problem.network().matrix.normalisation);
+        const data::DegreeScales scales = data::stored_scales(graph, problem.network().matrix.normalisation);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
         executor.build_blocks(graph, scales);
     }

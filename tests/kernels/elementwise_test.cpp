@@ -24,20 +24,93 @@ TEST(Activate, CpuEqualsReference) {
         for (const std::int64_t columns : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 41, 64, 100, 511, 512, 513, 602}) {
             const Owned bias = Owned(1, columns).fill(random, 3);
             for (const bool with_bias : {false, true}) {
-                for (const bool relu : {false, true}) {
+                for (const Activation activation : {Activation::none, Activation::relu, Activation::leaky_relu}) {
                     for (const float p : {0.0F, 0.3F}) {
                         Owned got = Owned(rows, columns, 5).fill(random, 9);
                         Owned want = got;
                         DropoutKey key = dropout_key(p);
                         key.first_row = 1000;
                         key.first_column = 3;
-                        if (relu) key.row_ids = ids.data();
+                        if (activation == Activation::relu) key.row_ids = ids.data();
                         const float* addend = with_bias ? bias.view().data : nullptr;
-                        cpu_table().activate(got.view(), addend, relu, key, nullptr);
-                        reference_table().activate(want.view(), addend, relu, key, nullptr);
+                        cpu_table().activate(got.view(), addend, activation, key, nullptr);
+                        reference_table().activate(want.view(), addend, activation, key, nullptr);
                         ASSERT_EQ(difference(got, want), "") << rows << " x " << columns << ", p " << p;
                     }
                 }
+            }
+        }
+    }
+}
+
+// Exponentials are not the same bits.
+TEST(Activate, EluIsCloseToTheReference) {
+    std::mt19937 random(5);
+    for (const std::int64_t columns : {1, 7, 8, 16, 17, 41, 130}) {
+        Owned got = Owned(29, columns, 3).fill(random, 9);
+        Owned want = got;
+        cpu_table().activate(got.view(), nullptr, Activation::elu, {}, nullptr);
+        reference_table().activate(want.view(), nullptr, Activation::elu, {}, nullptr);
+        for (std::int64_t i = 0; i < 29; ++i) {
+            for (std::int64_t j = 0; j < columns; ++j)
+                ASSERT_NEAR(got.view().row(i)[j], want.view().row(i)[j], 3e-7) << columns << " columns";
+        }
+    }
+}
+
+// What central differences of the activation give, and nothing where an element is dropped.
+TEST(ActivationGradient, IsTheSlopeOfTheActivation) {
+    constexpr std::int64_t rows = 29;
+    constexpr float step = 1e-2F;
+    std::mt19937 random(6);
+    for (const Table* table : {&reference_table(), &cpu_table()}) {
+        for (const Activation activation :
+             {Activation::none, Activation::relu, Activation::elu, Activation::leaky_relu}) {
+            for (const float p : {0.0F, 0.3F}) {
+                for (const std::int64_t columns : {1, 8, 41, 130}) {
+                    const Owned z = Owned(rows, columns).fill(random, 2);
+                    const DropoutKey key = dropout_key(p);
+                    const auto activated = [&](float moved) {
+                        Owned h = z;
+                        for (std::int64_t i = 0; i < rows; ++i) {
+                            for (std::int64_t j = 0; j < columns; ++j) h.view().row(i)[j] += moved;
+                        }
+                        table->activate(h.view(), nullptr, activation, key, nullptr);
+                        return h;
+                    };
+                    Owned h = activated(0), above = activated(step), below = activated(-step);
+                    Owned g = Owned(rows, columns).fill(random, 2);
+                    const Owned of_h = g;
+                    const ConstMatrix made = activation == Activation::none ? ConstMatrix{} : ConstMatrix(h.view());
+                    table->activation_gradient(g.view(), made, activation, key);
+                    for (std::int64_t i = 0; i < rows; ++i) {
+                        for (std::int64_t j = 0; j < columns; ++j) {
+                            if (std::abs(z.view().row(i)[j]) < 2 * step) continue;  // of a kink
+                            const float slope = (above.view().row(i)[j] - below.view().row(i)[j]) / (2 * step);
+                            ASSERT_NEAR(g.view().row(i)[j], slope * of_h.view().row(i)[j], 1e-3)
+                                << table->name << ", activation " << static_cast<int>(activation) << ", p " << p;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(AddScaled, AndDotAreThoseOfTheReference) {
+    std::mt19937 random(7);
+    for (const std::int64_t rows : {0, 1, 29, 700}) {
+        for (const std::int64_t columns : {1, 7, 16, 41, 130}) {
+            const Owned a = Owned(rows, columns, 3).fill(random, 2);
+            Owned got = Owned(rows, columns, 1).fill(random, 2);
+            Owned want = got;
+            EXPECT_NEAR(cpu_table().dot(a.view(), got.view()), reference_table().dot(a.view(), got.view()),
+                        1e-9 * static_cast<double>(rows * columns + 1));
+            cpu_table().add_scaled(1.25F, a.view(), got.view());
+            reference_table().add_scaled(1.25F, a.view(), want.view());
+            for (std::int64_t i = 0; i < rows; ++i) {
+                for (std::int64_t j = 0; j < columns; ++j)
+                    ASSERT_NEAR(got.view().row(i)[j], want.view().row(i)[j], 1e-6) << rows << " x " << columns;
             }
         }
     }
@@ -54,12 +127,13 @@ TEST(Activate, BitsAreThePositiveMaskOfTheResult) {
                 const auto size = static_cast<std::size_t>((rows * columns + 7) / 8);
                 std::vector<std::uint8_t> want(size);
                 Owned activated = z;
-                reference_table().activate(activated.view(), bias.view().data, true, dropout_key(0.3F), nullptr);
+                reference_table().activate(activated.view(), bias.view().data, Activation::relu, dropout_key(0.3F),
+                                           nullptr);
                 reference_table().positive_mask(activated.view(), want.data());
                 for (const Table* table : {&reference_table(), &cpu_table()}) {
                     Owned again = z;
                     std::vector<std::uint8_t> got(size, 0xff);
-                    table->activate(again.view(), bias.view().data, true, dropout_key(0.3F), got.data());
+                    table->activate(again.view(), bias.view().data, Activation::relu, dropout_key(0.3F), got.data());
                     ASSERT_EQ(got, want) << table->name << ", " << rows << " x " << columns;
                     ASSERT_EQ(difference(again, activated), "") << table->name << ", " << rows << " x " << columns;
                 }
@@ -70,9 +144,11 @@ TEST(Activate, BitsAreThePositiveMaskOfTheResult) {
 
 TEST(Activate, LetsNanThrough) {
     for (const Table* table : {&reference_table(), &cpu_table()}) {
-        float z = std::numeric_limits<float>::quiet_NaN();
-        table->activate({&z, 1, 1, 1}, nullptr, true, {}, nullptr);
-        EXPECT_TRUE(std::isnan(z)) << table->name;
+        for (const Activation activation : {Activation::relu, Activation::elu, Activation::leaky_relu}) {
+            float z = std::numeric_limits<float>::quiet_NaN();
+            table->activate({&z, 1, 1, 1}, nullptr, activation, {}, nullptr);
+            EXPECT_TRUE(std::isnan(z)) << table->name;
+        }
     }
 }
 
@@ -126,7 +202,7 @@ TEST(Dropout, RowIdsTakeTheirRowsDecisions) {
             key.row_ids = ids.data();
             Owned dropped(rows, columns);
             table->dropout(shuffled.view(), dropped.view(), key);
-            table->activate(shuffled.view(), nullptr, false, key, nullptr);
+            table->activate(shuffled.view(), nullptr, Activation::none, key, nullptr);
             for (std::int64_t i = 0; i < rows; ++i) {
                 const float* expected = want.view().row(ids[static_cast<std::size_t>(i)]);
                 ASSERT_TRUE(std::equal(expected, expected + columns, dropped.view().row(i))) << table->name;

@@ -75,16 +75,16 @@ TEST(Reference, TemplatesRunInDoublePrecision) {
     reference::gemm<double>(Transpose::yes, Transpose::no, {b.data(), 5, 1, 1}, {c.data(), 5, 1, 1},
                             {product.data(), 1, 1, 1}, false);
     EXPECT_DOUBLE_EQ(product[0], 1 * c[0] + 2 * c[1] + 3 * c[2] + 4 * c[3] + 1e-12 * c[4]);
-    reference::activate<double>({c.data(), 5, 1, 1}, nullptr, true, {});
+    reference::activate<double>({c.data(), 5, 1, 1}, nullptr, Activation::relu, {});
     EXPECT_THAT(c, ElementsAre(4 + 1e-12, 0, 0, 12, 10 + 1e-12));
 }
 
 TEST(Reference, ActivateAddsBiasBeforeRelu) {
     std::vector<float> z = {1, -2, 3, -4};
     const std::vector<float> bias = {-2, 3};
-    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), true, {}, nullptr);
+    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), Activation::relu, {}, nullptr);
     EXPECT_THAT(z, ElementsAre(0, 1, 1, 0));
-    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), false, {}, nullptr);
+    reference_table().activate({z.data(), 2, 2, 2}, bias.data(), Activation::none, {}, nullptr);
     EXPECT_THAT(z, ElementsAre(-2, 4, -1, 3));
 }
 

@@ -40,7 +40,7 @@ public:
         r.activated = r.product;
         DropoutKey key;
         key.probability = 0.5F;
-        table.activate(r.activated.view(), nullptr, true, key, r.mask.data());
+        table.activate(r.activated.view(), nullptr, Activation::relu, key, r.mask.data());
         table.copy_bits(r.mask.data(), 41, 0, 0, r.moved.data(), 43, 0, 1, vertices, 41);
         r.gradient = r.product;
         table.gemm(Transpose::yes, Transpose::no, r.product.view(), r.activated.view(), r.weight_gradient.view(),

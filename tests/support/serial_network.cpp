@@ -26,6 +26,62 @@ Values sparse_times(const SparseMatrix& m, const Values& b, std::int64_t width) 
     return c;
 }
 
+// Row i of the result is the elementwise largest of the rows of b that row i of m has entries for; zeros for none.
+Values largest_of(const SparseMatrix& m, const Values& b, std::int64_t width) {
+    Values c(index(m.size * width), 0.0);
+    for (std::int64_t i = 0; i < m.size; ++i) {
+        for (std::int64_t j = 0; j < width; ++j) {
+            for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
+                const double x = b[index(m.column[index(e)] * width + j)];
+                double& largest = c[index(i * width + j)];
+                largest = e == m.row_start[index(i)] ? x : std::max(largest, x);
+            }
+        }
+    }
+    return c;
+}
+
+// The gradient of b of what largest_of() made `c`: in equal parts to those that are largest.
+Values back_from_largest(const SparseMatrix& m, const Values& b, const Values& c, const Values& g, std::int64_t width) {
+    Values result(b.size(), 0.0);
+    for (std::int64_t i = 0; i < m.size; ++i) {
+        for (std::int64_t j = 0; j < width; ++j) {
+            std::vector<std::size_t> largest;
+            for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
+                const std::size_t at = index(m.column[index(e)] * width + j);
+                if (b[at] == c[index(i * width + j)]) largest.push_back(at);
+            }
+            for (const std::size_t at : largest)
+                result[at] += g[index(i * width + j)] / static_cast<double>(largest.size());
+        }
+    }
+    return result;
+}
+
+// How far the largest is from the largest of the others, where they differ least.
+double closest_to_largest(const SparseMatrix& m, const Values& b, const Values& c, std::int64_t width) {
+    double distance = std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < m.size; ++i) {
+        for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
+            for (std::int64_t j = 0; j < width; ++j) {
+                const double gap = c[index(i * width + j)] - b[index(m.column[index(e)] * width + j)];
+                if (gap > 0) distance = std::min(distance, gap);
+            }
+        }
+    }
+    return distance;
+}
+
+double activated(OpKind kind, double z) {
+    if (z > 0) return z;
+    return kind == OpKind::relu ? 0.0 : kind == OpKind::elu ? std::expm1(z) : 0.01 * z;
+}
+
+double slope(OpKind kind, double z) {
+    if (z > 0) return 1;
+    return kind == OpKind::relu ? 0.0 : kind == OpKind::elu ? std::exp(z) : 0.01;
+}
+
 // c = a * b; a is n x k, b is k x m.
 Values times(const Values& a, const Values& b, std::int64_t n, std::int64_t k, std::int64_t m) {
     Values c(index(n * m), 0.0);
@@ -124,7 +180,13 @@ public:
     double kink_distance() const {
         double distance = std::numeric_limits<double>::infinity();
         for (const Op& op : model_.ops) {
-            if (op.kind != OpKind::relu) continue;
+            const bool reads_features = op.kind == OpKind::aggregate && model_.ops[index(op.inputs[0])].layer <= 1 &&
+                                        model_.ops[index(op.inputs[0])].kind == OpKind::dropout;
+            if (op.kind == OpKind::aggregate && op.reduce == Reduce::max && !reads_features) {
+                const std::size_t id = index(&op - model_.ops.data());
+                distance = std::min(distance, closest_to_largest(problem_.forward, input(op), values_[id], op.width));
+            }
+            if (op.kind != OpKind::relu && op.kind != OpKind::leaky_relu) continue;
             for (const double z : values_[index(op.inputs[0])]) {
                 if (z != 0) distance = std::min(distance, std::abs(z));
             }
@@ -139,19 +201,42 @@ private:
     std::int64_t rows() const { return problem_.vertices(); }
     const Values& parameter(const Op& op) const { return value_of(model_, parameters_, op.parameter); }
 
+    // What an aggregation adds of the vertex itself.
+    double self(const Op& op) const { return op.self + (op.parameter < 0 ? 0.0 : parameter(op)[0]); }
+
+    template <class Arrive>
+    void back_from_aggregation(const Op& op, const Values& g, Parameters& of_parameters, const Arrive& arrive) {
+        if (op.reduce == Reduce::max) {
+            const Values& made = values_[index(&op - model_.ops.data())];
+            return arrive(back_from_largest(problem_.forward, input(op), made, g, op.width));
+        }
+        Values back = sparse_times(transposed(problem_.forward), g, op.width);
+        for (std::size_t i = 0; i < g.size(); ++i) back[i] += self(op) * g[i];
+        for (std::size_t i = 0; op.parameter >= 0 && i < g.size(); ++i)
+            value_of(model_, of_parameters, op.parameter)[0] += g[i] * input(op)[i];
+        arrive(back);
+    }
+
     Values value(const Op& op) const {
         if (op.kind == OpKind::input) return problem_.features;
         Values x = input(op);
         switch (op.kind) {
             case OpKind::dropout: multiply(x, dropout_factors(problem_, settings_, op.layer, op.width, epoch_)); break;
-            case OpKind::aggregate: return sparse_times(problem_.forward, x, op.width);
+            case OpKind::aggregate: {
+                if (op.reduce == Reduce::max) return largest_of(problem_.forward, x, op.width);
+                Values sum = sparse_times(problem_.forward, x, op.width);
+                for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];
+                return sum;
+            }
             case OpKind::linear: return times(x, parameter(op), rows(), in_width(op), op.width);
             case OpKind::add: add(x, input(op, 1)); break;
             case OpKind::bias:
                 for (std::size_t i = 0; i < x.size(); ++i) x[i] += parameter(op)[i % index(op.width)];
                 break;
             case OpKind::relu:
-                for (double& z : x) z = std::max(z, 0.0);
+            case OpKind::elu:
+            case OpKind::leaky_relu:
+                for (double& z : x) z = activated(op.kind, z);
                 break;
             case OpKind::input:
             case OpKind::softmax_cross_entropy: break;
@@ -170,7 +255,7 @@ private:
                 multiply(dropped, dropout_factors(problem_, settings_, op.layer, op.width, epoch_));
                 return arrive(dropped);
             }
-            case OpKind::aggregate: return arrive(sparse_times(transposed(problem_.forward), g, op.width));
+            case OpKind::aggregate: return back_from_aggregation(op, g, of_parameters, arrive);
             case OpKind::linear:
                 add(value_of(model_, of_parameters, op.parameter),
                     transposed_times(input(op), g, rows(), in_width(op), op.width));
@@ -181,9 +266,11 @@ private:
                 for (std::size_t i = 0; i < g.size(); ++i) sum[i % index(op.width)] += g[i];
                 return arrive(g);
             }
-            case OpKind::relu: {
+            case OpKind::relu:
+            case OpKind::elu:
+            case OpKind::leaky_relu: {
                 Values masked = g;
-                for (std::size_t i = 0; i < g.size(); ++i) masked[i] = input(op)[i] > 0 ? g[i] : 0.0;
+                for (std::size_t i = 0; i < g.size(); ++i) masked[i] = slope(op.kind, input(op)[i]) * g[i];
                 return arrive(masked);
             }
             case OpKind::input:
@@ -302,7 +389,7 @@ Parameters initial_parameters(const SerialProblem& problem, std::uint64_t seed) 
         kernels::glorot_uniform(seed, stream, {w.data(), in, out, out});
         parameters.weight.emplace_back(w.begin(), w.end());
     }
-    parameters.bias.resize(parameters.weight.size());
+    parameters.bias.resize(std::max(parameters.bias.size(), parameters.weight.size()));
     return parameters;
 }
 
@@ -345,8 +432,9 @@ std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSetting
             const double decay = decays(problem.model, l) || settings.decay_all_layers ? settings.weight_decay : 0.0;
             update(settings, decay, epoch, record.before.gradient.weight[l], current.weight[l], m1.weight[l],
                    m2.weight[l]);
-            update(settings, 0.0, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);
         }
+        for (std::size_t l = 0; l < current.bias.size(); ++l)
+            update(settings, 0.0, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);
         record.after = current;
         record.second_moment = m2;
         scale(record.second_moment, 1 / (1 - std::pow(settings.beta2, epoch)));

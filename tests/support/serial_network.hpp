@@ -56,7 +56,7 @@ struct SerialSettings {
 // of the model.
 struct Parameters {
     std::vector<std::vector<double>> weight;
-    std::vector<std::vector<double>> bias;  // as many entries as matrices, the last ones empty
+    std::vector<std::vector<double>> bias;  // at least as many entries as matrices, the last ones empty
 };
 
 // Where a parameter of a model stands in Parameters: matrices and vectors are counted apart.
@@ -75,8 +75,8 @@ struct LossAndGradient {
     double loss = 0;             // without weight decay
     Parameters gradient;         // without weight decay
     std::vector<double> logits;  // N x f_L
-    // Smallest non-zero |Z^l| that meets a relu: gradients of a rounded computation agree only while its rounding
-    // errors stay below this (infinity where no relu is met).
+    // Smallest non-zero |Z^l| that meets a relu, or distance of a maximum to the next value: gradients of a rounded
+    // computation agree only while its rounding errors stay below this (infinity where neither is met).
     double kink_distance = 0;
 };
 

@@ -1,4 +1,4 @@
-// The serial reference against central finite differences and against PyTorch (golden/gcn_torch.txt).
+// The serial reference against central finite differences and against PyTorch (golden/*_torch.txt).
 #include "tests/support/serial_network.hpp"
 
 #include <gnnplan/models.hpp>
@@ -28,10 +28,29 @@ struct Case {
     std::vector<std::int64_t> hidden;
     bool bias;
     float dropout, input_dropout;
+    ModelRecord model = {};
 };
 
+ModelRecord record(const char* name, const char* aggregator, Activation activation, bool residual = false,
+                   bool jk_concat = false) {
+    ModelRecord model;
+    model.name = name;
+    model.aggregator = aggregator;
+    model.activation = activation;
+    model.residual = residual;
+    model.jk_concat = jk_concat;
+    model.trains_epsilon = model.name == "gin";
+    return model;
+}
+
 std::vector<Case> cases() {
-    return {{"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
+    const TinyGraph directed = random_directed(23, 4, 7, 5, 1);
+    return {{"SageMeanResidual", directed, {6, 6}, true, 0.5F, 0, record("sage", "mean", Activation::elu, true)},
+            {"SageMax", directed, {6, 5}, true, 0, 0, record("sage", "max", Activation::leaky_relu)},
+            {"SagePoolDropout", directed, {6}, true, 0.5F, 0.25F, record("sage", "pool", Activation::relu)},
+            {"SageJk", directed, {5, 6}, true, 0, 0, record("sage", "sum", Activation::leaky_relu, true, true)},
+            {"Gin", directed, {6}, true, 0, 0.25F, record("gin", "", Activation::elu)},
+            {"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
             {"Symmetric", random_symmetric(24, 5, 8, 4, 2), {6, 5}, true, 0, 0},
             {"Dropout", random_directed(23, 4, 7, 5, 1), {6, 5}, false, 0.5F, 0.25F},
             {"Isolated", isolated_vertices(17, 6, 3, 5), {4}, false, 0, 0.5F},
@@ -44,7 +63,8 @@ TEST_P(FiniteDifferences, MatchGradients) {
     std::vector<std::int64_t> widths = {GetParam().graph.features};
     widths.insert(widths.end(), GetParam().hidden.begin(), GetParam().hidden.end());
     widths.push_back(GetParam().graph.classes);
-    const SerialProblem problem = serial_problem(GetParam().graph, widths, GetParam().bias);
+    const SerialProblem problem = serial_problem(GetParam().graph, widths, GetParam().bias,
+                                                 models::matrix_of(GetParam().model), GetParam().model);
     SerialSettings settings;
     settings.dropout = GetParam().dropout;
     settings.input_dropout = GetParam().input_dropout;
@@ -68,6 +88,9 @@ TEST_P(FiniteDifferences, MatchGradients) {
     for (std::size_t l = 0; l < parameters.weight.size(); ++l) {
         SCOPED_TRACE("layer " + std::to_string(l + 1));
         check(parameters.weight[l], exact.gradient.weight[l]);
+    }
+    for (std::size_t l = 0; l < parameters.bias.size(); ++l) {
+        SCOPED_TRACE("vector " + std::to_string(l + 1));
         check(parameters.bias[l], exact.gradient.bias[l]);
     }
 }
@@ -106,11 +129,10 @@ Golden read_golden(const std::string& path) {
     return golden;
 }
 
-SerialProblem golden_problem(Golden& golden) {
+// The matrix is stored under names that begin with `prefix`.
+SerialProblem golden_problem(Golden& golden, const std::string& prefix = "") {
     SerialProblem problem;
     problem.widths.assign(golden["widths"].begin(), golden["widths"].end());
-    problem.bias = true;
-    problem.model = models::gcn(problem.widths, true);
     problem.features = golden["features"];
     problem.labels.assign(golden["labels"].begin(), golden["labels"].end());
     problem.training.assign(problem.labels.size(), 0);
@@ -118,10 +140,11 @@ SerialProblem golden_problem(Golden& golden) {
     SparseMatrix& matrix = problem.forward;
     matrix.size = static_cast<std::int64_t>(problem.labels.size());
     matrix.row_start.assign(problem.labels.size() + 1, 0);
-    for (const double row : golden["matrix_rows"]) ++matrix.row_start[static_cast<std::size_t>(row) + 1];
+    for (const double row : golden[prefix + "matrix_rows"]) ++matrix.row_start[static_cast<std::size_t>(row) + 1];
     for (std::size_t i = 1; i < matrix.row_start.size(); ++i) matrix.row_start[i] += matrix.row_start[i - 1];
-    matrix.column.assign(golden["matrix_columns"].begin(), golden["matrix_columns"].end());
-    matrix.value = golden["matrix_values"];
+    const std::vector<double>& columns = golden[prefix + "matrix_columns"];
+    matrix.column.assign(columns.begin(), columns.end());
+    matrix.value = golden[prefix + "matrix_values"];
     return problem;
 }
 
@@ -150,7 +173,10 @@ TEST(SerialNetwork, EqualsPyTorch) {
     SerialSettings settings;
     settings.learning_rate = golden["learning_rate"].at(0);
     settings.weight_decay = golden["weight_decay"].at(0);
-    const auto epochs = train(golden_problem(golden), settings, golden_parameters(golden, 0, ""), 3);
+    SerialProblem problem = golden_problem(golden);
+    problem.bias = true;
+    problem.model = models::gcn(problem.widths, true);
+    const auto epochs = train(problem, settings, golden_parameters(golden, 0, ""), 3);
     for (int step = 0; step < 3; ++step) {
         SCOPED_TRACE("step " + std::to_string(step));
         const SerialEpoch& epoch = epochs[static_cast<std::size_t>(step)];
@@ -159,6 +185,68 @@ TEST(SerialNetwork, EqualsPyTorch) {
         expect_close(epoch.after, golden_parameters(golden, step + 1, ""));
     }
 }
+
+// The same of every other model (make_models_torch.py has them under the same names).
+class SerialModel : public ::testing::TestWithParam<std::pair<const char*, ModelRecord>> {
+protected:
+    Golden golden_ = read_golden(GNNPLAN_GOLDEN_DIR "/models_torch.txt");
+
+    Parameters parameters(const OpGraph& model, const std::string& prefix) {
+        Parameters found;
+        for (std::size_t id = 0; id < model.parameters.size(); ++id) {
+            const bool vector = model.parameters[id].shape.size() == 1;
+            (vector ? found.bias : found.weight).push_back(golden_.at(prefix + model.parameters[id].name));
+        }
+        found.bias.resize(std::max(found.bias.size(), found.weight.size()));
+        return found;
+    }
+    static void expect_equal(const Parameters& actual, const Parameters& expected) {
+        for (std::size_t i = 0; i < expected.weight.size(); ++i)
+            EXPECT_TRUE(close(actual.weight[i], expected.weight[i], 1e-9)) << "matrix " << i + 1;
+        for (std::size_t i = 0; i < expected.bias.size(); ++i)
+            EXPECT_TRUE(close(actual.bias[i], expected.bias[i], 1e-9)) << "vector " << i + 1;
+    }
+};
+
+TEST_P(SerialModel, EqualsPyTorch) {
+    const std::string name = std::string(GetParam().first) + ".";
+    SerialProblem problem = golden_problem(golden_, name);
+    ModelRecord model = GetParam().second;
+    model.widths = problem.widths;
+    problem.model = models::build(model);
+    SerialSettings settings;
+    settings.learning_rate = golden_["learning_rate"].at(0);
+    settings.weight_decay = golden_["weight_decay"].at(0);
+    const auto epochs = train(problem, settings, parameters(problem.model, name + "step0."), 3);
+    for (int step = 0; step < 3; ++step) {
+        SCOPED_TRACE("step " + std::to_string(step));
+        const SerialEpoch& epoch = epochs[static_cast<std::size_t>(step)];
+        EXPECT_TRUE(close(epoch.before.loss, golden_[fmt::format("{}step{}.loss", name, step)].at(0), 1e-9));
+        expect_equal(epoch.before.gradient, parameters(problem.model, fmt::format("{}step{}.gradient.", name, step)));
+        expect_equal(epoch.after, parameters(problem.model, fmt::format("{}step{}.", name, step + 1)));
+    }
+}
+
+std::pair<const char*, ModelRecord> variant(const char* name, const char* model, const char* aggregator, bool bias,
+                                            Activation activation = Activation::relu, bool residual = false,
+                                            bool jk_concat = false) {
+    ModelRecord made = record(model, aggregator, activation, residual, jk_concat);
+    made.bias = bias;
+    made.trains_epsilon = std::string_view(name) == "gin_trained";
+    made.epsilon = made.trains_epsilon ? 0.25 : 0;
+    return {name, made};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, SerialModel,
+    ::testing::Values(variant("sage_mean", "sage", "mean", true), variant("sage_sum", "sage", "sum", false),
+                      variant("sage_gcn", "sage", "gcn", true), variant("sage_max", "sage", "max", true),
+                      variant("sage_pool", "sage", "pool", true), variant("gin", "gin", "", true),
+                      variant("gin_trained", "gin", "", false),
+                      variant("gcn_residual_elu", "gcn", "", true, Activation::elu, true),
+                      variant("gcn_jk_leaky_relu", "gcn", "", true, Activation::leaky_relu, false, true),
+                      variant("sage_pool_residual_jk_elu", "sage", "pool", true, Activation::elu, true, true)),
+    [](const auto& instance) { return instance.param.first; });
 
 }  // namespace
 }  // namespace gnnplan::testing

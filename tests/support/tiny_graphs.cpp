@@ -126,7 +126,7 @@ std::vector<TinyGraph> tiny_graphs() {
 }
 
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
-                             const models::MatrixForm& form, const std::string& model) {
+                             const models::MatrixForm& form, ModelRecord model) {
     std::vector<std::vector<std::int32_t>> sources(index(graph.vertices));  // of the edges into v, itself included
     std::vector<double> out_degree(index(graph.vertices), form.self_loops ? 1.0 : 0.0);
     for (std::int32_t v = 0; form.self_loops && v < graph.vertices; ++v) sources[index(v)].push_back(v);
@@ -154,7 +154,9 @@ SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int6
     for (const std::uint8_t subset : graph.subset) problem.training.push_back(subset == 0 ? 1 : 0);
     problem.widths = widths;
     problem.bias = bias;
-    problem.model = models::build(model, widths, bias);
+    model.widths = widths;
+    model.bias = bias;
+    problem.model = models::build(model);
     return problem;
 }
 

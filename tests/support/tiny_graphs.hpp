@@ -44,7 +44,7 @@ std::vector<TinyGraph> tiny_graphs();
 
 // A GCN on the graph unless another model is given. `widths` begins with graph.features and ends with graph.classes.
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
-                             const models::MatrixForm& form = {}, const std::string& model = "gcn");
+                             const models::MatrixForm& form = {}, ModelRecord model = {});
 
 // Writes the graph as an OGB raw folder that the product's loader reads back without loss. The folder must not exist.
 void write_ogb(const TinyGraph& graph, const std::filesystem::path& folder);

@@ -194,7 +194,8 @@ bool idle_dropout(const Analysis& analysis, const RunReport& report) {
         report.settings ? report.settings->dropout > 0 : report.command_line.find(" --dropout") != std::string::npos;
     if (!known || drops) return false;
     return std::any_of(analysis.steps.begin(), analysis.steps.end(), [](const StepAnalysis& step) {
-        const bool activation = step.origin && step.origin->op == OpKind::relu && step.origin->pass == Pass::forward;
+        const bool activation =
+            step.origin && activation_of(step.origin->op) != Activation::none && step.origin->pass == Pass::forward;
         return activation && step.seconds.ratio().value_or(1) * same_factor < 1;
     });
 }

@@ -10,6 +10,7 @@
 #include "planner/io/schema.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/explanation.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/text/run_course.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -125,7 +126,7 @@ Side side_of(const Plan& plan) {
                     {"nonzeros", std::to_string(graph.nonzeros)},
                     {"normalisation", std::string(io::name_of(graph.normalisation))},
                     {"graph fingerprint", plan.fingerprints.graph},
-                    {"model", plan.problem.model.name + (plan.problem.model.bias ? " with bias" : "")},
+                    {"model", model_text(plan.problem.model)},
                     {"widths", fmt::format("{}", fmt::join(plan.problem.model.widths, "-"))},
                     {"ranks", std::to_string(plan.problem.ranks)},
                     {"space", plan.problem.space},

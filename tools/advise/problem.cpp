@@ -17,15 +17,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
 
 namespace gnnplan::tools {
 namespace {
 
+// What the flags say of the network, apart from its widths.
+ModelRecord model_record(const ModelFlags& flags) {
+    ModelRecord model;
+    model.name = flags.name;
+    model.aggregator = models::find(flags.name, flags.aggregator).name;
+    model.bias = flags.bias;
+    if (flags.activation == "elu") model.activation = Activation::elu;
+    if (flags.activation == "leaky_relu") model.activation = Activation::leaky_relu;
+    model.residual = flags.residual;
+    model.jk_concat = flags.jk == "concat";
+    model.trains_epsilon = flags.epsilon == "train";
+    if (!flags.epsilon.empty() && !model.trains_epsilon) {
+        const char* end = flags.epsilon.data() + flags.epsilon.size();
+        const auto [stop, error] = std::from_chars(flags.epsilon.data(), end, model.epsilon);
+        if (error != std::errc() || stop != end || !std::isfinite(model.epsilon)) {
+            throw Error(ErrorCode::usage, "'" + flags.epsilon + "' is neither a finite number nor train", "--epsilon",
+                        "e.g. --epsilon 0.1, or --epsilon train");
+        }
+    }
+    if (!flags.epsilon.empty() && flags.name != "gin") {
+        throw Error(ErrorCode::usage, "the model '" + flags.name + "' has no epsilon", "--epsilon",
+                    "it is how much gin adds of the vertex itself");
+    }
+    return model;
+}
+
 // The model's matrix, weighed as the flags say if they do.
-models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelFlags& model) {
-    models::MatrixForm form = models::find(model.name, model.aggregator).matrix;
+models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelRecord& model) {
+    models::MatrixForm form = models::matrix_of(model);
     if (preparation.normalisation == "symmetric") form.normalisation = Normalisation::symmetric;
     if (preparation.normalisation == "row_mean") form.normalisation = Normalisation::row_mean;
     if (preparation.normalisation == "none") form.normalisation = Normalisation::none;
@@ -157,17 +185,15 @@ std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t featur
 }
 
 LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const ModelFlags& model) {
-    const models::MatrixForm form = matrix_form(preparation, model);
     LoadedProblem loaded;
     ProblemRecord& record = loaded.problem.record;
+    record.model = model_record(model);
+    const models::MatrixForm form = matrix_form(preparation, record.model);
     if (shape.graph.empty() || is_card(shape.graph)) {
         load_from_sizes(loaded, shape, preparation, form);
     } else {
         load_from_path(loaded, shape, preparation, form);
     }
-    record.model.name = model.name;
-    record.model.aggregator = models::find(model.name, model.aggregator).name;
-    record.model.bias = model.bias;
     loaded.problem.graph = loaded.graph.get();
     loaded.problem = with_shape(loaded, shape);
     return loaded;
@@ -178,7 +204,7 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
     ModelRecord& model = problem.record.model;
     model.widths = widths_of(shape, loaded.features, loaded.classes);
     problem.record.ranks = static_cast<int>(shape.ranks);
-    problem.ops = models::build(model.name, model.widths, model.bias, model.aggregator);
+    problem.ops = models::build(model);
     return problem;
 }
 

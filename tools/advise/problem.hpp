@@ -43,6 +43,10 @@ struct ModelFlags {
     std::string name = "gcn";
     std::string aggregator;  // "": the model's default
     bool bias = false;
+    std::string activation = "relu";
+    bool residual = false;
+    std::string jk;       // "": none, or "concat"
+    std::string epsilon;  // "": 0; a number, or "train"
 };
 // What --index-base says.
 data::IndexBase parse_index_base(const std::string& value);

@@ -186,9 +186,10 @@ LayerWords layer_words(const Configuration& configuration, int layer) {
 }
 
 std::string pytorch_program(const Plan& plan) {
-    if (plan.problem.model.name != "gcn") {
-        throw Error(ErrorCode::usage, "only plans of gcn are written as PyTorch programs", "--pytorch",
-                    "this plan is of " + plan.problem.model.name);
+    const ModelRecord& model = plan.problem.model;
+    if (model.name != "gcn" || model.activation || model.residual || model.jk_concat) {
+        throw Error(ErrorCode::usage, "only plans of plain gcn are written as PyTorch programs", "--pytorch",
+                    "this plan is of " + model_text(model));
     }
     const Configuration& configuration = plan.candidates.front().configuration;
     return head(plan) + products(configuration) + keep(configuration) + distribution(plan) + pytorch_imports +

@@ -47,9 +47,7 @@ std::string difference(const io::Document& found, const io::Document& expected, 
 // Makes the schedule of each candidate again, from its configuration.
 class Lowering {
 public:
-    explicit Lowering(const Plan& plan)
-        : layers_(sites_of(models::build(plan.problem.model.name, plan.problem.model.widths, plan.problem.model.bias,
-                                         plan.problem.model.aggregator))) {
+    explicit Lowering(const Plan& plan) : layers_(sites_of(models::build(plan.problem.model))) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
         shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);

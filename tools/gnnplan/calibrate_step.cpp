@@ -38,7 +38,7 @@ Plan plan_for(const data::Dataset& dataset) {
     problem.record.model.name = "gcn";
     problem.record.model.widths = {dataset.features(), 4, dataset.classes()};
     problem.record.ranks = 1;
-    problem.ops = models::build("gcn", problem.record.model.widths, false);
+    problem.ops = models::gcn(problem.record.model.widths, false);
     problem.graph = &counts;
     SelectOptions options;
     options.candidates = 1;

@@ -164,8 +164,9 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
     if (slower > 0) search += fmt::format(", {} slower", format_count(slower));
     search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
     return labelled("graph", graph_line(problem)) +
-           labelled("model", fmt::format("{} {}, {} rank{}", problem.model.name, widths_text(problem.model.widths),
-                                         problem.ranks, problem.ranks == 1 ? "" : "s")) +
+           labelled("model",
+                    fmt::format("{} {}, {} rank{}", model_text(problem.model), widths_text(problem.model.widths),
+                                problem.ranks, problem.ranks == 1 ? "" : "s")) +
            labelled("machine",
                     fmt::format("{} per rank   {}", limit_text(selection.memory_per_rank), machine_line(machine))) +
            labelled("search", search);

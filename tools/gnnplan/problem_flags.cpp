@@ -149,9 +149,27 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
         ->capture_default_str();
     command
         .add_option("--aggregator", flags.model.aggregator,
-                    "What sage makes of the neighbours: mean, sum, or gcn (the mean of them and the vertex itself, "
-                    "without a weight of its own); default: mean")
+                    "What sage makes of the neighbours: mean, sum, max, pool (the largest after a linear map and the "
+                    "activation), or gcn (the mean of them and the vertex itself, without a weight of its own); "
+                    "default: mean")
         ->type_name("NAME");
+    command
+        .add_option("--epsilon", flags.model.epsilon,
+                    "How much more than once gin adds the vertex itself: a number, or train, which begins with 0; "
+                    "default: 0")
+        ->type_name("X|train");
+    command.add_option("--activation", flags.model.activation, "What follows every layer but the last")
+        ->check(CLI::IsMember({"relu", "elu", "leaky_relu"}))
+        ->type_name("relu|elu|leaky_relu")
+        ->capture_default_str();
+    command.add_flag("--residual", flags.model.residual,
+                     "Let every layer add what it reads, mapped by a weight where the widths differ");
+    command
+        .add_option("--jk", flags.model.jk,
+                    "Jumping knowledge: concat makes the logits of all layers' outputs; the last layer is then as "
+                    "wide as the one before")
+        ->check(CLI::IsMember({"concat"}))
+        ->type_name("concat");
     command.add_flag("--bias", flags.model.bias, "Give every layer a bias");
     under_heading(command, model_heading);
     command

@@ -35,7 +35,8 @@ void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
 }  // namespace
 
 void check_artifacts(const RunFlags& flags, FolderLock& lock) {
-    const bool writes = flags.report || flags.metrics || flags.trace || flags.save_weights || saves_regularly(flags);
+    const bool writes = flags.report || flags.metrics || flags.trace || flags.save_weights || flags.save_embeddings ||
+                        saves_regularly(flags);
     if (flags.dry_run && writes) {
         throw Error(ErrorCode::usage, "nothing is trained, so there is nothing to write", "--dry-run",
                     "leave out the files, or --dry-run");
@@ -43,14 +44,15 @@ void check_artifacts(const RunFlags& flags, FolderLock& lock) {
     check_outputs({{"--report", flags.report},
                    {"--metrics", flags.metrics},
                    {"--trace", flags.trace},
-                   {"--save-weights", flags.save_weights}},
+                   {"--save-weights", flags.save_weights},
+                   {"--save-embeddings", flags.save_embeddings}},
                   {{"the plan", flags.plan},
                    {"--data", flags.data},
                    {"--load-weights", flags.load_weights},
                    {"--resume", flags.resume}});
     for (const auto& [flag, path] :
          {std::pair("--report", flags.report), std::pair("--metrics", flags.metrics), std::pair("--trace", flags.trace),
-          std::pair("--save-weights", flags.save_weights)}) {
+          std::pair("--save-weights", flags.save_weights), std::pair("--save-embeddings", flags.save_embeddings)}) {
         if (path && checkpoint_epoch(*path)) {
             throw Error(ErrorCode::usage, "is the name of a checkpoint", std::string(flag) + " " + *path,
                         "choose another name");
@@ -90,6 +92,9 @@ bool write_artifacts(const RunFlags& flags, const Artifacts& artifacts) {
     if (flags.save_weights && !artifacts.weights.empty()) {
         attempt([&] { io::write_file_atomically(*flags.save_weights, io::write_weights(artifacts.weights)); });
     }
+    attempt([&] {
+        if (artifacts.embeddings_failure) throw Error(*artifacts.embeddings_failure);
+    });
     attempt([&] { artifacts.metrics.check(); });
     attempt([&] { artifacts.checkpoints.check(); });
     return all;

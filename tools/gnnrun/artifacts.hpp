@@ -6,6 +6,7 @@
 #include "tools/gnnrun/flags.hpp"
 #include "tools/gnnrun/folder_lock.hpp"
 
+#include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/measurement.hpp>
 
 #include <cstdio>
@@ -49,6 +50,7 @@ struct Artifacts {
     const std::vector<NamedTensor>& weights;  // none after a run that diverged
     const Metrics& metrics;
     const Checkpoints& checkpoints;
+    const std::optional<Error>& embeddings_failure;  // why --save-embeddings has failed, if it has
 };
 
 // Writes the report, the trace and the weights. A file that cannot be written, or could not, is said on stderr and

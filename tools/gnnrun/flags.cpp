@@ -59,6 +59,8 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
     add_path(app, "--load-weights", flags.load_weights, "FILE", "Begin with these weights (safetensors)")
         ->excludes(resume);
     add_path(app, "--save-weights", flags.save_weights, "FILE", "Write the weights at the end (safetensors)");
+    add_path(app, "--save-embeddings", flags.save_embeddings, "FILE",
+             "Write what the last layer makes of every vertex after training, float32 in the data's numbering (.npy)");
     app.add_flag("--keep-best", flags.keep_best,
                  "Keep the weights of the best validation accuracy; --save-weights writes these");
     add_count(app, "--patience", flags.patience,

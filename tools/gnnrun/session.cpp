@@ -12,6 +12,7 @@
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
+#include "tools/gnnrun/embeddings.hpp"
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/process_age.hpp"
 #include "tools/gnnrun/progress.hpp"
@@ -215,6 +216,15 @@ void Session::train(comm::Communicator& comm, bool shared) {
         longest_epoch_ = std::max(longest_epoch_, epoch.seconds + clock_.now() - trained_at_);
         metrics_->add(epoch);
     };
+    if (flags_.save_embeddings) {
+        hooks.outputs = [&](const exec::Executor& executor, const train::OutputRows& rows) {
+            try {
+                write_embeddings(comm, executor, rows, *flags_.save_embeddings);
+            } catch (const comm::AgreedError& failure) {
+                if (first) embeddings_failure_ = failure;
+            }
+        };
+    }
     if (first || !shared) catch_interruptions(first && !flags_.quiet);
     if (first || !shared) hooks.stop = [&] { return reason_to_stop(); };
     const bool watched = flags_.timeout > 0 && comm.size() > 1;
@@ -273,6 +283,7 @@ void Session::take_finished() {
         out_of_patience ? *report_->ended : fmt::format("all {} epochs are done", end.epoch),
         out_of_patience ? "a larger --patience" : "--epochs");
     if (flags_.trace) say("note: nothing was trained, so there is no trace\n");
+    if (flags_.save_embeddings) say("note: nothing was trained, so no embeddings are written\n");
     if (flags_.save_weights && options_.keep_best && !train::holds_best(end.tensors))
         say("note: the checkpoint is of a run without --keep-best: the last weights are written\n");
 }
@@ -297,7 +308,8 @@ int Session::finish(const std::string& communicator, int processes) {
         trace_->tool_version = report_->tool_version;
         trace_->command_line = report_->command_line;
     }
-    const bool written = write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_});
+    const bool written =
+        write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_, embeddings_failure_});
     print(flags_.json ? io::write_report(*report_) : summary(*report_, plan_.machine, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_); mismatch && !report_->steps.empty()) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);

@@ -93,7 +93,8 @@ private:
     std::unique_ptr<Metrics> metrics_;
     FolderLock checkpoint_lock_;
     std::optional<Checkpoints> checkpoints_;
-    std::vector<NamedTensor> weights_;  // of --save-weights
+    std::vector<NamedTensor> weights_;         // of --save-weights
+    std::optional<Error> embeddings_failure_;  // of --save-embeddings
 };
 
 }  // namespace gnnplan::tools

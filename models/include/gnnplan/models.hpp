@@ -11,19 +11,27 @@
 
 namespace gnnplan::models {
 
-// Graph convolutional network (Kipf & Welling 2017, eq. 2): H^l = relu(A^T dropout(H^{l-1}) W^l [+ b^l]), the last
-// layer without relu, softmax cross-entropy over the training vertices. `widths` is f_0 .. f_L.
+// Graph convolutional network (Kipf & Welling 2017, eq. 2): H^l = activation(A^T H W^l [+ b^l]), H = dropout(H^(l-1)), the
+// last layer without activation, softmax cross-entropy over the training vertices. Of every model: `residual` adds H, or
+// H W^l where the widths differ, to each layer's output before its bias; `jk_concat` (Xu et al. 2018) gives the last
+// layer an activation too, and the width of the one before, and the logits are [H^1 .. H^L] W [+ b].
+OpGraph gcn(const ModelRecord& model);
 OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias);
 
-// GraphSAGE (Hamilton et al. 2017, algorithm 1) with sums or means of the in-neighbours: H^l = relu(A^T H W_n^l + H W_s^l
-// [+ b^l]), H the input after dropout; A has no self loops, and its columns say which of the two it is.
+// GraphSAGE (Hamilton et al. 2017, algorithm 1) with sums or means of the in-neighbours: H^l = activation(A^T H W_n^l +
+// H W_s^l [+ b^l]); A has no self loops, and its columns say which of the two it is.
+OpGraph sage(const ModelRecord& model);
 OpGraph sage(const std::vector<std::int64_t>& widths, bool bias);
 // The same with means over the in-neighbours and the vertex itself ("GCN aggregator"): A has self loops, and there is no
 // W_s.
-OpGraph sage_gcn(const std::vector<std::int64_t>& widths, bool bias);
+OpGraph sage_gcn(const ModelRecord& model);
+// The same with the largest of the in-neighbours' H, or of activation(H W_p^l [+ b_p^l]) (eq. 3), in each column.
+OpGraph sage_max(const ModelRecord& model);
+OpGraph sage_pool(const ModelRecord& model);
 
-// Graph isomorphism network (Xu et al. 2019, eq. 4.1): H^l = relu(relu(A^T H W_0^l [+ b]) W_1^l [+ b]), where A has
-// 1 + epsilon on its diagonal; the inner width is the layer's output width.
+// Graph isomorphism network (Xu et al. 2019, eq. 4.1): H^l = activation(activation((A + (1 + epsilon) I)^T H W_0^l [+ b])
+// W_1^l [+ b]); the inner width is the layer's output width.
+OpGraph gin(const ModelRecord& model);
 OpGraph gin(const std::vector<std::int64_t>& widths, bool bias);
 
 // The matrix A that a model multiplies by, unless the user asks for another.
@@ -36,7 +44,7 @@ struct MatrixForm {
 struct Aggregator {
     std::string_view name;
     MatrixForm matrix;
-    OpGraph (*build)(const std::vector<std::int64_t>& widths, bool bias);
+    OpGraph (*build)(const ModelRecord& model);
 };
 
 struct Model {
@@ -51,8 +59,11 @@ const std::vector<Model>& registry();
 // "" is the default aggregator. Throws Error{usage} listing the names when there is no such model or aggregator.
 const Aggregator& find(std::string_view model, std::string_view aggregator);
 
-// Throws Error{usage} as find() does, or when widths are not at least two positive numbers.
-OpGraph build(std::string_view name, const std::vector<std::int64_t>& widths, bool bias,
-              std::string_view aggregator = "");
+// The matrix of a model with its options. Throws Error{usage} as find() does.
+MatrixForm matrix_of(const ModelRecord& model);
+
+// Throws Error{usage} as find() does, when widths are not at least two positive numbers, and for options that the model
+// does not have.
+OpGraph build(const ModelRecord& model);
 
 }  // namespace gnnplan::models

@@ -14,7 +14,14 @@ void check_vertices(const StepCheck& step, const MapStep& map) {
     step.with_role(*map.vertices, {Role::vertices}), step.shaped(*map.vertices, tensor.rows, 1);
     step.in_layout(*map.vertices, {tensor.layout.rows, {}, {}});
     step.require(step.at(*map.vertices).space == tensor.space, "the vertices are not those of the rows");
-    step.require(map.op == MapOp::activate || map.op == MapOp::dropout, "only dropout is keyed by vertices");
+    const bool draws = map.op == MapOp::activate || map.op == MapOp::dropout || map.op == MapOp::activation_gradient;
+    step.require(draws, "only dropout is keyed by vertices");
+}
+
+// Another dense matrix of the same shape, in the same blocks.
+void check_other(const StepCheck& step, TensorId tensor, TensorId other) {
+    step.dense(other), step.distinct(tensor, other), step.same_shape(tensor, other);
+    step.in_layout(other, step.at(tensor).layout);
 }
 
 }  // namespace
@@ -50,8 +57,24 @@ void MapStep::check(const StepCheck& step) const {
         case MapOp::add:
         case MapOp::divide:
             step.written(tensor), step.require(operand && !out, "add and divide take an operand and no output");
-            step.dense(*operand), step.distinct(tensor, *operand), step.same_shape(tensor, *operand);
-            return step.in_layout(*operand, step.at(tensor).layout);
+            return check_other(step, tensor, *operand);
+        case MapOp::activation_gradient:
+            step.written(tensor);
+            step.require(operand.has_value() == (activation != Activation::none) && !out,
+                         "the gradient of an activation takes what that has made and no output");
+            if (operand) check_other(step, tensor, *operand);
+            return;
+        case MapOp::add_scaled:
+            step.written(tensor), step.require(operand && !out, "add_scaled takes an operand and no output");
+            if (epsilon) step.with_role(*epsilon, {Role::bias}), step.shaped(*epsilon, 1, 1);
+            return check_other(step, tensor, *operand);
+        case MapOp::dot:
+            step.require(operand && out, "dot takes an operand and an output");
+            step.typed(*out, DType::f32), step.written(*out), step.shaped(*out, 1, 1);
+            step.in_layout(*out, layout_partial());
+            step.require(step.placed(tensor, layout_r()) || step.placed(tensor, layout_c()),
+                         "replicated rows would count twice");
+            return check_other(step, tensor, *operand);
     }
 }
 
@@ -63,8 +86,13 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::positive_mask: stream = ElementwiseKind::positive_mask; break;
         case MapOp::apply_mask: stream = ElementwiseKind::apply_mask; break;
         case MapOp::column_sum: stream = ElementwiseKind::column_sum; break;
+        case MapOp::activation_gradient:
+            if (dropout) stream = ElementwiseKind::activate_dropout;
+            break;
         case MapOp::add:
-        case MapOp::divide: break;  // read and written in order, as what is copied
+        case MapOp::divide:
+        case MapOp::add_scaled:
+        case MapOp::dot: break;  // read and written in order, as what is copied
     }
     return streamed(schedule, *this, rank, stream);
 }

@@ -223,7 +223,7 @@ TEST(CalibratedStep, ElementwiseWorkAtTheRateOfItsKind) {
                           dense("o", 400, 16, layout_r()),
                           {"m", Role::transient, DType::bits, 400, 16, layout_r()},
                           {"b", Role::transient, DType::f32, 1, 16, {{}, {}, Axes::parse("x")}}},
-                         {{"step", Phase::epoch, MapStep{op, 0, operand, out, 1, true, dropout}}}};
+                         {{"step", Phase::epoch, MapStep{op, 0, operand, out, 1, Activation::relu, dropout}}}};
         return seconds(s, m, graph);
     };
     const double block = 100 * 16 * 4;

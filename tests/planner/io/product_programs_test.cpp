@@ -28,7 +28,7 @@ Schedule schedule() {
     s.steps = {
         {"sum", Phase::epoch, SpmmStep{forward, {in}, {share}, Exchange::panels, true}},
         {"max", Phase::epoch, SpmmStep{forward, {in}, {maxima, ties}, Exchange::panels, false, false, Program::max}},
-        {"divide", Phase::epoch, MapStep{MapOp::divide, share, ties, {}, 0, false, false}},
+        {"divide", Phase::epoch, MapStep{MapOp::divide, share, ties, {}, 0, Activation::none, false}},
         {"back", Phase::epoch,
          SpmmStep{backward, {share, maxima}, {gradient}, Exchange::rows, true, false, Program::max_back, {in}}}};
     return s;

@@ -79,16 +79,17 @@ Schedule sample_schedule() {
 
     const TensorId vertices = b.tensor("vertices", Role::vertices, DType::i32, 7, 1, layout_r());
     b.step("setup.spmm", Phase::setup, SpmmStep{at, {h0}, {t_c}, Exchange::panels, false});
-    b.step("forward.dropout", Phase::epoch, MapStep{MapOp::dropout, h0, {}, x, 1, false, false});
+    b.step("forward.dropout", Phase::epoch, MapStep{MapOp::dropout, h0, {}, x, 1, Activation::none, false});
     b.step("forward.spmm", Phase::epoch, SpmmStep{at, {x}, {t_c}, Exchange::panels, false});
     b.step("forward.redistribute", Phase::epoch, RedistributeStep{t_c, t_r});
     b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
-    b.step("forward.activate", Phase::epoch, MapStep{MapOp::activate, z, bias, {}, 2, true, true, vertices});
-    b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, false, false});
+    b.step("forward.activate", Phase::epoch,
+           MapStep{MapOp::activate, z, bias, {}, 2, Activation::relu, true, vertices});
+    b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, Activation::none, false});
     b.step("loss", Phase::epoch, LossStep{z, labels, subset, loss});
     b.step("loss.sum", Phase::epoch, AllReduceStep{loss});
-    b.step("backward.mask", Phase::epoch, MapStep{MapOp::apply_mask, z, mask, {}, 2, false, true});
-    b.step("backward.bias", Phase::epoch, MapStep{MapOp::column_sum, z, {}, db, 0, false, false});
+    b.step("backward.mask", Phase::epoch, MapStep{MapOp::apply_mask, z, mask, {}, 2, Activation::none, true});
+    b.step("backward.bias", Phase::epoch, MapStep{MapOp::column_sum, z, {}, db, 0, Activation::none, false});
     b.step("backward.bias.sum", Phase::epoch, AllReduceStep{db});
     b.step("backward.weight", Phase::epoch, WeightGradStep{t_r, z, dw});
     b.step("backward.weight.sum", Phase::epoch, AllReduceStep{dw});

@@ -41,7 +41,7 @@ Schedule max_schedule(const Grid& grid, const std::string& contraction = "z", Ex
     }
     s.steps = {{"max", Phase::epoch, SpmmStep{forward, {in}, {maxima, ties}, exchange, overlap, false, Program::max}},
                {"to_c", Phase::epoch, RedistributeStep{arrived, share}},
-               {"divide", Phase::epoch, MapStep{MapOp::divide, share, ties, {}, 0, false, false}},
+               {"divide", Phase::epoch, MapStep{MapOp::divide, share, ties, {}, 0, Activation::none, false}},
                {"max_back", Phase::epoch,
                 SpmmStep{backward, {share, maxima}, {in_gradient}, exchange, overlap, false, Program::max_back, {in}}}};
     if (exchange != Exchange::rows) return s;

@@ -18,7 +18,7 @@ Schedule schedule_on(const Grid& grid) {
 
 constexpr TensorId a = 0, b = 1, bits = 2, weight = 3, adjacency = 4;
 
-const MapStep activation{MapOp::activate, a, {}, bits, 2, true, true};
+const MapStep activation{MapOp::activate, a, {}, bits, 2, Activation::relu, true};
 const SpmmStep product{adjacency, {a}, {b}, Exchange::panels, false};
 
 std::string signature(const Operation& operation, const Grid& grid = {2, 2, 1}) {
@@ -27,7 +27,7 @@ std::string signature(const Operation& operation, const Grid& grid = {2, 2, 1}) 
 
 TEST(Signature, HasEverySwitch) {
     MapStep other = activation;
-    other.relu = false;
+    other.activation = Activation::none;
     EXPECT_NE(signature(other), signature(activation));
     other = activation;
     other.dropout = false;
@@ -89,7 +89,7 @@ TEST(Questions, HaveAnAnswerForEveryKind) {
     EXPECT_EQ(requested_rows(product), std::nullopt);
     EXPECT_EQ(summed(AllReduceStep{a}), a);
     EXPECT_EQ(summed(activation), std::nullopt);
-    EXPECT_EQ(dropped_features(MapStep{MapOp::dropout, a, {}, b, 1, false, true}), b);
+    EXPECT_EQ(dropped_features(MapStep{MapOp::dropout, a, {}, b, 1, Activation::none, true}), b);
     EXPECT_EQ(dropped_features(activation), std::nullopt);
     EXPECT_EQ(redistributed(RedistributeStep{a, b}), b);
     EXPECT_EQ(redistributed(ReduceScatterStep{a, b}), std::nullopt);

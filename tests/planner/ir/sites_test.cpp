@@ -22,10 +22,10 @@ TEST(Sites, OfAGcn) {
     EXPECT_EQ(graph.sites[0].dropout, 1) << "on the features";
     EXPECT_EQ(graph.parameter(graph.product(2).parameter).name, "layers.2.weight");
     const Site& hidden = graph.sites[2];
-    EXPECT_TRUE(hidden.relu && hidden.dropout == 2 && hidden.layer == 1);
+    EXPECT_TRUE(hidden.activation == Activation::relu && hidden.dropout == 2 && hidden.layer == 1);
     EXPECT_EQ(graph.parameter(hidden.parameter).symbol, "b1");
     const Site& logits = graph.sites[4];
-    EXPECT_TRUE(!logits.relu && logits.dropout == 0 && logits.parameter >= 0);
+    EXPECT_TRUE(logits.activation == Activation::none && logits.dropout == 0 && logits.parameter >= 0);
 }
 
 TEST(Sites, ALastLayerWithoutBiasEndsWithItsProduct) {
@@ -113,7 +113,7 @@ TEST(Window, IsAModelOfItsOwn) {
     EXPECT_EQ(middle.sites[0].dropout, 1);
     EXPECT_EQ(middle.sites[2].dropout, 2);
     EXPECT_EQ(middle.sites[4].dropout, 0) << "no layer of the window reads it";
-    EXPECT_FALSE(middle.sites[4].relu);
+    EXPECT_EQ(middle.sites[4].activation, Activation::none);
     EXPECT_EQ(middle.product(2).layer, 2);
     EXPECT_EQ(middle.parameter(middle.product(1).parameter).symbol, "W2");
     for (std::size_t i = 1; i < middle.sites.size(); ++i) EXPECT_EQ(middle.sites[i].input, static_cast<int>(i) - 1);
@@ -125,10 +125,11 @@ TEST(Window, KeepsBranches) {
     EXPECT_EQ(sage.depth, 2);
     EXPECT_EQ(sage.at(2).addend, 1);
     EXPECT_EQ(sage.at(5).input, 3);
-    EXPECT_TRUE(sage.at(3).relu && !sage.at(6).relu);
+    EXPECT_EQ(sage.at(3).activation, Activation::relu);
+    EXPECT_EQ(sage.at(6).activation, Activation::none);
     const SiteGraph gin = window(sites_of(models::gin({9, 8, 7, 6, 5}, true)), 2, 3);
-    EXPECT_TRUE(gin.at(2).relu && gin.at(6).relu) << "inner activations stay";
-    EXPECT_FALSE(gin.at(8).relu);
+    for (const int inner : {2, 6}) EXPECT_EQ(gin.at(inner).activation, Activation::relu) << "inner activations stay";
+    EXPECT_EQ(gin.at(8).activation, Activation::none);
     const SiteGraph wide = with_widths(gin, {80, 70, 60});
     EXPECT_EQ(wide.parameter(wide.at(3).parameter).shape, (std::vector<std::int64_t>{70, 70}));
 }
@@ -141,15 +142,92 @@ TEST(Window, TakesOtherWidths) {
     EXPECT_EQ(wide.sites.back().width, 60);
 }
 
+ModelRecord record(const char* name, const std::vector<std::int64_t>& widths, const char* aggregator = "") {
+    ModelRecord model;
+    model.name = name;
+    model.widths = widths;
+    model.aggregator = aggregator;
+    return model;
+}
+
+// The linear map of a pool has the rows and the width of what the layer reads, and nothing is ordered.
+TEST(Sites, OfASagePool) {
+    const SiteGraph graph = sites_of(models::build(record("sage", {602, 128, 41}, "pool")));
+    const std::vector<SiteKind> layer = {SiteKind::linear, SiteKind::pointwise, SiteKind::product, SiteKind::linear,
+                                         SiteKind::pointwise};
+    std::vector<SiteKind> kinds{SiteKind::input};
+    kinds.insert(kinds.end(), layer.begin(), layer.end());
+    kinds.insert(kinds.end(), layer.begin(), layer.end() - 1);
+    kinds.push_back(SiteKind::loss);
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_FALSE(graph.product(2).reorderable());
+    EXPECT_EQ(graph.at(6).rows_of, 1);
+    EXPECT_EQ(graph.at(6).columns_of, 1);
+    EXPECT_EQ(graph.result(1), 5);
+    EXPECT_EQ(graph.readers(5), (std::vector{6, 9}));
+    const SiteGraph second = window(graph, 2, 2);
+    EXPECT_EQ(second.at(1).rows_of, 0);
+    EXPECT_EQ(with_widths(second, {70, 60}).at(1).width, 70);
+}
+
+// A skip is a sum without a weight where the widths allow it.
+TEST(Sites, OfAResidualGcn) {
+    ModelRecord model = record("gcn", {16, 16, 8});
+    model.residual = true;
+    const SiteGraph graph = sites_of(models::build(model));
+    const std::vector<SiteKind> kinds = {SiteKind::input,   SiteKind::product, SiteKind::linear, SiteKind::pointwise,
+                                         SiteKind::product, SiteKind::linear,  SiteKind::loss};
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(graph.at(2).parameter, -1);
+    EXPECT_EQ(graph.at(2).input, 0);
+    EXPECT_EQ(graph.at(2).addend, 1);
+    EXPECT_EQ(graph.parameter(graph.at(5).parameter).name, "layers.2.residual.weight");
+}
+
+// Logits that all layers add to have a width of their own and the rows of the last layer.
+TEST(Sites, OfJumpingKnowledge) {
+    ModelRecord model = record("gcn", {16, 12, 10, 8});
+    model.jk_concat = true;
+    const SiteGraph graph = sites_of(models::build(model));
+    EXPECT_EQ(widths_of(graph), (std::vector<std::int64_t>{16, 12, 10, 10}));
+    const std::vector<SiteKind> layer = {SiteKind::product, SiteKind::pointwise, SiteKind::linear};
+    std::vector<SiteKind> kinds{SiteKind::input};
+    for (int l = 0; l < 3; ++l) kinds.insert(kinds.end(), layer.begin(), layer.end());
+    kinds.push_back(SiteKind::loss);
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(graph.at(6).addend, 3);
+    EXPECT_EQ(graph.at(3).rows_of, 3);
+    EXPECT_EQ(graph.at(9).columns_of, -1);
+    EXPECT_EQ(graph.result(3), 8);
+    const SiteGraph middle = with_widths(window(graph, 2, 2), {120, 100});
+    EXPECT_EQ(middle.sites.back().width, 8);
+    EXPECT_EQ(middle.at(middle.sites.back().input).rows_of, 1);
+}
+
 TEST(Models, RegistryBuildsByNameAndRefusesTheRest) {
-    EXPECT_EQ(models::build("gcn", {8, 4, 2}, false).model, "gcn");
-    EXPECT_THROW(models::build("gnc", {8, 4, 2}, false), Error);
-    EXPECT_THROW(models::build("gcn", {8}, false), Error);
-    EXPECT_THROW(models::build("gcn", {8, 0, 2}, false), Error);
-    EXPECT_THROW(models::build("gcn", {8, 2}, false, "mean"), Error);
-    EXPECT_THROW(models::build("sage", {8, 2}, false, "median"), Error);
+    EXPECT_EQ(models::build(record("gcn", {8, 4, 2})).model, "gcn");
+    EXPECT_THROW(models::build(record("gnc", {8, 4, 2})), Error);
+    EXPECT_THROW(models::build(record("gcn", {8})), Error);
+    EXPECT_THROW(models::build(record("gcn", {8, 0, 2})), Error);
+    EXPECT_THROW(models::build(record("gcn", {8, 2}, "mean")), Error);
+    EXPECT_THROW(models::build(record("sage", {8, 2}, "median")), Error);
     EXPECT_EQ(models::find("sage", "").name, "mean");
-    EXPECT_EQ(models::build("sage", {8, 2}, false, "gcn").parameters.size(), 1U);
+    EXPECT_EQ(models::build(record("sage", {8, 2}, "gcn")).parameters.size(), 1U);
+    ModelRecord epsilon = record("gcn", {8, 2});
+    epsilon.trains_epsilon = true;
+    EXPECT_THROW(models::build(epsilon), Error);
+}
+
+// Fixed at 0, the vertex itself is on the diagonal; otherwise it is added to what a matrix without it makes.
+TEST(Models, GinsEpsilonTakesTheLoopsOutOfTheMatrix) {
+    ModelRecord model = record("gin", {8, 4, 2});
+    EXPECT_TRUE(models::matrix_of(model).self_loops);
+    model.epsilon = 0.5;
+    EXPECT_FALSE(models::matrix_of(model).self_loops);
+    EXPECT_EQ(sites_of(models::build(model)).product(1).self, 1.5);
+    model.trains_epsilon = true;
+    const SiteGraph graph = sites_of(models::build(model));
+    EXPECT_EQ(graph.parameter(graph.product(2).self_parameter).name, "layers.2.epsilon");
 }
 
 }  // namespace

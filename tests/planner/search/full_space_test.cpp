@@ -23,6 +23,19 @@ struct Setting {
     int ranks = 4;
     double train_fraction = 1;
     const char* model = "gcn";
+    const char* aggregator = "";
+    bool residual = false;
+    bool jk_concat = false;
+
+    ModelRecord record() const {
+        ModelRecord made;
+        made.name = model;
+        made.widths = widths;
+        made.aggregator = aggregator;
+        made.residual = residual;
+        made.jk_concat = jk_concat;
+        return made;
+    }
 };
 
 const std::vector<Setting> settings = {
@@ -38,11 +51,15 @@ const std::vector<Setting> settings = {
     {{60, 32, 48, 16}, 4, 0.1, "sage"},
     {{100, 128, 47}, 6, 1, "gin"},
     {{60, 32, 48, 16}, 4, 1, "gin"},
+    {{100, 128, 47}, 6, 0.1, "sage", "max"},
+    {{60, 32, 48, 16}, 4, 1, "sage", "pool"},
+    {{60, 48, 48, 16}, 4, 0.1, "gcn", "", true},
+    {{60, 32, 48, 16}, 4, 1, "gcn", "", false, true},
 };
 
 Problem problem_of(const Setting& setting, const GraphStats& graph) {
     Problem problem = test::problem(setting.widths, setting.ranks, graph);
-    problem.ops = models::build(setting.model, setting.widths, false);
+    problem.ops = models::build(setting.record());
     return problem;
 }
 

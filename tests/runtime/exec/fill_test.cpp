@@ -45,8 +45,8 @@ Schedule schedule_on(const Grid& grid, const Numbering& numbering, const data::D
     const TensorId out_r = resident("out.R", Role::transient, DType::f32, width, layout_r());
     const TensorId correct = add(schedule, "correct", Role::transient, DType::f64, 1, 3, layout_partial());
     const TensorId loss = add(schedule, "loss", Role::transient, DType::f64, 1, 1, layout_partial());
-    add_step(schedule, "out.C", MapStep{MapOp::dropout, hc, {}, out_c, 1, false, true, ids_f});
-    add_step(schedule, "out.R", MapStep{MapOp::dropout, hr, {}, out_r, 1, false, true, ids});
+    add_step(schedule, "out.C", MapStep{MapOp::dropout, hc, {}, out_c, 1, Activation::none, true, ids_f});
+    add_step(schedule, "out.R", MapStep{MapOp::dropout, hr, {}, out_r, 1, Activation::none, true, ids});
     add_step(schedule, "score", ScoreStep{hr, labels, subset, correct});
     add_step(schedule, "score.sum", AllReduceStep{correct});
     add_step(schedule, "loss", LossStep{out_c, labels_f, subset_f, loss});

@@ -64,8 +64,8 @@ TEST_P(Map, ActivateAddsTheBiasOfItsColumnsAndCutsAtZero) {
         [](Schedule& schedule, const Layout& layout) {
             const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
             const TensorId b = add(schedule, "b1", Role::bias, DType::f32, 1, columns, layout_replicated());
-            add_step(schedule, "activate", MapStep{MapOp::activate, z, b, {}, 2, true, false});
-            add_step(schedule, "linear", MapStep{MapOp::activate, z, b, {}, 2, false, false});
+            add_step(schedule, "activate", MapStep{MapOp::activate, z, b, {}, 2, Activation::relu, false});
+            add_step(schedule, "linear", MapStep{MapOp::activate, z, b, {}, 2, Activation::none, false});
         },
         [](testing::Rank& rank) {
             rank.fill(0, element);
@@ -84,8 +84,8 @@ TEST_P(Map, ActivateMakesItsMask) {
             const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
             const TensorId mask = add(schedule, "mask", Role::transient, DType::bits, rows, columns, layout);
             const TensorId kept = add(schedule, "kept", Role::transient, DType::bits, rows, columns, layout);
-            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, mask, 2, true, true});
-            add_step(schedule, "positive", MapStep{MapOp::positive_mask, z, {}, kept, 0, false, false});
+            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, mask, 2, Activation::relu, true});
+            add_step(schedule, "positive", MapStep{MapOp::positive_mask, z, {}, kept, 0, Activation::none, false});
         },
         [](testing::Rank& rank) {
             rank.fill(0, element);
@@ -109,8 +109,8 @@ TEST_P(Map, DropoutFallsOnTheSameElementsInEveryLayout) {
         [](Schedule& schedule, const Layout& layout) {
             const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
             const TensorId out = add(schedule, "out", Role::transient, DType::f32, rows, columns, layout);
-            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, false, true});
-            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, {}, 2, true, true});
+            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, Activation::none, true});
+            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, {}, 2, Activation::relu, true});
         },
         [&](testing::Rank& rank) {
             rank.fill(0, positive);
@@ -134,8 +134,8 @@ TEST_P(Map, DropoutOfRenumberedVerticesFollowsTheirNumbers) {
             const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
             const TensorId out = add(schedule, "out", Role::transient, DType::f32, rows, columns, layout);
             const TensorId ids = add(schedule, "vertices", Role::vertices, DType::i32, rows, 1, {layout.rows, {}, {}});
-            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, false, true, ids});
-            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, {}, 2, true, true, ids});
+            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, Activation::none, true, ids});
+            add_step(schedule, "activate", MapStep{MapOp::activate, z, {}, {}, 2, Activation::relu, true, ids});
         },
         [&](testing::Rank& rank) {
             std::int64_t row = rank.store.block(2).rows.begin;
@@ -153,7 +153,7 @@ TEST_P(Map, WithoutDropoutTheOutputIsTheTensorItself) {
         [](Schedule& schedule, const Layout& layout) {
             const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
             const TensorId out = add(schedule, "out", Role::transient, DType::f32, rows, columns, layout);
-            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, false, true});
+            add_step(schedule, "dropout", MapStep{MapOp::dropout, z, {}, out, 2, Activation::none, true});
         },
         [](testing::Rank& rank) {
             rank.fill(0, positive);
@@ -174,8 +174,8 @@ TEST_P(Map, MaskKeepsWhatWasPositiveAndScalesWhatSurvivedDropout) {
                 const TensorId h = add(schedule, "H", Role::transient, DType::f32, rows, columns, layout);
                 const TensorId g = add(schedule, "G", Role::transient, DType::f32, rows, columns, layout);
                 const TensorId mask = add(schedule, "mask", Role::transient, DType::bits, rows, columns, layout);
-                add_step(schedule, "mask", MapStep{MapOp::positive_mask, h, {}, mask, 0, false, false});
-                add_step(schedule, "apply", MapStep{MapOp::apply_mask, g, mask, {}, 2, false, dropout});
+                add_step(schedule, "mask", MapStep{MapOp::positive_mask, h, {}, mask, 0, Activation::none, false});
+                add_step(schedule, "apply", MapStep{MapOp::apply_mask, g, mask, {}, 2, Activation::none, dropout});
             },
             [&](testing::Rank& rank) {
                 rank.fill(0, element);
@@ -193,7 +193,7 @@ TEST_P(Map, ColumnSumsAddUpOverRanks) {
         [](Schedule& schedule, const Layout& layout) {
             const TensorId g = add(schedule, "G", Role::transient, DType::f32, rows, columns, layout);
             const TensorId sum = add(schedule, "sum", Role::transient, DType::f32, 1, columns, layout_partial());
-            add_step(schedule, "sum", MapStep{MapOp::column_sum, g, {}, sum, 1, false, false});
+            add_step(schedule, "sum", MapStep{MapOp::column_sum, g, {}, sum, 1, Activation::none, false});
             add_step(schedule, "reduce", AllReduceStep{sum});
         },
         [](testing::Rank& rank) {
@@ -204,6 +204,41 @@ TEST_P(Map, ColumnSumsAddUpOverRanks) {
             rank.expect(1, [](auto, auto j) {
                 float sum = 0;
                 for (std::int64_t i = 0; i < rows; ++i) sum += element(i, j);
+                return sum;
+            });
+        });
+}
+
+// The epsilon is a parameter, which every rank has, and a sum over all ranks makes its gradient.
+TEST_P(Map, AddsScaledAndSumsProducts) {
+    layouts = {layout_c(), layout_r()};
+    on_every_grid(
+        [](Schedule& schedule, const Layout& layout) {
+            const TensorId z = add(schedule, "Z", Role::transient, DType::f32, rows, columns, layout);
+            const TensorId x = add(schedule, "X", Role::transient, DType::f32, rows, columns, layout);
+            const TensorId e = add(schedule, "e1", Role::bias, DType::f32, 1, 1, layout_replicated());
+            const TensorId sum = add(schedule, "sum", Role::transient, DType::f32, 1, 1, layout_partial());
+            MapStep scaled{MapOp::add_scaled, z, x, {}, 0, Activation::none, false};
+            scaled.scale = 1.5;
+            scaled.epsilon = e;
+            add_step(schedule, "scaled", scaled);
+            add_step(schedule, "dot", MapStep{MapOp::dot, z, x, sum, 0, Activation::none, false});
+            add_step(schedule, "reduce", AllReduceStep{sum});
+        },
+        [](testing::Rank& rank) {
+            rank.fill(0, element);
+            rank.fill(1, [](auto i, auto j) { return static_cast<float>(i - j); });
+            rank.fill(2, [](auto, auto) { return 0.5F; });
+            rank.run(0);
+            const auto expected = [](auto i, auto j) { return element(i, j) + 2 * static_cast<float>(i - j); };
+            rank.expect(0, expected);
+            rank.run(1);
+            rank.run(2);
+            rank.expect(3, [&](auto, auto) {
+                float sum = 0;
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    for (std::int64_t j = 0; j < columns; ++j) sum += expected(i, j) * static_cast<float>(i - j);
+                }
                 return sum;
             });
         });

@@ -50,7 +50,7 @@ Schedule max_schedule(const testing::ProductCase& on, const Storage& storage, bo
     testing::add_step(schedule, "max",
                       SpmmStep{forward, {in}, {maxima, ties}, on.exchange, on.overlap, false, Program::max});
     testing::add_step(schedule, "to_c", RedistributeStep{arrived, share});
-    testing::add_step(schedule, "divide", MapStep{MapOp::divide, share, ties, {}, 0, false, false});
+    testing::add_step(schedule, "divide", MapStep{MapOp::divide, share, ties, {}, 0, Activation::none, false});
     testing::add_step(
         schedule, "max_back",
         SpmmStep{backward, {share, maxima}, {in_gradient}, on.exchange, on.overlap, false, Program::max_back, {in}});

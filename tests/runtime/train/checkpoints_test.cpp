@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstring>
+#include <limits>
+
 namespace gnnplan::train {
 namespace {
 
@@ -326,6 +330,40 @@ TEST_F(Checkpoints, WeightsAreSavedAndLoaded) {
     EXPECT_EQ(gnnrun(run_ + "--load-weights @graph/raw/edge.csv.gz").code, 65);
     EXPECT_EQ(gnnrun(run_ + "--load-weights @w.safetensors --resume @c").code, 64);
     EXPECT_EQ(gnnrun(run_ + "--load-weights @w.safetensors --save-weights @w.safetensors").code, 64);
+
+    std::vector<NamedTensor> broken = weights;
+    broken[2].values.back() = std::numeric_limits<float>::quiet_NaN();
+    io::write_file_atomically(path("nan.safetensors"), io::write_weights(broken));
+    const Outcome refused = gnnrun(run_ + "--load-weights @nan.safetensors");
+    EXPECT_EQ(refused.code, 65);
+    EXPECT_THAT(refused.output, HasSubstr(broken[2].name + " has values that are not finite numbers"));
+}
+
+// The classes that they choose are the accuracy that the report has, of the weights that the run leaves behind.
+TEST_F(Checkpoints, EmbeddingsAreThoseOfTheWeights) {
+    const auto accuracy = [&](const std::string& name) {
+        const std::string bytes = io::read_file(path(name));
+        const std::size_t header = bytes.size() % (static_cast<std::size_t>(dataset_.vertices()) * 3 * sizeof(float));
+        double right = 0;
+        for (std::int64_t v = 0; v < dataset_.vertices(); ++v) {
+            std::array<float, 3> row{};
+            std::memcpy(row.data(), bytes.data() + header + static_cast<std::size_t>(v) * sizeof(row), sizeof(row));
+            const auto chosen = std::max_element(row.begin(), row.end()) - row.begin();
+            const auto at = static_cast<std::size_t>(v);
+            if (dataset_.subset()[at] == data::test && chosen == dataset_.labels()[at]) right += 1;
+        }
+        return right / static_cast<double>(dataset_.subset_size(data::test));
+    };
+    ASSERT_EQ(gnnrun(run_ + "--epochs 12 --report @a.json --save-embeddings @e.npy").code, 0);
+    EXPECT_DOUBLE_EQ(accuracy("e.npy"), report("a.json").epochs.back().test_accuracy.value());
+    ASSERT_EQ(gnnrun(run_ + "--epochs 12 --keep-best --report @b.json --save-embeddings @b.npy").code, 0);
+    const auto& epochs = report("b.json").epochs;
+    const auto best = std::max_element(epochs.begin(), epochs.end(), [](const EpochRecord& a, const EpochRecord& b) {
+        return a.valid_accuracy < b.valid_accuracy;
+    });
+    EXPECT_DOUBLE_EQ(accuracy("b.npy"), best->test_accuracy.value());
+    EXPECT_EQ(gnnrun(run_ + "--epochs 1 --save-embeddings /proc/none").code, 73);
+    EXPECT_EQ(gnnrun(run_ + "--epochs 1 --dry-run --save-embeddings @e.npy").code, 64);
 }
 
 TEST_F(Checkpoints, BestWeightsAndPatienceNeedValidation) {

@@ -58,6 +58,8 @@ struct Distribution {
     bool can_overlap() const { return sends_rows() || sends_nonzeros(); }
     // Whether the columns of dense operands are split over y.
     bool splits_columns() const { return grid.y > 1 && sharing != Sharing::block_distributed; }
+    // Whether ranks have parts of a vertex's neighbours, so that products are partial sums.
+    bool splits_neighbourhoods() const { return grid.z > 1 || (grid.y > 1 && sharing == Sharing::block_distributed); }
 };
 
 struct Configuration {

@@ -1,6 +1,8 @@
 // A model as a graph of operations on vertex matrices, before anything is said about ranks.
 #pragma once
 
+#include <gnnplan/base/activation.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +18,29 @@ enum class OpKind : std::uint8_t {
     bias,       // + b
     relu,
     softmax_cross_entropy,  // the loss over the training vertices
+    elu,
+    leaky_relu,
+};
+
+// The activation that an operation is; none of others.
+constexpr Activation activation_of(OpKind kind) {
+    switch (kind) {
+        case OpKind::relu: return Activation::relu;
+        case OpKind::elu: return Activation::elu;
+        case OpKind::leaky_relu: return Activation::leaky_relu;
+        default: return Activation::none;
+    }
+}
+constexpr OpKind operation_of(Activation activation) {
+    return activation == Activation::elu          ? OpKind::elu
+           : activation == Activation::leaky_relu ? OpKind::leaky_relu
+                                                  : OpKind::relu;
+}
+
+// What an aggregation makes of the rows of a vertex's in-neighbours.
+enum class Reduce : std::uint8_t {
+    sum,  // weighed by the entries of the matrix
+    max,  // the largest of each column, 0 of none; the entries of the matrix are not read
 };
 
 // How a parameter is filled before the first epoch.
@@ -40,10 +65,14 @@ struct Parameter {
 
 struct Op {
     OpKind kind = OpKind::input;
-    std::vector<int> inputs;  // indices of earlier ops
-    std::int64_t width = 0;   // columns of the result
-    int layer = 0;            // 1 .. L; 0 for the input
-    int parameter = -1;       // of linear and bias: index into OpGraph::parameters
+    std::vector<int> inputs;      // indices of earlier ops
+    std::int64_t width = 0;       // columns of the result
+    int layer = 0;                // 1 .. L; 0 for the input
+    int parameter = -1;           // of linear and bias, and e of an aggregation: index into OpGraph::parameters
+    Reduce reduce = Reduce::sum;  // of aggregate
+    // How much of the vertex itself a sum adds to its in-neighbours: (A + self I)^T H, or with a parameter
+    // (A + (self + e) I)^T H, which has the gradient <dL/d((A + ...)^T H), H> for e.
+    double self = 0;
 };
 
 struct OpGraph {

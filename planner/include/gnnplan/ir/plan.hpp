@@ -48,7 +48,12 @@ struct ModelRecord {
     std::string name = "gcn";
     std::vector<std::int64_t> widths;  // f_0 .. f_L
     bool bias = false;
-    std::string aggregator{};  // "" of models that have one way to aggregate
+    std::string aggregator{};                // "" of models that have one way to aggregate
+    std::optional<Activation> activation{};  // after every layer but the last; unset: ReLU
+    bool residual = false;                   // every layer adds what it reads, mapped where widths differ
+    bool jk_concat = false;                  // the logits are a linear map of all layers' outputs, concatenated
+    double epsilon = 0;                      // of gin: fixed, or where training begins
+    bool trains_epsilon = false;
 };
 
 // What the run will be asked, as far as a plan depends on it. gnnrun takes from here what its own flags do not say.
@@ -117,7 +122,7 @@ struct Fingerprints {
     std::string graph;    // of the prepared structure; "" when planned without the graph
     std::string machine;  // of the profile
     std::string content;  // of everything else in the file; detects damage and edits
-    // Of the data; "" when planned without it, and of features that are generated.
+    // These are of the data; they are "" when planned without it, and of features that are generated.
     std::string features = {}, labels = {}, split = {};
 };
 

@@ -1,10 +1,11 @@
 // The sites of a model: groups of operations about which a plan decides as one.
 //
 // An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
-// (A^T (H W) = (A^T H) W). A linear map that has no aggregation beside it is a site of its own; where a model adds its
-// result to another value, the sum is made in place of that value. What a rank does to single elements, one operation
-// after the other, is one site too. Every site makes one value, a matrix with a row for each vertex, which several
-// sites may read; lowering, the search and the passes of an epoch walk sites, and never the operations again.
+// (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first. A linear map that has no aggregation
+// beside it is a site of its own; where a model adds its result to another value, the sum is made in place of that
+// value. What a rank does to single elements, one operation after the other, is one site too. Every site makes one
+// value, a matrix with a row for each vertex, which several sites may read; lowering, the search and the passes of an
+// epoch walk sites, and never the operations again.
 #pragma once
 
 #include <gnnplan/ir/op_graph.hpp>
@@ -18,8 +19,8 @@ namespace gnnplan {
 enum class SiteKind : std::uint8_t {
     input,      // dropout(H^0)
     product,    // A^T H W
-    linear,     // H W, or Z + H W
-    pointwise,  // dropout(relu(Z + b)); each of the three may be missing
+    linear,     // H W, or Z + H W; without a weight Z + H
+    pointwise,  // dropout(activation(Z + b)); each of the three may be missing
     loss,       // softmax cross-entropy of the training vertices
 };
 
@@ -29,9 +30,19 @@ struct Site {
     int layer = 0;           // 1 .. L; 0 for the input
     std::int64_t width = 0;  // columns of its value
     int parameter = -1;      // the weight of a product or linear map, the bias of a pointwise site; -1: none
-    bool relu = false;
-    int dropout = 0;  // the layer whose dropout ends the site, which keys its draws; 0: none
-    int addend = -1;  // the site whose value Z a linear map adds its own to; -1: none
+    Activation activation = Activation::none;
+    int dropout = 0;              // the layer whose dropout ends the site, which keys its draws; 0: none
+    int addend = -1;              // the site whose value Z a linear map adds its own to; -1: none
+    Reduce reduce = Reduce::sum;  // of a product
+    double self = 0;              // of a product: (A + (self + e) I)^T in place of A^T
+    int self_parameter = -1;      // e; -1: none
+    int rows_of = 0;              // its value has a row for each vertex that layer `rows_of` computes
+    int columns_of = 0;           // and as many columns as layer `columns_of` makes; -1: a width of its own
+
+    // Whether its two operations may be made in either order.
+    bool reorderable() const { return reduce == Reduce::sum; }
+    // Whether it adds something of the vertex itself to what it aggregates.
+    bool adds_self() const { return self != 0 || self_parameter >= 0; }
 };
 
 struct SiteGraph {
@@ -45,20 +56,25 @@ struct SiteGraph {
     const Site& product(int l) const { return at(products[static_cast<std::size_t>(l - 1)]); }
     std::int64_t in_width(int l) const { return at(product(l).input).width; }
     std::int64_t out_width(int l) const { return product(l).width; }
+    // Whether layer 1 aggregates the features themselves, and nothing that training changes.
+    bool aggregates_features() const {
+        return at(product(1).input).kind == SiteKind::input && product(1).self_parameter < 0;
+    }
     // The site whose value layer `l` leaves to the next one, or to the loss.
-    int result(int l) const;
+    int result(int l) const { return results[static_cast<std::size_t>(l - 1)]; }
     // The sites that read the value of `site`, in order; what a linear map is added to, it reads too.
     std::vector<int> readers(int site) const;
     const Parameter& parameter(int id) const { return parameters[static_cast<std::size_t>(id)]; }
 
     std::vector<int> products;  // the site of each layer's product
+    std::vector<int> results;   // see result()
 };
 
 // Reads an op graph as layers of one product each. Throws Error{usage} naming the first operation that no site has a
 // place for: such a model needs another kind of site.
 SiteGraph sites_of(const OpGraph& graph);
 
-// f_0 .. f_L.
+// f_0 .. f_L: what the layers read and make.
 std::vector<std::int64_t> widths_of(const SiteGraph& graph);
 
 // Layers `first` .. `last` as a model of their own, its layers numbered from 1: what they read is its input, and the

@@ -1,18 +1,26 @@
 #pragma once
 
+#include <gnnplan/base/activation.hpp>
 #include <gnnplan/ir/steps/step.hpp>
+
+#include <type_traits>
 
 namespace gnnplan {
 
 enum class MapOp : std::uint8_t {
-    activate,  // in place: tensor = dropout(relu(tensor + operand)), out = bits (tensor > 0); operand, the bias, and
-               // out are optional
+    activate,  // in place: tensor = dropout(activation(tensor + operand)), out = bits (tensor > 0); operand, the bias,
+               // and out are optional
     dropout,   // out = dropout(tensor); where no element is dropped, out is the tensor itself
     positive_mask,  // out = bits (tensor > 0)
     apply_mask,     // in place: tensor = tensor * operand bits / (1 - p)
     column_sum,     // out = column sums of tensor over the local rows, zero elsewhere: a partial sum
     add,            // in place: tensor = tensor + operand
     divide,         // in place: tensor = tensor / operand, 0 where operand is 0
+    // In place: tensor, the gradient of dropout(activation(z)), becomes that of z; operand is what activate made, and
+    // is missing where there is no activation.
+    activation_gradient,
+    add_scaled,  // in place: tensor = tensor + (scale + epsilon) * operand
+    dot,         // out = the sum of tensor * operand over the local block: a partial sum
 };
 
 // Elementwise work on local blocks.
@@ -22,19 +30,24 @@ struct MapStep {
     std::optional<TensorId> operand;
     std::optional<TensorId> out;
     int layer;                              // whose dropout probability and key apply: the layer that reads the tensor
-    bool relu;                              // of activate
-    bool dropout;                           // of activate and apply_mask: whether dropout takes part
-    std::optional<TensorId> vertices = {};  // of activate and dropout: whose numbers key the draws, if not rows
+    Activation activation;                  // of activate and activation_gradient
+    bool dropout;                           // of activate, apply_mask and activation_gradient: whether it takes part
+    std::optional<TensorId> vertices = {};  // of what draws: whose numbers key the draws, if not rows
+    double scale = 0;                       // of add_scaled
+    std::optional<TensorId> epsilon = {};   // of add_scaled: a parameter of one element
 
     bool in_place() const {
         switch (op) {
             case MapOp::activate:
             case MapOp::apply_mask:
             case MapOp::add:
-            case MapOp::divide: return true;
+            case MapOp::divide:
+            case MapOp::activation_gradient:
+            case MapOp::add_scaled: return true;
             case MapOp::dropout:
             case MapOp::positive_mask:
-            case MapOp::column_sum: break;
+            case MapOp::column_sum:
+            case MapOp::dot: break;
         }
         return false;
     }
@@ -48,9 +61,18 @@ struct MapStep {
         archive.reads("operand", self.operand);
         archive.writes("out", self.out);
         archive.identity("layer", self.layer);
-        archive.value("relu", self.relu);
+        // Files have a key for ReLU, which was there before the others.
+        bool relu = self.activation == Activation::relu;
+        Activation other = relu ? Activation::none : self.activation;
+        archive.value("relu", relu);
         archive.value("dropout", self.dropout);
         archive.reads("vertices", self.vertices);
+        archive.optional("activation", other);
+        if (self.op == MapOp::add_scaled) {
+            archive.identity("scale", self.scale);
+            archive.reads("epsilon", self.epsilon);
+        }
+        if constexpr (!std::is_const_v<Self>) self.activation = relu ? Activation::relu : other;
     }
     TensorId subject() const { return tensor; }
     void check(const StepCheck& step) const;

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""GraphSAGE and GIN of gnnrun beside those of PyTorch Geometric and DGL.
+
+    bench/models/check.py agreement --build build/release --data DIR/cora.npz   # logits and three training steps
+    bench/models/check.py accuracy --build build/release --data DIR/cora.npz    # ten seeds
+    bench/models/check.py speed --build build/release                           # epochs, taking turns
+
+Agreement: gnnrun trains 20 epochs and writes weights and embeddings; a framework's convolutions with these weights must
+give the same logits, and three steps from them the same weights, to 1e-4 of the largest. Accuracy: the same
+hyper-parameters, Glorot weights in both, the last epoch's test accuracy; the means must lie within 0.7 points. Speed: two
+threads, epochs without dropout. The frameworks are installed under --cache at the first call (bench/epoch/README.md).
+Exit status 0 when all bars are met, 1 when one is missed, 2 when something did not run.
+"""
+import argparse, json, pathlib, statistics, subprocess, sys
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/epoch"))
+
+import peer_environments as environments
+from peer_entrants import surroundings
+from peer_environments import NotAvailable, call
+
+HERE = pathlib.Path(__file__).resolve().parent
+ENVIRONMENTS = {"pyg": environments.PYPI, "dgl": environments.DGL}
+MODELS = ["sage:mean", "sage:sum", "sage:max", "sage:pool", "sage:gcn", "gin"]
+PROBLEMS = {"arxiv": (170_000, 2_490_000, "128,256,40"), "mid": (233_000, 23_000_000, "602,128,41")}
+
+
+class Ours:
+    def __init__(self, build, cache):
+        self.bin, self.cache = build.resolve() / "bin", cache
+
+    def plan(self, model, graph, widths, *flags):
+        name, _, aggregator = model.partition(":")
+        path = self.cache / "plan.json"
+        chosen = ["--aggregator", aggregator] if aggregator else []
+        call([self.bin / "gnnplan", "plan", "--graph", graph, "--ranks", 1, "--model", name, *chosen, *widths, *flags, "-o",
+              path], 600, env=surroundings(2))
+        return path
+
+    def run(self, plan, graph, *flags):
+        return json.loads(call([self.bin / "gnnrun", plan, "--data", graph, "--threads", 2, "--json", "--quiet", *flags],
+                               3600, env=surroundings(2)))
+
+
+def peer(options, framework, mode, model, data, *flags):
+    python = environments.python_of(ENVIRONMENTS[framework], options.cache)
+    return json.loads(call([python, HERE / "peer_models.py", framework, mode, model, data, *flags], 7200,
+                           env=surroundings(2)).splitlines()[-1])
+
+
+def difference(a, b):
+    """The largest difference, as a share of the largest value of b."""
+    import numpy
+
+    return float(numpy.abs(a - b).max() / numpy.abs(b).max())
+
+
+def agreement(options):
+    import numpy
+
+    ours, met = Ours(options.build, options.cache), True
+    print("| model | framework | logits | weights after 3 steps |\n|---|---|---|---|")
+    for model in options.models:
+        plan = ours.plan(model, options.data, ["--hidden", 16, "--layers", 2], "--bias", "--dropout", 0)
+        weights, logits, after = (options.cache / name for name in ("w.safetensors", "logits.npy", "w3.safetensors"))
+        ours.run(plan, options.data, "--epochs", 20, "--autotune", 0, "--save-weights", weights, "--save-embeddings", logits)
+        ours.run(plan, options.data, "--epochs", 3, "--autotune", 0, "--load-weights", weights, "--save-weights", after)
+        for framework in options.frameworks:
+            theirs, stepped = options.cache / "theirs.npy", options.cache / "theirs3.npz"
+            given = ["--bias", "--weights", weights]
+            try:
+                peer(options, framework, "logits", model, options.data, *given, "--out", theirs)
+                peer(options, framework, "steps", model, options.data, *given, "--out", stepped)
+            except NotAvailable as why:
+                print(f"| {model} | {framework} | {why} | |")
+                met = False
+                continue
+            of_logits = difference(numpy.load(theirs), numpy.load(logits))
+            ends, ours_end = numpy.load(stepped), read_safetensors(after)
+            of_weights = max(difference(ends[name], ours_end[name]) for name in ours_end)
+            met = met and of_logits <= 1e-4 and of_weights <= 1e-4
+            print(f"| {model} | {framework} | {of_logits:.1e} | {of_weights:.1e} |", flush=True)
+    return met
+
+
+def read_safetensors(path):
+    import numpy, struct
+
+    with open(path, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header, body = json.loads(file.read(size)), file.read()
+    return {name: numpy.frombuffer(body[slice(*entry["data_offsets"])], "<f4").reshape(entry["shape"])
+            for name, entry in header.items() if name != "__metadata__"}
+
+
+def accuracy(options):
+    ours, met = Ours(options.build, options.cache), True
+    print("| model | gnnrun, mean ± deviation | PyTorch Geometric | difference |\n|---|---|---|---|")
+    for model in options.models:
+        plan = ours.plan(model, options.data, ["--hidden", 16, "--layers", 2], "--bias", "--dropout", 0.5)
+        found = [100 * ours.run(plan, options.data, "--epochs", 200, "--autotune", 0, "--seed", seed + 1, "--eval-every",
+                                200)["epochs"][-1]["test_accuracy"] for seed in range(options.seeds)]
+        theirs = [100 * value for value in
+                  peer(options, "pyg", "accuracy", model, options.data, "--bias", "--epochs", 200, "--dropout", 0.5,
+                       "--seeds", options.seeds)["accuracies"]]
+        apart = statistics.mean(found) - statistics.mean(theirs)
+        met = met and abs(apart) <= 0.7
+        shown = [f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f} %" for values in (found, theirs)]
+        print(f"| {model} | {shown[0]} | {shown[1]} | {apart:+.2f} |", flush=True)
+    return met
+
+
+def speed(options):
+    ours, met = Ours(options.build, options.cache), True
+    print("| problem | model | gnnrun, plain order | gnnrun, own plan | PyG, CSR | DGL |\n|---|---|---|---|---|---|")
+    for name in options.problems:
+        vertices, nonzeros, widths = PROBLEMS[name]
+        features, *_, classes = widths.split(",")
+        graph = options.cache / f"models-{name}.npz"
+        if not graph.exists():
+            call([ours.bin / "gnnplan", "graph", "generate", "--kind", "rmat", "--vertices", vertices, "--nonzeros", nonzeros,
+                  "--features", features, "--classes", classes, "-o", graph], 3600, env=surroundings(2))
+        for model in options.models:
+            # As SAGEConv and GINConv of PyTorch Geometric and autograd multiply.
+            plans = {"plain": ["--forward", "SS", "--backward", "D-", "--loss-rows", "off"], "own": []}
+            seconds = {column: [] for column in ("plain", "own", "pyg", "dgl")}
+            for _ in range(options.rounds):
+                for column, flags in plans.items():
+                    plan = ours.plan(model, graph, ["--widths", widths], "--dropout", 0, *flags)
+                    report = ours.run(plan, graph, "--epochs", 6, "--autotune", 0, "--eval-every", 0)
+                    seconds[column] += [epoch["seconds"] for epoch in report["epochs"][2:]]
+                for framework in options.frameworks:
+                    try:
+                        found = peer(options, framework, "speed", model, graph, "--widths", widths, "--epochs", 6)
+                        seconds[framework] += found["seconds"][2:]
+                    except NotAvailable as why:
+                        print(f"{framework}: {why}", file=sys.stderr)
+            middle = {column: statistics.median(values) if values else float("nan") for column, values in seconds.items()}
+            cells = [f"{1000 * middle['plain']:.0f} ms", f"{1000 * middle['own']:.0f} ms"]
+            for framework in ("pyg", "dgl"):
+                cells.append(f"{1000 * middle[framework]:.0f} ms ({middle[framework] / middle['plain']:.1f}x, "
+                             f"{middle[framework] / middle['own']:.1f}x)")
+            print(f"| {name} | {model} | {' | '.join(cells)} |", flush=True)
+    return met
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = lambda text: text.split(",")
+    parser.add_argument("what", choices=["agreement", "accuracy", "speed"])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder of the build")
+    parser.add_argument("--cache", type=pathlib.Path, default=ROOT / "build/peers", help="environments and graphs")
+    parser.add_argument("--data", type=pathlib.Path, help="Cora as an .npz")
+    parser.add_argument("--models", type=names, help=f"of {','.join(MODELS)}")
+    parser.add_argument("--frameworks", type=names, default=list(ENVIRONMENTS), help="of pyg,dgl")
+    parser.add_argument("--problems", type=names, default=list(PROBLEMS), help=f"of {','.join(PROBLEMS)}")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    options.cache.mkdir(parents=True, exist_ok=True)
+    defaults = {"agreement": MODELS, "accuracy": ["sage:mean", "gin"], "speed": ["sage:mean", "sage:max"]}
+    options.models = options.models or defaults[options.what]
+    if options.what != "speed" and options.data is None:
+        parser.error("--data is missing")
+    try:
+        return 0 if {"agreement": agreement, "accuracy": accuracy, "speed": speed}[options.what](options) else 1
+    except (NotAvailable, subprocess.SubprocessError) as why:
+        print(f"check.py: {why}", file=sys.stderr)
+        return 2
+
+
+sys.exit(main())

@@ -1,0 +1,238 @@
+"""Networks of PyTorch Geometric or DGL with gnnplan's weights. Runs in that framework's environment.
+
+    python peer_models.py pyg logits sage:mean DATA.npz --weights w.safetensors --out logits.npy
+    python peer_models.py dgl steps sage:max DATA.npz --weights w.safetensors --out w3.npz --epochs 3
+    python peer_models.py pyg accuracy gin DATA.npz --seeds 10 --epochs 200 --dropout 0.5
+    python peer_models.py dgl speed sage:mean DATA.npz --widths 128,256,40 --epochs 5
+
+`logits` and `steps` begin with weights that gnnrun wrote; `accuracy` and `speed` with Glorot's and with biases of 0. Adam,
+weight decay on the matrices of the first layer. DATA.npz has edge_index, x, y, train_idx, test_idx.
+"""
+import argparse, json, struct, sys, time, warnings
+
+sys.dont_write_bytecode = True
+
+import numpy
+import torch
+
+warnings.filterwarnings("ignore")
+
+
+def load_safetensors(path):
+    with open(path, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(size))
+        body = file.read()
+    found = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            values = numpy.frombuffer(body[begin:end], dtype="<f4").reshape(entry["shape"])
+            found[name] = torch.from_numpy(values.copy())
+    return found
+
+
+class Graph:
+    """Distinct edges without loops, or with one on every vertex."""
+
+    def __init__(self, data, loops):
+        self.n = len(data["y"])
+        source, target = data["edge_index"].astype(numpy.int64)
+        key = target * self.n + source
+        key = numpy.unique(key[source != target])
+        if loops:
+            own = numpy.arange(self.n, dtype=numpy.int64)
+            key = numpy.unique(numpy.concatenate([key, own * self.n + own]))
+        self.target, self.source = key // self.n, key % self.n
+
+    def edge_index(self):
+        return torch.from_numpy(numpy.stack([self.source, self.target]))
+
+    def csr(self):
+        start = numpy.concatenate([[0], numpy.cumsum(numpy.bincount(self.target, minlength=self.n))])
+        return torch.sparse_csr_tensor(torch.from_numpy(start), torch.from_numpy(self.source),
+                                       torch.ones(len(self.source)), size=(self.n, self.n))
+
+
+def mlp(inner, outer, bias):
+    return torch.nn.Sequential(torch.nn.Linear(inner, outer, bias=bias), torch.nn.ReLU(),
+                               torch.nn.Linear(outer, outer, bias=bias))
+
+
+def pyg_layer(model, aggregator, f, g, bias):
+    import torch_geometric.nn as nn
+
+    if model == "gin":
+        return nn.GINConv(mlp(f, g, bias))
+    if aggregator == "gcn":
+        return nn.SAGEConv(f, g, aggr="mean", root_weight=False, bias=bias)
+    return nn.SAGEConv(f, g, aggr="max" if aggregator == "pool" else aggregator, project=aggregator == "pool", bias=bias)
+
+
+def dgl_layer(model, aggregator, f, g, bias):
+    import dgl.nn as nn
+
+    if model == "gin":
+        return nn.GINConv(mlp(f, g, bias), "sum")
+    if aggregator in ("sum", "max"):
+        return DglSage(f, g, aggregator, bias)
+    return nn.SAGEConv(f, g, aggregator, bias=bias)
+
+
+class DglSage(torch.nn.Module):
+    """SAGEConv has neither sums nor maxima of the neighbours as they are: its kernels do."""
+
+    def __init__(self, f, g, aggregator, bias):
+        super().__init__()
+        self.aggregator = aggregator
+        self.fc_neigh = torch.nn.Linear(f, g, bias=False)
+        self.fc_self = torch.nn.Linear(f, g, bias=False)
+        self.bias = torch.nn.Parameter(torch.zeros(g)) if bias else None
+
+    def forward(self, graph, h):
+        import dgl.function as fn
+
+        with graph.local_scope():
+            graph.ndata["h"] = h
+            graph.update_all(fn.copy_u("h", "m"), getattr(fn, self.aggregator)("m", "a"))
+            z = self.fc_neigh(graph.ndata["a"]) + self.fc_self(h)
+        return z if self.bias is None else z + self.bias
+
+
+# Our names and those of one layer: matrices are transposed.
+NAMES = {
+    "pyg": {"neighbour.weight": "lin_l.weight", "bias": "lin_l.bias", "self.weight": "lin_r.weight",
+            "pool.weight": "lin.weight", "pool.bias": "lin.bias", "mlp.0.weight": "nn.0.weight", "mlp.0.bias": "nn.0.bias",
+            "mlp.1.weight": "nn.2.weight", "mlp.1.bias": "nn.2.bias"},
+    "dgl": {"neighbour.weight": "fc_neigh.weight", "bias": "bias", "self.weight": "fc_self.weight",
+            "pool.weight": "fc_pool.weight", "pool.bias": "fc_pool.bias", "mlp.0.weight": "apply_func.0.weight",
+            "mlp.0.bias": "apply_func.0.bias", "mlp.1.weight": "apply_func.2.weight",
+            "mlp.1.bias": "apply_func.2.bias"},
+}
+
+
+class Network(torch.nn.Module):
+    def __init__(self, framework, model, aggregator, widths, bias, graph, as_csr=False):
+        super().__init__()
+        self.framework = framework
+        make = pyg_layer if framework == "pyg" else dgl_layer
+        self.layers = torch.nn.ModuleList(make(model, aggregator, *sides, bias) for sides in zip(widths, widths[1:]))
+        if framework == "pyg":
+            self.graph = graph.csr() if as_csr else graph.edge_index()
+        else:
+            import dgl
+
+            self.graph = dgl.graph(tuple(graph.edge_index()), num_nodes=graph.n)
+            self.graph.create_formats_()
+
+    def forward(self, x, dropout=0.0):
+        for l, layer in enumerate(self.layers):
+            x = torch.nn.functional.dropout(x, dropout, self.training)
+            x = layer(x, self.graph) if self.framework == "pyg" else layer(self.graph, x)
+            x = torch.relu(x) if l + 1 < len(self.layers) else x
+        return x
+
+    def named(self):
+        """Parameters of the layers under gnnplan's names; what has none stays 0."""
+        found = {}
+        for l, layer in enumerate(self.layers, 1):
+            parameters = dict(layer.named_parameters())
+            for ours, theirs in NAMES[self.framework].items():
+                if theirs in parameters:
+                    found[f"layers.{l}.{ours}"] = parameters.pop(theirs)
+            for rest in parameters.values():  # e.g. a bias that a framework adds
+                rest.data.zero_(), rest.requires_grad_(False)
+        return found
+
+    def set(self, weights):
+        named = self.named()
+        if set(named) != set(weights):
+            raise SystemExit(f"the weights differ: {sorted(set(named) ^ set(weights))}")
+        for name, parameter in named.items():
+            parameter.data.copy_(weights[name].T if parameter.dim() == 2 else weights[name])
+
+    def reset(self):
+        for parameter in self.named().values():
+            torch.nn.init.xavier_uniform_(parameter) if parameter.dim() == 2 else torch.nn.init.zeros_(parameter)
+
+
+def adam(network, learning_rate, decay):
+    first, others = [], []
+    for name, parameter in network.named().items():
+        (first if name.startswith("layers.1.") and parameter.dim() == 2 else others).append(parameter)
+    return torch.optim.Adam([{"params": first, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}],
+                            lr=learning_rate)
+
+
+def epoch(network, optimizer, x, y, training, dropout):
+    network.train()
+    loss = torch.nn.functional.cross_entropy(network(x, dropout)[training], y[training])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("framework", choices=["pyg", "dgl"])
+    parser.add_argument("mode", choices=["logits", "steps", "accuracy", "speed"])
+    parser.add_argument("model", help="gin, or sage:AGGREGATOR")
+    parser.add_argument("data")
+    parser.add_argument("--weights")
+    parser.add_argument("--out")
+    parser.add_argument("--widths", type=lambda text: [int(part) for part in text.split(",")])
+    parser.add_argument("--hidden", type=int, default=16)
+    parser.add_argument("--bias", action="store_true")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--dropout", type=float, default=0)
+    parser.add_argument("--learning-rate", type=float, default=0.01)
+    parser.add_argument("--weight-decay", type=float, default=5e-4)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    model, _, aggregator = options.model.partition(":")
+    data = numpy.load(options.data)
+    x, y = torch.from_numpy(data["x"]), torch.from_numpy(data["y"].astype(numpy.int64))
+    training, test = torch.from_numpy(data["train_idx"]), torch.from_numpy(data["test_idx"])
+    widths = options.widths or [x.shape[1], options.hidden, int(y.max()) + 1]
+    graph = Graph(data, loops=aggregator == "gcn")
+    network = Network(options.framework, model, aggregator, widths, options.bias, graph,
+                      as_csr=options.mode == "speed" and aggregator != "pool")
+    result = {"torch": torch.__version__}
+    if options.weights:
+        network.set(load_safetensors(options.weights))
+    if options.mode == "logits":
+        network.eval()
+        with torch.no_grad():
+            numpy.save(options.out, network(x).numpy())
+    elif options.mode == "steps":
+        optimizer = adam(network, options.learning_rate, options.weight_decay)
+        result["losses"] = [epoch(network, optimizer, x, y, training, 0) for _ in range(options.epochs)]
+        numpy.savez(options.out, **{name: (p.detach().T if p.dim() == 2 else p.detach()).numpy()
+                                    for name, p in network.named().items()})
+    elif options.mode == "accuracy":
+        result["accuracies"] = []
+        for seed in range(options.seeds):
+            torch.manual_seed(seed)
+            network.reset()
+            optimizer = adam(network, options.learning_rate, options.weight_decay)
+            for _ in range(options.epochs):
+                epoch(network, optimizer, x, y, training, options.dropout)
+            network.eval()
+            with torch.no_grad():
+                right = (network(x).argmax(1) == y)[test]
+            result["accuracies"].append(right.double().mean().item())
+    else:
+        network.reset()
+        optimizer = adam(network, options.learning_rate, options.weight_decay)
+        result["seconds"] = []
+        for _ in range(options.epochs):
+            begin = time.perf_counter()
+            epoch(network, optimizer, x, y, training, 0)
+            result["seconds"].append(time.perf_counter() - begin)
+    print(json.dumps(result))
+
+
+main()
