@@ -61,7 +61,7 @@ OpGraph build(const ModelRecord& model) {
     }
     if (model.name != "gin" && (model.epsilon != 0 || model.trains_epsilon)) {
         throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "epsilon",
-                    "it is how much gin adds of the vertex itself");
+                    "only gin has one: it adds 1 + epsilon times the vertex's own features");
     }
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "epsilon");
     return aggregator.build(model);

@@ -66,8 +66,10 @@ void check_paper_model(const Space& space) {
     if (space.options.space != SearchSpace::paper ||
         std::none_of(space.model.sites.begin(), space.model.sites.end(), more))
         return;
-    throw Error(ErrorCode::usage, "the paper counts no model like " + space.model.model, "space",
-                "--space full plans it");
+    throw Error(ErrorCode::usage,
+                "the paper's space covers only layers of one summing aggregation and one weight matrix; this " +
+                    space.model.model + " has other layers",
+                "space", "use --space full");
 }
 
 // Layers of maxima begin with S forward and with D backward.
@@ -78,8 +80,9 @@ void check_maxima(const Space& space) {
             if (space.model.product(layer).reorderable() || (*orders)[i] == only || (*orders)[i] == Order::none)
                 continue;
             throw Error(ErrorCode::usage,
-                        "layer " + std::to_string(layer) + " takes maxima, which are no sums: its order is " +
-                            text({only}) + " in this pass",
+                        "layer " + std::to_string(layer) +
+                            " aggregates with a maximum, which is no sum, so its letter in this pass must be " +
+                            text({only}),
                         std::string(flag) + " " + text(*orders));
         }
     };
@@ -147,8 +150,8 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "memory");
     if (!space.options.drops_features) space.options.drops_features = problem.record.run.drops_features();
     if (options.constant_input && space.options.drops_features.value_or(false)) {
-        throw Error(ErrorCode::usage, "features that are dropped are not constant", "constant input",
-                    "without dropout on the features, --input-dropout 0, they are");
+        throw Error(ErrorCode::usage, "dropout changes the features in every epoch, so they are not constant",
+                    "constant input", "--input-dropout 0 turns dropout on the features off");
     }
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
     space.accelerators = machine.accelerators;

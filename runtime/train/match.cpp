@@ -44,7 +44,7 @@ void match_graph(const GraphRecord& planned, const std::string& fingerprint, con
     const auto refuse = [&](const std::string& theirs, const std::string& ours) {
         throw Error(ErrorCode::mismatch,
                     "this plan is for " + (named ? planned.name : "another graph") + ", not " + dataset.report().path +
-                        ": that has " + theirs + ", this " + ours,
+                        ": the plan's graph has " + theirs + ", the data has " + ours,
                     {}, plan_again);
     };
     if (planned.vertices != dataset.vertices()) {
@@ -139,7 +139,9 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
             ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
             "use --input-dropout 0, or plan again: without --constant-input, and with memory for the dropped features");
     }
-    throw Error(ErrorCode::mismatch, "the plan's candidates compute only the rows that the loss was estimated to need",
+    throw Error(ErrorCode::mismatch,
+                "every candidate of the plan computes only the rows that the loss was estimated to need, and on this "
+                "graph the loss needs others",
                 "plan", plan_again);
 }
 

@@ -61,8 +61,8 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
     if (!fitting.empty()) return fitting;
     const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
     throw Error(ErrorCode::infeasible,
-                "on this graph every candidate needs more memory than the plan was made for: the thriftiest " +
-                    std::to_string(least) + " bytes per rank, " + std::to_string(plan.problem.memory_per_rank) +
+                "on this graph every candidate needs more memory than the plan was made for: the thriftiest needs " +
+                    std::to_string(least) + " bytes per rank, and " + std::to_string(plan.problem.memory_per_rank) +
                     " are allowed",
                 "memory", "plan again with --graph and this path");
 }

@@ -69,7 +69,8 @@ TEST(KeptCalibrations, OneOfMoreMeasurementsStays) {
 
     const Outcome shorter = gnnplan("calibrate" + little);
     EXPECT_EQ(shorter.code, 0) << shorter.err;
-    EXPECT_THAT(shorter.err, HasSubstr("note: not kept, for " + cache.file() + " is of more measurements"));
+    EXPECT_THAT(shorter.err,
+                HasSubstr("note: this calibration is not kept: " + cache.file() + " was made from more measurements"));
     EXPECT_THAT(shorter.err, HasSubstr("with -o, or remove that one"));
     EXPECT_THAT(shorter.out, HasSubstr("SpMM"));
     EXPECT_THAT(shorter.out, Not(HasSubstr("kept     ")));

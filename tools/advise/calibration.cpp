@@ -125,8 +125,8 @@ std::optional<std::string> keep_calibration(const Profile& measured) {
     const std::string file = make_calibration_folder() + "/" + io::calibration_file(measured);
     const std::size_t more = measurements_worth_keeping(file);
     if (more > measured.samples.size()) {
-        say("note: not kept, for {} is of more measurements ({}, these are {}) and not stale: name another file "
-            "with -o, or remove that one first\n",
+        say("note: this calibration is not kept: {} was made from more measurements ({}, this one from {}) and is not "
+            "stale; name another file with -o, or remove that one first\n",
             file, more, measured.samples.size());
         return std::nullopt;
     }

@@ -50,7 +50,7 @@ std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
                     "leave it out, or take another scheme, replication or grid");
     };
     if (pinned && options.exchange && none([](const Distribution& g) { return g.sends_rows(); })) {
-        refuse(exchange_flag(options), "nothing is exchanged for products");
+        refuse(exchange_flag(options), "ranks exchange no rows for the aggregation");
     }
     if (pinned && options.overlap == true && none([](const Distribution& g) { return g.can_overlap(); })) {
         refuse("--overlap on", "products have no exchange to overlap with");
@@ -69,7 +69,7 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
     std::vector<std::string> remarks;
     const std::string where = fmt::format("{} {}", scheme_of(chosen.on()), chosen.grid.text());
     if (options.exchange && !chosen.on().sends_rows()) {
-        remarks.push_back(fmt::format("{} has no effect on the plan: nothing is exchanged for products on {}",
+        remarks.push_back(fmt::format("{} has no effect on the plan: ranks exchange no rows for the aggregation on {}",
                                       exchange_flag(options), where));
     }
     if (options.overlap == true && !chosen.on().can_overlap()) {

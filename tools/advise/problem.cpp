@@ -46,7 +46,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     }
     if (!flags.epsilon.empty() && flags.name != "gin") {
         throw Error(ErrorCode::usage, "the model '" + flags.name + "' has no epsilon", "--epsilon",
-                    "it is how much gin adds of the vertex itself");
+                    "only gin has one: it adds 1 + epsilon times the vertex's own features");
     }
     return model;
 }

@@ -129,7 +129,7 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     if (run.optimiser != plan.problem.run.optimiser) {
         throw Error(ErrorCode::mismatch,
                     "the plan was made for " + std::string(rule_of(plan.problem.run.optimiser).name) +
-                        ", which remembers more or less of every weight",
+                        ", which keeps another number of values per weight than the optimiser asked for here",
                     flags.question.optimizer ? "--optimizer" : "--momentum",
                     "plan again with --optimizer and --momentum as here");
     }

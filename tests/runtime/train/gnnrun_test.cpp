@@ -21,7 +21,8 @@ TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
     for (const char* data : {"smaller", "other"}) {
         const Outcome outcome = gnnrun(std::string("@ego.json --data @") + data);
         EXPECT_EQ(outcome.code, 78) << outcome.output;
-        EXPECT_THAT(outcome.output, HasSubstr("this plan is for data/ego.txt.gz, not " + path(data) + ": that has "));
+        EXPECT_THAT(outcome.output,
+                    HasSubstr("this plan is for data/ego.txt.gz, not " + path(data) + ": the plan's graph has "));
     }
 }
 
