@@ -117,11 +117,6 @@ void Start::take(const Plan& plan) {
     } else {
         weights_ = io::read_weights(bytes_, path_);
         train::check_values(*weights_, schedule, false, path_);
-        for (const NamedTensor& weight : *weights_) {
-            if (train::all_finite({weight})) continue;
-            throw Error(ErrorCode::data, weight.name + " has values that are not finite numbers", path_,
-                        "was it written after a run that diverged?");
-        }
     }
     bytes_ = {};
 }

@@ -336,7 +336,7 @@ TEST_F(Checkpoints, WeightsAreSavedAndLoaded) {
     io::write_file_atomically(path("nan.safetensors"), io::write_weights(broken));
     const Outcome refused = gnnrun(run_ + "--load-weights @nan.safetensors");
     EXPECT_EQ(refused.code, 65);
-    EXPECT_THAT(refused.output, HasSubstr(broken[2].name + " has values that are not finite numbers"));
+    EXPECT_THAT(refused.output, HasSubstr("of tensor \"" + broken[2].name + "\" is nan, not a finite number"));
 }
 
 // The classes that they choose are the accuracy that the report has, of the weights that the run leaves behind.
