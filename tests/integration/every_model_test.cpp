@@ -91,7 +91,7 @@ TEST_P(EveryModel, EqualsReferenceAndPrediction) {
         for (const Distribution& on : space.grids) {
             // Maxima leave few orders, sums many.
             const std::vector<search::Choices> sequences = search::all_choices(space, on, false);
-            const std::size_t wanted = (ranks > 4 ? 32 : 64) / (layers == 3 ? 2 : 1) / space.grids.size() + 1;
+            const std::size_t wanted = (ranks > 4 ? 24 : 48) / (layers == 3 ? 2 : 1) / space.grids.size() + 1;
             const std::size_t every = std::max<std::size_t>(1, sequences.size() / wanted) | 1U;
             for (const search::Choices& choices : sequences) {
                 if (++index % every != 0 || !sampled(run++)) continue;

@@ -1,0 +1,80 @@
+// Layers of a model as a model of their own.
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/sites.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace gnnplan {
+namespace {
+
+// Copies sites into a window, under the numbers that they have there.
+class Window {
+public:
+    Window(const SiteGraph& graph, int first, int last)
+        : graph_(graph), before_(first - 1), input_(first > 1 ? graph.result(first - 1) : 0) {
+        cut_ = {graph.model, graph.parameters, {}, last - first + 1, {}, {}};
+        number_of_[input_] = 0;
+        Site input{SiteKind::input, -1, 0, graph.at(input_).width};
+        input.dropout = graph.at(input_).dropout > 0 ? 1 : 0;
+        cut_.sites.push_back(input);
+        const int sites = static_cast<int>(graph.sites.size());
+        for (int id = input_ + 1; id < sites; ++id) {
+            const Site& site = graph.at(id);
+            if (site.kind != SiteKind::loss && site.layer >= first && site.layer <= last) add(id);
+        }
+        for (int l = first; l <= last; ++l) cut_.results.push_back(number_of_.at(graph.result(l)));
+    }
+
+    // No layer of the window reads what ends it.
+    SiteGraph take() {
+        const int end = static_cast<int>(cut_.sites.size()) - 1;
+        Site& last = cut_.sites.back();
+        if (last.kind == SiteKind::pointwise) last.activation = Activation::none, last.dropout = 0;
+        Site loss{SiteKind::loss, end, cut_.depth, last.width};
+        loss.rows_of = cut_.depth;
+        loss.columns_of = last.columns_of;
+        cut_.sites.push_back(loss);
+        return std::move(cut_);
+    }
+
+private:
+    void add(int id) {
+        Site site = graph_.at(id);
+        const auto known = [&](int other) { return other >= 0 && number_of_.contains(other); };
+        ensure(known(site.input), "a layer reads what neither it nor the one before it makes");
+        site.input = number_of_.at(site.input);
+        site.addend = known(site.addend) ? number_of_.at(site.addend) : -1;
+        site.layer -= before_;
+        site.rows_of = std::min(site.rows_of - before_, cut_.depth);
+        if (site.columns_of >= 0) site.columns_of -= before_;
+        if (site.dropout > 0) site.dropout -= before_;
+        number_of_[id] = static_cast<int>(cut_.sites.size());
+        if (site.kind == SiteKind::product) cut_.products.push_back(number_of_[id]);
+        cut_.sites.push_back(site);
+    }
+
+    const SiteGraph& graph_;
+    int before_;  // layers before the window
+    int input_;   // the site that the window reads
+    SiteGraph cut_;
+    std::map<int, int> number_of_;
+};
+
+}  // namespace
+
+SiteGraph window(const SiteGraph& graph, int first, int last) { return Window(graph, first, last).take(); }
+
+SiteGraph with_widths(SiteGraph graph, const std::vector<std::int64_t>& widths) {
+    for (Site& site : graph.sites) {
+        if (site.columns_of >= 0) site.width = widths[static_cast<std::size_t>(site.columns_of)];
+        if (site.parameter < 0) continue;
+        Parameter& parameter = graph.parameters[static_cast<std::size_t>(site.parameter)];
+        if (parameter.shape.size() > 1) parameter.shape.front() = graph.at(site.input).width;
+        parameter.shape.back() = site.width;
+    }
+    return graph;
+}
+
+}  // namespace gnnplan
