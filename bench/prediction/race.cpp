@@ -19,7 +19,7 @@ constexpr std::uint64_t seed = 1;  // of weights, and of who shares memory with 
 constexpr float dropout = 0.5F;
 constexpr double cached_epoch = 0.1;   // seconds: below, what caches hold when an epoch begins matters
 constexpr double turn_seconds = 0.15;  // of timed epochs
-constexpr int most_in_turn = 9;
+constexpr int most_in_turn = 50;
 constexpr int least_rounds = 3;   // even when time is short
 constexpr int most_rounds = 100;  // even when a machine never rests
 

@@ -17,11 +17,10 @@ struct Placed {
     std::size_t last = 0;
 };
 
-// The lowest offset at which the buffer fits between those that live at the same time, which are listed by their
-// offsets.
-std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer) {
+// The lowest offset from `offset` on at which the buffer fits between those that live at the same time, which are listed
+// by their offsets.
+std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer, std::int64_t offset) {
     const std::int64_t bytes = aligned(buffer.bytes);
-    std::int64_t offset = 0;
     for (const Placed& other : placed) {
         if (offset + bytes <= other.begin) break;
         // Bits and a maximum instead of branches, which nothing could predict.
@@ -31,37 +30,38 @@ std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer)
     return offset;
 }
 
-// What has its place, by offset: all of it, and in deep networks what lives in each part of the time, too, as most
-// buffers live in one part only.
+// What has its place, by offset, in each part of the time in which it lives. Most buffers of a deep network live in one
+// part only.
 class Places {
 public:
     Places(std::size_t buffers, std::size_t positions)
-        : parts_(buffers < many ? 0 : some), length_(positions / some + 1) {
-        all_.reserve(buffers);
-    }
+        : parts_(buffers / buffers_a_part + 1), length_(positions / parts_.size() + 1) {}
 
-    const std::vector<Placed>& around(const Buffer& buffer) const {
-        const std::size_t part = buffer.first / length_;
-        return !parts_.empty() && part == buffer.last / length_ ? parts_[part] : all_;
+    // A gap in all parts is found when no part moves it any more.
+    std::int64_t lowest_gap_for(const Buffer& buffer) const {
+        const std::size_t first = buffer.first / length_;
+        const std::size_t last = buffer.last / length_;
+        std::int64_t offset = lowest_gap(parts_[first], buffer, 0);
+        for (std::size_t part = first, agreed = 1; agreed < last - first + 1; ++agreed) {
+            part = part == last ? first : part + 1;
+            const std::int64_t moved = lowest_gap(parts_[part], buffer, offset);
+            if (moved != offset) agreed = 0;
+            offset = moved;
+        }
+        return offset;
     }
     void add(const Placed& placed) {
-        insert(all_, placed);
-        if (parts_.empty()) return;
-        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part)
-            insert(parts_[part], placed);
+        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part) {
+            std::vector<Placed>& list = parts_[part];
+            const auto after = std::upper_bound(list.begin(), list.end(), placed.begin,
+                                                [](std::int64_t o, const Placed& other) { return o < other.begin; });
+            list.insert(after, placed);
+        }
     }
 
 private:
-    static constexpr std::size_t many = 200;
-    static constexpr std::size_t some = 16;
+    static constexpr std::size_t buffers_a_part = 40;
 
-    static void insert(std::vector<Placed>& list, const Placed& placed) {
-        const auto after = std::upper_bound(list.begin(), list.end(), placed.begin,
-                                            [](std::int64_t o, const Placed& other) { return o < other.begin; });
-        list.insert(after, placed);
-    }
-
-    std::vector<Placed> all_;
     std::vector<std::vector<Placed>> parts_;
     std::size_t length_;
 };
@@ -131,7 +131,7 @@ const Packer::Packed& Packer::pack(std::vector<Buffer> buffers, std::size_t posi
     for (const std::size_t i : largest_first(buffers)) {
         anew = anew || moved_.size() > most_moved;
         const bool known = !anew && stays(buffers, i);
-        const std::int64_t offset = known ? packed_.offsets[i] : lowest_gap(places.around(buffers[i]), buffers[i]);
+        const std::int64_t offset = known ? packed_.offsets[i] : places.lowest_gap_for(buffers[i]);
         if (!anew && !known) note(buffers, i, offset);
         const std::int64_t end = offset + aligned(buffers[i].bytes);
         packed.offsets[i] = offset;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <unordered_map>
 
 namespace gnnplan {
 namespace {
@@ -28,8 +30,10 @@ public:
             if (schedule.tensors[id].role != Role::adjacency) continue;
             matrices_.push_back({matrix, exchanges_needed_rows(schedule, matrix)});
         }
+        std::unordered_map<std::string, std::size_t> known;
         for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
             const Operation& operation = schedule.steps[step].operation;
+            first_equal_.push_back(known.try_emplace(signature_of(schedule, operation), step).first->second);
             if (depends_on_graph(schedule, operation)) by_graph_.push_back(step);
             if (requested_rows(operation)) requests_.push_back(&schedule.steps[step]);
         }
@@ -73,7 +77,12 @@ private:
     // Products that gather nonzeros stage their panels here, and other steps that the graph decides stage nothing.
     BufferBytes bytes_by_size(int rank) const {
         BufferBytes bytes{tensor_bytes(schedule_, rank), {}};
-        for (const Step& step : schedule_.steps) {
+        for (std::size_t i = 0; i < first_equal_.size(); ++i) {
+            if (first_equal_[i] < i) {
+                bytes.staging.push_back(bytes.staging[first_equal_[i]]);
+                continue;
+            }
+            const Step& step = schedule_.steps[i];
             const bool by_graph = depends_on_graph(schedule_, step.operation);
             const bool gathers = by_graph && slices_.matrix_of(step);
             const SpmmStep* product = product_of(step.operation);
@@ -99,7 +108,8 @@ private:
     const RankClasses classes_;
     std::vector<BufferBytes> bytes_;  // per class, as far as sizes decide
     std::vector<Matrix> matrices_;
-    std::vector<std::size_t> by_graph_;  // steps whose staging the graph decides
+    std::vector<std::size_t> first_equal_;  // per step: the first that is equal
+    std::vector<std::size_t> by_graph_;     // steps whose staging the graph decides
     std::vector<const Step*> requests_;
     std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class and staging
 };

@@ -51,7 +51,8 @@ private:
                         ": a layer is dropout? (aggregate linear | linear aggregate), to which linear maps and the "
                         "layer's input may be added; bias? activation? and further linear maps follow, or come before "
                         "an aggregation of maxima, and the loss comes last",
-                    "model " + graph_.model, "this model needs a kind of site of its own");
+                    "model " + graph_.model,
+                    "docs/architecture.md says how to add a kind of site for what is not of this form");
     }
 
     bool ended() const { return !found_.sites.empty() && found_.sites.back().kind == SiteKind::loss; }

@@ -65,9 +65,9 @@ RankTraffic traffic_of(const Schedule& schedule, const Step& step, const GraphSt
 
 namespace {
 
-void add(RankTraffic& sum, const RankTraffic& traffic) {
-    sum.sent_bytes += traffic.sent_bytes;
-    sum.received_bytes += traffic.received_bytes;
+void add(RankTraffic& sum, const RankTraffic& traffic, std::int64_t times = 1) {
+    sum.sent_bytes += times * traffic.sent_bytes;
+    sum.received_bytes += times * traffic.received_bytes;
 }
 
 // What each rank sends and receives, step by step: of most steps one rank of each class is looked at, or one of each
@@ -83,17 +83,18 @@ public:
           of_rank_(classes_.class_of.size()),
           of_class_(classes_.representative.size()) {}
 
-    void add_step(const Step& step) {
+    // As many equal steps.
+    void add_steps(const Step& step, std::int64_t times) {
         const bool by_graph = depends_on_graph(schedule_, step.operation);
         // What statistics expect of a graph is the same for ranks of the same sizes, but for rounding.
         if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
             for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
-                add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)));
+                add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)), times);
         } else if (by_graph) {
             for (std::size_t c = 0; c < of_class_.size(); ++c)
-                add(of_class_[c], slices_.traffic(step, classes_.representative[c]));
-        } else if (exchanges(step.operation)) {
-            add_by_sizes(step);
+                add(of_class_[c], slices_.traffic(step, classes_.representative[c]), times);
+        } else {
+            add_by_sizes(step, times);
         }
     }
 
@@ -116,13 +117,14 @@ private:
             add(sums[rank], of_class[static_cast<std::size_t>(classes.class_of[rank])]);
     }
 
-    void add_by_sizes(const Step& step) {
+    void add_by_sizes(const Step& step, std::int64_t times) {
         constexpr std::size_t many = 16;
         const bool own = sizes_.representative.size() > many;
         const RankClasses& sizes = own ? of_steps_.of(schedule_, step.operation) : sizes_;
         std::vector<RankTraffic>& sums = of_sizes_[&sizes];
         sums.resize(sizes.representative.size());
-        for (std::size_t c = 0; c < sums.size(); ++c) add(sums[c], with_alike(step, sizes, sizes.representative[c]));
+        for (std::size_t c = 0; c < sums.size(); ++c)
+            add(sums[c], with_alike(step, sizes, sizes.representative[c]), times);
     }
 
     // Counts a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
@@ -161,9 +163,12 @@ private:
 
 TrafficTotal total_traffic(const Schedule& schedule, Phase phase, const GraphStats& graph) {
     TrafficSums sums(schedule, graph);
+    std::map<std::string, std::pair<const Step*, std::int64_t>> equal;  // by signature: one of them, and how many
     for (const Step& step : schedule.steps) {
-        if (step.phase == phase) sums.add_step(step);
+        if (step.phase != phase || !exchanges(step.operation)) continue;
+        ++equal.try_emplace(signature_of(schedule, step.operation), &step, 0).first->second.second;
     }
+    for (const auto& [signature, steps] : equal) sums.add_steps(*steps.first, steps.second);
     return sums.total();
 }
 

@@ -45,7 +45,8 @@ void check_choices(const Configuration& configuration) {
     }
     const bool full_space = !paper_semantics(configuration);
     if (configuration.replicated_input && (!full_space || (first_is_sparse && !configuration.cached_aggregation))) {
-        refuse("a replicated input needs a first product that can use it", "replicated_input");
+        refuse("a replicated input needs a first layer that transforms first, or a cached aggregation",
+               "replicated_input");
     }
     if (configuration.sharing == Sharing::block_distributed && configuration.grid.y > 1 &&
         (configuration.grid.z > 1 || configuration.replicated_input || configuration.column_loss)) {
@@ -62,7 +63,8 @@ void check_maxima(const SiteGraph& model, const Configuration& configuration) {
                "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
     }
     if (configuration.cached_aggregation && !model.aggregates_features())
-        refuse("what layer 1 aggregates changes while training", "cached_aggregation");
+        refuse("layer 1 does not aggregate the features as they are, so there is nothing to cache",
+               "cached_aggregation");
 }
 
 void check(const SiteGraph& model, const Configuration& configuration) {
@@ -70,7 +72,7 @@ void check(const SiteGraph& model, const Configuration& configuration) {
     check_choices(configuration);
     check_maxima(model, configuration);
     if (model.at(model.sites.back().input).activation != Activation::none)
-        refuse("the loss of an activation is not lowered", "the last layer");
+        refuse("the loss cannot follow an activation directly: it takes logits", "the last layer");
 }
 
 // What a kind of site emits in either pass.

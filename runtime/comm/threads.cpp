@@ -57,8 +57,8 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
         } catch (const std::system_error& failure) {  // release those that started
             world->abort();
             throw Error(ErrorCode::infeasible,
-                        "no thread for rank " + std::to_string(threads.size()) + " of " + std::to_string(ranks) +
-                            " was to be had: " + failure.code().message(),
+                        "the system refused a thread for rank " + std::to_string(threads.size()) + " of " +
+                            std::to_string(ranks) + ": " + failure.code().message(),
                         {}, "memory or processes are limited, see ulimit -a; use fewer ranks, or mpirun on more nodes");
         } catch (...) {
             world->abort();

@@ -126,7 +126,8 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
 Dataset make_dataset(Arrays arrays, const DatasetOptions& options) {
     check_options(options);
     if (options.index_base == IndexBase::one) {
-        throw Error(ErrorCode::usage, "ids of this form count from 0: arrays", arrays.name);
+        throw Error(ErrorCode::usage, "ids of vertices in arrays count from 0, not from 1", arrays.name,
+                    "leave the index base out");
     }
     return {origin_of(std::move(arrays)), options};
 }

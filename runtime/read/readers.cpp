@@ -61,8 +61,8 @@ const Reader& find_reader(const fs::path& path) {
 ParsedGraph read_graph(const Reader& reader, const fs::path& path, IndexBase index_base) {
     ParsedGraph graph = reader.read_graph(path, index_base);
     if (index_base == IndexBase::one && graph.index_base != 1) {
-        throw Error(ErrorCode::usage, "ids of this form count from 0: " + graph.format, path.string(),
-                    "leave --index-base out");
+        throw Error(ErrorCode::usage, "ids of vertices in this format count from 0, not from 1: " + graph.format,
+                    path.string(), "leave --index-base out");
     }
     return graph;
 }

@@ -167,9 +167,9 @@ TEST(KeptCalibrations, GnnrunSaysWhenItsRanksAreOfTheOtherKind) {
         return run.err;
     };
     const std::string other =
-        "the plan's times are of ranks that are processes (mpirun), these are threads of one process";
+        "the plan's times were measured with ranks that are processes (mpirun), these are threads of one process";
     EXPECT_THAT(said(cache.file("2x1-processes")), HasSubstr(other));
-    EXPECT_THAT(said(cache.file()), Not(HasSubstr("the plan's times are of ranks")));
+    EXPECT_THAT(said(cache.file()), Not(HasSubstr("the plan's times were measured with ranks")));
 }
 
 }  // namespace

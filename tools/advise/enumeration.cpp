@@ -56,7 +56,8 @@ void mark_pareto(io::EnumerationDocument& document) {
 
 io::EnumerationDocument enumerate_paper_space(const EnumerateOptions& options) {
     if (options.scheme.value_or("rdm") != "rdm") {
-        throw Error(ErrorCode::usage, "the paper space is RDM's", "--scheme", "use --space full");
+        throw Error(ErrorCode::usage, "the paper space has configurations of the scheme rdm only", "--scheme",
+                    "use --space full");
     }
     io::EnumerationDocument document = enumeration_question(options);
     document.scheme = "rdm";

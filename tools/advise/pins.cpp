@@ -53,7 +53,7 @@ std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
         refuse(exchange_flag(options), "ranks exchange no rows for the aggregation");
     }
     if (pinned && options.overlap == true && none([](const Distribution& g) { return g.can_overlap(); })) {
-        refuse("--overlap on", "products have no exchange to overlap with");
+        refuse("--overlap on", "there is no exchange that a product could overlap");
     }
     std::vector<std::string> remarks;
     const bool free = options.scheme == "3d" && !options.replication && !options.grid;
@@ -74,7 +74,7 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
     }
     if (options.overlap == true && !chosen.on().can_overlap()) {
         remarks.push_back(fmt::format(
-            "--overlap on has no effect on the plan: products have no exchange to overlap with on {}", where));
+            "--overlap on has no effect on the plan: there is no exchange that a product could overlap on {}", where));
     }
     if (options.loss_rows == true && !chosen.loss_rows) {
         remarks.emplace_back(

@@ -54,7 +54,8 @@ std::vector<Variation> variations_of(const SweepOptions& options) {
     const auto bandwidth =
         std::find_if(variations.begin(), variations.end(), [](const Variation& v) { return v.name == "bandwidth"; });
     if (options.break_even && bandwidth != variations.end()) {
-        throw Error(ErrorCode::usage, "bandwidth is either varied or searched for its break-even", "--break-even");
+        throw Error(ErrorCode::usage, "--break-even searches for a bandwidth, so --vary cannot vary it as well",
+                    "--break-even", "leave one of the two out");
     }
     return variations;
 }

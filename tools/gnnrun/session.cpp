@@ -191,13 +191,14 @@ void Session::train(comm::Communicator& comm, bool shared) {
     const place::Placement placement = place_threads(comm, flags_, options_.threads, progress);
     const auto& calibration = plan_.machine.calibration;
     if (calibration && calibration->threads.value_or(options_.threads) != options_.threads) {
-        progress.say(fmt::format("the plan's times are of {} thread(s) a rank, this run has {} (--threads)",
+        progress.say(fmt::format("the plan's times were measured with {} thread(s) a rank, this run has {} (--threads)",
                                  *calibration->threads, options_.threads));
     }
     if (calibration && comm.size() > 1 && calibration->processes.value_or(!shared) == shared) {
-        progress.say(fmt::format("the plan's times are of ranks that are {}, these are {}: messages take other times",
-                                 shared ? "processes (mpirun)" : "threads of one process",
-                                 shared ? "threads of one process" : "processes (mpirun)"));
+        progress.say(fmt::format(
+            "the plan's times were measured with ranks that are {}, these are {}: messages take other times",
+            shared ? "processes (mpirun)" : "threads of one process",
+            shared ? "threads of one process" : "processes (mpirun)"));
     }
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
