@@ -1,8 +1,10 @@
 #include "planner/ir/packing.hpp"
 
+#include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/memory.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -17,53 +19,96 @@ struct Placed {
     std::size_t last = 0;
 };
 
-// The lowest offset from `offset` on at which the buffer fits between those that live at the same time, which are listed
-// by their offsets.
-std::int64_t lowest_gap(const std::vector<Placed>& placed, const Buffer& buffer, std::int64_t offset) {
-    const std::int64_t bytes = aligned(buffer.bytes);
-    for (const Placed& other : placed) {
+// The lowest offset from `offset` on at which so many bytes fit between what is listed by offset, as far as it counts.
+template <class Entry, class Counts>
+std::int64_t lowest_gap(const std::vector<Entry>& listed, std::int64_t bytes, std::int64_t offset,
+                        const Counts& counts) {
+    for (const Entry& other : listed) {
         if (offset + bytes <= other.begin) break;
         // Bits and a maximum instead of branches, which nothing could predict.
-        const bool overlaps = (buffer.first <= other.last) & (other.first <= buffer.last);
-        offset = std::max(offset, overlaps ? other.end : 0);
+        offset = std::max(offset, counts(other) ? other.end : 0);
     }
     return offset;
 }
 
-// What has its place, by offset, in each part of the time in which it lives. Most buffers of a deep network live in one
-// part only.
+template <class Entry>
+auto listed_behind(std::vector<Entry>& list, std::int64_t begin) {
+    return std::upper_bound(list.begin(), list.end(), begin,
+                            [](std::int64_t o, const Entry& other) { return o < other.begin; });
+}
+
+// What has its place in a part of the time, by offset: buffers that live in all of it, as the ranges that they fill
+// together, and the others.
+class Part {
+public:
+    Part(std::size_t first, std::size_t last) : first_(first), last_(last) {}
+
+    std::int64_t lowest_gap_for(const Buffer& buffer, std::int64_t offset) const {
+        const std::int64_t bytes = aligned(buffer.bytes);
+        for (std::int64_t before = -1; before != offset;) {
+            before = lowest_gap(filled_, bytes, offset, [](const Range&) { return true; });
+            offset = lowest_gap(others_, bytes, before, [&](const Placed& other) {
+                return (buffer.first <= other.last) & (other.first <= buffer.last);
+            });
+        }
+        return offset;
+    }
+    void add(const Placed& placed) {
+        if (placed.first > first_ || placed.last < last_) {
+            others_.insert(listed_behind(others_, placed.begin), placed);
+        } else if (placed.begin < placed.end) {
+            fill({placed.begin, placed.end});
+        }
+    }
+
+private:
+    void fill(Range range) {
+        auto at = listed_behind(filled_, range.begin);
+        if (at != filled_.end() && at->begin == range.end) {
+            range.end = at->end;
+            at = filled_.erase(at);
+        }
+        if (at != filled_.begin() && std::prev(at)->end == range.begin)
+            std::prev(at)->end = range.end;
+        else
+            filled_.insert(at, range);
+    }
+
+    std::size_t first_, last_;
+    std::vector<Range> filled_;
+    std::vector<Placed> others_;
+};
+
+// What has its place, part by part of the time: most buffers of a deep network live in one part, or in all of many.
 class Places {
 public:
-    Places(std::size_t buffers, std::size_t positions)
-        : parts_(buffers / buffers_a_part + 1), length_(positions / parts_.size() + 1) {}
+    Places(std::size_t buffers, std::size_t positions) : length_(positions / (buffers / buffers_a_part + 1) + 1) {
+        for (std::size_t first = 0; first < positions; first += length_)
+            parts_.emplace_back(first, first + length_ - 1);
+    }
 
     // A gap in all parts is found when no part moves it any more.
     std::int64_t lowest_gap_for(const Buffer& buffer) const {
         const std::size_t first = buffer.first / length_;
         const std::size_t last = buffer.last / length_;
-        std::int64_t offset = lowest_gap(parts_[first], buffer, 0);
+        std::int64_t offset = parts_[first].lowest_gap_for(buffer, 0);
         for (std::size_t part = first, agreed = 1; agreed < last - first + 1; ++agreed) {
             part = part == last ? first : part + 1;
-            const std::int64_t moved = lowest_gap(parts_[part], buffer, offset);
+            const std::int64_t moved = parts_[part].lowest_gap_for(buffer, offset);
             if (moved != offset) agreed = 0;
             offset = moved;
         }
         return offset;
     }
     void add(const Placed& placed) {
-        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part) {
-            std::vector<Placed>& list = parts_[part];
-            const auto after = std::upper_bound(list.begin(), list.end(), placed.begin,
-                                                [](std::int64_t o, const Placed& other) { return o < other.begin; });
-            list.insert(after, placed);
-        }
+        for (std::size_t part = placed.first / length_; part <= placed.last / length_; ++part) parts_[part].add(placed);
     }
 
 private:
     static constexpr std::size_t buffers_a_part = 40;
 
-    std::vector<std::vector<Placed>> parts_;
     std::size_t length_;
+    std::vector<Part> parts_;
 };
 
 std::vector<std::size_t> largest_first(const std::vector<Buffer>& buffers) {

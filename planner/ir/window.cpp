@@ -14,7 +14,7 @@ class Window {
 public:
     Window(const SiteGraph& graph, int first, int last)
         : graph_(graph), before_(first - 1), input_(first > 1 ? graph.result(first - 1) : 0) {
-        cut_ = {graph.model, graph.parameters, {}, last - first + 1, {}, {}};
+        cut_ = {graph.model, {}, {}, last - first + 1, {}, {}};
         number_of_[input_] = 0;
         Site input{SiteKind::input, -1, 0, graph.at(input_).width};
         input.dropout = graph.at(input_).dropout > 0 ? 1 : 0;
@@ -50,9 +50,18 @@ private:
         site.rows_of = std::min(site.rows_of - before_, cut_.depth);
         if (site.columns_of >= 0) site.columns_of -= before_;
         if (site.dropout > 0) site.dropout -= before_;
+        site.parameter = parameter(site.parameter);
+        site.self_parameter = parameter(site.self_parameter);
         number_of_[id] = static_cast<int>(cut_.sites.size());
         if (site.kind == SiteKind::product) cut_.products.push_back(number_of_[id]);
         cut_.sites.push_back(site);
+    }
+
+    // Only parameters of these layers are copied: a deep network has many.
+    int parameter(int id) {
+        if (id < 0) return id;
+        cut_.parameters.push_back(graph_.parameters[static_cast<std::size_t>(id)]);
+        return static_cast<int>(cut_.parameters.size()) - 1;
     }
 
     const SiteGraph& graph_;
