@@ -103,7 +103,7 @@ def speed(options):
         features, *_, classes = widths.split(",")
         graph = options.cache / f"models-{name}.npz"
         if not graph.exists():
-            call([ours.bin / "gnnplan", "graph", "generate", "--kind", "rmat", "--vertices", vertices, "--nonzeros", nonzeros,
+            call([ours.bin / "gnnplan", "graph", "generate", "rmat", "--vertices", vertices, "--nonzeros", nonzeros,
                   "--features", features, "--classes", classes, "-o", graph], 3600, env=surroundings(2))
         for model in options.models:
             # As SAGEConv and GINConv of PyTorch Geometric and autograd multiply.
