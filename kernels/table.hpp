@@ -1,6 +1,7 @@
 // The kernel table: every operation the executor runs, documented once. Each backend fills one table.
-// All functions compute on local blocks, never communicate, and throw nothing. Outputs do not alias inputs unless said.
-// Any dimension may be 0. Same input, thread count and machine: the same bits.
+// All functions compute on local blocks, never communicate, and throw nothing. What they find they write to memory, as
+// what they read, so that a device's may be queued. Outputs do not alias inputs unless said. Any dimension may be 0.
+// Same input, thread count and machine: the same bits.
 #pragma once
 
 #include "kernels/random.hpp"
@@ -19,11 +20,15 @@ namespace gnnplan::kernels {
 
 enum class Transpose : bool { no, yes };
 
+// The split whose rows train; rows of other splits have other numbers.
+inline constexpr std::uint8_t training_split = 0;
+
 // Softmax cross-entropy over the training vertices of a row block.
 struct LossInput {
-    const std::int32_t* label = nullptr;        // per local row; -1 where unlabelled
-    const std::uint8_t* in_training = nullptr;  // per local row; 1 where the vertex trains (its label is then >= 0)
-    double inverse_training_count = 0;          // 1 / |T| over the whole graph
+    const std::int32_t* label = nullptr;  // per local row, a class of all of them; -1 where unlabelled
+    const std::uint8_t* split = nullptr;  // per local row; where it is training_split, the label is not -1
+    double inverse_training_count = 0;    // 1 / |T| over the whole graph
+    std::int64_t first_column = 0;        // the class of the first local column of the logits
 };
 
 // What is known of some columns of a row of logits: the largest, and the sum of exp(z - largest); -infinity and 0 of no
@@ -93,11 +98,11 @@ struct Table {
     // c += a; same shape.
     void (*add)(ConstMatrix a, Matrix c);
 
-    // c += scale * a; same shape.
-    void (*add_scaled)(float scale, ConstMatrix a, Matrix c);
+    // c += (scale + *more) * a; same shape. `more` may be null, for 0.
+    void (*add_scaled)(float scale, const float* more, ConstMatrix a, Matrix c);
 
-    // The sum of a(i, j) * b(i, j); same shape.
-    double (*dot)(ConstMatrix a, ConstMatrix b);
+    // *sum = the sum of a(i, j) * b(i, j); same shape.
+    void (*dot)(ConstMatrix a, ConstMatrix b, float* sum);
 
     // In place: z = dropout(activation(z + bias)). `bias` (length columns) may be null; the dropout is optional
     // (probability 0 draws nothing). Where `bits` is not null it receives positive_mask of the result in the same pass.
@@ -117,23 +122,26 @@ struct Table {
     // In place: g(i, j) = bit(i * columns + j) ? g(i, j) * scale : 0.
     void (*apply_mask)(Matrix g, const std::uint8_t* bits, float scale);
 
-    // In place: replaces the logits by the gradient of the mean cross-entropy, (softmax - onehot) *
-    // inverse_training_count on training rows and 0 elsewhere. Returns the sum of the cross-entropies of the local
+    // In place: replaces the logits, of all classes, by the gradient of the mean cross-entropy, (softmax - onehot) *
+    // inverse_training_count on training rows and 0 elsewhere. *loss = the sum of the cross-entropies of the local
     // training rows (not divided).
-    double (*softmax_cross_entropy)(Matrix logits, const LossInput& input);
+    void (*softmax_cross_entropy)(Matrix logits, const LossInput& input, double* loss);
 
-    // The same where a rank has some columns of the classes only. parts[i] of every training row of the local columns;
-    // nothing is written for other rows.
-    void (*softmax_parts)(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts);
+    // The same where a rank has some columns of the classes only, in three calls. First parts[i] of every row's local
+    // columns, which is that of no columns where a row does not train.
+    void (*softmax_parts)(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts);
 
-    // In place: the gradient, given what the columns of all ranks make together. Labels count from the first local
-    // column; those of other ranks' columns are negative or too large. Returns the sum of the cross-entropies of the
-    // training rows whose label is local.
-    double (*softmax_gradient)(Matrix logits, const LossInput& input, const SoftmaxPart* totals);
+    // totals[i] = what is known of row i from all of `ranks` parts, part r of which is parts[r * rows + i]. `totals` may
+    // be `parts`.
+    void (*softmax_totals)(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals);
 
-    // correct[s] += number of local rows of split s (subset[i] == s, 0 <= s < 3) whose arg max (first wins) is label[i]
+    // In place: the gradient, given the totals. *loss = the sum of the cross-entropies of the training rows whose label
+    // is one of the local columns.
+    void (*softmax_gradient)(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss);
+
+    // correct[s] = number of local rows of split s (split[i] == s, 0 <= s < 3) whose arg max (first wins) is label[i]
     // >= 0.
-    void (*count_correct)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]);
+    void (*count_correct)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
 
     // out[j] = sum over rows of g(i, j).
     void (*column_sum)(ConstMatrix g, float* out);
@@ -148,6 +156,12 @@ struct Table {
 
     // out(i, j) = in(i, j): a strided 2-D copy (packing and unpacking of redistributions).
     void (*copy)(ConstMatrix in, Matrix out);
+
+    // out(i, j) = in(index[i], j): rows that others need, packed.
+    void (*gather_rows)(ConstMatrix in, const std::int32_t* index, Matrix out);
+
+    // All bits 0.
+    void (*zero)(std::span<std::byte> memory);
 
     // Bit-matrix block copy. The source is a packed rows x source_columns bit matrix, of which the block starting at
     // (source_row, source_column) of rows x columns is written at (target_row, target_column) of a packed matrix with

@@ -54,9 +54,8 @@ public:
           input_dropout_(candidate.configuration.constant_input ? 0.0F : dropout) {
         const Schedule& schedule = candidate.schedule;
         comm::agree(comm, [&] {
-            state_ = std::make_unique<exec::ModelState>(schedule, seed, tracker_);
-            executor_ = std::make_unique<exec::Executor>(schedule, std::move(counts), comm, kernels::cpu_table(),
-                                                         tracker_, clock_);
+            state_ = std::make_unique<exec::ModelState>(schedule, seed, *device_, tracker_);
+            executor_ = std::make_unique<exec::Executor>(schedule, std::move(counts), comm, *device_, tracker_, clock_);
             executor_->build_blocks(dataset.graph(), scales);
             executor_->allocate(*state_);
             executor_->fill(dataset);
@@ -115,6 +114,7 @@ private:
     float input_dropout_;
     measure::SteadyClock clock_;
     exec::MemoryTracker tracker_;
+    std::unique_ptr<kernels::Device> device_ = kernels::host_device(kernels::cpu_table());
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
     std::uint32_t epochs_ = 0;

@@ -14,18 +14,21 @@ void activation_gradient(Matrix g, ConstMatrix h, Activation activation, const D
 void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);
 void positive_mask(ConstMatrix h, std::uint8_t* bits);
 void apply_mask(Matrix g, const std::uint8_t* bits, float scale);
-double softmax_cross_entropy(Matrix logits, const LossInput& input);
-void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts);
-double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals);
-void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]);
+void softmax_cross_entropy(Matrix logits, const LossInput& input, double* loss);
+void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts);
+void softmax_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals);
+void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss);
+void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
 void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);
 void add(ConstMatrix a, Matrix c);
-void add_scaled(float scale, ConstMatrix a, Matrix c);
-double dot(ConstMatrix a, ConstMatrix b);
+void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c);
+void dot(ConstMatrix a, ConstMatrix b, float* sum);
 void divide(Matrix g, ConstMatrix by);
 void copy(ConstMatrix in, Matrix out);
+void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out);
+void zero(std::span<std::byte> memory);
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,
                std::int64_t target_column, std::int64_t rows, std::int64_t columns);

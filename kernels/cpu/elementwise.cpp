@@ -120,6 +120,19 @@ void copy(ConstMatrix in, Matrix out) {
                     });
 }
 
+void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out) {
+    const auto bytes = static_cast<std::size_t>(out.columns) * sizeof(float);
+    if (bytes == 0) return;
+    parallel_chunks(out.rows, rows_per_chunk(out.columns), out.rows * out.columns,
+                    [&](std::int64_t first, std::int64_t last) {
+                        for (std::int64_t i = first; i < last; ++i) std::memcpy(out.row(i), in.row(index[i]), bytes);
+                    });
+}
+
+void zero(std::span<std::byte> memory) {
+    if (!memory.empty()) std::memset(memory.data(), 0, memory.size());
+}
+
 void add(ConstMatrix a, Matrix c) {
     parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
@@ -130,7 +143,8 @@ void add(ConstMatrix a, Matrix c) {
     });
 }
 
-void add_scaled(float scale, ConstMatrix a, Matrix c) {
+void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
+    if (more != nullptr) scale += *more;
     parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const float* from = a.row(i);

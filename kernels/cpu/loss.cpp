@@ -37,13 +37,24 @@ double sum_over_rows(Matrix logits, const OfRow& of_row) {
     return total;
 }
 
+// Of one row, whose part r is part[r * rows].
+SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
+    SoftmaxPart total;
+    for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        const auto& [largest, sum] = part[r * rows];
+        if (sum != 0) total.sum += sum * std::exp(largest - total.largest);  // a NaN counts too
+    }
+    return total;
+}
+
 }  // namespace
 
-double softmax_cross_entropy(Matrix logits, const LossInput& input) {
+void softmax_cross_entropy(Matrix logits, const LossInput& input, double* loss) {
     const VectorKernels& kernels = best_kernels();
-    return sum_over_rows(logits, [&](std::int64_t i) {
+    *loss = sum_over_rows(logits, [&](std::int64_t i) {
         float* row = logits.row(i);
-        if (input.in_training[i] == 1) {
+        if (input.split[i] == training_split) {
             return kernels.softmax_row(row, logits.columns, input.label[i], input.inverse_training_count);
         }
         std::fill_n(row, logits.columns, 0.0F);
@@ -51,26 +62,33 @@ double softmax_cross_entropy(Matrix logits, const LossInput& input) {
     });
 }
 
-void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts) {
+void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts) {
     const VectorKernels& kernels = best_kernels();
     parallel_for(row_blocks, logits.rows * logits.columns * exponential_cost, Schedule::dynamic, [&](std::int64_t b) {
         for (std::int64_t i = block_start(logits.rows, b); i < block_start(logits.rows, b + 1); ++i) {
-            if (in_training[i] == 1) parts[i] = kernels.softmax_part(logits.row(i), logits.columns);
+            parts[i] = split[i] == training_split ? kernels.softmax_part(logits.row(i), logits.columns) : SoftmaxPart{};
         }
     });
 }
 
-double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals) {
+void softmax_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals) {
+    parallel_chunks(rows, rows_per_chunk(ranks), rows * ranks * exponential_cost,
+                    [&](std::int64_t first, std::int64_t last) {
+                        for (std::int64_t i = first; i < last; ++i) totals[i] = total_of(parts + i, rows, ranks);
+                    });
+}
+
+void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss) {
     const VectorKernels& kernels = best_kernels();
-    return sum_over_rows(logits, [&](std::int64_t i) {
+    *loss = sum_over_rows(logits, [&](std::int64_t i) {
         float* row = logits.row(i);
-        if (input.in_training[i] != 1) {
+        if (input.split[i] != training_split) {
             std::fill_n(row, logits.columns, 0.0F);
             return 0.0;
         }
         const double sum = totals[i].sum;
         const float largest = totals[i].largest;
-        const std::int64_t label = input.label[i];
+        const std::int64_t label = input.label[i] - input.first_column;
         const bool here = label >= 0 && label < logits.columns;
         const double at_label = here ? static_cast<double>(row[label]) - largest : 0;
         kernels.scaled_exponentials(row, logits.columns, largest,
@@ -81,15 +99,16 @@ double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart
     });
 }
 
-void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]) {
+void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]) {
+    std::fill_n(correct, 3, 0.0);
     if (logits.columns == 0) return;
     std::array<std::array<std::int64_t, 3>, row_blocks> partial{};
     parallel_for(row_blocks, logits.rows * logits.columns, Schedule::fixed, [&](std::int64_t block) {
         std::array<std::int64_t, 3> count{};
         for (std::int64_t i = block_start(logits.rows, block); i < block_start(logits.rows, block + 1); ++i) {
-            if (subset[i] >= count.size() || label[i] < 0) continue;
+            if (split[i] >= count.size() || label[i] < 0) continue;
             const float* row = logits.row(i);
-            if (std::max_element(row, row + logits.columns) - row == label[i]) ++count[subset[i]];
+            if (std::max_element(row, row + logits.columns) - row == label[i]) ++count[split[i]];
         }
         partial[static_cast<std::size_t>(block)] = count;
     });
@@ -119,7 +138,7 @@ void column_sum(ConstMatrix g, float* out) {
     }
 }
 
-double dot(ConstMatrix a, ConstMatrix b) {
+void dot(ConstMatrix a, ConstMatrix b, float* result) {
     const VectorKernels& kernels = best_kernels();
     std::array<double, row_blocks> partial{};
     parallel_for(row_blocks, a.rows * a.columns, Schedule::fixed, [&](std::int64_t block) {
@@ -128,7 +147,7 @@ double dot(ConstMatrix a, ConstMatrix b) {
     });
     double total = 0;
     for (const double sum : partial) total += sum;
-    return total;
+    *result = static_cast<float>(total);
 }
 
 }  // namespace gnnplan::kernels::cpu

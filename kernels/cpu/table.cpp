@@ -22,12 +22,15 @@ constexpr Table table = {
     .apply_mask = cpu::apply_mask,
     .softmax_cross_entropy = cpu::softmax_cross_entropy,
     .softmax_parts = cpu::softmax_parts,
+    .softmax_totals = cpu::softmax_totals,
     .softmax_gradient = cpu::softmax_gradient,
     .count_correct = cpu::count_correct,
     .column_sum = cpu::column_sum,
     .update = cpu::update,
     .divide = cpu::divide,
     .copy = cpu::copy,
+    .gather_rows = cpu::gather_rows,
+    .zero = cpu::zero,
     .copy_bits = cpu::copy_bits,
 };
 

@@ -40,9 +40,23 @@ void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accu
     reference::spmm_max<float>(a, b, maxima, ties, accumulate);
 }
 
-void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxPart* parts) {
+// Of one row, whose part r is part[r * rows].
+SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
+    SoftmaxPart total;
+    for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);
+    double sum = 0;
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        const double below = static_cast<double>(part[r * rows].largest) - static_cast<double>(total.largest);
+        if (part[r * rows].sum != 0) sum += static_cast<double>(part[r * rows].sum) * std::exp(below);
+    }
+    total.sum = static_cast<float>(sum);
+    return total;
+}
+
+void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts) {
     for (std::int64_t i = 0; i < logits.rows; ++i) {
-        if (in_training[i] != 1) continue;
+        parts[i] = {};
+        if (split[i] != training_split) continue;
         const float* z = logits.row(i);
         SoftmaxPart part;
         for (std::int64_t j = 0; j < logits.columns; ++j) part.largest = std::max(part.largest, z[j]);
@@ -53,29 +67,33 @@ void softmax_parts(ConstMatrix logits, const std::uint8_t* in_training, SoftmaxP
     }
 }
 
-double softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals) {
-    double loss = 0;
+void softmax_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals) {
+    for (std::int64_t i = 0; i < rows; ++i) totals[i] = total_of(parts + i, rows, ranks);
+}
+
+void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss) {
+    *loss = 0;
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         float* z = logits.row(i);
-        const bool training = input.in_training[i] == 1;
-        const std::int64_t label = input.label[i];
+        const bool training = input.split[i] == training_split;
+        const std::int64_t label = input.label[i] - input.first_column;
         const double largest = totals[i].largest;
         const double sum = totals[i].sum;
-        if (training && label >= 0 && label < logits.columns) loss += std::log(sum) + largest - z[label];
+        if (training && label >= 0 && label < logits.columns) *loss += std::log(sum) + largest - z[label];
         for (std::int64_t j = 0; j < logits.columns; ++j) {
             const double softmax = training ? std::exp(z[j] - largest) / sum : 0;
             const double target = j == label ? 1 : 0;
             z[j] = training ? static_cast<float>((softmax - target) * input.inverse_training_count) : 0.0F;
         }
     }
-    return loss;
 }
 
-void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* subset, double correct[3]) {
+void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]) {
+    std::fill_n(correct, 3, 0.0);
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         std::int64_t best = 0;
         for (std::int64_t j = 1; j < logits.columns; ++j) best = logits.row(i)[j] > logits.row(i)[best] ? j : best;
-        if (subset[i] < 3 && logits.columns > 0 && label[i] == best) correct[subset[i]] += 1;
+        if (split[i] < 3 && logits.columns > 0 && label[i] == best) correct[split[i]] += 1;
     }
 }
 
@@ -93,25 +111,34 @@ void copy(ConstMatrix in, Matrix out) {
     }
 }
 
+void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out) {
+    for (std::int64_t i = 0; i < out.rows; ++i) {
+        for (std::int64_t j = 0; j < out.columns; ++j) out.row(i)[j] = in.row(index[i])[j];
+    }
+}
+
+void zero(std::span<std::byte> memory) { std::fill(memory.begin(), memory.end(), std::byte{0}); }
+
 void add(ConstMatrix a, Matrix c) {
     for (std::int64_t i = 0; i < c.rows; ++i) {
         for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] += a.row(i)[j];
     }
 }
 
-void add_scaled(float scale, ConstMatrix a, Matrix c) {
+void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
+    if (more != nullptr) scale += *more;
     for (std::int64_t i = 0; i < c.rows; ++i) {
         for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] += scale * a.row(i)[j];
     }
 }
 
-double dot(ConstMatrix a, ConstMatrix b) {
+void dot(ConstMatrix a, ConstMatrix b, float* result) {
     double sum = 0;
     for (std::int64_t i = 0; i < a.rows; ++i) {
         for (std::int64_t j = 0; j < a.columns; ++j)
             sum += static_cast<double>(a.row(i)[j]) * static_cast<double>(b.row(i)[j]);
     }
-    return sum;
+    *result = static_cast<float>(sum);
 }
 
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
@@ -144,12 +171,15 @@ const Table& reference_table() {
         .apply_mask = apply_mask,
         .softmax_cross_entropy = reference::softmax_cross_entropy<float>,
         .softmax_parts = softmax_parts,
+        .softmax_totals = softmax_totals,
         .softmax_gradient = softmax_gradient,
         .count_correct = count_correct,
         .column_sum = column_sum,
         .update = reference::update<float>,
         .divide = reference::divide<float>,
         .copy = copy,
+        .gather_rows = gather_rows,
+        .zero = zero,
         .copy_bits = copy_bits,
     };
     return table;

@@ -195,23 +195,22 @@ void activate(Dense<T> z, const std::type_identity_t<T>* bias, Activation activa
 }
 
 template <class T>
-double softmax_cross_entropy(Dense<T> logits, const LossInput& input) {
-    double loss = 0;
+void softmax_cross_entropy(Dense<T> logits, const LossInput& input, double* loss) {
+    *loss = 0;
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         T* z = logits.row(i);
-        const bool training = input.in_training[i] == 1;
+        const bool training = input.split[i] == training_split;
         T largest = logits.columns > 0 ? z[0] : T{0};
         for (std::int64_t j = 0; j < logits.columns; ++j) largest = z[j] > largest ? z[j] : largest;
         double sum = 0;
         for (std::int64_t j = 0; j < logits.columns; ++j) sum += std::exp(static_cast<double>(z[j] - largest));
-        if (training) loss += std::log(sum) - static_cast<double>(z[input.label[i]] - largest);
+        if (training) *loss += std::log(sum) - static_cast<double>(z[input.label[i]] - largest);
         for (std::int64_t j = 0; j < logits.columns; ++j) {
             const double softmax = std::exp(static_cast<double>(z[j] - largest)) / sum;
             const double gradient = (softmax - (j == input.label[i] ? 1 : 0)) * input.inverse_training_count;
             z[j] = training ? static_cast<T>(gradient) : T{0};
         }
     }
-    return loss;
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::data {
@@ -55,6 +56,8 @@ struct LocalBlock {
     std::span<std::int32_t> column();     // nonzeros
     std::span<float> value();             // nonzeros, or none
     kernels::Csr view() const;
+    // Hands the buffer over; the block is of no use then.
+    kernels::LargeBuffer release() { return std::move(buffer_); }
 
 private:
     std::int64_t nonzeros_ = 0;
@@ -63,10 +66,10 @@ private:
     kernels::LargeBuffer buffer_;
 };
 
-// A block that was received: `bytes` begins with LocalBlock::buffer() of a block of so many rows, columns and panels,
-// with or without values, 8-byte aligned, and may be longer.
-kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t panels = 1,
-                     bool values = true);
+// A block that lies anywhere, be it a device: `bytes` begins with LocalBlock::buffer() of a block of so many rows,
+// columns, nonzeros and panels, with or without values, 8-byte aligned, and may be longer.
+kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
+                     std::int64_t panels = 1, bool values = true);
 
 // Throughout, `transposed` asks for A^T (forward), else A (backward); ranges count in `order`, null or the identity
 // being the order of the file.

@@ -152,8 +152,8 @@ private:
 
 class ReduceScatter : public Collective {
 public:
-    ReduceScatter(comm::Communicator& comm, std::int64_t count, std::int64_t cold_bytes)
-        : comm_(comm), values_(count, cold_bytes), group_(static_cast<std::size_t>(comm.size())) {
+    ReduceScatter(comm::Communicator& comm, const kernels::Table& kernels, std::int64_t count, std::int64_t cold_bytes)
+        : comm_(comm), kernels_(kernels), values_(count, cold_bytes), group_(static_cast<std::size_t>(comm.size())) {
         std::iota(group_.begin(), group_.end(), 0);
         for (int i = 0; i < comm.size(); ++i) {
             offsets_.push_back(balanced_block({0, count}, i, comm.size()).begin);
@@ -166,7 +166,7 @@ public:
         scratch_.resize(block(0));
     }
     void run() override {
-        comm::reduce_scatter(comm_, group_, values_.current(), offsets_, mine_, scratch_);
+        comm::reduce_scatter(comm_, kernels_, group_, values_.current(), offsets_, mine_, scratch_);
         values_.advance();
     }
     void check() override {
@@ -179,6 +179,7 @@ public:
 
 private:
     comm::Communicator& comm_;
+    const kernels::Table& kernels_;
     Slots<float> values_;
     std::vector<int> group_;
     std::vector<std::int64_t> offsets_;
@@ -193,7 +194,8 @@ std::unique_ptr<Collective> make_exchange(comm::Communicator& comm, std::vector<
     return std::make_unique<Exchange>(comm, std::move(peers), bytes, cold_bytes);
 }
 
-std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Communicator& comm, std::int64_t bytes,
+std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Communicator& comm,
+                                            const kernels::Table& kernels, std::int64_t bytes,
                                             std::int64_t cold_bytes) {
     if (kind == "exchange") {
         std::vector<int> others;
@@ -207,7 +209,7 @@ std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Commu
     if (kind == "all_reduce") return std::make_unique<AllReduce>(comm, count, cold_bytes);
     if (kind == "redistribute") return std::make_unique<Redistribution>(comm, bytes, cold_bytes);
     ensure(kind == "reduce_scatter", "no such collective");
-    return std::make_unique<ReduceScatter>(comm, count, cold_bytes);
+    return std::make_unique<ReduceScatter>(comm, kernels, count, cold_bytes);
 }
 
 }  // namespace gnnplan::calibrate

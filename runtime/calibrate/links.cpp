@@ -66,7 +66,8 @@ void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t b
         const char* suffix = rotated == 0 ? ".hot" : ".cold";
         for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             if (in_node == 1) break;
-            const auto collective = make_collective(kind, *nodes.own, bytes * nodes.own->size(), rotated);
+            const auto collective =
+                make_collective(kind, *nodes.own, setting.kernels, bytes * nodes.own->size(), rotated);
             const int others = in_node - 1;
             const int messages = kind == "redistribute" ? in_node : kind == "all_reduce" ? 2 * others : others;
             samples.push_back(time_messages(setting, *collective, kind + suffix, bytes, messages));

@@ -27,6 +27,7 @@ public:
 
     int rank() const override { return inner_.rank(); }
     int size() const override { return inner_.size(); }
+    bool needs_progress() const override { return inner_.needs_progress(); }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
     void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;

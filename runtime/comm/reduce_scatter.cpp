@@ -38,14 +38,16 @@ private:
     std::span<const std::int64_t> offsets_;
 };
 
-void add(std::span<const float> terms, std::span<float> sums) {
-    for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += terms[j];
+kernels::Matrix one_row_of(std::span<float> values) {
+    const auto columns = static_cast<std::int64_t>(values.size());
+    return {values.data(), 1, columns, columns};
 }
 
 }  // namespace
 
-void reduce_scatter(Communicator& world, std::span<const int> group, std::span<float> values,
-                    std::span<const std::int64_t> offsets, std::span<float> mine, std::span<float> scratch) {
+void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::span<const int> group,
+                    std::span<float> values, std::span<const std::int64_t> offsets, std::span<float> mine,
+                    std::span<float> scratch) {
     const Ring ring(group, values, offsets);
     const int me = ring.index_of(world.rank());
     ensure(mine.size() == ring.block(me).size(), "reduce-scatter: the result has another length than the block");
@@ -58,9 +60,9 @@ void reduce_scatter(Communicator& world, std::span<const int> group, std::span<f
         const Send send{ring.rank(me + 1), std::as_bytes(ring.block(me - 1 - k))};
         const Receive receive{ring.rank(me - 1), std::as_writable_bytes(terms)};
         world.exchange({&send, 1}, {&receive, 1});
-        add(terms, sum);
+        kernels.add(one_row_of(terms), one_row_of(sum));
     }
-    std::ranges::copy(ring.block(me), mine.begin());
+    kernels.copy(one_row_of(ring.block(me)), one_row_of(mine));
 }
 
 }  // namespace gnnplan::comm

@@ -1,6 +1,7 @@
 // Reduce-scatter over any of the ranks, built from exchanges, so that its convention is what is sent.
 #pragma once
 
+#include "kernels/table.hpp"
 #include "runtime/comm/communicator.hpp"
 
 #include <cstdint>
@@ -17,12 +18,14 @@ namespace gnnplan::comm {
 // blocks are not sent. Over all ranks: (g - 1) total. Block b is summed in the order b+1, b+2, .., b+g of the ranks:
 // the same bits in every run.
 //
+//   kernels  of the memory that the values are in
 //   offsets  g + 1, not descending, from 0 or more to values.size() or less
 //   values   overwritten
 //   mine     as long as this rank's block; overlaps neither values nor scratch
 //   scratch  at least as long as the largest block
 // Throws ErrorCode::internal where these do not hold.
-void reduce_scatter(Communicator& world, std::span<const int> group, std::span<float> values,
-                    std::span<const std::int64_t> offsets, std::span<float> mine, std::span<float> scratch);
+void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::span<const int> group,
+                    std::span<float> values, std::span<const std::int64_t> offsets, std::span<float> mine,
+                    std::span<float> scratch);
 
 }  // namespace gnnplan::comm

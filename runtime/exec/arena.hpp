@@ -1,11 +1,12 @@
 // One block of memory that holds every dense buffer of a rank.
 #pragma once
 
-#include "kernels/large_buffer.hpp"
+#include "kernels/device.hpp"
 #include "runtime/exec/memory_tracker.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace gnnplan::exec {
 
@@ -13,15 +14,14 @@ class Arena {
 public:
     Arena() = default;
     // Not initialised. Throws OutOfMemory, a std::bad_alloc.
-    Arena(std::int64_t bytes, MemoryTracker& tracker)
-        : charge_(tracker, bytes), data_(static_cast<std::size_t>(bytes)) {}
+    Arena(kernels::Device& device, std::int64_t bytes, MemoryTracker& tracker)
+        : charge_(tracker, bytes), memory_(device.allocate(static_cast<std::size_t>(bytes))) {}
 
-    std::byte* at(std::int64_t offset) const { return data_.data() + offset; }
-    explicit operator bool() const { return data_.data() != nullptr; }
+    std::byte* at(std::int64_t offset) const { return memory_->data() + offset; }
 
 private:
     Charge charge_;
-    kernels::LargeBuffer data_;
+    std::unique_ptr<kernels::DeviceMemory> memory_;
 };
 
 }  // namespace gnnplan::exec

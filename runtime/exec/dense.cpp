@@ -1,6 +1,6 @@
 #include "runtime/exec/handlers.hpp"
 
-#include <algorithm>
+#include <span>
 
 namespace gnnplan::exec {
 
@@ -32,9 +32,8 @@ void run_step(const WeightGradStep& step, const StepContext& context) {
     const Store& store = context.store;
     const kernels::Matrix gradient = store.matrix(step.gradient);
     const Range columns = store.block(step.right).columns;
-    if (columns.size() < gradient.columns) {
-        std::fill(gradient.data, gradient.data + gradient.rows * gradient.stride, 0.0F);
-    }
+    if (columns.size() < gradient.columns)
+        context.kernels.zero(std::as_writable_bytes(store.values<float>(step.gradient)));
     context.kernels.gemm(Transpose::yes, Transpose::no, store.matrix(step.left), store.matrix(step.right),
                          columns_of(gradient, columns), false);
 }
@@ -44,12 +43,9 @@ void run_step(const UpdateStep& step, const StepContext& context) {
     kernels::UpdateSettings settings = context.settings.update;
     const bool weight = tensor_of(store.schedule(), step.weight).role == Role::weight;
     if (!step.decays && !(weight && context.settings.decay_all)) settings.weight_decay = 0;
-    const auto values = store.values<float>(step.weight);
-    const auto moment = [&](const std::optional<TensorId>& id) {
-        return id ? store.values<float>(*id).data() : nullptr;
-    };
-    context.kernels.update(step.rule, values.data(), store.values<float>(step.gradient).data(), moment(step.moment1),
-                           moment(step.moment2), static_cast<std::int64_t>(values.size()), settings);
+    const auto moment = [&](const std::optional<TensorId>& id) { return id ? store.data<float>(*id) : nullptr; };
+    context.kernels.update(step.rule, store.data<float>(step.weight), store.data<float>(step.gradient),
+                           moment(step.moment1), moment(step.moment2), store.block(step.weight).count(), settings);
 }
 
 }  // namespace gnnplan::exec

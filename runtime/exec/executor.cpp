@@ -23,37 +23,48 @@ int rank_in(const Grid& grid, const comm::Communicator& comm) {
 }  // namespace
 
 Executor::Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
-                   const kernels::Table& kernels, MemoryTracker& tracker, measure::Clock& clock)
+                   kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock)
     : counts_(std::move(counts)),
       order_(tracker, counts_->order().bytes()),
-      store_(schedule, *counts_, rank_in(schedule.grid, comm), tracker),
+      store_(schedule, *counts_, rank_in(schedule.grid, comm), device, tracker),
       world_(comm, traffic_),
-      kernels_(kernels),
+      device_(device),
       clock_(clock) {}
 
-void Executor::fill(TensorId id, const data::Dataset& dataset) {
+// Calls write(rows, values) for the rows of a tensor's block, as many at a time as the device has room for.
+template <class T, class Write>
+void Executor::fill_rows(TensorId id, const Write& write) {
     const Block block = store_.block(id);
+    const std::int64_t row_bytes = static_cast<std::int64_t>(sizeof(T)) * block.columns.size();
+    for (Range left = block.rows; !left.empty() && row_bytes > 0;) {
+        std::byte* place = store_.bytes(id) + (left.begin - block.rows.begin) * row_bytes;
+        const std::span<std::byte> room = device_.stage(place, static_cast<std::size_t>(left.size() * row_bytes));
+        const Range rows{left.begin, left.begin + static_cast<std::int64_t>(room.size()) / row_bytes};
+        ensure(!rows.empty(), "the device has no room for a row");
+        write(rows, reinterpret_cast<T*>(room.data()));
+        device_.send(static_cast<std::size_t>(rows.size() * row_bytes));
+        left.begin = rows.end;
+    }
+}
+
+void Executor::fill(TensorId id, const data::Dataset& dataset) {
     const data::VertexOrder& order = counts_->order();
-    const auto vertex = [&](std::int64_t row) { return static_cast<std::size_t>(order.vertex_at(row)); };
-    const auto gather = [&](const auto& all, auto out) {
-        for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
-            out[static_cast<std::size_t>(row - block.rows.begin)] = all(vertex(row));
-        }
+    const auto gather = [&]<class T>(T, const auto& all) {
+        fill_rows<T>(id, [&](Range rows, T* out) {
+            for (std::int64_t row = rows.begin; row < rows.end; ++row)
+                *out++ = all(static_cast<std::size_t>(order.vertex_at(row)));
+        });
     };
     switch (tensor_of(schedule(), id).role) {
-        case Role::features:
-            dataset.read_features(block.rows, block.columns, store_.values<float>(id).data(), block.columns.size(),
-                                  &order);
+        case Role::features: {
+            const Range columns = store_.block(id).columns;
+            fill_rows<float>(
+                id, [&](Range rows, float* out) { dataset.read_features(rows, columns, out, columns.size(), &order); });
             break;
-        case Role::labels:
-            gather([&](std::size_t v) { return dataset.labels()[v]; }, store_.values<std::int32_t>(id));
-            break;
-        case Role::subset:
-            gather([&](std::size_t v) { return dataset.subset()[v]; }, store_.values<std::uint8_t>(id));
-            break;
-        case Role::vertices:
-            gather([&](std::size_t v) { return static_cast<std::int32_t>(v); }, store_.values<std::int32_t>(id));
-            break;
+        }
+        case Role::labels: gather(std::int32_t{}, [&](std::size_t v) { return dataset.labels()[v]; }); break;
+        case Role::subset: gather(std::uint8_t{}, [&](std::size_t v) { return dataset.subset()[v]; }); break;
+        case Role::vertices: gather(std::int32_t{}, [&](std::size_t v) { return static_cast<std::int32_t>(v); }); break;
         case Role::adjacency:
         case Role::weight:
         case Role::bias:
@@ -74,7 +85,7 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
     std::vector<measure::StepSample> samples(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
-        const StepContext context{store_, kernels_, world_, settings, i};
+        const StepContext context{store_, device_.table(), world_, settings, i};
         traffic_.reset();
         const double start = clock_.now();
         std::visit([&](const auto& operation) { run_step(operation, context); }, steps[i].operation);
@@ -82,19 +93,17 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
         keep_results(steps[i].operation);
         if (observer) observer(steps[i], *this);
     }
+    device_.finish();
     return samples;
 }
 
-// Loss and counts, the only doubles, are read as soon as they are summed: their memory is reused by later steps.
+// Loss and counts, the only doubles, are taken as soon as they are summed: their memory is reused by later steps.
 void Executor::keep_results(const Operation& operation) {
     for (const TensorId result : operands_of(operation).writes) {
         if (tensor_of(schedule(), result).dtype != DType::f64) continue;
-        const auto values = store_.values<double>(result);
-        if (values.size() == correct_.size()) {
-            std::copy(values.begin(), values.end(), correct_.begin());
-        } else {
-            loss_sum_ = values.front();
-        }
+        const bool counts = store_.block(result).count() == std::ssize(correct_);
+        const std::span<double> kept = counts ? std::span<double>(correct_) : std::span<double>(&loss_sum_, 1);
+        device_.download(store_.bytes(result), std::as_writable_bytes(kept));
     }
 }
 
@@ -105,10 +114,18 @@ TensorId Executor::find(std::string_view tensor) const {
     return static_cast<TensorId>(found - tensors.begin());
 }
 
-std::span<const float> Executor::values(std::string_view tensor) const {
+std::vector<float> Executor::values(std::string_view tensor) const {
+    return values(tensor, {0, block(tensor).rows.size()});
+}
+
+std::vector<float> Executor::values(std::string_view tensor, Range rows) const {
     const TensorId id = find(tensor);
-    ensure(schedule().tensors[static_cast<std::size_t>(id)].dtype == DType::f32, "only float tensors can be read");
-    return store_.values<float>(id);
+    ensure(tensor_of(schedule(), id).dtype == DType::f32, "only float tensors can be read");
+    const std::int64_t columns = store_.block(id).columns.size();
+    std::vector<float> values(static_cast<std::size_t>(rows.size() * columns));
+    device_.download(store_.bytes(id) + 4 * rows.begin * columns, std::as_writable_bytes(std::span(values)));
+    device_.finish();
+    return values;
 }
 
 Block Executor::block(std::string_view tensor) const { return store_.block(find(tensor)); }

@@ -1,13 +1,13 @@
 // Runs a schedule on one rank.
 //
-//     Executor executor(schedule, numbered_counts, communicator, kernels, tracker, clock);
+//     Executor executor(schedule, numbered_counts, communicator, device, tracker, clock);
 //     executor.build_blocks(graph, scales);     // the graph may be freed afterwards
 //     executor.allocate(state);
 //     executor.fill(dataset);                   // features, labels, subset
 //     executor.run(Phase::epoch, settings);     // as often as wanted
 #pragma once
 
-#include "kernels/table.hpp"
+#include "kernels/device.hpp"
 #include "runtime/comm/counting.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/exec/graph_counts.hpp"
@@ -32,7 +32,7 @@ public:
     // it and its order are kept until fill(). Throws ErrorCode::mismatch when the communicator's size is not the
     // grid's.
     Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
-             const kernels::Table& kernels, MemoryTracker& tracker, measure::Clock& clock);
+             kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock);
 
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
         store_.build_blocks(graph, scales, *counts_);
@@ -55,9 +55,11 @@ public:
     const MemoryPlan& memory() const { return store_.plan(); }
     int rank() const { return store_.rank(); }
 
-    // This rank's block of a float tensor, row-major. A transient holds its values from the step that writes it to the
-    // last step that reads it. Throws ErrorCode::usage when there is no such tensor.
-    std::span<const float> values(std::string_view tensor) const;
+    // A copy of this rank's block of a float tensor, row-major; and of some of its rows, counted from the block's first.
+    // A transient holds its values from the step that writes it to the last step that reads it. Throws ErrorCode::usage
+    // when there is no such tensor.
+    std::vector<float> values(std::string_view tensor) const;
+    std::vector<float> values(std::string_view tensor, Range rows) const;
     Block block(std::string_view tensor) const;
 
     // What the last pass found: the sum of the cross-entropies of all training vertices, and how many vertices of train,
@@ -68,6 +70,8 @@ public:
 private:
     TensorId find(std::string_view tensor) const;
     void fill(TensorId id, const data::Dataset& dataset);
+    template <class T, class Write>
+    void fill_rows(TensorId id, const Write& write);
     void keep_results(const Operation& operation);
 
     std::shared_ptr<const GraphCounts> counts_;
@@ -75,7 +79,7 @@ private:
     Store store_;
     comm::Traffic traffic_;
     comm::CountingCommunicator world_;
-    const kernels::Table& kernels_;
+    kernels::Device& device_;
     measure::Clock& clock_;
     double loss_sum_ = 0;
     std::array<double, 3> correct_{};

@@ -2,7 +2,7 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <algorithm>
+#include <span>
 
 namespace gnnplan::exec {
 namespace {
@@ -17,18 +17,16 @@ kernels::DropoutKey dropout_key(const MapStep& step, const StepContext& context,
             probability,
             block.rows.begin,
             block.columns.begin,
-            step.vertices ? context.store.values<std::int32_t>(*step.vertices).data() : nullptr};
+            step.vertices ? context.store.data<std::int32_t>(*step.vertices) : nullptr};
 }
 
-std::uint8_t* bits_of(const StepContext& context, TensorId id) {
-    return reinterpret_cast<std::uint8_t*>(context.store.bytes(id));
-}
+std::uint8_t* bits_of(const StepContext& context, TensorId id) { return context.store.data<std::uint8_t>(id); }
 
 void activate(const MapStep& step, const StepContext& context) {
     const Store& store = context.store;
     const float* bias = nullptr;
     if (step.operand) {
-        bias = reinterpret_cast<const float*>(store.bytes(*step.operand)) + store.block(step.tensor).columns.begin;
+        bias = store.data<float>(*step.operand) + store.block(step.tensor).columns.begin;
     }
     context.kernels.activate(store.matrix(step.tensor), bias, step.activation, dropout_key(step, context, step.dropout),
                              step.out ? bits_of(context, *step.out) : nullptr);
@@ -56,19 +54,20 @@ void activation_gradient(const MapStep& step, const StepContext& context) {
 }
 
 void add_scaled(const MapStep& step, const StepContext& context) {
-    const float epsilon = step.epsilon ? context.store.values<float>(*step.epsilon).front() : 0;
-    context.kernels.add_scaled(static_cast<float>(step.scale) + epsilon, context.store.matrix(*step.operand),
-                               context.store.matrix(step.tensor));
+    const Store& store = context.store;
+    context.kernels.add_scaled(static_cast<float>(step.scale),
+                               step.epsilon ? store.data<float>(*step.epsilon) : nullptr, store.matrix(*step.operand),
+                               store.matrix(step.tensor));
 }
 
 void dot(const MapStep& step, const StepContext& context) {
-    context.store.values<float>(*step.out).front() =
-        static_cast<float>(context.kernels.dot(context.store.matrix(step.tensor), context.store.matrix(*step.operand)));
+    const Store& store = context.store;
+    context.kernels.dot(store.matrix(step.tensor), store.matrix(*step.operand), store.data<float>(*step.out));
 }
 
 void column_sum(const MapStep& step, const StepContext& context) {
-    const auto out = context.store.values<float>(*step.out);
-    std::fill(out.begin(), out.end(), 0.0F);
+    const std::span<float> out = context.store.values<float>(*step.out);
+    context.kernels.zero(std::as_writable_bytes(out));
     context.kernels.column_sum(context.store.matrix(step.tensor),
                                out.data() + context.store.block(step.tensor).columns.begin);
 }

@@ -21,13 +21,15 @@ public:
 
     // Parameters as the model says, moments zero. A parameter's values depend on the seed and on how many parameters
     // before it are drawn, not on the schedule. Throws Error{data} when a weight or bias is no parameter of the model.
-    ModelState(const Schedule& schedule, std::uint64_t seed, MemoryTracker& tracker);
+    // The device outlives the state.
+    ModelState(const Schedule& schedule, std::uint64_t seed, kernels::Device& device, MemoryTracker& tracker);
 
-    // What files keep of it, in the order of the schedule that it was made for, and its values.
+    // What files keep of it, in the order of the schedule that it was made for; its values, copied; and others for it.
     const std::vector<StateTensor>& tensors() const { return stored_; }
-    std::span<float> values(const StateTensor& stored) const;
-    // Throws Error{data} when the state holds no tensor of this name and shape.
-    std::span<float> values(const Tensor& tensor) const;
+    std::vector<float> values(const StateTensor& stored) const;
+    void set(const StateTensor& stored, std::span<const float> values);
+    // Where a tensor lies on the device. Throws Error{data} when the state holds none of this name and shape.
+    std::byte* place(const Tensor& tensor) const;
 
 private:
     struct Entry {
@@ -35,8 +37,9 @@ private:
         Tensor tensor;
         std::int64_t offset = 0;
     };
-    std::span<float> values(const Entry& entry) const;
+    const Entry& entry_of(const StateTensor& stored) const;
 
+    kernels::Device& device_;
     std::vector<Entry> entries_;
     std::vector<StateTensor> stored_;
     Arena arena_;

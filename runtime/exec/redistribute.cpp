@@ -6,7 +6,6 @@
 #include "runtime/exec/handlers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -55,11 +54,12 @@ std::vector<Exchanged> exchanged_parts(const RedistributeStep& step, const Store
 }
 
 // Rows that only `out` has are zero.
-void clear_missing_rows(const RedistributeStep& step, const Store& store) {
-    const kernels::Matrix out = store.matrix(step.out);
-    const std::int64_t present = tensor_of(store.schedule(), step.in).rows - store.block(step.out).rows.begin;
-    for (std::int64_t i = std::clamp<std::int64_t>(present, 0, out.rows); i < out.rows; ++i)
-        std::fill_n(out.row(i), out.columns, 0.0F);
+void clear_missing_rows(const RedistributeStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const Block out = store.block(step.out);
+    const std::int64_t present = tensor_of(store.schedule(), step.in).rows - out.rows.begin;
+    const std::int64_t kept = std::clamp<std::int64_t>(present, 0, out.rows.size()) * out.columns.size();
+    context.kernels.zero(std::as_writable_bytes(store.values<float>(step.out).subspan(static_cast<std::size_t>(kept))));
 }
 
 // The rows of `part` in a tensor whose local block is `whole`.
@@ -92,7 +92,7 @@ void redistribute_floats(const RedistributeStep& step, const StepContext& contex
         }
     }
     context.world.exchange_blocks(sends, receives);
-    clear_missing_rows(step, store);
+    clear_missing_rows(step, context);
 }
 
 // A tensor of bits, or a packed part of one.
@@ -115,7 +115,7 @@ void redistribute_bits(const RedistributeStep& step, const StepContext& context)
     const Bits source{store.bytes(step.in), store.block(step.in)};
     const Bits target{store.bytes(step.out), store.block(step.out)};
     const auto bytes = [](const Block& part) { return bytes_of(DType::bits, part.count()); };
-    std::memset(target.data, 0, static_cast<std::size_t>(bytes(target.block)));
+    kernels.zero({target.data, static_cast<std::size_t>(bytes(target.block))});
     Staging staging(context);
     std::vector<comm::Send> sends;
     std::vector<comm::Receive> receives;
@@ -127,7 +127,7 @@ void redistribute_bits(const RedistributeStep& step, const StepContext& context)
         }
         if (sent.count() > 0) {
             const std::span<std::byte> packed = staging.to_send(bytes(sent));
-            std::memset(packed.data(), 0, packed.size());
+            kernels.zero(packed);
             copy_bits(kernels, source, {packed.data(), sent}, sent);
             sends.push_back({peer, packed});
         }

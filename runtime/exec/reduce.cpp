@@ -27,8 +27,8 @@ void run_step(const ReduceScatterStep& step, const StepContext& context) {
     }
     const auto largest = static_cast<std::size_t>(offsets[1]);
     const std::span<float> scratch{reinterpret_cast<float*>(store.staging(context.step)), largest};
-    comm::reduce_scatter(context.world, group, store.values<float>(step.in), offsets, store.values<float>(step.out),
-                         scratch);
+    comm::reduce_scatter(context.world, context.kernels, group, store.values<float>(step.in), offsets,
+                         store.values<float>(step.out), scratch);
 }
 
 }  // namespace gnnplan::exec

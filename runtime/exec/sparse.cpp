@@ -23,7 +23,8 @@ std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, bool t
 }  // namespace
 
 SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
-                       const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker)
+                       const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
+                       MemoryTracker& tracker)
     : matrix_(matrix), needed_rows_(needed_rows) {
     const Range rows = rows_of(grid, matrix, rank);
     rows_ = rows;
@@ -36,7 +37,7 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
             const std::int64_t needed = needed_rows
                                             ? counts.distinct_columns(matrix.transposed, theirs, service.columns)
                                             : service.columns.size();
-            stage.rows.push_back({service.rank, service.columns, needed, {}});
+            stage.rows.push_back({service.rank, service.columns, needed, nullptr});
         }
         if (from.piece) {
             stage.nonzeros = counts.block_nonzeros(matrix.transposed, rows, from.piece->columns);
@@ -51,7 +52,7 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
         stage.block = blocks_.size();
         blocks_.emplace_back();
     }
-    store_blocks(rows, graph, scales, order);
+    store_blocks(rows, graph, scales, order, device);
     // The nonzeros that a rank of the y-group lacks are of one of the pieces stored here.
     for (std::size_t k = 0; k < stages.size(); ++k) {
         for (const Stage::Service& service : stages[k].nonzeros) {
@@ -63,7 +64,7 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
         }
     }
     std::int64_t bytes = 0;
-    for (const data::LocalBlock& block : blocks_) bytes += block.bytes();
+    for (const StoredBlock& block : blocks_) bytes += static_cast<std::int64_t>(block.memory->size());
     blocks_charge_ = Charge(tracker, bytes);
     std::int64_t requests = 0;
     for (const SparseStage& stage : stages_) requests += 4 * static_cast<std::int64_t>(stage.request.size());
@@ -75,10 +76,10 @@ std::int64_t SparsePart::block_bytes(const SparseStage& stage) const {
 }
 
 kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* received) const {
-    if (stage.block) return block(*stage.block).view();
+    if (stage.block) return block(*stage.block).nonzeros;
     const std::span bytes(received, static_cast<std::size_t>(block_bytes(stage)));
     const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.storage.panel_columns);
-    return data::view_of(bytes, rows_.size(), stage.dense_rows, panels, !matrix_.storage.factored);
+    return data::view_of(bytes, rows_.size(), stage.dense_rows, stage.nonzeros, panels, !matrix_.storage.factored);
 }
 
 void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
@@ -91,7 +92,7 @@ void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank
 }
 
 void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
-                              const data::VertexOrder* order) {
+                              const data::VertexOrder* order, kernels::Device& device) {
     std::vector<SparseStage*> stored;
     for (SparseStage& stage : stages_) {
         if (stage.block) stored.push_back(&stage);
@@ -106,47 +107,56 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
     std::vector<data::LocalBlock> built =
         data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order, format());
     for (std::size_t i = 0; i < stored.size(); ++i) {
-        if (needed_rows_ && stored[i]->dense_rows != stored[i]->piece->columns.size()) data::compact_columns(built[i]);
-        blocks_[*stored[i]->block] = std::move(built[i]);
+        data::LocalBlock& block = built[i];
+        if (needed_rows_ && stored[i]->dense_rows != stored[i]->piece->columns.size()) data::compact_columns(block);
+        StoredBlock& kept = blocks_[*stored[i]->block];
+        kept.memory = kernels::take(device, block.release());
+        kept.nonzeros = data::view_of(kept.bytes(), block.rows, block.columns, block.nonzeros(), block.panels(),
+                                      !matrix_.storage.factored);
     }
 }
 
 // Stage by stage, since a rank may ask another one at several.
-void SparsePart::exchange_indices(comm::Communicator& world, MemoryTracker& tracker) {
+void SparsePart::exchange_indices(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker) {
     std::int64_t bytes = 0;
     for (SparseStage& stage : stages_) {
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
-        if (!stage.request.empty()) sends.push_back({stage.piece->dense_root, std::as_bytes(std::span(stage.request))});
+        // It stays: nobody owns what is only looked at.
+        const auto request = device.take(nullptr, std::as_bytes(std::span(stage.request)));
+        if (!stage.request.empty()) sends.push_back({stage.piece->dense_root, {request->data(), request->size()}});
         for (RowService& service : stage.rows) {
-            service.index.resize(static_cast<std::size_t>(service.needed));
+            service.index = device.allocate(4 * static_cast<std::size_t>(service.needed));
             bytes += 4 * service.needed;
             if (service.needed == 0) continue;
-            receives.push_back({service.rank, std::as_writable_bytes(std::span(service.index))});
+            receives.push_back({service.rank, {service.index->data(), service.index->size()}});
         }
         world.exchange(sends, receives);
+        device.finish();  // before the request goes
     }
     services_charge_ = Charge(tracker, bytes);
 }
 
 ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
-                         const data::DegreeScales& scales, const data::VertexOrder& order, MemoryTracker& tracker)
-    : row_(data::block_scales(scales, matrix.transposed, true, rows_of(grid, matrix, rank), &order)) {
-    auto count = static_cast<std::int64_t>(row_.size());
+                         const data::DegreeScales& scales, const data::VertexOrder& order, kernels::Device& device,
+                         MemoryTracker& tracker)
+    : row_(kernels::take(device,
+                         data::block_scales(scales, matrix.transposed, true, rows_of(grid, matrix, rank), &order))) {
+    auto bytes = static_cast<std::int64_t>(row_->size());
     for (const SparseStage& stage : part.stages()) {
-        std::vector<float>& column = column_.emplace_back();
-        if (!stage.piece) continue;
-        column = data::block_scales(scales, matrix.transposed, false, stage.piece->columns, &order);
-        if (part.needed_rows() && stage.piece->dense_root != rank) {
+        std::vector<float> column;
+        if (stage.piece) column = data::block_scales(scales, matrix.transposed, false, stage.piece->columns, &order);
+        if (stage.piece && part.needed_rows() && stage.piece->dense_root != rank) {
             for (std::size_t i = 0; i < stage.request.size(); ++i) {
                 column[i] = column[static_cast<std::size_t>(stage.request[i])];  // they ascend
             }
             column.resize(stage.request.size());
             column.shrink_to_fit();
         }
-        count += static_cast<std::int64_t>(column.size());
+        column_.push_back(kernels::take(device, std::move(column)));
+        bytes += static_cast<std::int64_t>(column_.back()->size());
     }
-    charge_ = Charge(tracker, 4 * count);
+    charge_ = Charge(tracker, bytes);
 }
 
 }  // namespace gnnplan::exec

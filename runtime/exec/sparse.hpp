@@ -1,6 +1,7 @@
 // One rank's part of an adjacency tensor: its nonzeros piece by piece, and who needs which rows of whom.
 #pragma once
 
+#include "kernels/device.hpp"
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "runtime/comm/communicator.hpp"
@@ -9,6 +10,8 @@
 #include <gnnplan/ir/pieces.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -16,9 +19,10 @@ namespace gnnplan::exec {
 // A service to one rank at one stage of a distributed product.
 struct RowService {
     int rank = 0;
-    Range rows;                       // of the whole dense operand
-    std::int64_t needed = 0;          // how many of them the rank needs
-    std::vector<std::int32_t> index;  // which, from the begin of `rows`; known after the index exchange
+    Range rows;               // of the whole dense operand
+    std::int64_t needed = 0;  // how many of them the rank needs
+    // Which (32-bit, from the begin of `rows`), on the device; known after the index exchange.
+    std::unique_ptr<kernels::DeviceMemory> index;
 };
 struct NonzeroService {
     int rank = 0;
@@ -31,9 +35,17 @@ struct SparseStage {
     std::optional<std::size_t> block;  // of SparsePart::blocks, when the nonzeros are stored here
     std::int64_t nonzeros = 0;         // of the piece
     std::int64_t dense_rows = 0;  // rows of the dense operand that the piece meets: all of them, or the needed ones
-    std::vector<std::int32_t> request;  // the needed ones, from the begin of the piece; of rows that others hold
+    std::vector<std::int32_t> request;  // the needed ones, from the begin of the piece; of rows that others hold. Host
     std::vector<RowService> rows;
     std::vector<NonzeroService> sent;
+};
+
+// A block on the device, as it is sent.
+struct StoredBlock {
+    std::unique_ptr<kernels::DeviceMemory> memory;
+    kernels::Csr nonzeros;
+
+    std::span<const std::byte> bytes() const { return {memory->data(), memory->size()}; }
 };
 
 class SparsePart {
@@ -41,7 +53,8 @@ public:
     // `matrix` is the adjacency that stores the nonzeros. Cuts the pieces stored on `rank` out of the graph. With
     // `needed_rows`, columns of pieces whose dense rows others hold are renumbered to the needed rows.
     SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
-               const data::DegreeScales& scales, const data::GraphCounts& counts, MemoryTracker& tracker);
+               const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
+               MemoryTracker& tracker);
 
     bool needed_rows() const { return needed_rows_; }
     // Bytes of the nonzeros multiplied at a stage, as they are sent.
@@ -49,14 +62,14 @@ public:
     // The nonzeros multiplied at a stage: those stored here, or `received`. Where values are factored, it has none.
     kernels::Csr nonzeros(const SparseStage& stage, const std::byte* received) const;
     const std::vector<SparseStage>& stages() const { return stages_; }
-    const data::LocalBlock& block(std::size_t i) const { return blocks_[i]; }
+    const StoredBlock& block(std::size_t i) const { return blocks_[i]; }
 
     // Collective over the x-groups: every rank tells the others which of their rows it needs. Once.
-    void exchange_indices(comm::Communicator& world, MemoryTracker& tracker);
+    void exchange_indices(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker);
 
 private:
     void store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
-                      const data::VertexOrder* order);
+                      const data::VertexOrder* order, kernels::Device& device);
     void find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
                        const data::VertexOrder* order);
 
@@ -66,7 +79,7 @@ private:
     Range rows_;
     bool needed_rows_ = false;
     std::vector<SparseStage> stages_;
-    std::vector<data::LocalBlock> blocks_;
+    std::vector<StoredBlock> blocks_;
     Charge blocks_charge_, requests_charge_, services_charge_;
 };
 
@@ -75,16 +88,17 @@ class ValueScales {
 public:
     // `part` has the nonzeros of `matrix` or of the transpose that it shares them with.
     ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
-                const data::DegreeScales& scales, const data::VertexOrder& order, MemoryTracker& tracker);
+                const data::DegreeScales& scales, const data::VertexOrder& order, kernels::Device& device,
+                MemoryTracker& tracker);
 
     void apply(std::size_t stage, kernels::Csr& nonzeros) const {
-        nonzeros.row_scale = row_.data();
-        nonzeros.column_scale = column_[stage].data();
+        nonzeros.row_scale = reinterpret_cast<const float*>(row_->data());
+        nonzeros.column_scale = reinterpret_cast<const float*>(column_[stage]->data());
     }
 
 private:
-    std::vector<float> row_;
-    std::vector<std::vector<float>> column_;  // per stage, of its dense rows
+    std::unique_ptr<kernels::DeviceMemory> row_;
+    std::vector<std::unique_ptr<kernels::DeviceMemory>> column_;  // per stage, of its dense rows
     Charge charge_;
 };
 

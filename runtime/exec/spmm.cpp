@@ -7,7 +7,6 @@
 #include <gnnplan/base/slices.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <span>
 
@@ -95,8 +94,9 @@ private:
     std::size_t row_bytes(std::size_t operand, std::int64_t rows) const {
         return static_cast<std::size_t>(4 * rows * in_[operand].columns);
     }
-    const float* own_rows(std::size_t operand, Range rows) const {
-        return in_[operand].row(rows.begin - in_rows_.begin);
+    kernels::ConstMatrix own_rows(std::size_t operand, Range rows) const {
+        const kernels::Matrix& in = in_[operand];
+        return {in.row(rows.begin - in_rows_.begin), rows.size(), in.columns, in.stride};
     }
 
     // Starts the transfers of all stages up to `last` that are not under way yet.
@@ -126,7 +126,7 @@ private:
     void exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends, std::vector<comm::Receive>& receives) const {
         const SparseStage& stage = part_.stages()[k];
         for (const NonzeroService& service : stage.sent) {
-            sends.push_back({service.rank, part_.block(service.block).buffer()});
+            sends.push_back({service.rank, part_.block(service.block).bytes()});
         }
         if (!stage.piece || stage.block) return;
         const auto bytes = static_cast<std::size_t>(part_.block_bytes(stage));
@@ -139,16 +139,15 @@ private:
         for (const RowService& service : stage.rows) {
             const std::size_t bytes = row_bytes(operand, service.needed);
             if (bytes == 0) continue;
-            const float* rows = own_rows(operand, service.rows);
+            const kernels::ConstMatrix rows = own_rows(operand, service.rows);
             if (step_.exchange == Exchange::rows) {
-                const std::size_t row = row_bytes(operand, 1);
-                for (std::size_t i = 0; i < service.index.size(); ++i) {
-                    std::memcpy(packed + i * row, rows + service.index[i] * in_[operand].stride, row);
-                }
+                context_.kernels.gather_rows(
+                    rows, reinterpret_cast<const std::int32_t*>(service.index->data()),
+                    {reinterpret_cast<float*>(packed), service.needed, rows.columns, rows.columns});
                 sends.push_back({service.rank, {packed, bytes}});
                 packed += bytes;
             } else {
-                sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows), bytes}});
+                sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows.data), bytes}});
             }
         }
     }
@@ -160,12 +159,12 @@ private:
         const bool own = stage.piece->dense_root == context_.store.rank();
         for (std::size_t i = 0; i < in_.size(); ++i) {
             const float* rows =
-                own ? own_rows(i, stage.piece->columns) : reinterpret_cast<const float*>(dense_buffer(k, i));
+                own ? own_rows(i, stage.piece->columns).data : reinterpret_cast<const float*>(dense_buffer(k, i));
             views.columns.push_back({rows, stage.dense_rows, in_[i].columns, in_[i].columns});
         }
         kernels::Csr nonzeros = part_.nonzeros(stage, nonzero_buffer(k));
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
-        if (under_way_.empty()) {
+        if (under_way_.empty() || !context_.world.needs_progress()) {
             const bool packs = nonzeros.panels > 1 || step_.bf16;
             compute(nonzeros, views, accumulate_, packs ? panel_room() : kernels::PanelRoom{});
         } else {
@@ -213,8 +212,8 @@ private:
     }
 
     void clear() const {
-        for (const kernels::Matrix& result : stay_.results)
-            std::fill(result.data, result.data + result.rows * result.stride, 0.0F);
+        for (const TensorId result : step_.results)
+            context_.kernels.zero(std::as_writable_bytes(context_.store.values<float>(result)));
     }
 
     const SpmmStep& step_;

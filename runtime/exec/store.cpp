@@ -46,9 +46,11 @@ bool same_blocks(const Schedule& a, const Schedule& b) {
            cuts_of(a) == cuts_of(b);
 }
 
-Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, MemoryTracker& tracker)
+Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device,
+             MemoryTracker& tracker)
     : schedule_(schedule),
       rank_(rank),
+      device_(device),
       tracker_(tracker),
       plan_(plan_memory(schedule, graph, rank)),
       alias_(schedule.tensors.size()),
@@ -70,11 +72,12 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;
         if (!tensor.structure) {
-            parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, tracker_);
+            parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, device_,
+                               tracker_);
         }
         if (tensor.storage.factored) {
             scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales, counts.order(),
-                                tracker_);
+                                device_, tracker_);
         }
     }
 }
@@ -97,14 +100,12 @@ void Store::adopt_blocks(SparseBlocks blocks) {
 }
 
 void Store::allocate(const ModelState& state) {
-    arena_ = Arena(plan_.arena_bytes - ModelState::bytes_of(schedule_), tracker_);
+    arena_ = Arena(device_, plan_.arena_bytes - ModelState::bytes_of(schedule_), tracker_);
     data_.clear();
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];
         const std::int64_t offset = plan_.tensor_offset[id];
-        data_.push_back(is_model_state(tensor.role) ? reinterpret_cast<std::byte*>(state.values(tensor).data())
-                        : offset < 0                ? nullptr
-                                                    : placed(offset));
+        data_.push_back(is_model_state(tensor.role) ? state.place(tensor) : offset < 0 ? nullptr : placed(offset));
     }
     staging_.clear();
     for (const std::int64_t offset : plan_.staging_offset) staging_.push_back(placed(offset));

@@ -28,8 +28,8 @@ bool same_blocks(const Schedule& a, const Schedule& b);
 
 class Store {
 public:
-    // `schedule` outlives the store. Allocates nothing yet.
-    Store(const Schedule& schedule, const GraphStats& graph, int rank, MemoryTracker& tracker);
+    // `schedule` and `device` outlive the store. Allocates nothing yet.
+    Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device, MemoryTracker& tracker);
 
     // Cuts this rank's sparse blocks out of the graph. `counts` is numbered as the schedule says.
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts);
@@ -53,16 +53,20 @@ public:
     }
     // Collective: see SparsePart.
     void exchange_indices(TensorId matrix, comm::Communicator& world) {
-        parts_[static_cast<std::size_t>(matrix)]->exchange_indices(world, tracker_);
+        parts_[static_cast<std::size_t>(matrix)]->exchange_indices(world, device_, tracker_);
     }
 
-    // A tensor's local block: row-major, rows without gaps.
+    // A tensor's local block on the device: row-major, rows without gaps.
     std::byte* bytes(TensorId id) const {
         return data_[static_cast<std::size_t>(alias_[static_cast<std::size_t>(id)].value_or(id))];
     }
     template <class T>
+    T* data(TensorId id) const {
+        return reinterpret_cast<T*>(bytes(id));
+    }
+    template <class T>
     std::span<T> values(TensorId id) const {
-        return {reinterpret_cast<T*>(bytes(id)), static_cast<std::size_t>(block(id).count())};
+        return {data<T>(id), static_cast<std::size_t>(block(id).count())};
     }
     kernels::Matrix matrix(TensorId id) const;
     // The send buffer of a step, followed by its receive buffer (staging_of).
@@ -82,6 +86,7 @@ private:
 
     const Schedule& schedule_;
     int rank_;
+    kernels::Device& device_;
     MemoryTracker& tracker_;
     MemoryPlan plan_;
     std::vector<std::byte*> data_;                    // per tensor; null for sparse ones

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 namespace gnnplan::train {
 namespace {
@@ -28,8 +27,7 @@ std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments) 
     std::vector<NamedTensor> values;
     for (const StateTensor& tensor : state.tensors()) {
         if (!taken(tensor, moments)) continue;
-        const std::span<float> held = state.values(tensor);
-        values.push_back({tensor.name, tensor.shape, {held.begin(), held.end()}});
+        values.push_back({tensor.name, tensor.shape, state.values(tensor)});
     }
     return values;
 }
@@ -66,7 +64,7 @@ void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values,
         if (!taken(tensor, moments)) continue;
         const NamedTensor* value = find(values, tensor.name);
         ensure(value != nullptr, "values were checked");
-        std::copy(value->values.begin(), value->values.end(), state.values(tensor).begin());
+        state.set(tensor, value->values);
     }
 }
 

@@ -1,7 +1,7 @@
 // How a plan is trained.
 #pragma once
 
-#include "kernels/table.hpp"
+#include "kernels/device.hpp"
 #include "runtime/exec/executor.hpp"
 #include "runtime/train/outputs.hpp"
 
@@ -37,7 +37,7 @@ struct TrainOptions {
     const TrainingState* start = nullptr;
     const std::vector<NamedTensor>* weights = nullptr;
     int threads = 1;
-    const kernels::Table* kernels = &kernels::cpu_table();
+    kernels::OpenDevice device = [] { return kernels::host_device(kernels::cpu_table()); };
     double load_seconds = 0;  // what reading the data took, for the report
 
     double features_dropout() const { return input_dropout.value_or(dropout); }

@@ -87,6 +87,7 @@ private:
     std::int64_t eval_every_ = 1;
     Course course_;
     exec::Charge cached_features_;
+    std::unique_ptr<kernels::Device> device_;
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
     OutputRows output_rows_;
@@ -149,7 +150,7 @@ void Trainer::make_executor(const Schedule& schedule, const LoadState& loaded,
         measured_.setup = expected(Phase::setup);
         measured_.epoch = expected(Phase::epoch);
         measured_.evaluation = expected(Phase::evaluation);
-        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, *options_.kernels, tracker_, clock_);
+        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, *device_, tracker_, clock_);
         const double start = clock_.now();
         if (blocks) {
             executor_->adopt_blocks(std::move(*blocks));
@@ -193,7 +194,7 @@ void Trainer::keep_tuning_peak() {
 void Trainer::load_model(const Candidate& next) {
     comm::agree(comm_, [&] {
         if (!state_) {
-            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, tracker_);
+            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, *device_, tracker_);
             if (options_.start != nullptr) set_values(*state_, options_.start->tensors, true);
             if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
         }
@@ -290,6 +291,7 @@ void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
 Tuning Trainer::prepare() {
     std::optional<Tuning> tuning;
     comm::agree(comm_, [&] {
+        device_ = options_.device();
         if (comm_.size() != plan_.problem.ranks) {
             throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
                                                  " ranks, this run has " + std::to_string(comm_.size()));

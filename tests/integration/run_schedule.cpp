@@ -3,6 +3,7 @@
 #include "runtime/comm/threads.hpp"
 #include "runtime/exec/executor.hpp"
 #include "runtime/exec/graph_counts.hpp"
+#include "tests/support/emulated_device.hpp"
 
 namespace gnnplan::testing {
 namespace {
@@ -69,14 +70,16 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     exec::MemoryTracker tracker;
     measure::SteadyClock clock;
     RankRun run;
-    exec::Executor executor(schedule, counts, comm, kernels, tracker, clock);
+    const auto device = emulates_devices() ? emulated_device() : kernels::host_device(kernels);
+    const auto of_device = emulates_devices() ? on_emulated_device(comm, *device) : nullptr;
+    exec::Executor executor(schedule, counts, of_device ? *of_device : comm, *device, tracker, clock);
     run.counts = counts;
     {
         const data::DegreeScales scales = data::stored_scales(graph, problem.network().matrix.normalisation);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
         executor.build_blocks(graph, scales);
     }
-    const exec::ModelState state(schedule, run_seed, tracker);
+    const exec::ModelState state(schedule, run_seed, *device, tracker);
     executor.allocate(state);
     executor.fill(problem.dataset());
     run.setup = executor.run(Phase::setup, pass_settings(problem, 0, true));

@@ -15,18 +15,18 @@ TEST(Softmax, CpuEqualsReference) {
     for (const std::int64_t rows : {0, 1, 5, 64, 333}) {
         for (const std::int64_t columns : {1, 2, 7, 8, 41, 172}) {
             std::vector<std::int32_t> label;
-            std::vector<std::uint8_t> training;
+            std::vector<std::uint8_t> split;
             for (std::int64_t i = 0; i < rows; ++i) {
-                training.push_back(random() % 3 == 0 ? 1 : 0);
-                const bool labelled = training.back() == 1 || random() % 2 == 0;
+                split.push_back(static_cast<std::uint8_t>(random() % 3));
+                const bool labelled = split.back() == training_split || random() % 2 == 0;
                 label.push_back(labelled ? static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns))
                                          : -1);
             }
             Owned got = Owned(rows, columns, 2).fill(random, 20);
             Owned want = got;
-            const LossInput input = {label.data(), training.data(), 1};
-            const double loss = cpu_table().softmax_cross_entropy(got.view(), input);
-            const double loss_want = reference_table().softmax_cross_entropy(want.view(), input);
+            const LossInput input = {label.data(), split.data(), 1};
+            const double loss = loss_of(cpu_table(), got.view(), input);
+            const double loss_want = loss_of(reference_table(), want.view(), input);
             EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << rows << " x " << columns;
             ASSERT_EQ(difference(got, want, 1e-6), "") << rows << " x " << columns;
         }
@@ -59,9 +59,8 @@ TEST(Softmax, EveryInstructionSetTakesEveryWidth) {
             Owned got = Owned(1, n, 3).fill(random, 9);
             Owned want = got;
             const auto label = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n));
-            const std::uint8_t training = 1;
             const double loss = kernels->softmax_row(got.view().data, n, label, 0.25);
-            const double loss_want = reference_table().softmax_cross_entropy(want.view(), {&label, &training, 0.25});
+            const double loss_want = loss_of(reference_table(), want.view(), {&label, &training_split, 0.25});
             EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << kernels->name << ", " << n;
             ASSERT_EQ(difference(got, want, 1e-6), "") << kernels->name << ", " << n;
         }
@@ -76,34 +75,30 @@ TEST(Softmax, PartsMakeTheWhole) {
             const std::int64_t rows = 70;
             const std::int64_t cut = columns / 2;
             std::vector<std::int32_t> label;
-            std::vector<std::uint8_t> training;
+            std::vector<std::uint8_t> split;
             for (std::int64_t i = 0; i < rows; ++i) {
-                training.push_back(random() % 3 == 0 ? 0 : 1);
+                split.push_back(random() % 3 == 0 ? 2 : training_split);
                 label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns)));
             }
             Owned got = Owned(rows, columns, 0).fill(random, 20);
             Owned want = got;
-            const double loss_want =
-                reference_table().softmax_cross_entropy(want.view(), {label.data(), training.data(), 0.5});
+            const double loss_want = loss_of(reference_table(), want.view(), {label.data(), split.data(), 0.5});
 
             const Matrix all = got.view();
             const Matrix left{all.data, rows, cut, all.stride};
             const Matrix right{all.data + cut, rows, columns - cut, all.stride};
-            std::vector<SoftmaxPart> parts(static_cast<std::size_t>(rows)), others = parts;
-            table->softmax_parts(left, training.data(), parts.data());
-            table->softmax_parts(right, training.data(), others.data());
-            std::vector<std::int32_t> right_label;
+            std::vector<SoftmaxPart> parts(static_cast<std::size_t>(2 * rows), {3, 3});
+            table->softmax_parts(left, split.data(), parts.data());
+            table->softmax_parts(right, split.data(), parts.data() + rows);
             for (std::size_t i = 0; i < parts.size(); ++i) {
-                const float largest = std::max(parts[i].largest, others[i].largest);
-                const float sum = parts[i].sum * std::exp(parts[i].largest - largest) +
-                                  others[i].sum * std::exp(others[i].largest - largest);
-                parts[i] = {largest, sum};
-                right_label.push_back(label[i] - static_cast<std::int32_t>(cut));
+                const bool trains = split[i % split.size()] == training_split;
+                ASSERT_TRUE(trains || (parts[i].sum == 0 && std::isinf(parts[i].largest)));
             }
-            const double loss =
-                table->softmax_gradient(left, {label.data(), training.data(), 0.5}, parts.data()) +
-                table->softmax_gradient(right, {right_label.data(), training.data(), 0.5}, parts.data());
-            EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << table->name << ", " << columns;
+            table->softmax_totals(parts.data(), rows, 2, parts.data());
+            std::array<double, 2> loss{};
+            table->softmax_gradient(left, {label.data(), split.data(), 0.5}, parts.data(), &loss[0]);
+            table->softmax_gradient(right, {label.data(), split.data(), 0.5, cut}, parts.data(), &loss[1]);
+            EXPECT_NEAR(loss[0] + loss[1], loss_want, 1e-6 * (1 + loss_want)) << table->name << ", " << columns;
             ASSERT_EQ(difference(got, want, 1e-6), "") << table->name << ", " << columns;
         }
     }
@@ -112,12 +107,11 @@ TEST(Softmax, PartsMakeTheWhole) {
 // A diverged network must show in the loss.
 TEST(Softmax, NanReachesTheLoss) {
     const std::int32_t label = 0;
-    const std::uint8_t training = 1;
     for (const Table* table : {&reference_table(), &cpu_table()}) {
         for (const std::size_t where : {0, 1, 20}) {
             std::vector<float> z(21, 1.0F);
             z[where] = std::numeric_limits<float>::quiet_NaN();
-            EXPECT_TRUE(std::isnan(table->softmax_cross_entropy({z.data(), 1, 21, 21}, {&label, &training, 1})))
+            EXPECT_TRUE(std::isnan(loss_of(*table, {z.data(), 1, 21, 21}, {&label, &training_split, 1})))
                 << table->name << ", " << where;
         }
     }
@@ -125,25 +119,26 @@ TEST(Softmax, NanReachesTheLoss) {
 
 TEST(Softmax, NanInOnePartReachesTheLossOfTheOther) {
     const std::int32_t label = 0;
-    const std::uint8_t training = 1;
     for (const Table* table : {&reference_table(), &cpu_table()}) {
         std::vector<float> z(5, std::numeric_limits<float>::quiet_NaN());
-        SoftmaxPart part;
-        table->softmax_parts({z.data(), 1, 5, 5}, &training, &part);
-        EXPECT_TRUE(std::isnan(part.sum)) << table->name;
         std::vector<float> here(3, 1.0F);
-        const SoftmaxPart total{1, part.sum};
-        EXPECT_TRUE(std::isnan(table->softmax_gradient({here.data(), 1, 3, 3}, {&label, &training, 1}, &total)))
-            << table->name;
+        std::array<SoftmaxPart, 2> parts;
+        table->softmax_parts({here.data(), 1, 3, 3}, &training_split, &parts[0]);
+        table->softmax_parts({z.data(), 1, 5, 5}, &training_split, &parts[1]);
+        EXPECT_TRUE(std::isnan(parts[1].sum)) << table->name;
+        table->softmax_totals(parts.data(), 1, 2, parts.data());
+        double loss = 0;
+        table->softmax_gradient({here.data(), 1, 3, 3}, {&label, &training_split, 1}, parts.data(), &loss);
+        EXPECT_TRUE(std::isnan(loss)) << table->name;
     }
 }
 
 TEST(Softmax, StaysFiniteOnHugeLogits) {
     const std::array<std::int32_t, 2> label = {1, 0};
-    const std::array<std::uint8_t, 2> training = {1, 1};
+    const std::array<std::uint8_t, 2> split = {training_split, training_split};
     for (const Table* table : {&reference_table(), &cpu_table()}) {
         std::vector<float> z = {1e4F, -1e4F, 1e4F, 1e4F, -1e4F, -1e4F};
-        const double loss = table->softmax_cross_entropy({z.data(), 2, 3, 3}, {label.data(), training.data(), 0.5});
+        const double loss = loss_of(*table, {z.data(), 2, 3, 3}, {label.data(), split.data(), 0.5});
         EXPECT_NEAR(loss, 2e4 + std::log(2.0), 1e-8) << table->name;
         const std::vector<float> want = {0.25F, -0.5F, 0.25F, 0, 0, 0};
         EXPECT_EQ(z, want) << table->name;

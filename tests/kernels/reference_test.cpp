@@ -111,7 +111,7 @@ TEST(Reference, ColumnSumCountAndCopy) {
     const std::array<std::uint8_t, 3> subset = {0, 2, 2};
     std::array<double, 3> correct = {10, 20, 30};
     reference_table().count_correct({g.data(), 3, 3, 3}, label.data(), subset.data(), correct.data());
-    EXPECT_THAT(correct, ElementsAre(11, 20, 32));  // of the two sevens of row 1 the first wins, and it is the label
+    EXPECT_THAT(correct, ElementsAre(1, 0, 2));  // of the two sevens of row 1 the first wins, and it is the label
     std::vector<float> to(6, 0);
     reference_table().copy({g.data(), 3, 2, 3}, {to.data(), 3, 2, 2});
     EXPECT_THAT(to, ElementsAre(1, 5, 3, 7, -4, 0));
@@ -121,9 +121,9 @@ TEST(Reference, SoftmaxOfTwoLogits) {
     // softmax(0, ln 3) = (1/4, 3/4); the second row does not train.
     std::vector<double> z = {0, std::log(3.0), 1, 2};
     const std::array<std::int32_t, 2> label = {0, -1};
-    const std::array<std::uint8_t, 2> training = {1, 0};
-    const double loss =
-        reference::softmax_cross_entropy<double>({z.data(), 2, 2, 2}, {label.data(), training.data(), 0.5});
+    const std::array<std::uint8_t, 2> split = {training_split, 1};
+    double loss = 0;
+    reference::softmax_cross_entropy<double>({z.data(), 2, 2, 2}, {label.data(), split.data(), 0.5}, &loss);
     EXPECT_DOUBLE_EQ(loss, std::log(4.0));
     EXPECT_THAT(z, Pointwise(::testing::DoubleNear(1e-15), {-0.375, 0.375, 0.0, 0.0}));
 }

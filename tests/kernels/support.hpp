@@ -74,6 +74,13 @@ inline std::string difference(const Owned& got, const Owned& want, double tolera
     return got.padding_untouched() ? "" : "wrote behind a row's end";
 }
 
+// Replaces the logits by their gradient.
+inline double loss_of(const Table& table, Matrix logits, const LossInput& input) {
+    double loss = 0;
+    table.softmax_cross_entropy(logits, input, &loss);
+    return loss;
+}
+
 struct OwnedCsr {
     std::int64_t columns = 0;
     std::vector<std::int64_t> row_start{0};

@@ -47,8 +47,7 @@ public:
                    false);
         table.apply_mask(r.gradient.view(), r.mask.data(), 2);
         table.column_sum(r.gradient.view(), r.sum.view().data);
-        r.loss = table.softmax_cross_entropy(r.gradient.view(),
-                                             {label_.data(), training_.data(), 1.0 / static_cast<double>(vertices)});
+        r.loss = loss_of(table, r.gradient.view(), {label_.data(), split_.data(), 1.0 / static_cast<double>(vertices)});
         return r;
     }
 
@@ -57,7 +56,7 @@ private:
     OwnedCsr a_ = random_csr(random_, vertices, 500);
     Owned b_ = Owned(500, 41).fill(random_, 3);
     std::vector<std::int32_t> label_;
-    std::vector<std::uint8_t> training_ = std::vector<std::uint8_t>(vertices, 1);
+    std::vector<std::uint8_t> split_ = std::vector<std::uint8_t>(vertices, training_split);
 };
 
 void expect_same(const Results& got, const Results& want) {

@@ -58,7 +58,7 @@ Sample measure_step(const calibrate::Setting& setting) {
     options.epochs = 500;
     options.eval_every = 0;
     options.autotune = 0;
-    options.kernels = &setting.kernels;
+    options.device = [&setting] { return kernels::host_device(setting.kernels); };
     comm::SelfCommunicator self;
     setting.comm.barrier();
     const RunReport report = train::train(self, plan, dataset, options, {}, setting.clock);

@@ -4,8 +4,9 @@
 
 #include <gnnplan/ir/schedule.hpp>
 
+#include <algorithm>
 #include <cstdint>
-#include <span>
+#include <vector>
 
 namespace gnnplan::tools {
 namespace {
@@ -25,18 +26,19 @@ std::string npy_header(std::int64_t rows, std::int64_t columns) {
     return header + text;
 }
 
-// Rows whose vertices follow each other are written together.
-void write_rows(io::PartWriter& file, std::size_t header, std::span<const float> values, const train::OutputRows& rows,
-                Range block, std::int64_t columns) {
+// Rows whose vertices follow each other are written together, not too many at a time: they are copied.
+void write_rows(io::PartWriter& file, std::size_t header, const exec::Executor& executor, const Tensor& outputs,
+                const train::OutputRows& rows, Range block) {
+    constexpr std::int64_t most_rows = 4096;
     std::int64_t begin = 0;
     while (begin < block.size()) {
         const std::int64_t vertex = rows.vertex(begin, block.begin);
+        const std::int64_t last = std::min(block.size(), begin + most_rows);
         std::int64_t end = begin + 1;
-        while (end < block.size() && rows.vertex(end, block.begin) == vertex + (end - begin)) ++end;
-        const std::span<const float> part = values.subspan(static_cast<std::size_t>(begin * columns),
-                                                           static_cast<std::size_t>((end - begin) * columns));
-        file.write(static_cast<std::int64_t>(header) + vertex * columns * 4,
-                   {reinterpret_cast<const char*>(part.data()), part.size_bytes()});
+        while (end < last && rows.vertex(end, block.begin) == vertex + (end - begin)) ++end;
+        const std::vector<float> part = executor.values(outputs.name, {begin, end});
+        file.write(static_cast<std::int64_t>(header) + vertex * outputs.columns * 4,
+                   {reinterpret_cast<const char*>(part.data()), part.size() * sizeof(float)});
         begin = end;
     }
 }
@@ -61,7 +63,7 @@ void write_embeddings(comm::Communicator& comm, const exec::Executor& executor, 
         comm::agree(comm, [&] {
             const Range block = train::output_rows(schedule, comm.rank());
             io::PartWriter writer(file);
-            write_rows(writer, header.size(), executor.values(outputs.name), rows, block, outputs.columns);
+            write_rows(writer, header.size(), executor, outputs, rows, block);
             writer.close();
         });
     } catch (...) {

@@ -152,7 +152,10 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     }
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / plan.problem.ranks)));
-    options.kernels = flags.backend == "reference" ? &kernels::reference_table() : &kernels::cpu_table();
+    const bool reference = flags.backend == "reference";
+    options.device = [reference] {
+        return kernels::host_device(reference ? kernels::reference_table() : kernels::cpu_table());
+    };
     return options;
 }
 

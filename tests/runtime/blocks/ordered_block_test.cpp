@@ -140,13 +140,14 @@ TEST(Blocks, AreSentAsOneMessage) {
         build_block(graph, true, {3, 16}, {2, 11}, compute_scales(graph, Normalisation::symmetric));
     ASSERT_GT(block.nonzeros(), 0);
     std::vector<std::byte> received(block.buffer().begin(), block.buffer().end());
-    const kernels::Csr exact = view_of(received, block.rows, block.columns);
+    const kernels::Csr exact = view_of(received, block.rows, block.columns, block.nonzeros());
     EXPECT_EQ(exact.nonzeros(), block.nonzeros());
     EXPECT_EQ(dense_of(exact), dense_of(block.view()));
     received.resize(received.size() + 64);  // a buffer for the largest of several blocks
-    EXPECT_EQ(dense_of(view_of(received, block.rows, block.columns)), dense_of(block.view()));
-    EXPECT_THROW(view_of(block.buffer().first(block.buffer().size() - 1), block.rows, block.columns), Error);
-    EXPECT_THROW(view_of(block.buffer().first(8), block.rows, block.columns), Error);
+    EXPECT_EQ(dense_of(view_of(received, block.rows, block.columns, block.nonzeros())), dense_of(block.view()));
+    for (const std::size_t bytes : {block.buffer().size() - 1, std::size_t{8}}) {
+        EXPECT_THROW(view_of(block.buffer().first(bytes), block.rows, block.columns, block.nonzeros()), Error);
+    }
 }
 
 TEST(Blocks, WithoutRowsOrNonzeros) {

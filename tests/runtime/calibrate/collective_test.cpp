@@ -20,7 +20,8 @@ TEST(Collectives, AreRightAgainAndAgain) {
             for (const char* kind : {"exchange", "broadcast", "all_reduce", "reduce_scatter", "redistribute"}) {
                 for (const std::int64_t bytes : {0, 64, 4096 * 3 + 12}) {
                     for (const std::int64_t cold_bytes : {0, 1 << 16}) {
-                        const auto collective = make_collective(kind, comm, bytes, cold_bytes);
+                        const auto collective =
+                            make_collective(kind, comm, kernels::reference_table(), bytes, cold_bytes);
                         collective->check();
                         for (int i = 0; i < 3; ++i) collective->run();
                         collective->check();

@@ -77,7 +77,7 @@ TEST(Counting, ReduceScatterIsWhatIsCarried) {
             std::vector<float> values(static_cast<std::size_t>(offsets.back()));
             std::vector<float> mine(static_cast<std::size_t>(step * (comm.rank() % 3)));
             std::vector<float> scratch(static_cast<std::size_t>(2 * step));
-            reduce_scatter(comm, group, values, offsets, mine, scratch);
+            reduce_scatter(comm, kernels::reference_table(), group, values, offsets, mine, scratch);
         });
 }
 

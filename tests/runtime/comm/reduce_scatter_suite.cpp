@@ -70,7 +70,7 @@ std::vector<float> reduced(Communicator& comm, const Job& job, const Term& term)
     for (int i = 0; i < job.ranks(); ++i) largest = std::max(largest, job.block(i));
     std::vector<float> scratch(static_cast<std::size_t>(largest));
     std::vector<float> mine(static_cast<std::size_t>(job.block(job.index)), -1);
-    reduce_scatter(comm, job.group, values, job.offsets, mine, scratch);
+    reduce_scatter(comm, kernels::reference_table(), job.group, values, job.offsets, mine, scratch);
     return mine;
 }
 
@@ -135,8 +135,8 @@ TEST_P(Contract, ReduceScatterRefusesWhatDoesNotFit) {
         std::vector<float> scratch(4);
         const auto refused = [&](const std::vector<int>& group, const Offsets& offsets, std::size_t own = 4,
                                  std::size_t scratch_size = 4) {
-            EXPECT_THROW(reduce_scatter(comm, group, values, offsets, std::span(mine).first(own),
-                                        std::span(scratch).first(scratch_size)),
+            EXPECT_THROW(reduce_scatter(comm, kernels::reference_table(), group, values, offsets,
+                                        std::span(mine).first(own), std::span(scratch).first(scratch_size)),
                          Error);
         };
         const int me = comm.rank();
@@ -149,7 +149,8 @@ TEST_P(Contract, ReduceScatterRefusesWhatDoesNotFit) {
         refused({me}, {3, 0}, 0);
         refused({me}, {0, 4}, 3);
         refused({me}, {0, 4}, 4, 3);
-        EXPECT_NO_THROW(reduce_scatter(comm, std::vector{me}, values, Offsets{0, 4}, mine, scratch));
+        EXPECT_NO_THROW(
+            reduce_scatter(comm, kernels::reference_table(), std::vector{me}, values, Offsets{0, 4}, mine, scratch));
     });
 }
 

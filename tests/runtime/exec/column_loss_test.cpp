@@ -47,15 +47,15 @@ struct Expected {
 Expected of_whole_rows(const Logits& logits, std::int64_t classes) {
     Expected expected;
     std::vector<std::int32_t> labels;
-    std::vector<std::uint8_t> in_training;
+    std::vector<std::uint8_t> split;
     for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < classes; ++j) expected.gradient.push_back(logits.value(i, j));
         labels.push_back(label(i, classes));
-        in_training.push_back(subset(i) == data::train ? 1 : 0);
+        split.push_back(subset(i));
     }
-    expected.loss =
-        kernels::reference_table().softmax_cross_entropy({expected.gradient.data(), rows, classes, classes},
-                                                         {labels.data(), in_training.data(), inverse_training_count});
+    kernels::reference_table().softmax_cross_entropy({expected.gradient.data(), rows, classes, classes},
+                                                     {labels.data(), split.data(), inverse_training_count},
+                                                     &expected.loss);
     return expected;
 }
 

@@ -98,15 +98,16 @@ public:
     Rank(const Schedule& schedule, const data::Graph& graph, const data::DegreeScales& scales, comm::Communicator& comm)
         : counts(numbered_counts(graph, schedule.numbering)),
           world(comm, traffic),
-          store(schedule, *counts, comm.rank(), tracker),
-          state(schedule, 1, tracker) {
+          device(kernels::host_device(kernels::reference_table())),
+          store(schedule, *counts, comm.rank(), *device, tracker),
+          state(schedule, 1, *device, tracker) {
         store.build_blocks(graph, scales, *counts);
         store.allocate(state);
     }
 
     // Runs step `index` of the schedule.
     void run(std::size_t index, const PassSettings& settings = {}) {
-        const StepContext context{store, kernels::reference_table(), world, settings, index};
+        const StepContext context{store, device->table(), world, settings, index};
         traffic.reset();
         std::visit([&](const auto& step) { run_step(step, context); }, store.schedule().steps[index].operation);
     }
@@ -148,6 +149,7 @@ public:
     MemoryTracker tracker;
     comm::Traffic traffic;
     SpoilingCommunicator world;
+    std::unique_ptr<kernels::Device> device;
     Store store;
     ModelState state;
 };

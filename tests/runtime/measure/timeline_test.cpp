@@ -28,8 +28,9 @@ TEST(StepClock, ShowsWhenTheStepBeganAndEnded) {
     comm::run_ranks(1, [&](comm::Communicator& comm) {
         exec::MemoryTracker tracker;
         const auto counts = std::make_shared<const exec::GraphCounts>(dataset.graph());
-        const exec::ModelState state(schedule, 1, tracker);
-        exec::Executor executor(schedule, counts, comm, kernels::reference_table(), tracker, clock);
+        const auto device = kernels::host_device(kernels::reference_table());
+        const exec::ModelState state(schedule, 1, *device, tracker);
+        exec::Executor executor(schedule, counts, comm, *device, tracker, clock);
         executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), Normalisation::none));
         executor.allocate(state);
         executor.fill(dataset);

@@ -26,8 +26,9 @@ protected:
             exec::MemoryTracker tracker;
             testing::FakeClock clock;
             const auto counts = std::make_shared<const exec::GraphCounts>(dataset_.graph());
-            const exec::ModelState state(schedule(), 1, tracker);
-            exec::Executor executor(schedule(), counts, comm, kernels::reference_table(), tracker, clock);
+            const auto device = kernels::host_device(kernels::reference_table());
+            const exec::ModelState state(schedule(), 1, *device, tracker);
+            exec::Executor executor(schedule(), counts, comm, *device, tracker, clock);
             executor.build_blocks(dataset_.graph(), data::compute_scales(dataset_.graph(), Normalisation::none));
             executor.allocate(state);
             executor.fill(dataset_);

@@ -1,0 +1,65 @@
+#include "kernels/device.hpp"
+
+#include "kernels/large_buffer.hpp"
+
+#include <algorithm>
+
+namespace gnnplan::kernels {
+namespace {
+
+class Allocated : public DeviceMemory {
+public:
+    explicit Allocated(std::size_t bytes) : buffer_(bytes) {}
+    std::byte* data() const override { return buffer_.data(); }
+    std::size_t size() const override { return buffer_.size(); }
+
+private:
+    LargeBuffer buffer_;
+};
+
+class Taken : public DeviceMemory {
+public:
+    Taken(std::shared_ptr<const void> owner, std::span<const std::byte> bytes)
+        : owner_(std::move(owner)), bytes_(bytes) {}
+    // Nobody writes to what was taken.
+    std::byte* data() const override { return const_cast<std::byte*>(bytes_.data()); }
+    std::size_t size() const override { return bytes_.size(); }
+
+private:
+    std::shared_ptr<const void> owner_;
+    std::span<const std::byte> bytes_;
+};
+
+class Host : public Device {
+public:
+    explicit Host(const Table& table) : table_(table) {}
+
+    const Table& table() const override { return table_; }
+    std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Allocated>(bytes); }
+    std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
+        return std::make_unique<Taken>(std::move(owner), bytes);
+    }
+    std::span<std::byte> stage(std::byte* to, std::size_t bytes) override { return {to, bytes}; }
+    void send(std::size_t /*bytes*/) override {}
+    void download(const std::byte* from, std::span<std::byte> to) override { std::copy_n(from, to.size(), to.data()); }
+    void finish() override {}
+
+private:
+    const Table& table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> host_device(const Table& table) { return std::make_unique<Host>(table); }
+
+void upload(Device& device, std::span<const std::byte> from, std::byte* to) {
+    while (!from.empty()) {
+        const std::span<std::byte> room = device.stage(to, from.size());
+        std::ranges::copy(from.first(room.size()), room.begin());
+        device.send(room.size());
+        from = from.subspan(room.size());
+        to += room.size();
+    }
+}
+
+}  // namespace gnnplan::kernels

@@ -1,0 +1,66 @@
+// Where a rank computes: the memory that its tensors lie in, and the queue in which its kernels run, one after the
+// other. The processor is a device whose memory is the host's and whose queue is always empty.
+#pragma once
+
+#include "kernels/table.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace gnnplan::kernels {
+
+// Memory of a device, freed with the object. Its bytes are the device's: kernels read and write them, the host does not.
+class DeviceMemory {
+public:
+    virtual ~DeviceMemory() = default;
+    virtual std::byte* data() const = 0;
+    virtual std::size_t size() const = 0;
+};
+
+// One for each rank, used by the rank's thread alone. What fails in the queue comes out of finish().
+class Device {
+public:
+    virtual ~Device() = default;
+
+    // Its functions take addresses of the device's memory, queue their work and return.
+    virtual const Table& table() const = 0;
+
+    // Not initialised, aligned to 64 bytes at least. Throws OutOfMemory, a std::bad_alloc.
+    virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+
+    // Memory with these bytes of the host's. A device with memory of its own copies them, and lets `owner` go; otherwise
+    // they stay where they are.
+    virtual std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) = 0;
+
+    // Host memory for what is to be at `to`: `bytes` bytes, or as many as the device has room for at a time. send()
+    // queues the first of them.
+    virtual std::span<std::byte> stage(std::byte* to, std::size_t bytes) = 0;
+    virtual void send(std::size_t bytes) = 0;
+
+    // Queued: what is at `from` by then is at `to` when finish() has returned.
+    virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
+
+    // Returns when all that was queued is done. Throws ErrorCode::unavailable if any of it failed.
+    virtual void finish() = 0;
+};
+
+// The processor, with one of its tables.
+std::unique_ptr<Device> host_device(const Table& table);
+
+// What makes the device of a rank, called by the rank's thread.
+using OpenDevice = std::function<std::unique_ptr<Device>()>;
+
+// Queues a copy of `from`, which may be reused on return.
+void upload(Device& device, std::span<const std::byte> from, std::byte* to);
+
+// The elements of a container as memory of the device.
+template <class Container>
+std::unique_ptr<DeviceMemory> take(Device& device, Container elements) {
+    const auto owner = std::make_shared<const Container>(std::move(elements));
+    return device.take(owner, std::as_bytes(std::span(owner->data(), owner->size())));
+}
+
+}  // namespace gnnplan::kernels
