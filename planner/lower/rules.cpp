@@ -69,12 +69,16 @@ bool Rules::moves_input(const Site& product) const {
     return made_in(product.input) != left(product) && wanted_by(product) != left(product);
 }
 
-// A linear map that is added to a product may read fewer rows: what it reads stands for itself.
+// A linear map that is added to a product, or that makes logits of an inner layer, may read fewer rows: what it reads
+// stands for itself.
 bool Rules::exists_in(int pointwise, Place place) const {
     if (!places_differ() || made_in(pointwise) == place) return true;
     for (const int id : graph_.readers(pointwise)) {
         const Site& reader = graph_.at(id);
-        if (reader.addend >= 0 || (reader.kind != SiteKind::product && reader.kind != SiteKind::linear)) continue;
+        const bool fewer_rows = configuration_.loss_rows && reader.kind == SiteKind::linear &&
+                                reader.rows_of != graph_.at(pointwise).rows_of;
+        if (reader.addend >= 0 || fewer_rows) continue;
+        if (reader.kind != SiteKind::product && reader.kind != SiteKind::linear) continue;
         if (wanted_by(reader) == place) return true;
         if (reader.kind == SiteKind::product && place == left(reader) && moves_input(reader)) return true;
     }

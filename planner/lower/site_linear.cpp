@@ -42,7 +42,9 @@ void forward_linear(Passes& passes, int id) {
     builder.begin(Pass::forward, site.layer);
     const TensorId operand =
         passes.fetch_rows(site.input, site.rows_of, builder.gemm_in(site), at + ".input", OpKind::linear);
-    prepare_backward(passes, site.input);
+    // Whoever reads all rows comes after one that reads fewer, and leaves the copies that masks are taken from.
+    if (builder.space(passes.model.at(site.input).rows_of) == builder.space(site.rows_of))
+        prepare_backward(passes, site.input);
     builder.begin(Pass::forward, site.layer);
     const Place place = builder.made_in(id);
     if (site.addend < 0) return made.copies.add(place, builder.gemm(at + ".gemm", operand, site, false, "Z" + label));

@@ -40,6 +40,7 @@ std::vector<Variant> variants() {
             variant("GcnResidualLeakyRelu", "gcn", "",
                     [](ModelRecord& m) { m.residual = true, m.activation = Activation::leaky_relu; }),
             variant("SageMeanResidual", "sage", "mean", [](ModelRecord& m) { m.residual = true; }),
+            variant("SageGcnJk", "sage", "gcn", [](ModelRecord& m) { m.jk_concat = true; }),
             variant("GcnJkElu", "gcn", "", [](ModelRecord& m) { m.jk_concat = true, m.activation = Activation::elu; }),
             variant("SagePoolJkResidualElu", "sage", "pool", [](ModelRecord& m) {
                 m.jk_concat = m.residual = true;
