@@ -36,9 +36,12 @@ const Aggregator& find(std::string_view name, std::string_view aggregator) {
         for (const Aggregator& known : model.aggregators) {
             if (known.name == aggregator) return known;
         }
-        const bool one = model.aggregators.size() == 1;
+        if (model.aggregators.size() == 1) {
+            throw Error(ErrorCode::usage, "the model '" + std::string(name) + "' has one way to aggregate",
+                        "aggregator", "leave it out; sage has several");
+        }
         throw Error(ErrorCode::usage, "unknown aggregator '" + std::string(aggregator) + "' of " + std::string(name),
-                    "aggregator", one ? "this model takes none" : "known aggregators: " + list(model.aggregators));
+                    "aggregator", "known aggregators: " + list(model.aggregators));
     }
     throw Error(ErrorCode::usage, "unknown model '" + std::string(name) + "'", "model",
                 "known models: " + list(registry()));

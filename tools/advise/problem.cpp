@@ -39,7 +39,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     if (!flags.epsilon.empty() && !model.trains_epsilon) {
         const char* end = flags.epsilon.data() + flags.epsilon.size();
         const auto [stop, error] = std::from_chars(flags.epsilon.data(), end, model.epsilon);
-        if (error != std::errc() || stop != end || !std::isfinite(model.epsilon)) {
+        if (error != std::errc() || stop != end || !std::isfinite(static_cast<float>(model.epsilon))) {
             throw Error(ErrorCode::usage, "'" + flags.epsilon + "' is neither a finite number nor train", "--epsilon",
                         "e.g. --epsilon 0.1, or --epsilon train");
         }

@@ -22,6 +22,8 @@ struct Fact {
 std::vector<Fact> facts_of_training(const RunFlags& flags, const train::TrainOptions& options);
 // What decides how a run of this plan goes: the version, the plan and the options.
 std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan);
+// What of a plan's model is not in the shapes of its weights.
+std::vector<Fact> facts_of_model(const ProblemRecord& problem);
 // The graph, the labels and the split.
 std::vector<Fact> facts_of_data(const data::Dataset& dataset);
 

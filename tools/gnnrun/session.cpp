@@ -94,7 +94,8 @@ void Session::compare_start() const {
 }
 
 std::vector<Fact> Session::facts_of_training_and_data() const {
-    std::vector<Fact> facts = facts_of_training(flags_, options_);
+    std::vector<Fact> facts = facts_of_model(plan_.problem);
+    for (Fact& fact : facts_of_training(flags_, options_)) facts.push_back(std::move(fact));
     for (Fact& fact : facts_of_data()) facts.push_back(std::move(fact));
     if (!features_.empty()) facts.push_back({"the features", features_});
     return facts;

@@ -48,6 +48,8 @@ struct Difference {
 
 bool is_option(const std::string& fact) { return fact.starts_with("--"); }
 
+bool is_of_model(const std::string& fact) { return fact == "the model" || fact == "the weighing of edges"; }
+
 std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std::vector<Fact>& facts) {
     std::vector<Difference> found;
     for (const auto& fact : checkpoint.facts) {
@@ -131,14 +133,17 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
             continue;
         }
         const bool option = is_option(d.name);
-        std::string hint = ways_on(option ? fmt::format("use {} {}", d.name, d.then) : "resume with the same data");
+        const bool data = !option && !is_of_model(d.name);
+        std::string hint = ways_on(option ? fmt::format("use {} {}", d.name, d.then)
+                                   : data ? "resume with the same data"
+                                          : "resume with a plan of the same model");
         if (const auto earlier = earlier_that_fits(facts)) {
             hint += fmt::format("; {} is of this run: --resume with its name, and another folder in --checkpoint",
                                 *earlier);
         }
         throw Error(
             ErrorCode::mismatch,
-            option
+            !data
                 ? fmt::format("{} was {} when the checkpoint was written, and is {} now", d.name, d.then, d.now)
                 : fmt::format("the checkpoint is of other data: not the same {}", d.name.substr(d.name.find(' ') + 1)),
             path_, hint);

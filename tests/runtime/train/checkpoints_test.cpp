@@ -296,6 +296,13 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     const Outcome model = gnnrun("@wider.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(model.code, 78);
     EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5 (to start afresh, leave out --resume"));
+    Plan unweighted = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    unweighted.problem.graph.normalisation = Normalisation::none;
+    save(unweighted, "unweighted.json");
+    const Outcome weights = gnnrun("@unweighted.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
+    EXPECT_EQ(weights.code, 78);
+    EXPECT_THAT(weights.output, HasSubstr("the weighing of edges was symmetric when the checkpoint was written, and is "
+                                          "none now (resume with a plan of the same model; to start afresh"));
     const Outcome rate = gnnrun(run_ + "--epochs 9 --lr 0.02 --resume @c");
     EXPECT_EQ(rate.code, 0);
     EXPECT_THAT(rate.output, HasSubstr("note: --lr was 0.01 up to epoch 5, and is 0.02 from here on"));
