@@ -35,7 +35,8 @@ struct SparseStage {
     std::optional<std::size_t> block;  // of SparsePart::blocks, when the nonzeros are stored here
     std::int64_t nonzeros = 0;         // of the piece
     std::int64_t dense_rows = 0;  // rows of the dense operand that the piece meets: all of them, or the needed ones
-    std::vector<std::int32_t> request;  // the needed ones, from the begin of the piece; of rows that others hold. Host
+    // The needed ones, from the begin of the piece; of rows that others hold. In the host's memory.
+    std::vector<std::int32_t> request;
     std::vector<RowService> rows;
     std::vector<NonzeroService> sent;
 };

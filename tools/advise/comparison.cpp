@@ -11,6 +11,7 @@
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/explanation.hpp"
 #include "tools/advise/plan_text.hpp"
+#include "tools/text/model_text.hpp"
 #include "tools/text/run_course.hpp"
 
 #include <gnnplan/base/error.hpp>

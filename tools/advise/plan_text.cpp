@@ -1,7 +1,5 @@
 #include "tools/advise/plan_text.hpp"
 
-#include "planner/io/enum_names.hpp"
-
 #include "planner/cost/tie.hpp"
 #include "tools/text/format.hpp"
 
@@ -29,17 +27,6 @@ std::string widths_text(const std::vector<std::int64_t>& widths) {
 std::string machine_line(const Machine& machine) {
     return fmt::format("{} ({})", machine.name,
                        machine.measured ? machine.source : "preset, not measured here: expect larger error");
-}
-
-std::string model_text(const ModelRecord& model) {
-    std::string text = model.name;
-    if (!model.aggregator.empty()) text += " " + model.aggregator;
-    if (model.trains_epsilon) text += ", epsilon trained";
-    if (!model.trains_epsilon && model.epsilon != 0) text += fmt::format(", epsilon {}", model.epsilon);
-    if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
-    if (model.residual) text += ", residual";
-    if (model.jk_concat) text += ", jk concat";
-    return text + (model.bias ? " with bias" : "");
 }
 
 std::string graph_line(const ProblemRecord& problem) {

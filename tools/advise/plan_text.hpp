@@ -15,9 +15,6 @@ std::string machine_line(const Machine& machine);
 // "reddit (card: GNN-RDM Table V)   N=232,965  nnz=..."
 std::string graph_line(const ProblemRecord& problem);
 
-// "sage max, residual with bias".
-std::string model_text(const ModelRecord& model);
-
 // "602-(99 x 128)-41"
 std::string widths_text(const std::vector<std::int64_t>& widths);
 

@@ -7,6 +7,7 @@
 #include "tools/advise/pytorch_source.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/model_text.hpp"
 #include "tools/text/trust.hpp"
 
 #include <fmt/format.h>

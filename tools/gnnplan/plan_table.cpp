@@ -4,6 +4,7 @@
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/model_text.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/trust.hpp"
 

@@ -3,6 +3,7 @@
 #include "planner/io/enum_names.hpp"
 #include "runtime/graph/fingerprint.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/model_text.hpp"
 #include "tools/text/version.hpp"
 
 #include <fmt/format.h>
@@ -65,14 +66,11 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
 }
 
 std::vector<Fact> facts_of_model(const ProblemRecord& problem) {
-    const ModelRecord& model = problem.model;
-    std::string text = model.name + (model.aggregator.empty() ? "" : " ") + model.aggregator;
-    text += fmt::format(", {}", io::name_of(model.activation.value_or(Activation::relu)));
-    if (model.trains_epsilon) text += ", epsilon trained";
-    if (!model.trains_epsilon && model.epsilon != 0) text += fmt::format(", epsilon {}", model.epsilon);
-    if (model.residual) text += ", residual";
-    if (model.jk_concat) text += ", jk concat";
-    return {{"the model", text}, {"the weighing of edges", std::string(io::name_of(problem.graph.normalisation))}};
+    ModelRecord model = problem.model;
+    model.activation = model.activation.value_or(Activation::relu);
+    model.bias = false;
+    return {{"the model", model_text(model)},
+            {"the weighing of edges", std::string(io::name_of(problem.graph.normalisation))}};
 }
 
 std::vector<Fact> facts_of_data(const data::Dataset& dataset) {

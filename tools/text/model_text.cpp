@@ -1,0 +1,20 @@
+#include "tools/text/model_text.hpp"
+
+#include "planner/io/enum_names.hpp"
+
+#include <fmt/format.h>
+
+namespace gnnplan::tools {
+
+std::string model_text(const ModelRecord& model) {
+    std::string text = model.name;
+    if (!model.aggregator.empty()) text += " " + model.aggregator;
+    if (model.trains_epsilon) text += ", epsilon trained";
+    if (!model.trains_epsilon && model.epsilon != 0) text += fmt::format(", epsilon {}", model.epsilon);
+    if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
+    if (model.residual) text += ", residual";
+    if (model.jk_concat) text += ", jk concat";
+    return text + (model.bias ? " with bias" : "");
+}
+
+}  // namespace gnnplan::tools
