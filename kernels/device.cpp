@@ -3,6 +3,7 @@
 #include "kernels/large_buffer.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace gnnplan::kernels {
 namespace {
@@ -42,9 +43,20 @@ public:
     std::span<std::byte> stage(std::byte* to, std::size_t bytes) override { return {to, bytes}; }
     void send(std::size_t /*bytes*/) override {}
     void download(const std::byte* from, std::span<std::byte> to) override { std::copy_n(from, to.size(), to.data()); }
+    const PassValues* begin_pass(const PassValues& values) override {
+        pass_ = values;
+        return &pass_;
+    }
+    void mark(std::size_t moment, double now) override {
+        if (moment >= moments_.size()) moments_.resize(moment + 1);
+        moments_[moment] = now;
+    }
+    double seconds(std::size_t from, std::size_t to) const override { return moments_[to] - moments_[from]; }
     void finish() override {}
 
 private:
+    PassValues pass_;
+    std::vector<double> moments_;
     const Table& table_;
 };
 

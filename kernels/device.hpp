@@ -43,6 +43,14 @@ public:
     // Queued: what is at `from` by then is at `to` when finish() has returned.
     virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
 
+    // Queued: the values are at the address returned, the same one for every pass.
+    virtual const PassValues* begin_pass(const PassValues& values) = 0;
+
+    // Moment number `moment` is when what was queued so far is done; where that is when calls return, it is `now`, the
+    // host's time. After finish(), how many seconds lay between two moments.
+    virtual void mark(std::size_t moment, double now) = 0;
+    virtual double seconds(std::size_t from, std::size_t to) const = 0;
+
     // Returns when all that was queued is done. Throws ErrorCode::unavailable if any of it failed.
     virtual void finish() = 0;
 };

@@ -20,15 +20,17 @@ T root(T x) {
 
 template <class T>
 void adam(T* __restrict w, const T* __restrict gradient, T* __restrict m1, T* __restrict m2, std::int64_t n,
-          const UpdateSettings& settings, Corrections<T> correction) {
+          const UpdateSettings& settings) {
     const UpdateSettings s = settings;
-    const T beta1 = s.beta1;
-    const T beta2 = s.beta2;
+    const T beta1 = s.adam.beta1;
+    const T beta2 = s.adam.beta2;
+    const T correction1 = static_cast<T>(s.pass->correction1);
+    const T correction2 = static_cast<T>(s.pass->correction2);
     for (std::int64_t i = 0; i < n; ++i) {
         const T g = gradient[i] + s.weight_decay * w[i];
         m1[i] = beta1 * m1[i] + (1 - beta1) * g;
         m2[i] = beta2 * m2[i] + (1 - beta2) * g * g;
-        w[i] -= s.learning_rate * (m1[i] * correction.first) / (root(m2[i] * correction.second) + s.epsilon);
+        w[i] -= s.learning_rate * (m1[i] * correction1) / (root(m2[i] * correction2) + s.epsilon);
     }
 }
 
@@ -50,9 +52,9 @@ void momentum(T* __restrict w, const T* __restrict gradient, T* __restrict m, st
 
 template <class T>
 void update_elements(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std::int64_t n,
-                     const UpdateSettings& settings, Corrections<T> correction) {
+                     const UpdateSettings& settings) {
     switch (rule) {
-        case Optimiser::adam: return adam(w, gradient, m1, m2, n, settings, correction);
+        case Optimiser::adam: return adam(w, gradient, m1, m2, n, settings);
         case Optimiser::sgd: return sgd(w, gradient, n, settings);
         case Optimiser::momentum: return momentum(w, gradient, m1, n, settings);
     }

@@ -2,6 +2,7 @@
 // communication, because a number depends only on its key and its global (row, column).
 #pragma once
 
+#include "kernels/pass_values.hpp"
 #include "kernels/views.hpp"
 
 #include <cstdint>
@@ -11,11 +12,11 @@ namespace gnnplan::kernels {
 // What one dropout draw depends on, besides the global position of the element.
 struct DropoutKey {
     std::uint64_t seed = 0;
-    std::uint32_t epoch = 0;
-    std::uint32_t layer = 0;        // the layer whose input is dropped, from 1
-    float probability = 0;          // of dropping, 0 <= p < 1; survivors are scaled by 1 / (1 - p)
-    std::int64_t first_row = 0;     // global index of the block's row 0
-    std::int64_t first_column = 0;  // global index of the block's column 0
+    const PassValues* pass = nullptr;  // whose epoch counts; may be null where nothing is dropped
+    std::uint32_t layer = 0;           // the layer whose input is dropped, from 1
+    float probability = 0;             // of dropping, 0 <= p < 1; survivors are scaled by 1 / (1 - p)
+    std::int64_t first_row = 0;        // global index of the block's row 0
+    std::int64_t first_column = 0;     // global index of the block's column 0
     // Global row of each row of the block, where its rows do not follow each other; null: first_row + i.
     const std::int32_t* row_ids = nullptr;
 };

@@ -10,7 +10,6 @@
 #include <gnnplan/base/activation.hpp>
 #include <gnnplan/base/optimiser.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -51,25 +50,11 @@ struct PanelRoom {
 struct UpdateSettings {
     float learning_rate = 0.01F;
     float momentum = 0;  // of Optimiser::momentum; the next three are Adam's
-    float beta1 = 0.9F;
-    float beta2 = 0.999F;
+    AdamRates adam{};
     float epsilon = 1e-8F;
-    float weight_decay = 0;  // L2: added to the gradient as weight_decay * w
-    std::int64_t step = 1;   // from 1, for bias correction
+    const PassValues* pass = nullptr;  // not null where the rule is Adam's
+    float weight_decay = 0;            // L2: added to the gradient as weight_decay * w
 };
-
-// Adam's bias corrections, 1 / (1 - beta^step).
-template <class T>
-struct Corrections {
-    T first, second;
-};
-template <class T>
-Corrections<T> corrections(const UpdateSettings& settings) {
-    const auto of = [&](float beta) {
-        return static_cast<T>(1 / (1 - std::pow(static_cast<double>(beta), static_cast<double>(settings.step))));
-    };
-    return {of(settings.beta1), of(settings.beta2)};
-}
 
 struct Table {
     const char* name;

@@ -127,6 +127,8 @@ void activate(benchmark::State& state) {
     const std::int64_t rows = 1 << 16;
     const std::int64_t columns = state.range(0);
     DropoutKey key;
+    const PassValues pass = gnnplan::kernels::pass_values(1);
+    key.pass = &pass;
     key.probability = state.range(1) == 0 ? 0.0F : 0.5F;
     std::vector<float> data;
     const Matrix z = whole(data, rows, columns);
@@ -172,12 +174,14 @@ void softmax(benchmark::State& state) {
 // Out of the caches, as weights never are: four arrays read, three written.
 void adam(benchmark::State& state) {
     const std::int64_t elements = 1 << 23;
+    const PassValues pass = gnnplan::kernels::pass_values(1);
     std::vector<float> w(elements, 0.5F);
     const std::vector<float> gradient(elements, 0.25F);
     std::vector<float> m1(elements);
     std::vector<float> m2(elements);
     while (state.KeepRunning()) {
-        cpu_table().update(gnnplan::Optimiser::adam, w.data(), gradient.data(), m1.data(), m2.data(), elements, {});
+        cpu_table().update(gnnplan::Optimiser::adam, w.data(), gradient.data(), m1.data(), m2.data(), elements,
+                           {.pass = &pass});
         benchmark::DoNotOptimize(w.data());
     }
     count(state, 0, 28 * static_cast<double>(elements));

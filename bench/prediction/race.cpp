@@ -96,7 +96,6 @@ private:
         settings.dropout = dropout;
         settings.input_dropout = input_dropout_;
         settings.inverse_training_count = 1.0 / static_cast<double>(training_);
-        settings.update.step = epoch;
         return settings;
     }
 

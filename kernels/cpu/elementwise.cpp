@@ -17,7 +17,7 @@ public:
     RowDropout(const VectorKernels& kernels, const DropoutKey& key, std::int64_t columns)
         : kernels_(kernels),
           key_(key),
-          stream_(stream_key(key.seed, StreamUse::dropout, key.epoch, key.layer)),
+          stream_(stream_of(key)),
           threshold_(dropout_threshold(key.probability)),
           scale_(1.0F / (1.0F - key.probability)),
           columns_(columns) {}
@@ -37,6 +37,10 @@ public:
     }
 
 private:
+    static StreamKey stream_of(const DropoutKey& key) {
+        if (key.probability == 0) return {};
+        return stream_key(key.seed, StreamUse::dropout, key.pass->epoch, key.layer);
+    }
     // Rows row .. row + count - 1 and the global columns column .. next - 1, which lie in `groups` groups from `group`.
     void piece(ConstMatrix in, Matrix out, std::int64_t row, std::int64_t count, std::int64_t column, std::int64_t next,
                std::int64_t group, std::int64_t groups) const {
@@ -157,11 +161,9 @@ void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings) {
     const VectorKernels& kernels = best_kernels();
-    const Corrections<float> correction = corrections<float>(settings);
     parallel_chunks(count, rows_per_chunk(1), count, [&](std::int64_t first, std::int64_t last) {
         const auto from_first = [&](float* m) { return m == nullptr ? m : m + first; };
-        kernels.update(rule, w + first, gradient + first, from_first(m1), from_first(m2), last - first, settings,
-                       correction);
+        kernels.update(rule, w + first, gradient + first, from_first(m1), from_first(m2), last - first, settings);
     });
 }
 

@@ -101,9 +101,9 @@ struct VectorKernels {
     // The sum of a[j] * b[j] for j < n.
     double (*dot_row)(const float* a, const float* b, std::int64_t n);
 
-    // Table::update with Adam's bias corrections at hand.
+    // Table::update.
     void (*update)(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t n,
-                   const UpdateSettings& settings, Corrections<float> correction);
+                   const UpdateSettings& settings);
 };
 
 const VectorKernels& baseline_kernels();  // what every CPU of the architecture has

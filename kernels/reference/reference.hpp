@@ -111,7 +111,7 @@ void gemm(Transpose transpose_a, Transpose transpose_b, Input<T> a, Input<T> b, 
 
 // Whether dropout keeps the element at a global position.
 inline bool survives(const DropoutKey& key, std::int64_t global_row, std::int64_t global_column) {
-    const StreamKey stream = stream_key(key.seed, StreamUse::dropout, key.epoch, key.layer);
+    const StreamKey stream = stream_key(key.seed, StreamUse::dropout, key.pass->epoch, key.layer);
     const auto words = stream_words(stream, static_cast<std::uint64_t>(global_row),
                                     static_cast<std::uint64_t>(global_column / dropout_group));
     const auto lane = static_cast<std::uint32_t>(global_column % dropout_group);
@@ -215,7 +215,7 @@ void softmax_cross_entropy(Dense<T> logits, const LossInput& input, double* loss
 
 template <class T>
 void update(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std::int64_t count, const UpdateSettings& settings) {
-    update_elements(rule, w, gradient, m1, m2, count, settings, corrections<T>(settings));
+    update_elements(rule, w, gradient, m1, m2, count, settings);
 }
 
 }  // namespace gnnplan::kernels::reference

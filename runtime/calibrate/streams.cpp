@@ -88,6 +88,7 @@ public:
         const kernels::DropoutKey keep{};
         kernels::DropoutKey drop{};
         drop.probability = drop_probability;
+        drop.pass = &pass_;
         switch (stream_) {
             case ElementwiseKind::copy: return table_.copy(a, second());
             case ElementwiseKind::activate: return table_.activate(a, nullptr, Activation::relu, keep, nullptr);
@@ -108,9 +109,10 @@ private:
     void advance() { slot_ = (slot_ + 1) % slots_; }
     void update() {
         table_.update(Optimiser::adam, a_.data(), b_.data(), m1_.data(), m2_.data(),
-                      static_cast<std::int64_t>(a_.size()), {});
+                      static_cast<std::int64_t>(a_.size()), {.pass = &pass_});
     }
 
+    const kernels::PassValues pass_ = kernels::pass_values(1);
     const kernels::Table& table_;
     ElementwiseKind stream_;
     std::int64_t rows_;

@@ -41,6 +41,7 @@ void run_step(const WeightGradStep& step, const StepContext& context) {
 void run_step(const UpdateStep& step, const StepContext& context) {
     const Store& store = context.store;
     kernels::UpdateSettings settings = context.settings.update;
+    settings.pass = context.pass;
     const bool weight = tensor_of(store.schedule(), step.weight).role == Role::weight;
     if (!step.decays && !(weight && context.settings.decay_all)) settings.weight_decay = 0;
     const auto moment = [&](const std::optional<TensorId>& id) { return id ? store.data<float>(*id) : nullptr; };

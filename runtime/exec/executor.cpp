@@ -83,17 +83,22 @@ void Executor::fill(const data::Dataset& dataset) {
 std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& settings, const Observer& observer) {
     const auto& steps = schedule().steps;
     std::vector<measure::StepSample> samples(steps.size());
+    const kernels::PassValues* pass = device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam));
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
-        const StepContext context{store_, device_.table(), world_, settings, i};
+        const StepContext context{store_, device_.table(), world_, settings, pass, i};
         traffic_.reset();
-        const double start = clock_.now();
+        device_.mark(2 * i, clock_.now());
         std::visit([&](const auto& operation) { run_step(operation, context); }, steps[i].operation);
-        samples[i] = {clock_.now() - start, traffic_.sent_bytes, traffic_.received_bytes};
+        device_.mark(2 * i + 1, clock_.now());
+        samples[i] = {0, traffic_.sent_bytes, traffic_.received_bytes};
         keep_results(steps[i].operation);
         if (observer) observer(steps[i], *this);
     }
     device_.finish();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (steps[i].phase == phase) samples[i].seconds = device_.seconds(2 * i, 2 * i + 1);
+    }
     return samples;
 }
 

@@ -15,7 +15,8 @@ struct StepContext {
     const kernels::Table& kernels;
     comm::Communicator& world;
     const PassSettings& settings;
-    std::size_t step;  // index in the schedule
+    const kernels::PassValues* pass;  // on the device
+    std::size_t step;                 // index in the schedule
 };
 
 void run_step(const SpmmStep& step, const StepContext& context);

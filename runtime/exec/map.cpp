@@ -12,7 +12,7 @@ kernels::DropoutKey dropout_key(const MapStep& step, const StepContext& context,
     const Block block = context.store.block(step.tensor);
     const float probability = dropout ? context.settings.drop_probability(step.layer) : 0.0F;
     return {context.settings.seed,
-            context.settings.epoch,
+            context.pass,
             static_cast<std::uint32_t>(step.layer),
             probability,
             block.rows.begin,

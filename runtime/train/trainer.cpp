@@ -213,7 +213,6 @@ exec::PassSettings Trainer::settings(std::int64_t epoch, bool training) const {
     settings.inverse_training_count = 1.0 / static_cast<double>(dataset_.subset_size(data::train));
     settings.update.learning_rate = static_cast<float>(options_.learning_rate);
     settings.update.weight_decay = static_cast<float>(options_.weight_decay);
-    settings.update.step = epoch;
     settings.update.momentum = static_cast<float>(options_.momentum);
     settings.decay_all = options_.decay_all;
     return settings;

@@ -6,10 +6,12 @@
 namespace gnnplan::kernels::testing {
 namespace {
 
+const PassValues seventh = pass_values(7);
+
 DropoutKey dropout_key(float probability) {
     DropoutKey key;
     key.seed = 42;
-    key.epoch = 7;
+    key.pass = &seventh;
     key.layer = 2;
     key.probability = probability;
     return key;
@@ -229,7 +231,8 @@ TEST(Dropout, DependsOnSeedEpochAndLayer) {
     other.seed = 43;
     EXPECT_NE(difference(dropped(other), dropped(key)), "");
     other = key;
-    other.epoch = 8;
+    const PassValues eighth = pass_values(8);
+    other.pass = &eighth;
     EXPECT_NE(difference(dropped(other), dropped(key)), "");
     other = key;
     other.layer = 3;
@@ -260,7 +263,9 @@ TEST(Adam, CpuEqualsReference) {
         Owned m2_want = m2;
         UpdateSettings settings;
         settings.weight_decay = 0.01F;
-        for (settings.step = 1; settings.step <= 3; ++settings.step) {
+        for (std::uint32_t epoch = 1; epoch <= 3; ++epoch) {
+            const PassValues pass = pass_values(epoch);
+            settings.pass = &pass;
             cpu_table().update(Optimiser::adam, w.view().data, gradient.view().data, m1.view().data, m2.view().data,
                                count, settings);
             reference_table().update(Optimiser::adam, w_want.view().data, gradient.view().data, m1_want.view().data,

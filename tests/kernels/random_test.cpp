@@ -114,7 +114,8 @@ TEST(Random, DropoutKeepRate) {
         Owned out(500, 203);
         DropoutKey key;
         key.seed = 11;
-        key.epoch = 4;
+        const PassValues pass = pass_values(4);
+        key.pass = &pass;
         key.layer = 1;
         key.probability = p;
         cpu_table().dropout(ones.view(), out.view(), key);

@@ -137,8 +137,9 @@ TEST(Reference, AdamStepByHand) {
     double m2 = 0;
     UpdateSettings settings;
     settings.learning_rate = 0.125F;
-    settings.beta1 = 0.5F;
-    settings.beta2 = 0.75F;
+    settings.adam = {.beta1 = 0.5F, .beta2 = 0.75F};
+    const PassValues first = pass_values(1, settings.adam);
+    settings.pass = &first;
     settings.epsilon = 0;
     settings.weight_decay = 0.5F;
     reference::update<double>(Optimiser::adam, &w, &gradient, &m1, &m2, 1, settings);
@@ -147,7 +148,8 @@ TEST(Reference, AdamStepByHand) {
     EXPECT_DOUBLE_EQ(w, 3.875);
     // g = -6 + 1.9375 = -4.0625; m1 = 1 - 2.03125; m2 = 3 + 4.1259765625; corrections 1 / 0.75 and 1 / 0.4375.
     gradient = -6;
-    settings.step = 2;
+    const PassValues second = pass_values(2, settings.adam);
+    settings.pass = &second;
     reference::update<double>(Optimiser::adam, &w, &gradient, &m1, &m2, 1, settings);
     EXPECT_DOUBLE_EQ(m1, -1.03125);
     EXPECT_DOUBLE_EQ(m2, 7.1259765625);

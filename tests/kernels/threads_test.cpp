@@ -39,6 +39,8 @@ public:
         table.spmm(a_.view(), b_.view(), r.product.view(), false, {});
         r.activated = r.product;
         DropoutKey key;
+        const PassValues pass = pass_values(1);
+        key.pass = &pass;
         key.probability = 0.5F;
         table.activate(r.activated.view(), nullptr, Activation::relu, key, r.mask.data());
         table.copy_bits(r.mask.data(), 41, 0, 0, r.moved.data(), 43, 0, 1, vertices, 41);

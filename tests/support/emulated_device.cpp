@@ -1,5 +1,7 @@
 #include "tests/support/emulated_device.hpp"
 
+#include "runtime/measure/clock.hpp"
+
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/out_of_memory.hpp>
 
@@ -99,6 +101,18 @@ public:
     void download(const std::byte* from, std::span<std::byte> to) override {
         queue([source = memory_.opened(from), to] { std::copy_n(source, to.size(), to.data()); });
     }
+    const kernels::PassValues* begin_pass(const kernels::PassValues& values) override {
+        if (pass_ == nullptr) pass_ = reinterpret_cast<kernels::PassValues*>(memory_.allocate(sizeof values));
+        queue([place = opened(pass_), values] { *place = values; });
+        return pass_;
+    }
+    void mark(std::size_t moment, double /*now*/) override {
+        queue([this, moment] {
+            if (moment >= moments_.size()) moments_.resize(moment + 1);
+            moments_[moment] = clock_.now();
+        });
+    }
+    double seconds(std::size_t from, std::size_t to) const override { return moments_[to] - moments_[from]; }
     void finish() override {
         for (const auto& work : queue_) work();
         queue_.clear();
@@ -128,6 +142,9 @@ private:
 
     TwofoldMemory memory_;
     std::vector<std::function<void()>> queue_;
+    kernels::PassValues* pass_ = nullptr;
+    measure::SteadyClock clock_;
+    std::vector<double> moments_;
     std::byte* staged_for_ = nullptr;
     std::vector<std::byte> staged_;
 };
@@ -167,9 +184,13 @@ kernels::LossInput opened(kernels::LossInput input) {
 }
 kernels::DropoutKey opened(kernels::DropoutKey key) {
     key.row_ids = opened(key.row_ids);
+    key.pass = opened(key.pass);
     return key;
 }
-kernels::UpdateSettings opened(kernels::UpdateSettings settings) { return settings; }
+kernels::UpdateSettings opened(kernels::UpdateSettings settings) {
+    settings.pass = opened(settings.pass);
+    return settings;
+}
 
 // A kernel of the reference table that is queued.
 template <auto member>

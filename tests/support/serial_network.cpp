@@ -124,7 +124,8 @@ Values dropout_factors(const SerialProblem& problem, const SerialSettings& setti
     if (p == 0) return factors;
     std::vector<float> ones(factors.size(), 1.0F);
     std::vector<float> dropped(factors.size());
-    const kernels::DropoutKey key{settings.seed, epoch, static_cast<std::uint32_t>(layer), p, 0, 0};
+    const kernels::PassValues pass = kernels::pass_values(epoch);
+    const kernels::DropoutKey key{settings.seed, &pass, static_cast<std::uint32_t>(layer), p, 0, 0};
     kernels::reference_table().dropout({ones.data(), rows, columns, columns}, {dropped.data(), rows, columns, columns},
                                        key);
     const double scale = 1.0 / (1.0 - static_cast<double>(p));

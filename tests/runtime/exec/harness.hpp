@@ -107,7 +107,8 @@ public:
 
     // Runs step `index` of the schedule.
     void run(std::size_t index, const PassSettings& settings = {}) {
-        const StepContext context{store, device->table(), world, settings, index};
+        const auto* pass = device->begin_pass(kernels::pass_values(settings.epoch));
+        const StepContext context{store, device->table(), world, settings, pass, index};
         traffic.reset();
         std::visit([&](const auto& step) { run_step(step, context); }, store.schedule().steps[index].operation);
     }

@@ -32,8 +32,9 @@ std::vector<float> dropped_whole() {
         for (std::int64_t j = 0; j < columns; ++j) whole[static_cast<std::size_t>(i * columns + j)] = positive(i, j);
     }
     std::vector<float> expected(whole.size());
+    const kernels::PassValues pass = kernels::pass_values(3);
     kernels::reference_table().dropout({whole.data(), rows, columns, columns},
-                                       {expected.data(), rows, columns, columns}, {5, 3, 2, dropped_share, 0, 0});
+                                       {expected.data(), rows, columns, columns}, {5, &pass, 2, dropped_share, 0, 0});
     return expected;
 }
 
