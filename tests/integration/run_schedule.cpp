@@ -3,7 +3,6 @@
 #include "runtime/comm/threads.hpp"
 #include "runtime/exec/executor.hpp"
 #include "runtime/exec/graph_counts.hpp"
-#include "tests/support/emulated_device.hpp"
 
 namespace gnnplan::testing {
 namespace {
@@ -62,15 +61,15 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 }
 
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
-                 comm::Communicator& comm) {
+                 comm::Communicator& comm, const std::optional<Emulation>& emulation) {
     kernels::set_threads(1);
     const data::Graph& graph = problem.dataset().graph();
     const auto counts = numbered_counts(problem, schedule);
     exec::MemoryTracker tracker;
     measure::SteadyClock clock;
     RankRun run;
-    const auto device = emulates_devices() ? emulated_device() : kernels::host_device(kernels);
-    const auto of_device = emulates_devices() ? on_emulated_device(comm, *device) : nullptr;
+    const auto device = emulation ? emulated_device(*emulation) : kernels::host_device(kernels);
+    const auto of_device = emulation ? on_emulated_device(comm, *device) : nullptr;
     exec::Executor executor(schedule, counts, of_device ? *of_device : comm, *device, tracker, clock);
     run.counts = counts;
     {
@@ -93,10 +92,10 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
 }
 
 std::vector<RankRun> run_schedule(const TestProblem& problem, const Schedule& schedule, int epochs,
-                                  const kernels::Table& kernels) {
+                                  const kernels::Table& kernels, const std::optional<Emulation>& emulation) {
     std::vector<RankRun> runs(static_cast<std::size_t>(schedule.grid.size()));
     comm::run_ranks(schedule.grid.size(), [&](comm::Communicator& comm) {
-        runs[static_cast<std::size_t>(comm.rank())] = run_rank(problem, schedule, epochs, kernels, comm);
+        runs[static_cast<std::size_t>(comm.rank())] = run_rank(problem, schedule, epochs, kernels, comm, emulation);
     });
     return runs;
 }

@@ -1,17 +1,11 @@
 #include "tests/support/emulated_device.hpp"
 
 #include "runtime/measure/clock.hpp"
-
-#include <gnnplan/base/error.hpp>
-#include <gnnplan/base/out_of_memory.hpp>
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "tests/support/two_queues.hpp"
+#include "tests/support/twofold_memory.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <functional>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -25,57 +19,9 @@ using kernels::Csr;
 using kernels::Matrix;
 using kernels::Table;
 
-// Bytes that have two addresses: one is not to be touched, the other may be. Pages that nobody touches take no memory.
-class TwofoldMemory {
-public:
-    TwofoldMemory() : file_(memfd_create("emulated device", 0)) {
-        ensure(file_ >= 0 && ftruncate(file_, capacity) == 0, "the emulated device gets no memory");
-        closed_ = map(PROT_NONE);
-        open_ = map(PROT_READ | PROT_WRITE);
-    }
-    TwofoldMemory(const TwofoldMemory&) = delete;
-    TwofoldMemory& operator=(const TwofoldMemory&) = delete;
-    ~TwofoldMemory() {
-        munmap(closed_, capacity);
-        munmap(open_, capacity);
-        close(file_);
-    }
-
-    // Never given back, so that a dangling address does not become another buffer's.
-    std::byte* allocate(std::size_t bytes) {
-        std::byte* place = closed_ + used_;
-        used_ += (bytes + alignment) / alignment * alignment;
-        if (used_ > capacity) throw OutOfMemory(bytes);
-        std::memset(opened(place), 0xff, bytes);
-        return place;
-    }
-    template <class T>
-    T* opened(T* address) const {
-        if (address == nullptr) return nullptr;
-        const auto* byte = reinterpret_cast<const std::byte*>(address);
-        ensure(byte >= closed_ && byte <= closed_ + used_, "an address that is not of the device reached a kernel");
-        return reinterpret_cast<T*>(open_ + (byte - closed_));
-    }
-
-private:
-    static constexpr std::size_t capacity = std::size_t{1} << 28;
-    static constexpr std::size_t alignment = 64;
-
-    std::byte* map(int protection) const {
-        void* address = mmap(nullptr, capacity, protection, MAP_SHARED, file_, 0);
-        ensure(address != MAP_FAILED, "the emulated device gets no address");
-        return static_cast<std::byte*>(address);
-    }
-
-    int file_;
-    std::byte* closed_ = nullptr;
-    std::byte* open_ = nullptr;
-    std::size_t used_ = 0;
-};
-
 class EmulatedDevice : public kernels::Device {
 public:
-    EmulatedDevice();
+    explicit EmulatedDevice(const Emulation& emulation);
     ~EmulatedDevice() override { current = nullptr; }
 
     const Table& table() const override;
@@ -113,12 +59,13 @@ public:
         });
     }
     double seconds(std::size_t from, std::size_t to) const override { return moments_[to] - moments_[from]; }
-    void finish() override {
-        for (const auto& work : queue_) work();
-        queue_.clear();
-    }
+    void finish() override { queues_.finish(); }
 
-    void queue(std::function<void()> work) { queue_.push_back(std::move(work)); }
+    void queue(std::function<void()> work) { queues_.compute(std::move(work)); }
+    // Queues a transfer that comes after all that is to be computed so far. Returns its number.
+    std::size_t transfer(std::function<void()> work);
+    // What is queued from now on comes after that transfer.
+    void wait_for(std::size_t transfer, bool receives);
     template <class T>
     T* opened(T* address) const {
         return memory_.opened(address);
@@ -141,7 +88,9 @@ private:
     static constexpr std::size_t most_staged = 1 << 14;
 
     TwofoldMemory memory_;
-    std::vector<std::function<void()>> queue_;
+    TwoQueues queues_;
+    Ordering missing_;
+    std::size_t before_last_transfer_ = 0;
     kernels::PassValues* pass_ = nullptr;
     measure::SteadyClock clock_;
     std::vector<double> moments_;
@@ -232,13 +181,41 @@ constexpr Table queued_table = {
     .copy_bits = Queued<&Table::copy_bits>::call,
 };
 
-EmulatedDevice::EmulatedDevice() {
+EmulatedDevice::EmulatedDevice(const Emulation& emulation) : queues_(emulation.order), missing_(emulation.missing) {
     ensure(current == nullptr, "a thread has one emulated device at a time");
     current = this;
 }
 
 const Table& EmulatedDevice::table() const { return queued_table; }
 
+std::size_t EmulatedDevice::transfer(std::function<void()> work) {
+    const std::size_t earlier = std::exchange(before_last_transfer_, queues_.computations());
+    const std::size_t after = missing_ == Ordering::transfer_after_compute ? 0
+                              : missing_ == Ordering::reuse_after_compute  ? earlier
+                                                                           : before_last_transfer_;
+    return queues_.transfer(std::move(work), after);
+}
+
+void EmulatedDevice::wait_for(std::size_t transfer, bool receives) {
+    if (missing_ == Ordering::compute_after_transfer) return;
+    if (missing_ == Ordering::overwrite_after_transfer && !receives) return;
+    queues_.compute([] {}, transfer);
+}
+
+class EmulatedExchange : public comm::PendingExchange {
+public:
+    EmulatedExchange(EmulatedDevice& device, std::size_t transfer, bool receives)
+        : device_(device), transfer_(transfer), receives_(receives) {}
+    void progress() override {}
+    void wait() override { device_.wait_for(transfer_, receives_); }
+
+private:
+    EmulatedDevice& device_;
+    std::size_t transfer_;
+    bool receives_;
+};
+
+// Every call is a transfer, so ranks that queue calls in the same order make them in the same order.
 class EmulatedCommunicator : public comm::Communicator {
 public:
     EmulatedCommunicator(comm::Communicator& inner, EmulatedDevice& device) : inner_(inner), device_(device) {}
@@ -250,17 +227,17 @@ public:
     bool needs_progress() const override { return false; }
     std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
                                                           std::span<const comm::Receive> receives) override {
-        device_.finish();
         std::vector<comm::Send> sent(sends.begin(), sends.end());
         std::vector<comm::Receive> received(receives.begin(), receives.end());
         for (comm::Send& send : sent) send.bytes = {device_.opened(send.bytes.data()), send.bytes.size()};
         for (comm::Receive& receive : received)
             receive.bytes = {device_.opened(receive.bytes.data()), receive.bytes.size()};
-        return inner_.start_exchange(sent, received);
+        const std::size_t transfer =
+            device_.transfer([this, sent, received] { inner_.start_exchange(sent, received)->wait(); });
+        return std::make_unique<EmulatedExchange>(device_, transfer, !receives.empty());
     }
     void exchange_blocks(std::span<const comm::SendBlock> sends,
                          std::span<const comm::ReceiveBlock> receives) override {
-        device_.finish();
         std::vector<comm::SendBlock> sent(sends.begin(), sends.end());
         std::vector<comm::ReceiveBlock> received(receives.begin(), receives.end());
         const auto open = [&](auto& blocks) {
@@ -270,25 +247,32 @@ public:
             }
         };
         open(sent), open(received);
-        inner_.exchange_blocks(sent, received);
+        run([this, sent, received] { inner_.exchange_blocks(sent, received); });
     }
-    void broadcast(int root, std::span<std::byte> bytes) override { inner_.broadcast(root, settled(bytes)); }
-    void all_reduce(std::span<float> values) override { inner_.all_reduce(settled(values)); }
-    void all_reduce(std::span<double> values) override { inner_.all_reduce(settled(values)); }
+    void broadcast(int root, std::span<std::byte> bytes) override {
+        run([this, root, open = opened(bytes)] { inner_.broadcast(root, open); });
+    }
+    void all_reduce(std::span<float> values) override { sum(values); }
+    void all_reduce(std::span<double> values) override { sum(values); }
     std::unique_ptr<comm::Communicator> split(int colour, int key) override {
         return std::make_unique<EmulatedCommunicator>(inner_.split(colour, key), device_);
     }
-    void barrier() override { inner_.barrier(); }
+    // Nothing moves by itself, so whoever waits for others does first what they may wait for.
+    void barrier() override {
+        device_.finish();
+        inner_.barrier();
+    }
     std::vector<std::string> control_all_gather(const std::string& text) override {
+        device_.finish();
         return inner_.control_all_gather(text);
     }
     std::vector<comm::Heartbeat*> heartbeats() override { return inner_.heartbeats(); }
 
 private:
+    void run(std::function<void()> call) { device_.wait_for(device_.transfer(std::move(call)), true); }
     template <class T>
-    std::span<T> settled(std::span<T> values) {
-        device_.finish();
-        return {device_.opened(values.data()), values.size()};
+    void sum(std::span<T> values) {
+        run([this, open = std::span(device_.opened(values.data()), values.size())] { inner_.all_reduce(open); });
     }
 
     std::unique_ptr<comm::Communicator> owned_;  // null when the caller keeps the inner communicator
@@ -298,15 +282,18 @@ private:
 
 }  // namespace
 
-std::unique_ptr<kernels::Device> emulated_device() { return std::make_unique<EmulatedDevice>(); }
+std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation) {
+    return std::make_unique<EmulatedDevice>(emulation);
+}
 
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device) {
     return std::make_unique<EmulatedCommunicator>(comm, dynamic_cast<EmulatedDevice&>(device));
 }
 
-bool emulates_devices() {
+std::optional<Emulation> wanted_emulation() {
     const char* wanted = std::getenv("GNNPLAN_TEST_DEVICE");
-    return wanted != nullptr && std::string_view(wanted) == "emulated";
+    if (wanted == nullptr || std::string_view(wanted) != "emulated") return std::nullopt;
+    return Emulation{};
 }
 
 }  // namespace gnnplan::testing

@@ -1,21 +1,38 @@
-// A device without one: addresses of its memory that the host cannot touch, and a queue that runs late.
+// A device without one: addresses of its memory that the host cannot touch, and queues that run late.
 #pragma once
 
 #include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace gnnplan::testing {
 
-// Whoever reads or writes its memory other than through its kernels is killed; what is queued happens when somebody
-// waits for it, so that what is read too early is old. Computes with the reference kernels. One at a time for a thread.
-std::unique_ptr<kernels::Device> emulated_device();
+// What says in which order computations and transfers of a device may run.
+enum class Ordering : std::uint8_t {
+    all,                       // nothing is missing
+    transfer_after_compute,    // an exchange begins after what was computed before it
+    reuse_after_compute,       // it also does so where it only reuses a buffer that a computation reads
+    compute_after_transfer,    // what is computed after wait() comes after the exchange
+    overwrite_after_transfer,  // it also does so where the rank only sent, and may overwrite what it sent
+};
 
-// Moves data between the memories of emulated devices: each call after all that was queued before it.
+struct Emulation {
+    unsigned order = 1;  // of those that are allowed
+    Ordering missing = Ordering::all;
+};
+
+// Whoever reads or writes its memory other than through its kernels is killed; what is queued happens when somebody
+// waits for it, computations and transfers in any order that nothing forbids, so that what is read too early is old.
+// Computes with the reference kernels. One at a time for a thread.
+std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation = {});
+
+// Moves data between the memories of emulated devices, in its own queue.
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device);
 
-// Whether GNNPLAN_TEST_DEVICE=emulated asks tests to run on it.
-bool emulates_devices();
+// Set where GNNPLAN_TEST_DEVICE=emulated asks tests to run on it.
+std::optional<Emulation> wanted_emulation();
 
 }  // namespace gnnplan::testing

@@ -62,6 +62,33 @@ TEST(EmulatedDevice, CommunicationComesAfterWhatWasQueuedBefore) {
     });
 }
 
+// What the second rank gets from the first, which then overwrites what it sent, in so many orders.
+std::vector<float> received_while_overwritten(Ordering missing) {
+    std::vector<float> received;
+    for (unsigned order = 1; order <= 12; ++order) {
+        comm::run_ranks(2, [&](comm::Communicator& comm) {
+            const auto device = emulated_device({order, missing});
+            const auto world = on_emulated_device(comm, *device);
+            const auto memory = kernels::take(*device, ascending(1));
+            const comm::Send send{1, {memory->data(), memory->size()}};
+            const comm::Receive receive{0, {memory->data(), memory->size()}};
+            if (comm.rank() == 0)
+                world->exchange({&send, 1}, {});
+            else
+                world->exchange({}, {&receive, 1});
+            device->table().add(row_of(*memory), row_of(*memory));
+            const float doubled = downloaded(*device, *memory).front();
+            if (comm.rank() == 1) received.push_back(doubled / 2);
+        });
+    }
+    return received;
+}
+
+TEST(EmulatedDevice, WhatIsSentIsOverwrittenOnlyAfterwards) {
+    EXPECT_EQ(received_while_overwritten(Ordering::all), std::vector<float>(12, 1));
+    EXPECT_NE(received_while_overwritten(Ordering::overwrite_after_transfer), std::vector<float>(12, 1));
+}
+
 TEST(EmulatedDeviceDeathTest, TheHostCannotTouchItsMemory) {
     const auto device = emulated_device();
     const auto memory = device->allocate(8);
