@@ -10,11 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace gnnplan::kernels {
+class Device;
+}
 
 namespace gnnplan::comm {
 
@@ -106,6 +111,9 @@ public:
     // or where ranks share no memory. One's own is always there.
     virtual std::vector<Heartbeat*> heartbeats() = 0;
 };
+
+// Makes a communicator between the memories of devices out of one between their hosts; both outlive it. Collective.
+using OpenCommunicator = std::function<std::unique_ptr<Communicator>(Communicator& hosts, kernels::Device& device)>;
 
 // The largest value over all ranks, on the control channel; of several values, each by itself.
 double control_max(Communicator& comm, double value);

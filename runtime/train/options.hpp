@@ -38,7 +38,8 @@ struct TrainOptions {
     const std::vector<NamedTensor>* weights = nullptr;
     int threads = 1;
     kernels::OpenDevice device = [] { return kernels::host_device(kernels::cpu_table()); };
-    double load_seconds = 0;  // what reading the data took, for the report
+    comm::OpenCommunicator communicator;  // between such devices; empty where their memory is the hosts'
+    double load_seconds = 0;              // what reading the data took, for the report
 
     double features_dropout() const { return input_dropout.value_or(dropout); }
 };

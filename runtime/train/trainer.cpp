@@ -37,9 +37,10 @@ std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& sca
 
 class Trainer {
 public:
-    Trainer(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
-            const TrainHooks& hooks, measure::Clock& clock)
+    Trainer(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
+            const TrainOptions& options, const TrainHooks& hooks, measure::Clock& clock)
         : comm_(comm),
+          device_(device),
           plan_(plan),
           dataset_(dataset),
           options_(options),
@@ -74,6 +75,7 @@ private:
     }
 
     comm::Communicator& comm_;
+    kernels::Device& device_;
     const Plan& plan_;
     const data::Dataset& dataset_;
     const TrainOptions& options_;
@@ -87,7 +89,6 @@ private:
     std::int64_t eval_every_ = 1;
     Course course_;
     exec::Charge cached_features_;
-    std::unique_ptr<kernels::Device> device_;
     std::unique_ptr<exec::ModelState> state_;
     std::unique_ptr<exec::Executor> executor_;
     OutputRows output_rows_;
@@ -150,7 +151,7 @@ void Trainer::make_executor(const Schedule& schedule, const LoadState& loaded,
         measured_.setup = expected(Phase::setup);
         measured_.epoch = expected(Phase::epoch);
         measured_.evaluation = expected(Phase::evaluation);
-        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, *device_, tracker_, clock_);
+        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
         const double start = clock_.now();
         if (blocks) {
             executor_->adopt_blocks(std::move(*blocks));
@@ -194,7 +195,7 @@ void Trainer::keep_tuning_peak() {
 void Trainer::load_model(const Candidate& next) {
     comm::agree(comm_, [&] {
         if (!state_) {
-            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, *device_, tracker_);
+            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, device_, tracker_);
             if (options_.start != nullptr) set_values(*state_, options_.start->tensors, true);
             if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
         }
@@ -290,7 +291,6 @@ void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
 Tuning Trainer::prepare() {
     std::optional<Tuning> tuning;
     comm::agree(comm_, [&] {
-        device_ = options_.device();
         if (comm_.size() != plan_.problem.ranks) {
             throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
                                                  " ranks, this run has " + std::to_string(comm_.size()));
@@ -391,7 +391,10 @@ void Trainer::finish_report(const Autotuner& tuner, int built) {
 
 RunReport train(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
                 const TrainHooks& hooks, measure::Clock& clock) {
-    return Trainer(comm, plan, dataset, options, hooks, clock).run();
+    std::unique_ptr<kernels::Device> device;
+    comm::agree(comm, [&] { device = options.device(); });
+    const auto of_device = options.communicator ? options.communicator(comm, *device) : nullptr;
+    return Trainer(of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock).run();
 }
 
 }  // namespace gnnplan::train

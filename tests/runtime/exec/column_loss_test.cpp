@@ -73,12 +73,13 @@ Schedule schedule_on(const Grid& grid, std::int64_t classes) {
 
 void expect_gradient(const testing::Rank& rank, const std::vector<float>& gradient, std::int64_t classes) {
     const Block block = rank.store.block(0);
-    const kernels::Matrix local = rank.store.matrix(0);
-    for (std::int64_t i = 0; i < local.rows; ++i) {
-        for (std::int64_t j = 0; j < local.columns; ++j) {
-            const std::int64_t at = (block.rows.begin + i) * classes + block.columns.begin + j;
+    const std::vector<float> local = rank.read<float>(0);
+    const float* value = local.data();
+    for (std::int64_t i = block.rows.begin; i < block.rows.end; ++i) {
+        for (std::int64_t j = block.columns.begin; j < block.columns.end; ++j) {
+            const std::int64_t at = i * classes + j;
             // A few roundings of softmax, whose values are at most 1 / |T|.
-            ASSERT_NEAR(local.row(i)[j], gradient[static_cast<std::size_t>(at)], 1e-6 * inverse_training_count);
+            ASSERT_NEAR(*value++, gradient[static_cast<std::size_t>(at)], 1e-6 * inverse_training_count);
         }
     }
 }
@@ -100,18 +101,19 @@ TEST_P(ColumnLoss, IsTheLossOfWholeRows) {
                     testing::Rank rank(schedule, graph, comm);
                     rank.fill(0, of.value);
                     const Range local = rank.store.block(1).rows;
+                    std::vector<std::int32_t> labels;
+                    std::vector<std::uint8_t> splits;
                     for (std::int64_t v = local.begin; v < local.end; ++v) {
-                        const auto i = static_cast<std::size_t>(v - local.begin);
-                        rank.store.values<std::int32_t>(1)[i] = label(v, classes);
-                        rank.store.values<std::uint8_t>(2)[i] = subset(v);
+                        labels.push_back(label(v, classes));
+                        splits.push_back(subset(v));
                     }
+                    rank.write(1, labels), rank.write(2, splits);
                     rank.run(0, settings);
                     rank.expect_predicted_bytes(0);
                     EXPECT_EQ(rank.traffic.sent_bytes, 8 * local.size() * (grid.y - 1));
                     expect_gradient(rank, expected.gradient, classes);
                     rank.run(1, settings);
-                    EXPECT_NEAR(rank.store.values<double>(3).front(), expected.loss,
-                                1e-6 * std::max(1.0, expected.loss));
+                    EXPECT_NEAR(rank.read<double>(3).front(), expected.loss, 1e-6 * std::max(1.0, expected.loss));
                 });
             }
         }

@@ -92,18 +92,21 @@ TEST_P(Dense, LossAndScoresCountTheRightVertices) {
     comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
         testing::Rank rank(schedule, graph, comm);
         rank.fill(logits, [](auto, auto) { return 0.0F; });  // both classes alike: the first wins
-        const std::int64_t first = rank.store.block(labels).rows.begin;
-        std::int64_t v = first;
-        for (auto& label : rank.store.values<std::int32_t>(labels)) label = static_cast<std::int32_t>(v++ / 4 % 2);
-        v = first;
         constexpr std::uint8_t subsets[] = {data::train, data::valid, data::test, data::unused};
-        for (auto& s : rank.store.values<std::uint8_t>(subset)) s = subsets[v++ % 4];
+        std::vector<std::int32_t> label;
+        std::vector<std::uint8_t> split;
+        const Range local = rank.store.block(labels).rows;
+        for (std::int64_t v = local.begin; v < local.end; ++v) {
+            label.push_back(static_cast<std::int32_t>(v / 4 % 2));
+            split.push_back(subsets[v % 4]);
+        }
+        rank.write(labels, label), rank.write(subset, split);
         rank.run(0);
         rank.run(1);
-        for (const double correct : rank.store.values<double>(counts)) EXPECT_EQ(correct, rows / 8);
+        for (const double correct : rank.read<double>(counts)) EXPECT_EQ(correct, rows / 8);
         rank.run(2, settings);
         rank.run(3, settings);
-        EXPECT_NEAR(rank.store.values<double>(loss).front(), rows / 4 * std::log(2.0), 1e-2);
+        EXPECT_NEAR(rank.read<double>(loss).front(), rows / 4 * std::log(2.0), 1e-2);
         rank.expect(logits, [&](auto i, auto j) {
             if (i % 4 != 0) return 0.0F;
             const float sign = i / 4 % 2 == j ? -1.0F : 1.0F;
@@ -139,7 +142,7 @@ TEST(Update, DecaysWhatThePlanSaysOrAllWeightsButNoOtherBiases) {
                 rank.fill(weight, [](auto, auto) { return 1.0F; });
                 rank.fill(weight + 1, [](auto, auto) { return 0.0F; });  // no gradient: only decay moves it
                 rank.run(step, settings);
-                changed.push_back(rank.store.values<float>(weight).front() != 1.0F);
+                changed.push_back(rank.read<float>(weight).front() != 1.0F);
             }
         });
         return changed;

@@ -47,9 +47,9 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
             const auto counts = std::make_shared<const GraphCounts>(dataset.graph());
             MemoryTracker tracker;
             TickingClock clock;
-            const auto device = kernels::host_device(kernels::reference_table());
-            const ModelState state(schedule, 1, *device, tracker);
-            Executor executor(schedule, counts, comm, *device, tracker, clock);
+            const testing::TestedDevice on(comm);
+            const ModelState state(schedule, 1, *on.device, tracker);
+            Executor executor(schedule, counts, on.comm, *on.device, tracker, clock);
             executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), Normalisation::none));
             executor.allocate(state);
             executor.fill(dataset);

@@ -96,9 +96,9 @@ void run_rank(const Schedule& schedule, const data::Dataset& dataset, comm::Comm
     const std::int64_t order_bytes = counts->order().bytes();
     MemoryTracker tracker;
     measure::SteadyClock clock;
-    const auto device = kernels::host_device(kernels::reference_table());
-    const ModelState state(schedule, 1, *device, tracker);
-    Executor executor(schedule, counts, comm, *device, tracker, clock);
+    const testing::TestedDevice on(comm);
+    const ModelState state(schedule, 1, *on.device, tracker);
+    Executor executor(schedule, counts, on.comm, *on.device, tracker, clock);
     executor.build_blocks(dataset.graph(), testing::no_scales(dataset.graph()));
     executor.allocate(state);
     const std::int64_t before = tracker.current();

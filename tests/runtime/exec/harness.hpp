@@ -6,6 +6,7 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/exec/handlers.hpp"
 #include "runtime/exec/model_state.hpp"
+#include "tests/support/emulated_device.hpp"
 
 #include <gnnplan/ir/traffic.hpp>
 
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -77,14 +79,28 @@ inline std::shared_ptr<const GraphCounts> numbered_counts(const data::Graph& gra
     return std::dynamic_pointer_cast<const GraphCounts>(GraphCounts(graph, subset).numbered(numbering));
 }
 
-// Counts, and spoils receive buffers as soon as an exchange begins: from then on they belong to the communicator, which
-// may fill them before anyone waits.
+// The memory and the communicator that tests run on.
+struct TestedDevice {
+    explicit TestedDevice(comm::Communicator& world)
+        : device(emulation ? gnnplan::testing::emulated_device(*emulation)
+                           : kernels::host_device(kernels::reference_table())),
+          of_device(emulation ? gnnplan::testing::on_emulated_device(world, *device) : nullptr),
+          comm(of_device ? *of_device : world) {}
+
+    std::optional<gnnplan::testing::Emulation> emulation = gnnplan::testing::wanted_emulation();
+    std::unique_ptr<kernels::Device> device;
+    std::unique_ptr<comm::Communicator> of_device;
+    comm::Communicator& comm;
+};
+
+// Counts, and in the host's memory spoils receive buffers as soon as an exchange begins: from then on they belong to the
+// communicator, which may fill them before anyone waits.
 class SpoilingCommunicator final : public comm::CountingCommunicator {
 public:
     using CountingCommunicator::CountingCommunicator;
     std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
                                                           std::span<const comm::Receive> receives) override {
-        for (const comm::Receive& receive : receives)
+        for (const comm::Receive& receive : needs_progress() ? receives : std::span<const comm::Receive>())
             std::fill(receive.bytes.begin(), receive.bytes.end(), std::byte{0xff});
         return CountingCommunicator::start_exchange(sends, receives);
     }
@@ -97,8 +113,9 @@ public:
         : Rank(schedule, graph, no_scales(graph), comm) {}
     Rank(const Schedule& schedule, const data::Graph& graph, const data::DegreeScales& scales, comm::Communicator& comm)
         : counts(numbered_counts(graph, schedule.numbering)),
-          world(comm, traffic),
-          device(kernels::host_device(kernels::reference_table())),
+          tested(comm),
+          world(tested.comm, traffic),
+          device(tested.device.get()),
           store(schedule, *counts, comm.rank(), *device, tracker),
           state(schedule, 1, *device, tracker) {
         store.build_blocks(graph, scales, *counts);
@@ -116,24 +133,41 @@ public:
     // Element (i, j) of the whole matrix is value(i, j); fills the local block.
     void fill(TensorId id, const std::function<float(std::int64_t, std::int64_t)>& value) {
         const Block block = store.block(id);
-        const kernels::Matrix matrix = store.matrix(id);
-        for (std::int64_t i = 0; i < matrix.rows; ++i) {
-            for (std::int64_t j = 0; j < matrix.columns; ++j) {
-                matrix.row(i)[j] = value(block.rows.begin + i, block.columns.begin + j);
-            }
+        std::vector<float> values;
+        for (std::int64_t i = block.rows.begin; i < block.rows.end; ++i) {
+            for (std::int64_t j = block.columns.begin; j < block.columns.end; ++j) values.push_back(value(i, j));
         }
+        write(id, values);
+    }
+
+    // The local block of a tensor, as it lies in memory.
+    template <class T>
+    void write(TensorId id, const std::vector<T>& values) {
+        kernels::upload(*device, std::as_bytes(std::span(values)), store.bytes(id));
+    }
+    template <class T>
+    std::vector<T> read(TensorId id) const {
+        const auto bytes = bytes_of(tensor_of(store.schedule(), id).dtype, store.block(id).count());
+        return download<T>(store.bytes(id), bytes / static_cast<std::int64_t>(sizeof(T)));
+    }
+    template <class T>
+    std::vector<T> download(const std::byte* from, std::int64_t count) const {
+        std::vector<T> values(static_cast<std::size_t>(count));
+        device->download(from, std::as_writable_bytes(std::span(values)));
+        device->finish();
+        return values;
     }
 
     // Whether the local block holds value(i, j).
     void expect(TensorId id, const std::function<float(std::int64_t, std::int64_t)>& value) const {
         const Block block = store.block(id);
-        const kernels::Matrix matrix = store.matrix(id);
-        for (std::int64_t i = 0; i < matrix.rows; ++i) {
-            for (std::int64_t j = 0; j < matrix.columns; ++j) {
+        const std::vector<float> values = read<float>(id);
+        const float* at = values.data();
+        for (std::int64_t i = 0; i < block.rows.size(); ++i) {
+            for (std::int64_t j = 0; j < block.columns.size(); ++j) {
                 const float expected = value(block.rows.begin + i, block.columns.begin + j);
-                ASSERT_EQ(matrix.row(i)[j], expected)
-                    << tensor_of(store.schedule(), id).name << " on rank " << store.rank() << " at "
-                    << block.rows.begin + i << "," << block.columns.begin + j;
+                ASSERT_EQ(*at++, expected) << tensor_of(store.schedule(), id).name << " on rank " << store.rank()
+                                           << " at " << block.rows.begin + i << "," << block.columns.begin + j;
             }
         }
     }
@@ -149,8 +183,9 @@ public:
     std::shared_ptr<const GraphCounts> counts;
     MemoryTracker tracker;
     comm::Traffic traffic;
+    TestedDevice tested;
     SpoilingCommunicator world;
-    std::unique_ptr<kernels::Device> device;
+    kernels::Device* device;
     Store store;
     ModelState state;
 };

@@ -37,20 +37,20 @@ Schedule round_trip(const Grid& grid, DType dtype, std::int64_t rows, std::int64
 
 void fill_bits(testing::Rank& rank, TensorId id) {
     const Block block = rank.store.block(id);
-    const auto bytes = reinterpret_cast<std::uint8_t*>(rank.store.bytes(id));
-    std::fill_n(bytes, bytes_of(DType::bits, block.count()), std::uint8_t{0});
-    std::int64_t at = 0;
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(bytes_of(DType::bits, block.count())));
+    std::size_t at = 0;
     for (std::int64_t i = block.rows.begin; i < block.rows.end; ++i) {
         for (std::int64_t j = block.columns.begin; j < block.columns.end; ++j, ++at) {
             if (bit(i, j)) bytes[at / 8] = static_cast<std::uint8_t>(bytes[at / 8] | 1 << (at % 8));
         }
     }
+    rank.write(id, bytes);
 }
 
 void expect_bits(const testing::Rank& rank, TensorId id) {
     const Block block = rank.store.block(id);
-    const auto bytes = reinterpret_cast<const std::uint8_t*>(rank.store.bytes(id));
-    std::int64_t at = 0;
+    const std::vector<std::uint8_t> bytes = rank.read<std::uint8_t>(id);
+    std::size_t at = 0;
     for (std::int64_t i = block.rows.begin; i < block.rows.end; ++i) {
         for (std::int64_t j = block.columns.begin; j < block.columns.end; ++j, ++at) {
             ASSERT_EQ((bytes[at / 8] >> (at % 8) & 1) != 0, bit(i, j)) << i << "," << j;

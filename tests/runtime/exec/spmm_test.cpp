@@ -118,8 +118,8 @@ TEST_P(Indices, ServedAreTheRequestedOnes) {
                     requested += static_cast<std::int64_t>(stage.request.size());
                     for (const RowService& service : stage.rows) {
                         const Range rows = block_of(schedule, testing::matrix, service.rank).rows;
-                        const auto* index = reinterpret_cast<const std::int32_t*>(service.index->data());
-                        EXPECT_EQ(std::vector(index, index + service.needed), dense.columns_met(rows, service.rows));
+                        const auto index = rank.download<std::int32_t>(service.index->data(), service.needed);
+                        EXPECT_EQ(index, dense.columns_met(rows, service.rows));
                         served += service.needed;
                     }
                 }

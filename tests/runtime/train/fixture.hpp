@@ -8,6 +8,7 @@
 #include "runtime/comm/threads.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/train.hpp"
+#include "tests/support/emulated_device.hpp"
 #include "tests/support/tiny_graphs.hpp"
 
 #include <gnnplan/models.hpp>
@@ -109,6 +110,14 @@ struct Trained {
 // Whether a rank that is asked for the n-th time wants to stop, and why.
 using Stop = std::function<std::optional<std::string>(int rank, std::int64_t asked)>;
 
+inline TrainOptions on_tested_device(TrainOptions options) {
+    if (const auto emulation = gnnplan::testing::wanted_emulation()) {
+        options.device = [emulation] { return gnnplan::testing::emulated_device(*emulation); };
+        options.communicator = gnnplan::testing::on_emulated_device;
+    }
+    return options;
+}
+
 // `tick(rank, candidate)`: seconds between two looks at that rank's clock while that candidate trains.
 template <class Tick>
 std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
@@ -133,7 +142,7 @@ std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset,
         hooks.cache_features = [&] { ++mine.caches; };
         std::int64_t asked = 0;
         if (stop) hooks.stop = [&] { return stop(comm.rank(), ++asked); };
-        mine.report = train(comm, plan, dataset, options, hooks, clock);
+        mine.report = train(comm, plan, dataset, on_tested_device(options), hooks, clock);
     });
     return ranks;
 }
