@@ -33,10 +33,10 @@ function(gnnplan_may_skip)
   set_tests_properties(${ARGN} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
-# gnnplan_emulates_devices(TEST SAMPLE): the test runs where tensors lie in memory that the host cannot touch
-# (tests/support/emulated_device.hpp), one configuration in SAMPLE.
-function(gnnplan_emulates_devices test sample)
-  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT GNNPLAN_TEST_DEVICE=emulated GNNPLAN_TEST_SAMPLE=${sample})
+# gnnplan_emulates_devices(TEST DEVICE SAMPLE): the test runs where tensors lie in memory that the host cannot touch, on
+# the DEVICE of wanted_emulation() in tests/support/emulated_device.hpp, one configuration in SAMPLE.
+function(gnnplan_emulates_devices test device sample)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT GNNPLAN_TEST_DEVICE=${device} GNNPLAN_TEST_SAMPLE=${sample})
 endfunction()
 
 # gnnplan_test(NAME SOURCES a_test.cpp... LINK target... [REAL_GRAPHS FILTER]): a GoogleTest program, one ctest entry.

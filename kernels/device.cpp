@@ -36,6 +36,7 @@ public:
     explicit Host(const Table& table) : table_(table) {}
 
     const Table& table() const override { return table_; }
+    TensorMemory memory() const override { return {}; }
     std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Allocated>(bytes); }
     std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
         return std::make_unique<Taken>(std::move(owner), bytes);

@@ -4,6 +4,8 @@
 
 #include "kernels/table.hpp"
 
+#include <gnnplan/base/tensor_memory.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -27,6 +29,8 @@ public:
 
     // Its functions take addresses of the device's memory, queue their work and return.
     virtual const Table& table() const = 0;
+
+    virtual TensorMemory memory() const = 0;
 
     // Not initialised, aligned to 64 bytes at least. Throws OutOfMemory, a std::bad_alloc.
     virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;

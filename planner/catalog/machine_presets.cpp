@@ -32,10 +32,14 @@ Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
     return machine;
 }
 
+// What the CUDA backend allocates once for its kernels and for cuBLAS, which asks for no more on any of these devices.
+constexpr std::int64_t device_workspace_bytes = std::int64_t{32} << 20;
+
 // A rank is a GPU: what it has is its own, and the graph is loaded in memory of the host.
 Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank) {
     Machine machine = node(name, ranks, memory_per_rank);
     machine.accelerators = true;
+    machine.workspace_bytes = device_workspace_bytes;
     return machine;
 }
 

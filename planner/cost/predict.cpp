@@ -11,7 +11,7 @@
 namespace gnnplan::cost {
 
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
-    return predict(schedule, graph, machine, peak_bytes_per_rank(schedule, graph, machine.accelerators));
+    return predict(schedule, graph, machine, peak_bytes_per_rank(schedule, graph, machine.tensor_memory()));
 }
 
 Prediction predict(const Schedule& schedule, const GraphStats& graph, const Machine& machine, std::int64_t peak_bytes) {

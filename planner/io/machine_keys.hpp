@@ -95,6 +95,7 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.positive("ranks_per_node", machine.ranks_per_node);
     archive.positive("memory_per_rank_bytes", machine.memory_per_rank);
     archive.optional("accelerators", machine.accelerators);
+    archive.optional("workspace_bytes", machine.workspace_bytes);
     archive.field("intra_node", machine.intra_node);
     archive.field("inter_node", machine.inter_node);
     archive.field("spmm", machine.spmm);

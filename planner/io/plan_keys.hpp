@@ -122,6 +122,7 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("total_bytes", predicted.total_bytes);
     archive.field("max_rank_bytes", predicted.max_rank_bytes);
     archive.field("peak_bytes_per_rank", predicted.peak_bytes_per_rank);
+    archive.optional("host_peak_bytes_per_rank", predicted.host_peak_bytes);
     archive.field("estimate", predicted.estimate);
     archive.field("step_seconds", predicted.step_seconds);
 }

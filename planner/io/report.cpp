@@ -61,6 +61,7 @@ void describe(Archive& archive, Subject<Archive, MeasuredTotals>& measured) {
     archive.field("total_bytes", measured.total_bytes);
     archive.field("max_rank_bytes", measured.max_rank_bytes);
     archive.field("peak_bytes_per_rank", measured.peak_bytes_per_rank);
+    archive.optional("host_peak_bytes_per_rank", measured.host_peak_bytes);
 }
 
 template <class Archive>

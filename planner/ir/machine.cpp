@@ -131,6 +131,7 @@ void validate(const Calibration& calibration, const Machine& machine) {
 void validate(const Machine& machine) {
     require(machine.ranks_per_node >= 1, machine, "ranks_per_node", "must be at least 1");
     require(machine.memory_per_rank >= 1, machine, "memory_per_rank_bytes", "must be at least 1");
+    require(machine.workspace_bytes >= 0, machine, "workspace_bytes", "must not be negative");
     validate(machine.intra_node, machine, "intra_node");
     validate(machine.inter_node, machine, "inter_node");
     require(!machine.spmm.empty(), machine, "spmm", "needs at least one measured width");

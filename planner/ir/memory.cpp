@@ -10,6 +10,52 @@
 namespace gnnplan {
 namespace {
 
+// Requests of what a matrix exchanges, 0 where it exchanges none.
+std::int64_t request_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank) {
+    for (const Step& step : schedule.steps) {
+        if (requested_rows(step.operation) == matrix) return traffic_of(schedule, step, graph, rank).sent_bytes;
+    }
+    return 0;
+}
+
+// The largest list of scales that a host makes for a device: of the rows, or of all columns of a piece.
+std::int64_t largest_scales(const Schedule& schedule, TensorId id, int rank) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    std::int64_t largest = block_of(schedule, id, rank).rows.size();
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) largest = std::max(largest, piece.columns.size());
+    return 4 * largest;
+}
+
+// The sparse blocks of an adjacency, without scales.
+std::int64_t stored_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    if (matrix.structure) return 0;
+    const Range rows = block_of(schedule, id, rank).rows;
+    std::int64_t bytes = 0;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        if (piece.matrix_root != rank) continue;
+        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        bytes += sparse_bytes(matrix, rows, piece.columns, nonzeros);
+    }
+    return bytes;
+}
+
+// The most that a host holds while it cuts a rank's matrices one after the other: the blocks of one of them, then its
+// scales, beside the requests so far.
+std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
+    std::int64_t requests = 0;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < schedule.tensors.size(); ++i) {
+        const auto id = static_cast<TensorId>(i);
+        const Tensor& matrix = schedule.tensors[i];
+        if (matrix.role != Role::adjacency) continue;
+        requests += request_bytes(schedule, id, graph, rank);
+        most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank));
+        if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
+    }
+    return most;
+}
+
 // A float for each row, and for each row of the dense operand that a piece meets.
 std::int64_t scale_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
@@ -81,16 +127,8 @@ Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats&
 }
 
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
-    const Tensor& matrix = tensor_of(schedule, id);
-    const Range rows = block_of(schedule, id, rank).rows;
-    std::int64_t bytes = matrix.storage.factored ? scale_bytes(schedule, id, graph, rank) : 0;
-    if (matrix.structure) return bytes;
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        if (piece.matrix_root != rank) continue;
-        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
-        bytes += sparse_bytes(matrix, rows, piece.columns, nonzeros);
-    }
-    return bytes;
+    const bool factored = tensor_of(schedule, id).storage.factored;
+    return stored_block_bytes(schedule, id, graph, rank) + (factored ? scale_bytes(schedule, id, graph, rank) : 0);
 }
 
 std::int64_t load_bytes(const GraphStats& graph) {
@@ -109,6 +147,7 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     Arena(schedule).place(bytes, plan);
     add_sparse_bytes(schedule, graph, rank, plan);
     add_load_and_peak(schedule, graph, plan);
+    plan.cut_bytes = cut_bytes(schedule, graph, rank);
     return plan;
 }
 

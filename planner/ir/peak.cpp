@@ -116,13 +116,10 @@ private:
 
 }  // namespace
 
-std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph, bool accelerators) {
+std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph, const TensorMemory& memory) {
     Peaks peaks(schedule, graph);
     std::int64_t peak = 0;
-    const auto add = [&](int rank) {
-        const MemoryPlan plan = peaks.of(rank);
-        peak = std::max(peak, accelerators ? plan.device_peak_bytes : plan.peak_bytes);
-    };
+    const auto add = [&](int rank) { peak = std::max(peak, peaks.of(rank).peak(memory)); };
     if (graph.exact()) {
         for (int rank = 0; rank < schedule.grid.size(); ++rank) add(rank);
     } else {

@@ -26,12 +26,12 @@ public:
     bool first_fits(int ranks) {
         const Schedule schedule = on(ranks);
         const MemoryPlan first = plan_memory(schedule, graphs_.numbered(schedule.numbering), 0);
-        return (space_.accelerators ? first.device_peak_bytes : first.peak_bytes) <= space_.memory_per_rank;
+        return first.peak(space_.memory) <= space_.memory_per_rank;
     }
     bool fits(int ranks) {
         if (!first_fits(ranks)) return false;
         const Schedule schedule = on(ranks);
-        return peak_bytes_per_rank(schedule, graphs_.numbered(schedule.numbering), space_.accelerators) <=
+        return peak_bytes_per_rank(schedule, graphs_.numbered(schedule.numbering), space_.memory) <=
                space_.memory_per_rank;
     }
 
@@ -85,7 +85,7 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, N
     Infeasible infeasible;
     infeasible.available_bytes = space.memory_per_rank;
     infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
-    if (!space.accelerators) infeasible.load_bytes = load_bytes(*space.graph);
+    if (!space.memory.accelerator) infeasible.load_bytes = load_bytes(*space.graph);
     infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
     // A pinned grid is one of these ranks only; loading takes as much on any number of them.
     infeasible.grid_pinned = space.options.grid.has_value();

@@ -69,7 +69,7 @@ private:
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
         Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
         const GraphStats& graph = graphs_.numbered(schedule.numbering);
-        const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.accelerators);
+        const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.memory);
         const bool fits = peak <= space_.memory_per_rank;
         if (!fits && peak >= thriftiest_) {
             ++over_memory_[scheme_of(frame.on)];

@@ -154,7 +154,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
                     "constant input", "--input-dropout 0 turns dropout on the features off");
     }
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
-    space.accelerators = machine.accelerators;
+    space.memory = machine.tensor_memory();
     space.grids = grids_of(space);
     refuse_grids(space);
     space.shape.vertices = problem.graph->vertices();
@@ -208,7 +208,7 @@ Candidate cost_configuration(const Space& space, const Configuration& configurat
     candidate.schedule = lower::lower(space.model, configuration, space.shape);
     const GraphStats& graph = graphs.numbered(candidate.schedule.numbering);
     candidate.predicted = predict(space, candidate.schedule, graph, machine,
-                                  peak_bytes_per_rank(candidate.schedule, graph, machine.accelerators));
+                                  peak_bytes_per_rank(candidate.schedule, graph, machine.tensor_memory()));
     return candidate;
 }
 

@@ -22,7 +22,7 @@ struct Space {
     int ranks = 1;
     SelectOptions options;
     std::int64_t memory_per_rank = 0;
-    bool accelerators = false;  // whose memory that is, as in Machine
+    TensorMemory memory{};  // whose memory that is
     std::vector<Distribution> grids;
     std::vector<Distribution> refused;  // grids that would be searched too if the model took no maxima
     bool takes_maxima() const;

@@ -41,7 +41,7 @@ std::vector<bool> standing_frames(const Members& all) {
 std::int64_t peak_of(const Space& space, const Members& all, NumberedGraphs& graphs, const Member& member) {
     const Configuration configuration = configuration_of(all.frames[member.frame], all.choices[member.choices]);
     const Schedule schedule = lower::lower(space.model, configuration, space.shape);
-    return peak_bytes_per_rank(schedule, graphs.numbered(schedule.numbering), space.accelerators);
+    return peak_bytes_per_rank(schedule, graphs.numbered(schedule.numbering), space.memory);
 }
 
 }  // namespace

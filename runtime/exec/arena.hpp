@@ -15,7 +15,7 @@ public:
     Arena() = default;
     // Not initialised. Throws OutOfMemory, a std::bad_alloc.
     Arena(kernels::Device& device, std::int64_t bytes, MemoryTracker& tracker)
-        : charge_(tracker, bytes), memory_(device.allocate(static_cast<std::size_t>(bytes))) {}
+        : charge_(tracker, bytes, Holder::tensors), memory_(device.allocate(static_cast<std::size_t>(bytes))) {}
 
     std::byte* at(std::int64_t offset) const { return memory_->data() + offset; }
 

@@ -25,7 +25,8 @@ int rank_in(const Grid& grid, const comm::Communicator& comm) {
 Executor::Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
                    kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock)
     : counts_(std::move(counts)),
-      order_(tracker, counts_->order().bytes()),
+      order_(tracker, counts_->order().bytes(), Holder::host),
+      workspace_(tracker, device.memory().workspace_bytes, Holder::tensors),
       store_(schedule, *counts_, rank_in(schedule.grid, comm), device, tracker),
       world_(comm, traffic_),
       device_(device),

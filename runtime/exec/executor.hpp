@@ -76,6 +76,7 @@ private:
 
     std::shared_ptr<const GraphCounts> counts_;
     Charge order_;  // of the counts' vertices
+    Charge workspace_;
     Store store_;
     comm::Traffic traffic_;
     comm::CountingCommunicator world_;

@@ -46,13 +46,13 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
         stages_.push_back(std::move(stage));
     }
     const data::VertexOrder* order = &counts.order();
-    if (needed_rows) find_requests(matrix, rows, rank, graph, order);
+    if (needed_rows) find_requests(rows, rank, graph, order, device, tracker);
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->matrix_root != rank) continue;
         stage.block = blocks_.size();
         blocks_.emplace_back();
     }
-    store_blocks(rows, graph, scales, order, device);
+    store_blocks(rows, graph, scales, order, device, tracker);
     // The nonzeros that a rank of the y-group lacks are of one of the pieces stored here.
     for (std::size_t k = 0; k < stages.size(); ++k) {
         for (const Stage::Service& service : stages[k].nonzeros) {
@@ -63,12 +63,6 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
             stages_[k].sent.push_back({service.rank, *owner->block});
         }
     }
-    std::int64_t bytes = 0;
-    for (const StoredBlock& block : blocks_) bytes += static_cast<std::int64_t>(block.memory->size());
-    blocks_charge_ = Charge(tracker, bytes);
-    std::int64_t requests = 0;
-    for (const SparseStage& stage : stages_) requests += 4 * static_cast<std::int64_t>(stage.request.size());
-    requests_charge_ = Charge(tracker, requests);
 }
 
 std::int64_t SparsePart::block_bytes(const SparseStage& stage) const {
@@ -82,17 +76,23 @@ kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* rec
     return data::view_of(bytes, rows_.size(), stage.dense_rows, stage.nonzeros, panels, !matrix_.storage.factored);
 }
 
-void SparsePart::find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
-                               const data::VertexOrder* order) {
+void SparsePart::find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
+                               kernels::Device& device, MemoryTracker& tracker) {
+    std::int64_t bytes = 0;
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->dense_root == rank) continue;
-        stage.request = columns_with_nonzeros(graph, matrix.transposed, rows, stage.piece->columns, order);
+        stage.request = columns_with_nonzeros(graph, matrix_.transposed, rows, stage.piece->columns, order);
         stage.dense_rows = static_cast<std::int64_t>(stage.request.size());
+        // It stays: nobody owns what is only looked at.
+        stage.request_on_device = device.take(nullptr, std::as_bytes(std::span(stage.request)));
+        bytes += 4 * stage.dense_rows;
     }
+    requests_charge_ = charge_until_uploaded(tracker, bytes);
+    requests_on_device_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
 void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
-                              const data::VertexOrder* order, kernels::Device& device) {
+                              const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker) {
     std::vector<SparseStage*> stored;
     for (SparseStage& stage : stages_) {
         if (stage.block) stored.push_back(&stage);
@@ -106,6 +106,10 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
     for (const SparseStage* stage : stored) columns.push_back(stage->piece->columns);
     std::vector<data::LocalBlock> built =
         data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order, format());
+    std::int64_t bytes = 0;
+    for (const data::LocalBlock& block : built) bytes += block.bytes();
+    const Charge cut = charge_until_uploaded(tracker, bytes);
+    blocks_charge_ = Charge(tracker, bytes, Holder::tensors);
     for (std::size_t i = 0; i < stored.size(); ++i) {
         data::LocalBlock& block = built[i];
         if (needed_rows_ && stored[i]->dense_rows != stored[i]->piece->columns.size()) data::compact_columns(block);
@@ -122,9 +126,10 @@ void SparsePart::exchange_indices(comm::Communicator& world, kernels::Device& de
     for (SparseStage& stage : stages_) {
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
-        // It stays: nobody owns what is only looked at.
-        const auto request = device.take(nullptr, std::as_bytes(std::span(stage.request)));
-        if (!stage.request.empty()) sends.push_back({stage.piece->dense_root, {request->data(), request->size()}});
+        if (!stage.request.empty()) {
+            const kernels::DeviceMemory& request = *stage.request_on_device;
+            sends.push_back({stage.piece->dense_root, {request.data(), request.size()}});
+        }
         for (RowService& service : stage.rows) {
             service.index = device.allocate(4 * static_cast<std::size_t>(service.needed));
             bytes += 4 * service.needed;
@@ -132,20 +137,27 @@ void SparsePart::exchange_indices(comm::Communicator& world, kernels::Device& de
             receives.push_back({service.rank, {service.index->data(), service.index->size()}});
         }
         world.exchange(sends, receives);
-        device.finish();  // before the request goes
     }
-    services_charge_ = Charge(tracker, bytes);
+    services_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
 ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
                          const data::DegreeScales& scales, const data::VertexOrder& order, kernels::Device& device,
-                         MemoryTracker& tracker)
-    : row_(kernels::take(device,
-                         data::block_scales(scales, matrix.transposed, true, rows_of(grid, matrix, rank), &order))) {
+                         MemoryTracker& tracker) {
+    const auto cut = [&](bool of_rows, Range range) {
+        return data::block_scales(scales, matrix.transposed, of_rows, range, &order);
+    };
+    {
+        const Range rows = rows_of(grid, matrix, rank);
+        const Charge on_host = charge_until_uploaded(tracker, 4 * rows.size());
+        row_ = kernels::take(device, cut(true, rows));
+    }
     auto bytes = static_cast<std::int64_t>(row_->size());
     for (const SparseStage& stage : part.stages()) {
+        const Range columns = stage.piece ? stage.piece->columns : Range{};
+        const Charge on_host = charge_until_uploaded(tracker, 4 * columns.size());
         std::vector<float> column;
-        if (stage.piece) column = data::block_scales(scales, matrix.transposed, false, stage.piece->columns, &order);
+        if (stage.piece) column = cut(false, columns);
         if (stage.piece && part.needed_rows() && stage.piece->dense_root != rank) {
             for (std::size_t i = 0; i < stage.request.size(); ++i) {
                 column[i] = column[static_cast<std::size_t>(stage.request[i])];  // they ascend
@@ -156,7 +168,7 @@ ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const
         column_.push_back(kernels::take(device, std::move(column)));
         bytes += static_cast<std::int64_t>(column_.back()->size());
     }
-    charge_ = Charge(tracker, bytes);
+    charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
 }  // namespace gnnplan::exec

@@ -35,8 +35,9 @@ struct SparseStage {
     std::optional<std::size_t> block;  // of SparsePart::blocks, when the nonzeros are stored here
     std::int64_t nonzeros = 0;         // of the piece
     std::int64_t dense_rows = 0;  // rows of the dense operand that the piece meets: all of them, or the needed ones
-    // The needed ones, from the begin of the piece; of rows that others hold. In the host's memory.
+    // The needed ones, from the begin of the piece; of rows that others hold. In the host's memory, and on the device.
     std::vector<std::int32_t> request;
+    std::unique_ptr<kernels::DeviceMemory> request_on_device;
     std::vector<RowService> rows;
     std::vector<NonzeroService> sent;
 };
@@ -70,9 +71,9 @@ public:
 
 private:
     void store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
-                      const data::VertexOrder* order, kernels::Device& device);
-    void find_requests(const Tensor& matrix, const Range& rows, int rank, const data::Graph& graph,
-                       const data::VertexOrder* order);
+                      const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker);
+    void find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
+                       kernels::Device& device, MemoryTracker& tracker);
 
     data::BlockFormat format() const { return {!matrix_.storage.factored, matrix_.storage.panel_columns}; }
 
@@ -81,7 +82,7 @@ private:
     bool needed_rows_ = false;
     std::vector<SparseStage> stages_;
     std::vector<StoredBlock> blocks_;
-    Charge blocks_charge_, requests_charge_, services_charge_;
+    Charge blocks_charge_, requests_charge_, requests_on_device_charge_, services_charge_;
 };
 
 // The scales of factored values on one rank: entry (i, j) of the piece of stage k is row[i] * column[k][j].

@@ -6,19 +6,31 @@
 #include <algorithm>
 
 namespace gnnplan::train {
+namespace {
 
-std::int64_t footprint(const Schedule& schedule, const GraphStats& graph, const LoadState& loaded) {
+std::int64_t of_processor(const MemoryPlan& plan, const LoadState& loaded, std::int64_t state, std::int64_t rows) {
+    const std::int64_t loading = plan.load_bytes + plan.order_bytes + state;
+    const std::int64_t running =
+        plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes) + (loaded.graph_stays ? plan.load_bytes : 0);
+    return plan.adjacency_bytes + plan.request_bytes + rows + std::max(loading, running) + loaded.cached_feature_bytes;
+}
+
+}  // namespace
+
+Footprint footprint(const Schedule& schedule, const GraphStats& graph, const LoadState& loaded,
+                    const TensorMemory& memory) {
     const std::int64_t state = loaded.state_lives ? exec::ModelState::bytes_of(schedule) : 0;
-    std::int64_t largest = 0;
+    Footprint most;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-        const MemoryPlan plan = plan_memory(schedule, graph, rank);
-        const std::int64_t loading = plan.load_bytes + plan.order_bytes + state;
-        const std::int64_t running = plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes) +
-                                     (loaded.graph_stays ? plan.load_bytes : 0);
+        MemoryPlan plan = plan_memory(schedule, graph, rank);
+        if (loaded.adopts_blocks) plan.cut_bytes = 0;
         const std::int64_t rows = loaded.writes_outputs ? OutputRows::bytes_of(schedule, rank) : 0;
-        largest = std::max(largest, plan.adjacency_bytes + plan.request_bytes + rows + std::max(loading, running));
+        const Footprint own = memory.accelerator
+                                  ? Footprint{plan.peak(memory), plan.host_peak(rows) + loaded.cached_feature_bytes}
+                                  : Footprint{of_processor(plan, loaded, state, rows), 0};
+        most = {std::max(most.tensors, own.tensors), std::max(most.host, own.host)};
     }
-    return largest + loaded.cached_feature_bytes;
+    return most;
 }
 
 }  // namespace gnnplan::train

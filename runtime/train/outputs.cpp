@@ -27,7 +27,7 @@ std::int64_t OutputRows::bytes_of(const Schedule& schedule, int rank) {
 
 OutputRows::OutputRows(const Schedule& schedule, const exec::GraphCounts& counts, int rank,
                        exec::MemoryTracker& tracker)
-    : charge_(tracker, bytes_of(schedule, rank)) {
+    : charge_(tracker, bytes_of(schedule, rank), exec::Holder::host) {
     if (schedule.numbering.identity()) return;
     const Range rows = output_rows(schedule, rank);
     vertices_.reserve(static_cast<std::size_t>(rows.size()));

@@ -132,6 +132,8 @@ void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurem
     report.measured.epoch_seconds = measure::median(mine.steady_seconds);
     report.measured.peak_bytes_per_rank =
         static_cast<std::int64_t>(comm::control_max(comm, static_cast<double>(mine.peak_bytes)));
+    report.measured.host_peak_bytes =
+        static_cast<std::int64_t>(comm::control_max(comm, static_cast<double>(mine.host_peak_bytes)));
 }
 
 std::optional<std::string> byte_mismatch(const RunReport& report) {

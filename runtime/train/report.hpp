@@ -37,6 +37,7 @@ struct Measurements {
     double partition_seconds = 0;   // cutting sparse blocks, summed over executors
     double initialise_seconds = 0;  // reading features, weights; summed over executors
     std::int64_t peak_bytes = 0;
+    std::int64_t host_peak_bytes = 0;
 };
 
 // Collective. Fills in what the chosen candidate was predicted to take and what it took: steps, evaluation, setup and

@@ -46,6 +46,7 @@ public:
           options_(options),
           hooks_(hooks),
           clock_(clock),
+          tracker_(device.memory().accelerator),
           course_(options, comm.rank() == 0) {}
 
     RunReport run();
@@ -103,7 +104,7 @@ private:
 void Trainer::cache_features() {
     const double start = clock_.now();
     comm::agree(comm_, hooks_.cache_features);
-    cached_features_ = exec::Charge(tracker_, cached_feature_bytes_);
+    cached_features_ = exec::Charge(tracker_, cached_feature_bytes_, exec::Holder::host);
     measured_.initialise_seconds += clock_.now() - start;
 }
 
@@ -113,6 +114,7 @@ void Trainer::build(int index, bool last) {
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
     executor_.reset();
+    output_rows_ = {};
     keep_tuning_peak();
     if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
@@ -123,6 +125,7 @@ void Trainer::build(int index, bool last) {
                   {.state_lives = state_ != nullptr,
                    .graph_stays = !last,
                    .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
+                   .adopts_blocks = blocks.has_value(),
                    .writes_outputs = static_cast<bool>(hooks_.outputs)},
                   std::move(blocks));
     const double cut = clock_.now();
@@ -144,7 +147,9 @@ void Trainer::make_executor(const Schedule& schedule, const LoadState& loaded,
                             std::optional<exec::SparseBlocks> blocks) {
     comm::agree(comm_, [&] {
         const auto counts = counts_for(schedule, dataset_);
-        report_.predicted.peak_bytes_per_rank = footprint(schedule, *counts, loaded);
+        const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
+        report_.predicted.peak_bytes_per_rank = predicted.tensors;
+        report_.predicted.host_peak_bytes = predicted.host;
         const auto expected = [&](Phase phase) {
             return measure::StepLog(expected_bytes(schedule, phase, *counts, comm_.rank()));
         };
@@ -159,7 +164,6 @@ void Trainer::make_executor(const Schedule& schedule, const LoadState& loaded,
             executor_->build_blocks(dataset_.graph(), scales_);
         }
         cut_seconds_ = clock_.now() - start;
-        output_rows_ = {};
         if (hooks_.outputs) output_rows_ = OutputRows(schedule, *counts, comm_.rank(), tracker_);
     });
 }
@@ -302,7 +306,7 @@ Tuning Trainer::prepare() {
         }
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
         scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
-        loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_));
+        loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
         tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features));
     });
     for (const std::string& text : tuning->notes) note(text);
@@ -384,6 +388,7 @@ void Trainer::finish_report(const Autotuner& tuner, int built) {
     }
     measured_.load_seconds = options_.load_seconds;
     measured_.peak_bytes = tracker_.peak();
+    measured_.host_peak_bytes = tracker_.host_peak();
     report_candidate(comm_, plan_, measured_, report_);
 }
 

@@ -52,7 +52,7 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
     if (plan.problem.memory_per_rank == 0) return usable;
     const std::vector<std::int64_t> bytes =
         bytes_by_candidate(plan, usable, counts_of(dataset), [&](const Schedule& schedule, const GraphStats& counts) {
-            return peak_bytes_per_rank(schedule, counts, plan.machine.accelerators);
+            return peak_bytes_per_rank(schedule, counts, plan.machine.tensor_memory());
         });
     std::vector<int> fitting;
     for (std::size_t i = 0; i < usable.size(); ++i) {
@@ -69,8 +69,9 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
 
 Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features) {
     const std::vector<std::int64_t> bytes =
-        bytes_by_candidate(plan, usable, graph, [](const Schedule& schedule, const GraphStats& counts) {
-            return footprint(schedule, counts, {.state_lives = true, .graph_stays = true});
+        bytes_by_candidate(plan, usable, graph, [&](const Schedule& schedule, const GraphStats& counts) {
+            return footprint(schedule, counts, {.state_lives = true, .graph_stays = true}, plan.machine.tensor_memory())
+                .tensors;
         });
     const std::int64_t room = plan.memory_per_rank();
     Trials fitting;
@@ -84,7 +85,8 @@ Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const Gr
     }
     const std::int64_t features =
         checked_multiply(checked_multiply(4, graph.vertices()), plan.problem.model.widths.front());
-    if (keeps_features && features <= room - fitting.peak_bytes) {
+    // A plan does not say how much memory the host of an accelerator has left.
+    if (keeps_features && !plan.machine.accelerators && features <= room - fitting.peak_bytes) {
         fitting.feature_bytes = features;
         fitting.peak_bytes += features;
     }

@@ -143,6 +143,11 @@ void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, 
 
 ::testing::AssertionResult peaks_as_predicted(const std::vector<RankRun>& runs) {
     for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+        if (runs[rank].allocated_host_peak != runs[rank].predicted_host_peak) {
+            return ::testing::AssertionFailure()
+                   << "the host of rank " << rank << " held " << runs[rank].allocated_host_peak
+                   << " bytes, predicted were " << runs[rank].predicted_host_peak;
+        }
         if (runs[rank].allocated_peak != runs[rank].predicted_peak) {
             return ::testing::AssertionFailure() << "rank " << rank << " allocated " << runs[rank].allocated_peak
                                                  << " bytes, predicted " << runs[rank].predicted_peak;

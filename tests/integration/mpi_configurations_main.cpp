@@ -30,6 +30,7 @@ void check_configurations(const TestProblem& problem) {
             check_rank(problem, run, expected);
             EXPECT_TRUE(bytes_as_predicted(candidate.schedule, world->rank(), run));
             EXPECT_EQ(run.allocated_peak, run.predicted_peak);
+            EXPECT_EQ(run.allocated_host_peak, run.predicted_host_peak);
         }
     }
 }
@@ -71,6 +72,7 @@ void check_configuration(const TestProblem& problem, const search::Space& space,
     check_rank(problem, run, expected);
     EXPECT_TRUE(bytes_as_predicted(schedule, world->rank(), run));
     EXPECT_EQ(run.allocated_peak, run.predicted_peak);
+    EXPECT_EQ(run.allocated_host_peak, run.predicted_host_peak);
 }
 
 // On every grid of every scheme some of the combinations of layer choices, with switches by turns.

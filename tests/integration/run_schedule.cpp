@@ -65,16 +65,16 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     kernels::set_threads(1);
     const data::Graph& graph = problem.dataset().graph();
     const auto counts = numbered_counts(problem, schedule);
-    exec::MemoryTracker tracker;
     measure::SteadyClock clock;
     RankRun run;
     const auto device = emulation ? emulated_device(*emulation) : kernels::host_device(kernels);
     const auto of_device = emulation ? on_emulated_device(comm, *device) : nullptr;
+    exec::MemoryTracker tracker(device->memory().accelerator);
     exec::Executor executor(schedule, counts, of_device ? *of_device : comm, *device, tracker, clock);
     run.counts = counts;
     {
         const data::DegreeScales scales = data::stored_scales(graph, problem.network().matrix.normalisation);
-        const exec::Charge loaded(tracker, loaded_bytes(graph, scales));
+        const exec::Charge loaded(tracker, loaded_bytes(graph, scales), exec::Holder::host);
         executor.build_blocks(graph, scales);
     }
     const exec::ModelState state(schedule, run_seed, *device, tracker);
@@ -86,8 +86,11 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     }
     run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
     run.correct = executor.correct();
-    run.predicted_peak = plan_memory(schedule, *counts, comm.rank()).peak_bytes;
+    const MemoryPlan memory = plan_memory(schedule, *counts, comm.rank());
+    run.predicted_peak = memory.peak(device->memory());
     run.allocated_peak = tracker.peak();
+    run.predicted_host_peak = device->memory().accelerator ? memory.host_peak() : 0;
+    run.allocated_host_peak = tracker.host_peak();
     return run;
 }
 

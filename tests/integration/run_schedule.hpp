@@ -34,6 +34,8 @@ struct RankRun {
     std::vector<measure::StepSample> evaluation;
     std::int64_t predicted_peak = 0;
     std::int64_t allocated_peak = 0;
+    std::int64_t predicted_host_peak = 0;
+    std::int64_t allocated_host_peak = 0;
 };
 
 // The problem's graph in the numbering of a schedule.

@@ -1,5 +1,6 @@
 #include "tests/support/emulated_device.hpp"
 
+#include "runtime/comm/staged.hpp"
 #include "tests/support/two_queues.hpp"
 #include "tests/support/twofold_memory.hpp"
 
@@ -24,6 +25,7 @@ public:
     ~EmulatedDevice() override { current = nullptr; }
 
     const Table& table() const override;
+    TensorMemory memory() const override { return {.accelerator = true, .workspace_bytes = emulated_workspace}; }
     std::unique_ptr<kernels::DeviceMemory> allocate(std::size_t bytes) override {
         return std::make_unique<Allocation>(memory_.allocate(bytes), bytes);
     }
@@ -62,6 +64,7 @@ public:
     void finish() override { queues_.finish(); }
 
     void queue(std::function<void()> work) { queues_.compute(std::move(work)); }
+    bool through_hosts() const { return through_hosts_; }
     // Queues a transfer that comes after all that is to be computed so far. Returns its number.
     std::size_t transfer(std::function<void()> work);
     // What is queued from now on comes after that transfer.
@@ -90,6 +93,7 @@ private:
     TwofoldMemory memory_;
     TwoQueues queues_;
     Ordering missing_;
+    bool through_hosts_;
     std::size_t before_last_transfer_ = 0;
     kernels::PassValues* pass_ = nullptr;
     std::vector<double> moments_;
@@ -180,7 +184,8 @@ constexpr Table queued_table = {
     .copy_bits = Queued<&Table::copy_bits>::call,
 };
 
-EmulatedDevice::EmulatedDevice(const Emulation& emulation) : queues_(emulation.order), missing_(emulation.missing) {
+EmulatedDevice::EmulatedDevice(const Emulation& emulation)
+    : queues_(emulation.order), missing_(emulation.missing), through_hosts_(emulation.through_hosts) {
     ensure(current == nullptr, "a thread has one emulated device at a time");
     current = this;
 }
@@ -286,13 +291,16 @@ std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation) {
 }
 
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device) {
-    return std::make_unique<EmulatedCommunicator>(comm, dynamic_cast<EmulatedDevice&>(device));
+    auto& emulated = dynamic_cast<EmulatedDevice&>(device);
+    if (emulated.through_hosts()) return comm::through_hosts(comm, device);
+    return std::make_unique<EmulatedCommunicator>(comm, emulated);
 }
 
 std::optional<Emulation> wanted_emulation() {
     const char* wanted = std::getenv("GNNPLAN_TEST_DEVICE");
-    if (wanted == nullptr || std::string_view(wanted) != "emulated") return std::nullopt;
-    return Emulation{};
+    const std::string_view name = wanted == nullptr ? "" : wanted;
+    if (name != "emulated" && name != "staged") return std::nullopt;
+    return Emulation{.through_hosts = name == "staged"};
 }
 
 }  // namespace gnnplan::testing

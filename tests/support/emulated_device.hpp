@@ -22,17 +22,21 @@ enum class Ordering : std::uint8_t {
 struct Emulation {
     unsigned order = 1;  // of those that are allowed
     Ordering missing = Ordering::all;
+    bool through_hosts = false;  // data move between devices as StagedCommunicator does it, not in a queue of their own
 };
+
+// Bytes that it says its kernels use.
+inline constexpr std::int64_t emulated_workspace = 4096;
 
 // Whoever reads or writes its memory other than through its kernels is killed; what is queued happens when somebody
 // waits for it, computations and transfers in any order that nothing forbids, so that what is read too early is old.
 // Computes with the reference kernels. One at a time for a thread.
 std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation = {});
 
-// Moves data between the memories of emulated devices, in its own queue.
+// Moves data between the memories of emulated devices.
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device);
 
-// Set where GNNPLAN_TEST_DEVICE=emulated asks tests to run on it.
+// Set where GNNPLAN_TEST_DEVICE asks tests to run on it: "emulated", or "staged" for through_hosts.
 std::optional<Emulation> wanted_emulation();
 
 }  // namespace gnnplan::testing

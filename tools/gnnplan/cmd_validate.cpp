@@ -41,7 +41,8 @@ std::int64_t peak_on(const Machine& machine, const Plan& plan, const Candidate& 
     if (machine.accelerators == plan.machine.accelerators) return candidate.predicted.peak_bytes_per_rank;
     const GraphRecord& graph = plan.problem.graph;
     const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric);
-    return peak_bytes_per_rank(candidate.schedule, *sizes.numbered(candidate.schedule.numbering), machine.accelerators);
+    return peak_bytes_per_rank(candidate.schedule, *sizes.numbered(candidate.schedule.numbering),
+                               machine.tensor_memory());
 }
 
 void check_memory(const Plan& plan, const Machine& machine, const std::string& file) {

@@ -45,9 +45,9 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
         const Schedule schedule = aggregate_and_score(grid, dataset);
         comm::run_ranks(4, [&](comm::Communicator& comm) {
             const auto counts = std::make_shared<const GraphCounts>(dataset.graph());
-            MemoryTracker tracker;
             TickingClock clock;
             const testing::TestedDevice on(comm);
+            MemoryTracker tracker(on.device->memory().accelerator);
             const ModelState state(schedule, 1, *on.device, tracker);
             Executor executor(schedule, counts, on.comm, *on.device, tracker, clock);
             executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), Normalisation::none));

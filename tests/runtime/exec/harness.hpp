@@ -114,6 +114,7 @@ public:
     Rank(const Schedule& schedule, const data::Graph& graph, const data::DegreeScales& scales, comm::Communicator& comm)
         : counts(numbered_counts(graph, schedule.numbering)),
           tested(comm),
+          tracker(tested.device->memory().accelerator),
           world(tested.comm, traffic),
           device(tested.device.get()),
           store(schedule, *counts, comm.rank(), *device, tracker),
@@ -128,6 +129,7 @@ public:
         const StepContext context{store, device->table(), world, settings, pass, index};
         traffic.reset();
         std::visit([&](const auto& step) { run_step(step, context); }, store.schedule().steps[index].operation);
+        device->finish();  // or ranks that nobody asks for values would not move theirs
     }
 
     // Element (i, j) of the whole matrix is value(i, j); fills the local block.
@@ -181,9 +183,9 @@ public:
     }
 
     std::shared_ptr<const GraphCounts> counts;
+    TestedDevice tested;
     MemoryTracker tracker;
     comm::Traffic traffic;
-    TestedDevice tested;
     SpoilingCommunicator world;
     kernels::Device* device;
     Store store;

@@ -11,20 +11,34 @@ using testing::add_step;
 TEST(MemoryTracker, RemembersTheMostUntilRestarted) {
     MemoryTracker tracker;
     {
-        const Charge a(tracker, 100);
-        Charge b(tracker, 50);
+        const Charge a(tracker, 100, Holder::tensors);
+        Charge b(tracker, 50, Holder::host);
         Charge moved = std::move(b);
         EXPECT_EQ(tracker.current(), 150);
         moved.reset();
         moved.reset();
         EXPECT_EQ(tracker.current(), 100);
-        moved = Charge(tracker, 20);
+        moved = Charge(tracker, 20, Holder::tensors);
         EXPECT_EQ(tracker.current(), 120);
     }
     EXPECT_EQ(tracker.current(), 0);
     EXPECT_EQ(tracker.peak(), 150);
     tracker.restart();
     EXPECT_EQ(tracker.peak(), 0);
+}
+
+TEST(MemoryTracker, CountsTheHostOfADeviceApart) {
+    MemoryTracker tracker(true);
+    {
+        const Charge tensors(tracker, 100, Holder::tensors);
+        const Charge host(tracker, 50, Holder::host);
+        const Charge uploaded = charge_until_uploaded(tracker, 7);
+    }
+    EXPECT_EQ(tracker.peak(), 100);
+    EXPECT_EQ(tracker.host_peak(), 57);
+    MemoryTracker one;
+    const Charge uploaded = charge_until_uploaded(one, 7);
+    EXPECT_EQ(one.peak(), 0);
 }
 
 Schedule small_schedule(const Grid& grid, std::int64_t vertices) {

@@ -153,7 +153,7 @@ TEST(Consensus, FeaturesStayInMemoryWhileCandidatesAreTried) {
     Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});
     const Schedule& schedule = plan.candidates[0].schedule;
     const std::int64_t trial =
-        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true});
+        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true}).tensors;
     const std::int64_t features = 4 * dataset.vertices() * dataset.features();
     TrainOptions options;
     options.epochs = 8;
@@ -179,9 +179,9 @@ TEST(Consensus, ThePlansMemoryIsKeptToWhileCandidatesAreTried) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
     Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});
     const Schedule& schedule = plan.candidates[0].schedule;
-    const std::int64_t alone = footprint(schedule, *counts_for(schedule, dataset), {});
+    const std::int64_t alone = footprint(schedule, *counts_for(schedule, dataset), {}).tensors;
     const std::int64_t trial =
-        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true});
+        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true}).tensors;
     ASSERT_LT(alone, trial);
     const std::int64_t features = 4 * dataset.vertices() * dataset.features();
     TrainOptions options;
@@ -217,8 +217,8 @@ TEST(CandidatesThatFit, AreThoseOfADevicesOwnMemory) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(200, 30, 2, 2, 2));
     Plan plan = testing::make_plan(dataset, 2, false, 2, {{2, 6}});
     const Schedule& schedule = plan.candidates[0].schedule;
-    const std::int64_t device = peak_bytes_per_rank(schedule, *counts_for(schedule, dataset), true);
-    ASSERT_LT(device, footprint(schedule, *counts_for(schedule, dataset), {}));
+    const std::int64_t device = peak_bytes_per_rank(schedule, *counts_for(schedule, dataset), {.accelerator = true});
+    ASSERT_LT(device, footprint(schedule, *counts_for(schedule, dataset), {}).tensors);
     plan.problem.memory_per_rank = device;
     EXPECT_THROW(candidates_that_fit(plan, {0}, dataset), Error);
     plan.machine.accelerators = true;

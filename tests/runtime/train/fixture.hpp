@@ -39,6 +39,10 @@ inline Machine some_machine() {
     machine.gemm_flops_per_second = 1e10;
     machine.memory_bytes_per_second = 1e10;
     machine.step_seconds = 1e-6;
+    if (gnnplan::testing::wanted_emulation()) {
+        machine.accelerators = true;
+        machine.workspace_bytes = gnnplan::testing::emulated_workspace;
+    }
     return machine;
 }
 

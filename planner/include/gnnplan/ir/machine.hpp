@@ -1,6 +1,8 @@
 // What the planner needs to know of a machine: one node and the network between nodes.
 #pragma once
 
+#include <gnnplan/base/tensor_memory.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -120,7 +122,10 @@ struct Machine {
     double step_seconds = 0;             // fixed overhead of one step (launch, synchronisation)
 
     std::optional<Calibration> calibration{};  // takes precedence over the single rates where it has them
-    bool accelerators = false;  // memory_per_rank is a device's: its host loads the graph, in memory of its own
+    bool accelerators = false;         // memory_per_rank is a device's: its host loads the graph, in memory of its own
+    std::int64_t workspace_bytes = 0;  // of that memory, for the device's kernels
+
+    TensorMemory tensor_memory() const { return {accelerators, workspace_bytes}; }
 };
 
 // Sparse rate for a slice of `width` columns, by linear interpolation between the measured widths.

@@ -60,6 +60,7 @@ struct MeasuredTotals {
     std::int64_t total_bytes = 0;
     std::int64_t max_rank_bytes = 0;
     std::int64_t peak_bytes_per_rank = 0;
+    std::int64_t host_peak_bytes = 0;  // per rank, of an accelerator's host
 };
 
 // Why a run ended before its last epoch: a signal or a time limit; validation that got no better (--patience); a loss

@@ -85,6 +85,7 @@ struct Prediction {
     std::int64_t total_bytes = 0;     // per steady-state training epoch
     std::int64_t max_rank_bytes = 0;  // busiest rank
     std::int64_t peak_bytes_per_rank = 0;
+    std::int64_t host_peak_bytes = 0;  // per rank, of an accelerator's host; 0: there is none, or it is not known
     bool estimate = false;             // graph-dependent figures are statistics, not counts
     std::vector<double> step_seconds;  // per step of the schedule, all phases
 };
