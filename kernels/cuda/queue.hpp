@@ -10,9 +10,10 @@ namespace gnnplan::kernels::cuda {
 
 struct Queue {
     cudaStream_t stream = nullptr;
-    std::span<std::byte> scratch;  // on the device, 256-byte aligned; kernels run one after the other, so each has it whole
-    int processors = 1;            // multiprocessors of the device
-    void* blas = nullptr;          // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
+    std::span<std::byte>
+        scratch;           // on the device, 256-byte aligned; kernels run one after the other, so each has it whole
+    int processors = 1;    // multiprocessors of the device
+    void* blas = nullptr;  // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
     // The first error of what was queued; it comes out of Device::finish().
     cudaError_t failed = cudaSuccess;
     const char* failed_in = nullptr;
