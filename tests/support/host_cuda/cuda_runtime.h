@@ -4,6 +4,7 @@
 
 #include "tests/support/fibres.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,12 @@ inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, c
     return cudaSuccess;
 }
 
+inline cudaError_t cudaMemset2DAsync(void* memory, std::size_t stride, int value, std::size_t width, std::size_t rows,
+                                     cudaStream_t /*stream*/) {
+    for (std::size_t i = 0; i < rows; ++i) std::memset(static_cast<std::byte*>(memory) + i * stride, value, width);
+    return cudaSuccess;
+}
+
 inline void __syncthreads() { gnnplan::testing::fibres::wait_for_block(); }
 inline void __syncwarp(unsigned lanes = 0xffffffffU) {
     gnnplan::testing::fibres::meet(gnnplan::testing::fibres::Meeting::barrier, lanes, 0, 0);
@@ -71,14 +78,13 @@ T __shfl_xor_sync(unsigned lanes, T value, int distance) {
 }
 
 template <class T>
-T __ldg(const T* address) {
-    return *address;
-}
-template <class T>
 T atomicAdd(T* address, T value) {
     const T before = *address;
     *address = before + value;
     return before;
 }
 
-inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fadd_rn(float x, float y) { return x + y; }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
