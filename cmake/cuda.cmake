@@ -83,9 +83,7 @@ message(STATUS "CUDA toolkit ${CMAKE_CUDA_COMPILER_VERSION} of ${nvcc}")
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
-# 554: the conversion in kernels/views.hpp, which one of two instantiations cannot use.
-target_compile_options(gnnplan_options INTERFACE
-  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-diag-suppress=554>")
+target_compile_options(gnnplan_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
 if(GNNPLAN_WERROR)
   target_compile_options(gnnplan_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
