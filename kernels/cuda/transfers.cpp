@@ -14,7 +14,10 @@ void DestroyEvent::operator()(cudaEvent_t event) const { cudaEventDestroy(event)
 PinnedMemory allocate_pinned(std::size_t bytes) {
     void* memory = nullptr;
     const cudaError_t result = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
-    if (result == cudaErrorMemoryAllocation) throw OutOfMemory(bytes);
+    if (result == cudaErrorMemoryAllocation) {
+        cudaGetLastError();  // it is told here, and not once more by finish()
+        throw OutOfMemory(bytes);
+    }
     check(result, "allocating pinned memory");
     return PinnedMemory(static_cast<std::byte*>(memory));
 }

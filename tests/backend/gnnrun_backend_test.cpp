@@ -73,6 +73,43 @@ TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
     EXPECT_EQ(embeddings, io::read_file(path("e.npy")));
 }
 
+// The device and the kernels of CUDA, compiled for the processor: the stream works when it is waited for, kernels run on
+// fibres, and the host that touches the device's memory is killed. Sums are added up in another order than the
+// reference's, so values differ in their last places.
+TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
+    const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v ";
+    const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @cuda.json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("computing on GPU 0 on fibres"));
+    const RunReport run = report("cuda.json");
+    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    const std::string embeddings = io::read_file(path("e.npy"));
+    ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @again.json").code, 0);
+    EXPECT_EQ(losses(run), losses(report("again.json"))) << "the same run, the same bits";
+    EXPECT_EQ(embeddings, io::read_file(path("e.npy")));
+    ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
+    constexpr double tolerance = 1e-5;
+    EXPECT_THAT(losses(run), ::testing::Pointwise(::testing::DoubleNear(tolerance), losses(report("reference.json"))));
+}
+
+TEST_F(GnnrunBackend, SaysWhatIsWrongWithTheGpu) {
+    const auto expect = [&](const std::string& machine, int code, const std::string& words) {
+        const Outcome outcome = run("GNNPLAN_HOST_CUDA='" + machine + "' GNNPLAN_CUDA_MODULE=" + CUDA_ON_HOST_MODULE +
+                                    " " + program + " --threads 1 --backend cuda -q --data @graph @plan1.json");
+        EXPECT_EQ(outcome.code, code) << machine << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("error: " + words)) << machine;
+        EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
+    };
+    expect("driver=0", 69, "cuda: this machine has no NVIDIA driver (install one for CUDA 13.0 or later");
+    expect("driver=12040", 69, "cuda: the NVIDIA driver is for CUDA 12.4, and this build needs 13.0 or later");
+    expect("gpus=0", 69, "cuda: no GPU is there");
+    expect("capability=70", 69, "cuda: GPU 0 on fibres has compute capability 7.0, and kernels need 7.5 or more");
+    expect("memory=10", 3, "out of memory: 32 MiB in one piece were not to be had");
+    for (const char* moment : {"1", "60", "500"}) {
+        expect(std::string("fails=") + moment, 69, "cuda: ");
+    }
+}
+
 TEST_F(GnnrunBackend, TakesPlansOfOneRank) {
     const Outcome outcome = on_cuda(EMULATED_MODULE, "@plan4.json --in-process");
     EXPECT_EQ(outcome.code, 69) << outcome.output;
