@@ -3,7 +3,7 @@
 // A row of the sparse matrix belongs to a group of 4 to 32 lanes of a warp, as many as have something to do: each lane
 // has one or two vectors of the columns of the result, of as many floats as can be loaded together (four, two or one),
 // and keeps its sums in registers. A group loads the columns and values of as many nonzeros as it has lanes with one
-// load, and hands them round by shuffles; then each lane gathers its vectors of four rows of the dense operand before it
+// load, and hands them round by shuffles; each lane gathers its vectors of four rows of the dense operand before it
 // adds the first, so that several loads are under way at a time. The groups of a warp take their steps together, those
 // with shorter rows idly: all lanes reach every shuffle.
 //

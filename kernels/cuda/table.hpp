@@ -1,5 +1,5 @@
-// The kernels of a CUDA device: each queues its work on the queue of the calling thread's device (kernels/cuda/queue.hpp)
-// and returns.
+// The kernels of a CUDA device: each queues its work on the queue of the calling thread's device, which is in
+// kernels/cuda/queue.hpp, and returns.
 #pragma once
 
 #include "kernels/table.hpp"

@@ -1,6 +1,6 @@
-// Runs kernels of a GPU on the processor: the threads of a block are fibres, which take turns in a random order wherever
-// a kernel waits, and blocks run one after the other in a random order. What a kernel may not rely on, it does not get:
-// a thread that reads what another writes finds it there by luck unless the two met at a barrier in between.
+// Runs kernels of a GPU on the processor: the threads of a block are fibres, which take turns in a random order
+// wherever a kernel waits, and blocks run one after the other in a random order. What a kernel may not rely on, it does
+// not get: a thread that reads what another writes finds it there by luck unless the two met at a barrier in between.
 //
 // A kernel's own names for all this are in tests/support/host_cuda/cuda_runtime.h.
 #pragma once
