@@ -1,14 +1,15 @@
 # How every folder of the project is built: one target per folder.
 
 add_library(gnnplan_options INTERFACE)
-target_compile_options(gnnplan_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+set(warnings -Wall -Wextra -Wconversion -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of its own std::string concatenation (GCC bug 105651).
-  target_compile_options(gnnplan_options INTERFACE -Wno-restrict)
+  list(APPEND warnings -Wno-restrict)
 endif()
 if(GNNPLAN_WERROR)
-  target_compile_options(gnnplan_options INTERFACE -Werror)
+  list(APPEND warnings -Werror)
 endif()
+target_compile_options(gnnplan_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 if(GNNPLAN_SANITIZE)
   add_compile_options(-fsanitize=${GNNPLAN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GNNPLAN_SANITIZE})

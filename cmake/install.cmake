@@ -25,6 +25,9 @@ foreach(tool gnnplan gnnrun)
     install(TARGETS ${tool})
   endif()
 endforeach()
+if(TARGET gnnplan_cuda)
+  install(TARGETS gnnplan_cuda LIBRARY DESTINATION lib)  # where gnnrun looks, whatever the folder of other libraries
+endif()
 install(DIRECTORY planner/include/ models/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 install(FILES LICENSE TYPE DOC)
 

@@ -1,16 +1,23 @@
-// One step of each optimiser on a run of elements: the rules of gnnplan/base/optimiser.hpp. Included by the oracle and
-// by one source file per instruction set, whose linkage rules (kernels/cpu/vector_body.hpp) hold here too.
+// One step of each optimiser on a run of elements: the rules of gnnplan/base/optimiser.hpp. Included by the oracle, by
+// one source file per instruction set, whose linkage rules (kernels/cpu/vector_body.hpp) hold here too, and by the
+// kernels of GPUs.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/table.hpp"
 
+#if defined(__CUDACC__)
+#define GNNPLAN_ANYWHERE __host__ __device__
+#else
+#define GNNPLAN_ANYWHERE
+#endif
+
 namespace gnnplan::kernels {
 namespace {
 
 template <class T>
-T root(T x) {
+GNNPLAN_ANYWHERE T root(T x) {
     if constexpr (sizeof(T) == sizeof(float)) {
         return __builtin_sqrtf(x);
     } else {
@@ -19,8 +26,8 @@ T root(T x) {
 }
 
 template <class T>
-void adam(T* __restrict w, const T* __restrict gradient, T* __restrict m1, T* __restrict m2, std::int64_t n,
-          const UpdateSettings& settings) {
+GNNPLAN_ANYWHERE void adam(T* __restrict w, const T* __restrict gradient, T* __restrict m1, T* __restrict m2,
+                           std::int64_t n, const UpdateSettings& settings) {
     const UpdateSettings s = settings;
     const T beta1 = s.adam.beta1;
     const T beta2 = s.adam.beta2;
@@ -35,14 +42,15 @@ void adam(T* __restrict w, const T* __restrict gradient, T* __restrict m1, T* __
 }
 
 template <class T>
-void sgd(T* __restrict w, const T* __restrict gradient, std::int64_t n, const UpdateSettings& settings) {
+GNNPLAN_ANYWHERE void sgd(T* __restrict w, const T* __restrict gradient, std::int64_t n,
+                          const UpdateSettings& settings) {
     const UpdateSettings s = settings;
     for (std::int64_t i = 0; i < n; ++i) w[i] -= s.learning_rate * (gradient[i] + s.weight_decay * w[i]);
 }
 
 template <class T>
-void momentum(T* __restrict w, const T* __restrict gradient, T* __restrict m, std::int64_t n,
-              const UpdateSettings& settings) {
+GNNPLAN_ANYWHERE void momentum(T* __restrict w, const T* __restrict gradient, T* __restrict m, std::int64_t n,
+                               const UpdateSettings& settings) {
     const UpdateSettings s = settings;
     for (std::int64_t i = 0; i < n; ++i) {
         m[i] = s.momentum * m[i] + (gradient[i] + s.weight_decay * w[i]);
@@ -51,8 +59,8 @@ void momentum(T* __restrict w, const T* __restrict gradient, T* __restrict m, st
 }
 
 template <class T>
-void update_elements(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std::int64_t n,
-                     const UpdateSettings& settings) {
+GNNPLAN_ANYWHERE void update_elements(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std::int64_t n,
+                                      const UpdateSettings& settings) {
     switch (rule) {
         case Optimiser::adam: return adam(w, gradient, m1, m2, n, settings);
         case Optimiser::sgd: return sgd(w, gradient, n, settings);
@@ -62,3 +70,5 @@ void update_elements(Optimiser rule, T* w, const T* gradient, T* m1, T* m2, std:
 
 }  // namespace
 }  // namespace gnnplan::kernels
+
+#undef GNNPLAN_ANYWHERE

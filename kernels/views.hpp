@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gnnplan::kernels {
 
@@ -14,7 +15,10 @@ struct Dense {
     std::int64_t stride = 0;
 
     T* row(std::int64_t i) const { return data + i * stride; }
-    operator Dense<const T>() const { return {data, rows, columns, stride}; }
+    template <class Same>
+    requires(std::is_same_v<Same, const T> && !std::is_const_v<T>) operator Dense<Same>() const {
+        return {data, rows, columns, stride};
+    }
 };
 
 using Matrix = Dense<float>;

@@ -49,3 +49,6 @@ run(${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${printed}/no-cache ${printed}/bin/mi
 
 run(${prefix}/bin/gnnplan --version)
 run(${prefix}/bin/gnnrun --version)
+if(EXISTS ${BUILD}/lib/libgnnplan_cuda.so AND NOT EXISTS ${prefix}/lib/libgnnplan_cuda.so)
+  message(FATAL_ERROR "the module of --backend cuda is not installed beside gnnrun")
+endif()

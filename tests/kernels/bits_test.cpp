@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/vector.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
@@ -17,21 +17,25 @@ Bytes random_bytes(std::mt19937& random, std::int64_t bits) {
     return bytes;
 }
 
-TEST(Masks, CpuEqualsReference) {
+class Masks : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Masks, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+TEST_P(Masks, EqualReference) {
     std::mt19937 random(1);
     for (const std::int64_t rows : {0, 1, 2, 7, 8, 9, 75}) {
         for (const std::int64_t columns : {0, 1, 3, 7, 8, 9, 16, 41, 64, 130, 1025}) {
             for (const std::int64_t padding : {0, 3}) {
+                if (!takes_next()) continue;
                 const Owned h = Owned(rows, columns, padding).fill(random, 1);
                 Bytes got(bytes_of(rows * columns), 0xff);
                 Bytes want(bytes_of(rows * columns), 0xff);
-                cpu_table().positive_mask(h.view(), got.data());
+                run(&Table::positive_mask, h.view(), std::span(got));
                 reference_table().positive_mask(h.view(), want.data());
                 ASSERT_EQ(got, want) << rows << " x " << columns << ", padding " << padding;
 
                 Owned g = Owned(rows, columns, padding).fill(random, 9);
                 Owned g_want = g;
-                cpu_table().apply_mask(g.view(), got.data(), 0.5F);
+                run(&Table::apply_mask, g.view(), std::span<const std::uint8_t>(got), 0.5F);
                 reference_table().apply_mask(g_want.view(), got.data(), 0.5F);
                 ASSERT_EQ(difference(g, g_want), "") << rows << " x " << columns << ", padding " << padding;
             }
@@ -39,7 +43,7 @@ TEST(Masks, CpuEqualsReference) {
     }
 }
 
-TEST(Masks, EveryInstructionSetPacksAndAppliesTails) {
+TEST(MaskVectors, EveryInstructionSetPacksAndAppliesTails) {
     std::mt19937 random(2);
     for (const auto* kernels : cpu::supported_kernels()) {
         for (std::int64_t n = 0; n <= 70; ++n) {
@@ -74,12 +78,16 @@ std::vector<bool> to_bools(const Bytes& bytes, std::int64_t bits) {
     return result;
 }
 
-TEST(CopyBits, RandomBlocksAgainstBooleans) {
+class CopyBits : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, CopyBits, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+TEST_P(CopyBits, RandomBlocksAgainstBooleans) {
     std::mt19937 random(3);
     const auto pick = [&](std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(random);
     };
     for (int trial = 0; trial < 3000; ++trial) {
+        if (!takes_next()) continue;
         const std::int64_t rows = pick(0, 12);
         const std::int64_t columns = pick(0, 70);
         const std::int64_t source_row = pick(0, 9);
@@ -102,8 +110,8 @@ TEST(CopyBits, RandomBlocksAgainstBooleans) {
                     from[static_cast<std::size_t>((source_row + i) * source_columns + source_column + j)];
             }
         }
-        cpu_table().copy_bits(source.data(), source_columns, source_row, source_column, target.data(), target_columns,
-                              target_row, target_column, rows, columns);
+        run(&Table::copy_bits, std::span(source), source_columns, source_row, source_column, std::span(target),
+            target_columns, target_row, target_column, rows, columns);
         reference_table().copy_bits(source.data(), source_columns, source_row, source_column, by_reference.data(),
                                     target_columns, target_row, target_column, rows, columns);
         ASSERT_EQ(to_bools(target, target_bits), want) << "trial " << trial;

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/vector.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
@@ -17,8 +17,11 @@ DropoutKey dropout_key(float probability) {
     return key;
 }
 
+class Activate : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Activate, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
 // The same single operations in the same order: equal bits, dropout decisions included.
-TEST(Activate, CpuEqualsReference) {
+TEST_P(Activate, EqualsReference) {
     std::mt19937 random(1);
     std::vector<std::int32_t> ids(29);
     for (std::int32_t& id : ids) id = static_cast<std::int32_t>(random() >> 1U);
@@ -28,6 +31,7 @@ TEST(Activate, CpuEqualsReference) {
             for (const bool with_bias : {false, true}) {
                 for (const Activation activation : {Activation::none, Activation::relu, Activation::leaky_relu}) {
                     for (const float p : {0.0F, 0.3F}) {
+                        if (!takes_next()) continue;
                         Owned got = Owned(rows, columns, 5).fill(random, 9);
                         Owned want = got;
                         DropoutKey key = dropout_key(p);
@@ -35,7 +39,8 @@ TEST(Activate, CpuEqualsReference) {
                         key.first_column = 3;
                         if (activation == Activation::relu) key.row_ids = ids.data();
                         const float* addend = with_bias ? bias.view().data : nullptr;
-                        cpu_table().activate(got.view(), addend, activation, key, nullptr);
+                        run(&Table::activate, got.view(), with_bias ? bias.span() : std::span<const float>(),
+                            activation, key, nullptr);
                         reference_table().activate(want.view(), addend, activation, key, nullptr);
                         ASSERT_EQ(difference(got, want), "") << rows << " x " << columns << ", p " << p;
                     }
@@ -46,12 +51,12 @@ TEST(Activate, CpuEqualsReference) {
 }
 
 // Exponentials are not the same bits.
-TEST(Activate, EluIsCloseToTheReference) {
+TEST_P(Activate, EluIsCloseToTheReference) {
     std::mt19937 random(5);
     for (const std::int64_t columns : {1, 7, 8, 16, 17, 41, 130}) {
         Owned got = Owned(29, columns, 3).fill(random, 9);
         Owned want = got;
-        cpu_table().activate(got.view(), nullptr, Activation::elu, {}, nullptr);
+        run(&Table::activate, got.view(), nullptr, Activation::elu, DropoutKey{}, nullptr);
         reference_table().activate(want.view(), nullptr, Activation::elu, {}, nullptr);
         for (std::int64_t i = 0; i < 29; ++i) {
             for (std::int64_t j = 0; j < columns; ++j)
@@ -60,38 +65,38 @@ TEST(Activate, EluIsCloseToTheReference) {
     }
 }
 
+class ActivationGradient : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, ActivationGradient, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
 // What central differences of the activation give, and nothing where an element is dropped.
-TEST(ActivationGradient, IsTheSlopeOfTheActivation) {
+TEST_P(ActivationGradient, IsTheSlopeOfTheActivation) {
     constexpr std::int64_t rows = 29;
     constexpr float step = 1e-2F;
     std::mt19937 random(6);
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        for (const Activation activation :
-             {Activation::none, Activation::relu, Activation::elu, Activation::leaky_relu}) {
-            for (const float p : {0.0F, 0.3F}) {
-                for (const std::int64_t columns : {1, 8, 41, 130}) {
-                    const Owned z = Owned(rows, columns).fill(random, 2);
-                    const DropoutKey key = dropout_key(p);
-                    const auto activated = [&](float moved) {
-                        Owned h = z;
-                        for (std::int64_t i = 0; i < rows; ++i) {
-                            for (std::int64_t j = 0; j < columns; ++j) h.view().row(i)[j] += moved;
-                        }
-                        table->activate(h.view(), nullptr, activation, key, nullptr);
-                        return h;
-                    };
-                    Owned h = activated(0), above = activated(step), below = activated(-step);
-                    Owned g = Owned(rows, columns).fill(random, 2);
-                    const Owned of_h = g;
-                    const ConstMatrix made = activation == Activation::none ? ConstMatrix{} : ConstMatrix(h.view());
-                    table->activation_gradient(g.view(), made, activation, key);
+    for (const Activation activation : {Activation::none, Activation::relu, Activation::elu, Activation::leaky_relu}) {
+        for (const float p : {0.0F, 0.3F}) {
+            for (const std::int64_t columns : {1, 8, 41, 130}) {
+                const Owned z = Owned(rows, columns).fill(random, 2);
+                const DropoutKey key = dropout_key(p);
+                const auto activated = [&](float moved) {
+                    Owned h = z;
                     for (std::int64_t i = 0; i < rows; ++i) {
-                        for (std::int64_t j = 0; j < columns; ++j) {
-                            if (std::abs(z.view().row(i)[j]) < 2 * step) continue;  // of a kink
-                            const float slope = (above.view().row(i)[j] - below.view().row(i)[j]) / (2 * step);
-                            ASSERT_NEAR(g.view().row(i)[j], slope * of_h.view().row(i)[j], 1e-3)
-                                << table->name << ", activation " << static_cast<int>(activation) << ", p " << p;
-                        }
+                        for (std::int64_t j = 0; j < columns; ++j) h.view().row(i)[j] += moved;
+                    }
+                    run(&Table::activate, h.view(), nullptr, activation, key, nullptr);
+                    return h;
+                };
+                Owned h = activated(0), above = activated(step), below = activated(-step);
+                Owned g = Owned(rows, columns).fill(random, 2);
+                const Owned of_h = g;
+                const ConstMatrix made = activation == Activation::none ? ConstMatrix{} : ConstMatrix(h.view());
+                run(&Table::activation_gradient, g.view(), made, activation, key);
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    for (std::int64_t j = 0; j < columns; ++j) {
+                        if (std::abs(z.view().row(i)[j]) < 2 * step) continue;  // of a kink
+                        const float slope = (above.view().row(i)[j] - below.view().row(i)[j]) / (2 * step);
+                        ASSERT_NEAR(g.view().row(i)[j], slope * of_h.view().row(i)[j], 1e-3)
+                            << "activation " << static_cast<int>(activation) << ", p " << p;
                     }
                 }
             }
@@ -99,7 +104,10 @@ TEST(ActivationGradient, IsTheSlopeOfTheActivation) {
     }
 }
 
-TEST(AddScaled, AndDotAreThoseOfTheReference) {
+class AddScaled : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, AddScaled, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+TEST_P(AddScaled, AndDotAreThoseOfTheReference) {
     std::mt19937 random(7);
     for (const std::int64_t rows : {0, 1, 29, 700}) {
         for (const std::int64_t columns : {1, 7, 16, 41, 130}) {
@@ -107,12 +115,12 @@ TEST(AddScaled, AndDotAreThoseOfTheReference) {
             Owned got = Owned(rows, columns, 1).fill(random, 2);
             Owned want = got;
             std::array<float, 2> sums{};
-            cpu_table().dot(a.view(), got.view(), &sums[0]);
+            run(&Table::dot, a.view(), got.view(), std::span(sums).first(1));
             reference_table().dot(a.view(), got.view(), &sums[1]);
             EXPECT_NEAR(sums[0], sums[1], 1e-6 * static_cast<double>(rows * columns + 1));
-            cpu_table().add_scaled(1.25F, &sums[1], a.view(), got.view());
+            run(&Table::add_scaled, 1.25F, std::span(sums).last(1), a.view(), got.view());
             reference_table().add_scaled(1.25F, &sums[1], a.view(), want.view());
-            cpu_table().add_scaled(0.5F, nullptr, a.view(), got.view());
+            run(&Table::add_scaled, 0.5F, nullptr, a.view(), got.view());
             reference_table().add_scaled(0.5F, nullptr, a.view(), want.view());
             for (std::int64_t i = 0; i < rows; ++i) {
                 for (std::int64_t j = 0; j < columns; ++j)
@@ -123,11 +131,12 @@ TEST(AddScaled, AndDotAreThoseOfTheReference) {
 }
 
 // The bits of the same call are those of positive_mask afterwards, whatever the stride.
-TEST(Activate, BitsAreThePositiveMaskOfTheResult) {
+TEST_P(Activate, BitsAreThePositiveMaskOfTheResult) {
     std::mt19937 random(8);
     for (const std::int64_t rows : {0, 1, 7, 8, 75, 700}) {
         for (const std::int64_t columns : {0, 1, 3, 8, 16, 41, 128, 130}) {
             for (const std::int64_t padding : {0, 3}) {
+                if (!takes_next()) continue;
                 const Owned bias = Owned(1, columns).fill(random, 3);
                 const Owned z = Owned(rows, columns, padding).fill(random, 3);
                 const auto size = static_cast<std::size_t>((rows * columns + 7) / 8);
@@ -136,94 +145,89 @@ TEST(Activate, BitsAreThePositiveMaskOfTheResult) {
                 reference_table().activate(activated.view(), bias.view().data, Activation::relu, dropout_key(0.3F),
                                            nullptr);
                 reference_table().positive_mask(activated.view(), want.data());
-                for (const Table* table : {&reference_table(), &cpu_table()}) {
-                    Owned again = z;
-                    std::vector<std::uint8_t> got(size, 0xff);
-                    table->activate(again.view(), bias.view().data, Activation::relu, dropout_key(0.3F), got.data());
-                    ASSERT_EQ(got, want) << table->name << ", " << rows << " x " << columns;
-                    ASSERT_EQ(difference(again, activated), "") << table->name << ", " << rows << " x " << columns;
-                }
+                Owned again = z;
+                std::vector<std::uint8_t> got(size, 0xff);
+                run(&Table::activate, again.view(), bias.span(), Activation::relu, dropout_key(0.3F), std::span(got));
+                ASSERT_EQ(got, want) << rows << " x " << columns;
+                ASSERT_EQ(difference(again, activated), "") << rows << " x " << columns;
             }
         }
     }
 }
 
-TEST(Activate, LetsNanThrough) {
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        for (const Activation activation : {Activation::relu, Activation::elu, Activation::leaky_relu}) {
-            float z = std::numeric_limits<float>::quiet_NaN();
-            table->activate({&z, 1, 1, 1}, nullptr, activation, {}, nullptr);
-            EXPECT_TRUE(std::isnan(z)) << table->name;
-        }
+TEST_P(Activate, LetsNanThrough) {
+    for (const Activation activation : {Activation::relu, Activation::elu, Activation::leaky_relu}) {
+        float z = std::numeric_limits<float>::quiet_NaN();
+        run(&Table::activate, Matrix{&z, 1, 1, 1}, nullptr, activation, DropoutKey{}, nullptr);
+        EXPECT_TRUE(std::isnan(z));
     }
 }
 
+class Dropout : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Dropout, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
 // Every cut of the matrix into blocks sees the decisions of the whole.
-TEST(Dropout, DoesNotDependOnTheBlock) {
+TEST_P(Dropout, DoesNotDependOnTheBlock) {
     constexpr std::int64_t rows = 23;
     constexpr std::int64_t columns = 83;
     std::mt19937 random(2);
     Owned whole(rows, columns);
     const Owned in = Owned(rows, columns).fill(random, 9);
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        table->dropout(in.view(), whole.view(), dropout_key(0.5F));
-        for (const std::int64_t width : {1, 3, 7, 8, 9, 41}) {
-            for (const std::int64_t height : {1, 5, 23}) {
-                Owned blocks(rows, columns);
-                for (std::int64_t i = 0; i < rows; i += height) {
-                    for (std::int64_t j = 0; j < columns; j += width) {
-                        DropoutKey key = dropout_key(0.5F);
-                        key.first_row = i;
-                        key.first_column = j;
-                        const std::int64_t h = std::min(height, rows - i);
-                        const std::int64_t w = std::min(width, columns - j);
-                        table->dropout({in.view().row(i) + j, h, w, columns}, {blocks.view().row(i) + j, h, w, columns},
-                                       key);
-                    }
+    run(&Table::dropout, in.view(), whole.view(), dropout_key(0.5F));
+    for (const std::int64_t width : {1, 3, 7, 8, 9, 41}) {
+        for (const std::int64_t height : {1, 5, 23}) {
+            Owned blocks(rows, columns);
+            for (std::int64_t i = 0; i < rows; i += height) {
+                for (std::int64_t j = 0; j < columns; j += width) {
+                    DropoutKey key = dropout_key(0.5F);
+                    key.first_row = i;
+                    key.first_column = j;
+                    const std::int64_t h = std::min(height, rows - i);
+                    const std::int64_t w = std::min(width, columns - j);
+                    run(&Table::dropout, ConstMatrix{in.view().row(i) + j, h, w, columns},
+                        Matrix{blocks.view().row(i) + j, h, w, columns}, key);
                 }
-                ASSERT_EQ(difference(blocks, whole), "") << table->name << ", blocks " << height << " x " << width;
             }
+            ASSERT_EQ(difference(blocks, whole), "") << "blocks " << height << " x " << width;
         }
     }
 }
 
 // Rows in any order, and rows that follow each other nowhere, see the decisions of their global rows.
-TEST(Dropout, RowIdsTakeTheirRowsDecisions) {
+TEST_P(Dropout, RowIdsTakeTheirRowsDecisions) {
     constexpr std::int64_t rows = 70;
     std::vector<std::int32_t> ids(rows);
     for (std::int32_t i = 0; i < rows; ++i) ids[static_cast<std::size_t>(i)] = (i * 29 + 3) % 70;  // coprime
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        for (const std::int64_t columns : {1, 8, 41, 513}) {
-            std::mt19937 random(7);
-            const Owned in = Owned(rows, columns).fill(random, 9);
-            Owned shuffled(rows, columns);
-            for (std::int64_t i = 0; i < rows; ++i) {
-                std::copy_n(in.view().row(ids[static_cast<std::size_t>(i)]), columns, shuffled.view().row(i));
-            }
-            DropoutKey key = dropout_key(0.5F);
-            key.first_column = 3;
-            Owned want(rows, columns);
-            table->dropout(in.view(), want.view(), key);
-            key.first_row = 12345;  // of no account when there are ids
-            key.row_ids = ids.data();
-            Owned dropped(rows, columns);
-            table->dropout(shuffled.view(), dropped.view(), key);
-            table->activate(shuffled.view(), nullptr, Activation::none, key, nullptr);
-            for (std::int64_t i = 0; i < rows; ++i) {
-                const float* expected = want.view().row(ids[static_cast<std::size_t>(i)]);
-                ASSERT_TRUE(std::equal(expected, expected + columns, dropped.view().row(i))) << table->name;
-                ASSERT_TRUE(std::equal(expected, expected + columns, shuffled.view().row(i))) << table->name;
-            }
+    for (const std::int64_t columns : {1, 8, 41, 513}) {
+        std::mt19937 random(7);
+        const Owned in = Owned(rows, columns).fill(random, 9);
+        Owned shuffled(rows, columns);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            std::copy_n(in.view().row(ids[static_cast<std::size_t>(i)]), columns, shuffled.view().row(i));
+        }
+        DropoutKey key = dropout_key(0.5F);
+        key.first_column = 3;
+        Owned want(rows, columns);
+        run(&Table::dropout, in.view(), want.view(), key);
+        key.first_row = 12345;  // of no account when there are ids
+        key.row_ids = ids.data();
+        Owned dropped(rows, columns);
+        run(&Table::dropout, shuffled.view(), dropped.view(), key);
+        run(&Table::activate, shuffled.view(), nullptr, Activation::none, key, nullptr);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const float* expected = want.view().row(ids[static_cast<std::size_t>(i)]);
+            ASSERT_TRUE(std::equal(expected, expected + columns, dropped.view().row(i)));
+            ASSERT_TRUE(std::equal(expected, expected + columns, shuffled.view().row(i)));
         }
     }
 }
 
-TEST(Dropout, DependsOnSeedEpochAndLayer) {
+TEST_P(Dropout, DependsOnSeedEpochAndLayer) {
     Owned ones(10, 64);
     for (std::int64_t i = 0; i < 10; ++i) std::fill_n(ones.view().row(i), 64, 1.0F);
     const auto dropped = [&](const DropoutKey& key) {
         Owned out(10, 64);
-        cpu_table().dropout(ones.view(), out.view(), key);
+        run(&Table::dropout, ones.view(), out.view(), key);
         return out;
     };
     const DropoutKey key = dropout_key(0.5F);
@@ -240,109 +244,12 @@ TEST(Dropout, DependsOnSeedEpochAndLayer) {
     EXPECT_EQ(difference(dropped(key), dropped(key)), "");
 }
 
-TEST(Dropout, ProbabilityZeroCopies) {
+TEST_P(Dropout, ProbabilityZeroCopies) {
     std::mt19937 random(3);
     const Owned in = Owned(4, 9, 2).fill(random, 9);
     Owned out(4, 9, 1);
-    cpu_table().dropout(in.view(), out.view(), dropout_key(0));
+    run(&Table::dropout, in.view(), out.view(), dropout_key(0));
     EXPECT_EQ(difference(out, in), "");
-}
-
-// Both take the same float operations, but FMA may leave out roundings: a few units of 2^-24 of the largest term, which
-// is at most 4 here.
-TEST(Adam, CpuEqualsReference) {
-    std::mt19937 random(4);
-    for (const std::int64_t count : {0, 1, 7, 8, 63, 1000}) {
-        Owned w = Owned(1, count).fill(random, 3);
-        const Owned gradient = Owned(1, count).fill(random, 3);
-        Owned m1 = Owned(1, count).fill(random, 1);
-        Owned m2(1, count);
-        std::fill_n(m2.view().data, count, 0.5F);
-        Owned w_want = w;
-        Owned m1_want = m1;
-        Owned m2_want = m2;
-        UpdateSettings settings;
-        settings.weight_decay = 0.01F;
-        for (std::uint32_t epoch = 1; epoch <= 3; ++epoch) {
-            const PassValues pass = pass_values(epoch);
-            settings.pass = &pass;
-            cpu_table().update(Optimiser::adam, w.view().data, gradient.view().data, m1.view().data, m2.view().data,
-                               count, settings);
-            reference_table().update(Optimiser::adam, w_want.view().data, gradient.view().data, m1_want.view().data,
-                                     m2_want.view().data, count, settings);
-        }
-        EXPECT_EQ(difference(w, w_want, 2e-6), "") << count;
-        EXPECT_EQ(difference(m1, m1_want, 2e-6), "") << count;
-        EXPECT_EQ(difference(m2, m2_want, 2e-6), "") << count;
-    }
-}
-
-TEST(Sgd, CpuEqualsReference) {
-    std::mt19937 random(7);
-    for (const Optimiser rule : {Optimiser::sgd, Optimiser::momentum}) {
-        for (const std::int64_t count : {0, 1, 7, 8, 63, 1000}) {
-            Owned w = Owned(1, count).fill(random, 3);
-            const Owned gradient = Owned(1, count).fill(random, 3);
-            Owned m = Owned(1, count).fill(random, 1);
-            Owned w_want = w;
-            Owned m_want = m;
-            UpdateSettings settings;
-            settings.weight_decay = 0.01F;
-            settings.momentum = 0.9F;
-            float* no_state = nullptr;
-            const bool remembers = rule == Optimiser::momentum;
-            for (int step = 1; step <= 3; ++step) {
-                cpu_table().update(rule, w.view().data, gradient.view().data, remembers ? m.view().data : no_state,
-                                   nullptr, count, settings);
-                reference_table().update(rule, w_want.view().data, gradient.view().data,
-                                         remembers ? m_want.view().data : no_state, nullptr, count, settings);
-            }
-            EXPECT_EQ(difference(w, w_want, 2e-6), "") << count;
-            EXPECT_EQ(difference(m, m_want, 2e-6), "") << count;
-        }
-    }
-}
-
-TEST(Copy, CpuEqualsReference) {
-    std::mt19937 random(5);
-    for (const std::int64_t rows : {0, 1, 30}) {
-        for (const std::int64_t columns : {0, 1, 5, 129}) {
-            for (const std::int64_t padding : {0, 2}) {
-                const Owned in = Owned(rows, columns, padding).fill(random, 99);
-                Owned out(rows, columns, 2 - padding);
-                cpu_table().copy(in.view(), out.view());
-                ASSERT_EQ(difference(out, in), "") << rows << " x " << columns;
-            }
-        }
-    }
-}
-
-TEST(Add, CpuEqualsReference) {
-    std::mt19937 random(7);
-    for (const std::int64_t rows : {0, 1, 30, 2000}) {
-        for (const std::int64_t columns : {0, 1, 5, 129}) {
-            const Owned in = Owned(rows, columns, 2).fill(random, 99);
-            Owned got = Owned(rows, columns, 1).fill(random, 99);
-            Owned want = got;
-            cpu_table().add(in.view(), got.view());
-            reference_table().add(in.view(), want.view());
-            ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
-        }
-    }
-}
-
-TEST(ColumnSum, CpuEqualsReference) {
-    std::mt19937 random(6);
-    for (const std::int64_t rows : {0, 1, 3, 64, 200}) {
-        for (const std::int64_t columns : {0, 1, 5, 63, 64, 65, 602}) {
-            const Owned g = Owned(rows, columns, 3).fill(random, 9);
-            Owned got(1, columns);
-            Owned want(1, columns);
-            cpu_table().column_sum(g.view(), got.view().data);
-            reference_table().column_sum(g.view(), want.view().data);
-            ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
-        }
-    }
 }
 
 }  // namespace

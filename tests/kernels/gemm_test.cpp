@@ -3,15 +3,22 @@
 #include <array>
 
 #include "kernels/cpu/vector.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
 
-void check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k) {
+class Gemm : public OnDevice {
+protected:
+    void check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k);
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Gemm, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+void Gemm::check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k) {
     for (const Transpose ta : {Transpose::no, Transpose::yes}) {
         for (const Transpose tb : {Transpose::no, Transpose::yes}) {
             for (const std::int64_t padding : {0, 3}) {
+                if (!takes_next()) continue;
                 const bool a_is_turned = ta == Transpose::yes;
                 const bool b_is_turned = tb == Transpose::yes;
                 const Owned a = Owned(a_is_turned ? k : m, a_is_turned ? m : k, padding).fill(random, 3);
@@ -19,7 +26,7 @@ void check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k)
                 for (const bool accumulate : {false, true}) {  // old contents matter only where they are added to
                     Owned got = Owned(m, n, padding).fill(random, 9);
                     Owned want = got;
-                    cpu_table().gemm(ta, tb, a.view(), b.view(), got.view(), accumulate);
+                    run(&Table::gemm, ta, tb, a.view(), b.view(), got.view(), accumulate);
                     reference_table().gemm(ta, tb, a.view(), b.view(), want.view(), accumulate);
                     ASSERT_EQ(difference(got, want), "")
                         << m << " x " << n << " x " << k << (a_is_turned ? " T" : " N") << (b_is_turned ? "T" : "N")
@@ -31,7 +38,7 @@ void check(std::mt19937& random, std::int64_t m, std::int64_t n, std::int64_t k)
 }
 
 // Sums of at most 700 products of integers up to 3 * 3 are exact in float, in every order: equality is asked for.
-TEST(Gemm, CpuEqualsReference) {
+TEST_P(Gemm, EqualsReference) {
     std::mt19937 random(1);
     for (const std::int64_t m : {0, 1, 2, 5, 17, 64}) {
         for (const std::int64_t n : {0, 1, 3, 16, 41}) {
@@ -40,7 +47,7 @@ TEST(Gemm, CpuEqualsReference) {
     }
 }
 
-TEST(Gemm, CpuEqualsReferenceOnShapesThatAreSplit) {
+TEST_P(Gemm, EqualsReferenceOnShapesThatAreSplit) {
     set_threads(3);
     std::mt19937 random(2);
     check(random, 301, 41, 16);
@@ -51,7 +58,7 @@ TEST(Gemm, CpuEqualsReferenceOnShapesThatAreSplit) {
 
 // Longer than a block of the inner dimension, with and without threads to split it over: integers in -1 .. 1, so that
 // every order of the sums is exact.
-TEST(Gemm, CpuEqualsReferenceOnLongSums) {
+TEST_P(Gemm, EqualsReferenceOnLongSums) {
     std::mt19937 random(3);
     for (const int threads : {1, 3}) {
         set_threads(threads);
@@ -61,10 +68,10 @@ TEST(Gemm, CpuEqualsReferenceOnLongSums) {
             const Owned a_turned = Owned(m, k, 2).fill(random, 1);
             Owned got(m, n, 5);
             Owned want(m, n, 5);
-            cpu_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), got.view(), false);
+            run(&Table::gemm, Transpose::yes, Transpose::no, a.view(), b.view(), got.view(), false);
             reference_table().gemm(Transpose::yes, Transpose::no, a.view(), b.view(), want.view(), false);
             ASSERT_EQ(difference(got, want), "") << "weight gradient " << m << " x " << n << " x " << k;
-            cpu_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), got.view(), false);
+            run(&Table::gemm, Transpose::no, Transpose::no, a_turned.view(), b.view(), got.view(), false);
             reference_table().gemm(Transpose::no, Transpose::no, a_turned.view(), b.view(), want.view(), false);
             ASSERT_EQ(difference(got, want), "") << m << " x " << n << " x " << k;
         }
@@ -97,7 +104,7 @@ std::string tile_difference(const cpu::VectorKernels& kernels, Transpose ta, Con
 }
 
 // Every tile: all heights, whole and partial panels, first and further blocks of the inner dimension.
-TEST(Gemm, EveryInstructionSetComputesEveryTile) {
+TEST(GemmVectors, EveryInstructionSetComputesEveryTile) {
     std::mt19937 random(4);
     constexpr std::int64_t inner = 5;
     for (const auto* kernels : cpu::supported_kernels()) {

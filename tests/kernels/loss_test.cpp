@@ -4,13 +4,26 @@
 #include <limits>
 
 #include "kernels/cpu/vector.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
 
+class Softmax : public OnDevice {
+protected:
+    // Replaces the logits by their gradient.
+    double loss_here(Matrix logits, std::span<const std::int32_t> label, std::span<const std::uint8_t> split,
+                     double inverse_training_count) {
+        double loss = -1;
+        run(&Table::softmax_cross_entropy, logits, LossInput{label.data(), split.data(), inverse_training_count},
+            std::span(&loss, 1));
+        return loss;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Softmax, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
 // 5 units of 2^-23, see below, of values of at most 1: 1e-6.
-TEST(Softmax, CpuEqualsReference) {
+TEST_P(Softmax, EqualsReference) {
     std::mt19937 random(1);
     for (const std::int64_t rows : {0, 1, 5, 64, 333}) {
         for (const std::int64_t columns : {1, 2, 7, 8, 41, 172}) {
@@ -25,7 +38,7 @@ TEST(Softmax, CpuEqualsReference) {
             Owned got = Owned(rows, columns, 2).fill(random, 20);
             Owned want = got;
             const LossInput input = {label.data(), split.data(), 1};
-            const double loss = loss_of(cpu_table(), got.view(), input);
+            const double loss = loss_here(got.view(), label, split, 1);
             const double loss_want = loss_of(reference_table(), want.view(), input);
             EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << rows << " x " << columns;
             ASSERT_EQ(difference(got, want, 1e-6), "") << rows << " x " << columns;
@@ -35,7 +48,7 @@ TEST(Softmax, CpuEqualsReference) {
 
 // One logit at 0 makes the softmax of another the exponential over 1 + that. e^x to 2 units in the last place (2^-23 of
 // the value at most), the same in the sum, and two roundings: 5 units. Below -87 it counts as 0.
-TEST(Softmax, ExponentialOfEveryInstructionSet) {
+TEST(SoftmaxVectors, ExponentialOfEveryInstructionSet) {
     for (const auto* kernels : cpu::supported_kernels()) {
         for (int i = 0; i < 20000; ++i) {
             const float x = -0.0045F * static_cast<float>(i);
@@ -52,7 +65,7 @@ TEST(Softmax, ExponentialOfEveryInstructionSet) {
     }
 }
 
-TEST(Softmax, EveryInstructionSetTakesEveryWidth) {
+TEST(SoftmaxVectors, EveryInstructionSetTakesEveryWidth) {
     std::mt19937 random(3);
     for (const auto* kernels : cpu::supported_kernels()) {
         for (std::int64_t n = 1; n <= 70; ++n) {
@@ -68,84 +81,85 @@ TEST(Softmax, EveryInstructionSetTakesEveryWidth) {
 }
 
 // Columns cut in two, joined: what one rank with all columns gets.
-TEST(Softmax, PartsMakeTheWhole) {
+TEST_P(Softmax, PartsMakeTheWhole) {
     std::mt19937 random(4);
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        for (const std::int64_t columns : {1, 2, 7, 41, 100}) {
-            const std::int64_t rows = 70;
-            const std::int64_t cut = columns / 2;
-            std::vector<std::int32_t> label;
-            std::vector<std::uint8_t> split;
-            for (std::int64_t i = 0; i < rows; ++i) {
-                split.push_back(random() % 3 == 0 ? 2 : training_split);
-                label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns)));
-            }
-            Owned got = Owned(rows, columns, 0).fill(random, 20);
-            Owned want = got;
-            const double loss_want = loss_of(reference_table(), want.view(), {label.data(), split.data(), 0.5});
-
-            const Matrix all = got.view();
-            const Matrix left{all.data, rows, cut, all.stride};
-            const Matrix right{all.data + cut, rows, columns - cut, all.stride};
-            std::vector<SoftmaxPart> parts(static_cast<std::size_t>(2 * rows), {3, 3});
-            table->softmax_parts(left, split.data(), parts.data());
-            table->softmax_parts(right, split.data(), parts.data() + rows);
-            for (std::size_t i = 0; i < parts.size(); ++i) {
-                const bool trains = split[i % split.size()] == training_split;
-                ASSERT_TRUE(trains || (parts[i].sum == 0 && std::isinf(parts[i].largest)));
-            }
-            table->softmax_totals(parts.data(), rows, 2, parts.data());
-            std::array<double, 2> loss{};
-            table->softmax_gradient(left, {label.data(), split.data(), 0.5}, parts.data(), &loss[0]);
-            table->softmax_gradient(right, {label.data(), split.data(), 0.5, cut}, parts.data(), &loss[1]);
-            EXPECT_NEAR(loss[0] + loss[1], loss_want, 1e-6 * (1 + loss_want)) << table->name << ", " << columns;
-            ASSERT_EQ(difference(got, want, 1e-6), "") << table->name << ", " << columns;
+    for (const std::int64_t columns : {1, 2, 7, 41, 100}) {
+        const std::int64_t rows = 70;
+        const std::int64_t cut = columns / 2;
+        std::vector<std::int32_t> label;
+        std::vector<std::uint8_t> split;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            split.push_back(random() % 3 == 0 ? 2 : training_split);
+            label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns)));
         }
+        Owned got = Owned(rows, columns, 0).fill(random, 20);
+        Owned want = got;
+        const double loss_want = loss_of(reference_table(), want.view(), {label.data(), split.data(), 0.5});
+
+        const Matrix all = got.view();
+        const Matrix left{all.data, rows, cut, all.stride};
+        const Matrix right{all.data + cut, rows, columns - cut, all.stride};
+        std::vector<SoftmaxPart> parts(static_cast<std::size_t>(2 * rows), {3, 3});
+        const auto all_parts = std::span(parts);
+        const auto half = static_cast<std::size_t>(rows);
+        run(&Table::softmax_parts, left, std::span(split), all_parts.first(half));
+        run(&Table::softmax_parts, right, std::span(split), all_parts.last(half));
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const bool trains = split[i % split.size()] == training_split;
+            ASSERT_TRUE(trains || (parts[i].sum == 0 && std::isinf(parts[i].largest)));
+        }
+        run(&Table::softmax_totals, all_parts, rows, 2, InPlace{});
+        std::array<double, 2> loss{};
+        run(&Table::softmax_gradient, left, LossInput{label.data(), split.data(), 0.5}, all_parts.first(half),
+            std::span(loss).first(1));
+        run(&Table::softmax_gradient, right, LossInput{label.data(), split.data(), 0.5, cut}, all_parts.first(half),
+            std::span(loss).last(1));
+        EXPECT_NEAR(loss[0] + loss[1], loss_want, 1e-6 * (1 + loss_want)) << columns;
+        ASSERT_EQ(difference(got, want, 1e-6), "") << columns;
     }
 }
 
 // A diverged network must show in the loss.
-TEST(Softmax, NanReachesTheLoss) {
+TEST_P(Softmax, NanReachesTheLoss) {
     const std::int32_t label = 0;
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        for (const std::size_t where : {0, 1, 20}) {
-            std::vector<float> z(21, 1.0F);
-            z[where] = std::numeric_limits<float>::quiet_NaN();
-            EXPECT_TRUE(std::isnan(loss_of(*table, {z.data(), 1, 21, 21}, {&label, &training_split, 1})))
-                << table->name << ", " << where;
-        }
+    for (const std::size_t where : {0, 1, 20}) {
+        std::vector<float> z(21, 1.0F);
+        z[where] = std::numeric_limits<float>::quiet_NaN();
+        EXPECT_TRUE(std::isnan(loss_here({z.data(), 1, 21, 21}, {&label, 1}, {&training_split, 1}, 1))) << where;
     }
 }
 
-TEST(Softmax, NanInOnePartReachesTheLossOfTheOther) {
+TEST_P(Softmax, NanInOnePartReachesTheLossOfTheOther) {
     const std::int32_t label = 0;
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        std::vector<float> z(5, std::numeric_limits<float>::quiet_NaN());
-        std::vector<float> here(3, 1.0F);
-        std::array<SoftmaxPart, 2> parts;
-        table->softmax_parts({here.data(), 1, 3, 3}, &training_split, &parts[0]);
-        table->softmax_parts({z.data(), 1, 5, 5}, &training_split, &parts[1]);
-        EXPECT_TRUE(std::isnan(parts[1].sum)) << table->name;
-        table->softmax_totals(parts.data(), 1, 2, parts.data());
-        double loss = 0;
-        table->softmax_gradient({here.data(), 1, 3, 3}, {&label, &training_split, 1}, parts.data(), &loss);
-        EXPECT_TRUE(std::isnan(loss)) << table->name;
-    }
+    std::vector<float> z(5, std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> here(3, 1.0F);
+    std::array<SoftmaxPart, 2> parts;
+    const std::span<const std::uint8_t> split(&training_split, 1);
+    run(&Table::softmax_parts, Matrix{here.data(), 1, 3, 3}, split, std::span(parts).first(1));
+    run(&Table::softmax_parts, Matrix{z.data(), 1, 5, 5}, split, std::span(parts).last(1));
+    EXPECT_TRUE(std::isnan(parts[1].sum));
+    SoftmaxPart total;
+    run(&Table::softmax_totals, std::span<const SoftmaxPart>(parts), 1, 2, std::span(&total, 1));
+    double loss = 0;
+    run(&Table::softmax_gradient, Matrix{here.data(), 1, 3, 3}, LossInput{&label, &training_split, 1},
+        std::span(&total, 1), std::span(&loss, 1));
+    EXPECT_TRUE(std::isnan(loss));
 }
 
-TEST(Softmax, StaysFiniteOnHugeLogits) {
+TEST_P(Softmax, StaysFiniteOnHugeLogits) {
     const std::array<std::int32_t, 2> label = {1, 0};
     const std::array<std::uint8_t, 2> split = {training_split, training_split};
-    for (const Table* table : {&reference_table(), &cpu_table()}) {
-        std::vector<float> z = {1e4F, -1e4F, 1e4F, 1e4F, -1e4F, -1e4F};
-        const double loss = loss_of(*table, {z.data(), 2, 3, 3}, {label.data(), split.data(), 0.5});
-        EXPECT_NEAR(loss, 2e4 + std::log(2.0), 1e-8) << table->name;
-        const std::vector<float> want = {0.25F, -0.5F, 0.25F, 0, 0, 0};
-        EXPECT_EQ(z, want) << table->name;
-    }
+    std::vector<float> z = {1e4F, -1e4F, 1e4F, 1e4F, -1e4F, -1e4F};
+    const double loss = loss_here({z.data(), 2, 3, 3}, label, split, 0.5);
+    EXPECT_NEAR(loss, 2e4 + std::log(2.0), 1e-8);
+    const std::vector<float> want = {0.25F, -0.5F, 0.25F, 0, 0, 0};
+    EXPECT_EQ(z, want);
 }
 
-TEST(CountCorrect, CpuEqualsReference) {
+class CountCorrect : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, CountCorrect, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+TEST_P(CountCorrect, EqualsReference) {
     std::mt19937 random(2);
     for (const std::int64_t rows : {0, 1, 100, 1000}) {
         for (const std::int64_t columns : {1, 3, 41}) {
@@ -158,7 +172,8 @@ TEST(CountCorrect, CpuEqualsReference) {
             const Owned logits = Owned(rows, columns, 1).fill(random, 2);  // ties are frequent
             std::array<double, 3> got = {1, 2, 3};
             std::array<double, 3> want = got;
-            cpu_table().count_correct(logits.view(), label.data(), subset.data(), got.data());
+            run(&Table::count_correct, logits.view(), std::span<const std::int32_t>(label),
+                std::span<const std::uint8_t>(subset), std::span<double>(got));
             reference_table().count_correct(logits.view(), label.data(), subset.data(), want.data());
             EXPECT_EQ(got, want) << rows << " x " << columns;
         }

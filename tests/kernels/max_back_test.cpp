@@ -1,5 +1,6 @@
 #include "kernels/cpu/vector.hpp"
 #include "tests/kernels/max_support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
@@ -18,19 +19,24 @@ struct Back {
     }
 };
 
-TEST(MaxBack, CpuEqualsReferenceInEveryFormAndWidth) {
+class MaxBack : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, MaxBack, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+TEST_P(MaxBack, EqualsReferenceInEveryFormAndWidth) {
     std::mt19937 random(7);
     for (const std::int64_t rows : {0, 1, 37}) {
         const OwnedCsr whole = random_csr(random, rows, 50);
         for (const auto& begins : cuts) {
             const OwnedCsr a = in_panels(whole, begins);
             for (const std::int64_t width : max_widths) {
+                if (!takes_next()) continue;
                 const bool accumulate = random() % 2 == 0;
                 const std::int64_t padding = random() % 2 == 0 ? 3 : 0;
                 const Back operands(random, rows, width, padding);
                 Owned got = Owned(rows, width, padding).fill(random, 9);
                 Owned want = got;
-                operands.run(cpu_table(), a.view(), got, accumulate);
+                run(&Table::spmm_max_back, a.view(), operands.gradient.view(), operands.maxima.view(),
+                    operands.own.view(), got.view(), accumulate);
                 operands.run(reference_table(), a.view(), want, accumulate);
                 ASSERT_EQ(difference(got, want), "") << rows << " rows, width " << width << ", padding " << padding;
             }
@@ -38,7 +44,7 @@ TEST(MaxBack, CpuEqualsReferenceInEveryFormAndWidth) {
     }
 }
 
-TEST(MaxBack, EveryInstructionSetEqualsReference) {
+TEST(MaxBackVectors, EveryInstructionSetEqualsReference) {
     std::mt19937 random(8);
     const OwnedCsr owned = random_csr(random, 19, 50);
     const Csr a = owned.view();
@@ -61,7 +67,7 @@ TEST(MaxBack, EveryInstructionSetEqualsReference) {
 }
 
 // Large results are written past the caches, in whole aligned vectors.
-TEST(Max, StreamedRowsEqualReference) {
+TEST(MaxBackVectors, StreamedRowsEqualReference) {
     constexpr std::int64_t rows = 19;
     struct alignas(64) Line {
         float values[16];
@@ -81,7 +87,7 @@ TEST(Max, StreamedRowsEqualReference) {
             kernels->spmm_max_back_rows(a.view(), operands.gradient.view(), operands.maxima.view(), operands.own.view(),
                                         matrix(2), cpu::Store::nontemporal, 0, rows);
             Maxima want(random, rows, width, 0);
-            max(reference_table(), a, operands.maxima, want, false);
+            max_of(reference_table(), a, operands.maxima, want, false);
             Owned back(rows, width);
             operands.run(reference_table(), a.view(), back, false);
             for (std::int64_t i = 0; i < rows; ++i) {
@@ -97,7 +103,7 @@ TEST(Max, StreamedRowsEqualReference) {
 
 // The gradient of a maximum is shared evenly: what every neighbour gets adds up to what the row has, and nobody gets
 // anything who is smaller.
-TEST(MaxBack, SharesEachGradientEvenlyAmongTheLargest) {
+TEST_P(MaxBack, SharesEachGradientEvenlyAmongTheLargest) {
     std::mt19937 random(10);
     const OwnedCsr forward = random_csr(random, 37, 50);
     OwnedCsr back;  // its transpose
@@ -114,12 +120,12 @@ TEST(MaxBack, SharesEachGradientEvenlyAmongTheLargest) {
     constexpr std::int64_t width = 33;
     const Owned x = Owned(50, width).fill(random, 1);
     Maxima found(random, 37, width, 0);
-    max(cpu_table(), forward, x, found, false);
+    run(&Table::spmm_max, forward.view(), x.view(), found.largest.view(), found.ties.view(), false, Bytes{});
     Owned shares = Owned(37, width).fill(random, 5);
     const Owned gradient = shares;
-    cpu_table().divide(shares.view(), found.ties.view());
+    run(&Table::divide, shares.view(), found.ties.view());
     Owned got(50, width);
-    cpu_table().spmm_max_back(back.view(), shares.view(), found.largest.view(), x.view(), got.view(), false);
+    run(&Table::spmm_max_back, back.view(), shares.view(), found.largest.view(), x.view(), got.view(), false);
     for (std::int64_t j = 0; j < width; ++j) {
         std::vector<double> want(50, 0);
         for (std::int64_t v = 0; v < 37; ++v) {
@@ -142,13 +148,16 @@ TEST(MaxBack, SharesEachGradientEvenlyAmongTheLargest) {
     }
 }
 
-TEST(Divide, LeavesZeroWhereNothingIsToBeShared) {
+class Divide : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Divide, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+TEST_P(Divide, LeavesZeroWhereNothingIsToBeShared) {
     std::mt19937 random(11);
     for (const std::int64_t width : {0, 1, 7, 64}) {
         const Owned by = Owned(21, width, 2).fill(random, 2);
         Owned got = Owned(21, width, 1).fill(random, 9);
         Owned want = got;
-        cpu_table().divide(got.view(), by.view());
+        run(&Table::divide, got.view(), by.view());
         for (std::int64_t i = 0; i < 21; ++i) {
             for (std::int64_t j = 0; j < width; ++j)
                 want.at(i, j) = by.at(i, j) == 0 ? 0.0F : want.at(i, j) / by.at(i, j);

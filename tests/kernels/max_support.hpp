@@ -1,5 +1,5 @@
-// What tests of the largest neighbours and of their gradient share. Operands are small integers, so that many are equal,
-// and shares of gradients too, so that sums are exact in every order.
+// What tests of the largest neighbours and of their gradient share. Operands are small integers, so that many are
+// equal, and shares of gradients too, so that sums are exact in every order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 
@@ -42,7 +42,7 @@ inline ::testing::AssertionResult equal(const Maxima& got, const Maxima& want) {
     return ::testing::AssertionFailure() << "maxima " << maxima << ", ties " << ties;
 }
 
-inline void max(const Table& table, const OwnedCsr& a, const Owned& b, Maxima& to, bool accumulate) {
+inline void max_of(const Table& table, const OwnedCsr& a, const Owned& b, Maxima& to, bool accumulate) {
     table.spmm_max(a.view(), b.view(), to.largest.view(), to.ties.view(), accumulate, {});
 }
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "kernels/cpu/vector.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
@@ -49,18 +49,22 @@ std::vector<Case> forms(std::mt19937& random, std::int64_t rows) {
     return result;
 }
 
+class Spmm : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Spmm, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
 // Sums of at most 200 products of integers up to 3 * 3 * 3 are exact in float, in every order: equality is asked for.
-TEST(Spmm, CpuEqualsReference) {
+TEST_P(Spmm, EqualsReference) {
     std::mt19937 random(1);
     for (const std::int64_t rows : {0, 1, 37}) {
         for (const Case& form : forms(random, rows)) {
             for (const std::int64_t width : widths()) {
+                if (!takes_next()) continue;
                 const bool accumulate = random() % 2 == 0;
                 const std::int64_t padding = random() % 2 == 0 ? 3 : 0;
                 const Owned b = Owned(50, width, padding).fill(random, 3);
                 Owned got = Owned(rows, width, padding).fill(random, 9);
                 Owned want = got;
-                cpu_table().spmm(form.matrix.view(), b.view(), got.view(), accumulate, {});
+                run(&Table::spmm, form.matrix.view(), b.view(), got.view(), accumulate, PanelRoom{});
                 reference_table().spmm(form.matrix.view(), b.view(), want.view(), accumulate, {});
                 ASSERT_EQ(difference(got, want), "") << rows << " rows, width " << width << ", padding " << padding
                                                      << ", accumulate " << accumulate << ", " << form.name;
@@ -106,7 +110,7 @@ OwnedCsr evenly_cut(std::mt19937& random, std::int64_t panels) {
 }
 
 // The rows of B that each panel meets packed; nothing behind the room is written.
-TEST(Spmm, PackedPanelsEqualUnpackedOnes) {
+TEST_P(Spmm, PackedPanelsEqualUnpackedOnes) {
     std::mt19937 random(6);
     for (const std::int64_t panels : {1, 2, 3, 7}) {
         const OwnedCsr a = evenly_cut(random, panels);
@@ -116,18 +120,28 @@ TEST(Spmm, PackedPanelsEqualUnpackedOnes) {
             for (const bool accumulate : {false, true}) {
                 Owned got = Owned(23, width).fill(random, 9);
                 Owned want = got;
-                cpu_table().spmm(a.view(), b.view(), got.view(), accumulate, {room.span()});
-                cpu_table().spmm(a.view(), b.view(), want.view(), accumulate, {});
+                run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, PanelRoom{room.span()});
+                run(&Table::spmm, a.view(), b.view(), want.view(), accumulate, PanelRoom{});
                 ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
                 ASSERT_TRUE(room.intact_behind());
             }
-            EXPECT_TRUE(room.used());
         }
     }
 }
 
+TEST(SpmmVectors, PacksWhereThereIsRoom) {
+    std::mt19937 random(6);
+    for (const std::int64_t width : {1, 16, 41, 161, 602}) {
+        const GuardedRoom room(room_bytes(2, width, 4));
+        const Owned b = Owned(50, width, 3).fill(random, 3);
+        Owned c(23, width);
+        cpu_table().spmm(evenly_cut(random, 2).view(), b.view(), c.view(), false, {room.span()});
+        EXPECT_TRUE(room.used()) << width;
+    }
+}
+
 // Operands that bfloat16 has no room for: numbers of up to 12 significant bits, of which the reference keeps 8.
-TEST(Spmm, Bf16PanelsEqualReference) {
+TEST_P(Spmm, Bf16PanelsEqualReference) {
     std::mt19937 random(8);
     for (const std::int64_t panels : {1, 2, 3, 7}) {
         const OwnedCsr valued = evenly_cut(random, panels);
@@ -140,7 +154,7 @@ TEST(Spmm, Bf16PanelsEqualReference) {
                     Owned got = Owned(23, width).fill(random, 9);
                     Owned want = got;
                     Owned unrounded = got;
-                    cpu_table().spmm(a.view(), b.view(), got.view(), accumulate, {room.span(), true});
+                    run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, PanelRoom{room.span(), true});
                     reference_table().spmm(a.view(), b.view(), want.view(), accumulate, {{}, true});
                     reference_table().spmm(a.view(), b.view(), unrounded.view(), accumulate, {});
                     ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
@@ -153,7 +167,7 @@ TEST(Spmm, Bf16PanelsEqualReference) {
 }
 
 // To nearest, ties to even, up to infinity; NaNs stay NaNs, whatever their bits.
-TEST(Spmm, EveryInstructionSetRoundsToBf16) {
+TEST(SpmmVectors, EveryInstructionSetRoundsToBf16) {
     using Limits = std::numeric_limits<float>;
     const float tie = 1 + 1.0F / 256;      // between 1 and 1 + 1/128
     const float odd_tie = 1 + 3.0F / 256;  // between 1 + 1/128 and 1 + 2/128
@@ -186,19 +200,19 @@ TEST(Spmm, EveryInstructionSetRoundsToBf16) {
 }
 
 // Without room, panels may be cut anywhere: none has the columns that an even cut would give it.
-TEST(Spmm, UnevenPanelsWithoutRoom) {
+TEST_P(Spmm, UnevenPanelsWithoutRoom) {
     std::mt19937 random(7);
     const OwnedCsr whole = random_csr(random, 9, 2);
     const OwnedCsr a = in_panels(whole, {0, 0, 0, 1});
     const Owned b = Owned(2, 41).fill(random, 3);
     Owned got(9, 41);
     Owned want(9, 41);
-    cpu_table().spmm(a.view(), b.view(), got.view(), false, {});
+    run(&Table::spmm, a.view(), b.view(), got.view(), false, PanelRoom{});
     reference_table().spmm(a.view(), b.view(), want.view(), false, {});
     EXPECT_EQ(difference(got, want), "");
 }
 
-TEST(Spmm, EveryInstructionSetEqualsReference) {
+TEST(SpmmVectors, EveryInstructionSetEqualsReference) {
     std::mt19937 random(2);
     for (const Case& form : forms(random, 19)) {
         const Csr a = form.matrix.view();
@@ -224,7 +238,7 @@ TEST(Spmm, EveryInstructionSetEqualsReference) {
 
 // Large results are written past the caches, in whole aligned vectors; rows that are not made of those are written as
 // usual, and so must not be cut short.
-TEST(Spmm, StreamedRowsEqualReference) {
+TEST(SpmmVectors, StreamedRowsEqualReference) {
     constexpr std::int64_t line = 16;
     constexpr std::int64_t rows = 19;
     std::mt19937 random(5);
@@ -254,23 +268,23 @@ TEST(Spmm, StreamedRowsEqualReference) {
     }
 }
 
-TEST(Spmm, EmptyMatrices) {
+TEST_P(Spmm, EmptyMatrices) {
     std::mt19937 random(3);
     const OwnedCsr no_columns = random_csr(random, 5, 0);
     const Owned nothing(0, 4);
     Owned c = Owned(5, 4).fill(random, 3);
     const Owned before = c;
-    cpu_table().spmm(no_columns.view(), nothing.view(), c.view(), true, {});
+    run(&Table::spmm, no_columns.view(), nothing.view(), c.view(), true, PanelRoom{});
     EXPECT_EQ(difference(c, before), "");
-    cpu_table().spmm(no_columns.view(), nothing.view(), c.view(), false, {});
+    run(&Table::spmm, no_columns.view(), nothing.view(), c.view(), false, PanelRoom{});
     Owned zero(5, 4);
     for (std::int64_t i = 0; i < 5; ++i) std::fill_n(zero.view().row(i), 4, 0.0F);
     EXPECT_EQ(difference(c, zero), "");
-    cpu_table().spmm({}, nothing.view(), {}, false, {});
+    run(&Table::spmm, Csr{}, nothing.view(), Matrix{}, false, PanelRoom{});
 }
 
 // Some rows of a larger matrix keep its absolute offsets, in every panel.
-TEST(Spmm, RowSlices) {
+TEST_P(Spmm, RowSlices) {
     std::mt19937 random(4);
     for (const Case& form : forms(random, 40)) {
         const Csr whole = form.matrix.view();
@@ -282,7 +296,7 @@ TEST(Spmm, RowSlices) {
             const Csr part = whole.row_slice(first, count);
             nonzeros += part.nonzeros();
             Owned got(count, 24);
-            cpu_table().spmm(part, b.view(), got.view(), false, {});
+            run(&Table::spmm, part, b.view(), got.view(), false, PanelRoom{});
             Owned want(count, 24);
             for (std::int64_t i = 0; i < count; ++i) std::copy_n(all.view().row(first + i), 24, want.view().row(i));
             EXPECT_EQ(difference(got, want), "") << form.name;
@@ -292,7 +306,7 @@ TEST(Spmm, RowSlices) {
 }
 
 // The oracle itself: panels and scales against the dense matrix that they mean.
-TEST(Spmm, ReferenceHonoursPanelsAndScales) {
+TEST(SpmmReference, HonoursPanelsAndScales) {
     // Row 0: column 2; row 1: columns 0, 3 (in panel 1); row 2: empty.
     const std::vector<std::int64_t> row_start = {0, 0, 1, 1, 1, 2, 3, 3};
     const std::vector<std::int32_t> column = {0, 2, 3};

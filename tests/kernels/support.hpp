@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ public:
 
     Matrix view() { return {data_.data(), rows_, columns_, stride_}; }
     ConstMatrix view() const { return {data_.data(), rows_, columns_, stride_}; }
+    std::span<float> span() { return data_; }
+    std::span<const float> span() const { return data_; }
     float& at(std::int64_t i, std::int64_t j) { return data_[static_cast<std::size_t>(i * stride_ + j)]; }
     float at(std::int64_t i, std::int64_t j) const { return data_[static_cast<std::size_t>(i * stride_ + j)]; }
 

@@ -84,7 +84,7 @@ TEST(Usage, VersionNamesWhatItWasBuiltWith) {
     const Outcome outcome = gnnplan("--version");
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, StartsWith("gnnplan 0."));
-    for (const char* part : {"compiler", "MPI", "BLAS"}) EXPECT_THAT(outcome.out, HasSubstr(part));
+    for (const char* part : {"compiler", "MPI", "BLAS", "CUDA"}) EXPECT_THAT(outcome.out, HasSubstr(part));
 }
 
 TEST(Usage, WrongUsageIs64AndOneLine) {

@@ -8,7 +8,7 @@ foreach(package dnnl oneDNN openblas OpenBLAS)
   file(WRITE ${folder}/prefix/lib/cmake/${package}/${lower}-config.cmake "message(FATAL_ERROR \"Could NOT find OpenCL\")\n")
 endforeach()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${folder}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-  -DCMAKE_PREFIX_PATH=${folder}/prefix -DGNNPLAN_TESTS=OFF -DGNNPLAN_BENCH=ON
+  -DCMAKE_PREFIX_PATH=${folder}/prefix -DGNNPLAN_CUDA=OFF -DGNNPLAN_TESTS=OFF -DGNNPLAN_BENCH=ON
   OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "a broken package of a library that benchmarks compare with stops the configure:\n${said}")

@@ -1,5 +1,6 @@
 #include "tools/gnnrun/flags.hpp"
 
+#include "kernels/backend.hpp"
 #include "runtime/train/match.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnrun/trace.hpp"
@@ -79,8 +80,9 @@ void add_placement(CLI::App& app, RunFlags& flags) {
     add_count(app, "--threads", flags.threads, "How many threads each rank has; default: the cores, shared out",
               {1, 4096});
     add_bind(app, flags.bind);
-    app.add_option("--backend", flags.backend, "Which kernels compute: cpu, or reference (slow, plain loops)")
-        ->check(CLI::IsMember({"cpu", "reference"}))
+    app.add_option("--backend", flags.backend,
+                   "What computes: cpu, reference (plain loops, slow), or cuda (an NVIDIA GPU, for plans of one rank)")
+        ->check(CLI::IsMember(kernels::backend_names()))
         ->type_name("NAME")
         ->capture_default_str();
     under_heading(app, "Placement");
@@ -152,10 +154,6 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     }
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / plan.problem.ranks)));
-    const bool reference = flags.backend == "reference";
-    options.device = [reference] {
-        return kernels::host_device(reference ? kernels::reference_table() : kernels::cpu_table());
-    };
     return options;
 }
 

@@ -50,20 +50,28 @@ int run_here(const RunFlags& flags) {
         return session.finish(ranks == 1 ? "self" : "threads", 1);
     }
     if (ranks == 1) {
-        session.train(self, false);
+        session.train(self, false, 0);
         return session.finish("self", 1);
     }
-    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.train(comm, true); });
+    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.train(comm, true, comm.rank()); });
     return session.finish("threads", 1);
 }
 
 #ifdef GNNPLAN_HAVE_MPI
 
-int ranks_on_this_host(comm::Communicator& world) {
+struct RanksHere {
+    int count = 1;
+    int before_this = 0;  // of lower rank
+};
+
+RanksHere ranks_on_this_host(comm::Communicator& world) {
     std::array<char, 256> name{};
     ::gethostname(name.data(), name.size() - 1);
     const std::vector<std::string> all = world.control_all_gather(name.data());
-    return static_cast<int>(std::count(all.begin(), all.end(), std::string(name.data())));
+    const auto count = [&](int ranks) {
+        return static_cast<int>(std::count(all.begin(), all.begin() + ranks, std::string(name.data())));
+    };
+    return {count(world.size()), count(world.rank())};
 }
 
 int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
@@ -81,9 +89,9 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         session->check_outputs();
     });
     require_same(world, session->facts_of_run());
-    const int ranks_here = ranks_on_this_host(world);
+    const RanksHere ranks_here = ranks_on_this_host(world);
     comm::agree(world, [&] {
-        session->check_memory(ranks_here);
+        session->check_memory(ranks_here.count);
         if (speaks) session->read_start();
     });
     session->share_start(world);
@@ -102,7 +110,7 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     if (session->is_finished()) {
         comm::agree(world, [&] { session->take_finished(); });
     } else {
-        session->train(world, false);
+        session->train(world, false, ranks_here.before_this);
     }
     comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));

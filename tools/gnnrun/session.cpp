@@ -50,7 +50,16 @@ place::Placement place_threads(comm::Communicator& comm, const RunFlags& flags, 
 }  // namespace
 
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
-    : flags_(flags), plan_(std::move(plan)), speaks_(speaks), options_(train_options(flags, plan_)) {
+    : flags_(flags),
+      plan_(std::move(plan)),
+      speaks_(speaks),
+      options_(train_options(flags, plan_)),
+      backend_(kernels::open_backend(flags.backend)) {
+    if (!backend_.host_memory && plan_.problem.ranks > 1) {
+        throw Error(ErrorCode::unavailable,
+                    fmt::format("the plan is for {} ranks, and GPUs cannot exchange data yet", plan_.problem.ranks),
+                    "--backend " + flags.backend, "make a plan for one rank, or train with --backend cpu");
+    }
     train::leave_out_idle_dropout(plan_, options_);
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
@@ -185,11 +194,18 @@ void Session::show_dry_run() const {
                       : dry_run_text(plan_, *dataset_, options_, use_color(flags_.color)));
 }
 
-void Session::train(comm::Communicator& comm, bool shared) {
+train::TrainOptions Session::options_of_rank(int local_rank) const {
+    train::TrainOptions options = options_;
+    options.device = [this, local_rank] { return backend_.open(local_rank); };
+    return options;
+}
+
+void Session::train(comm::Communicator& comm, bool shared, int local_rank) {
     measure::SteadyClock clock;
     const bool first = comm.rank() == 0;
     Progress progress(options_.epochs, flags_.quiet || !first, clock);
     const place::Placement placement = place_threads(comm, flags_, options_.threads, progress);
+    if (!backend_.host_memory && flags_.verbose) progress.say("computing on " + backend_.device_name(local_rank));
     const auto& calibration = plan_.machine.calibration;
     if (calibration && calibration->threads.value_or(options_.threads) != options_.threads) {
         progress.say(fmt::format("the plan's times were measured with {} thread(s) a rank, this run has {} (--threads)",
@@ -258,7 +274,7 @@ void Session::train(comm::Communicator& comm, bool shared) {
         comm.barrier();
     }
     measure::Clock& looked_at = recorder ? recorder->clock() : clock;
-    RunReport report = train::train(comm, plan_, *dataset_, options_, hooks, looked_at);
+    RunReport report = train::train(comm, plan_, *dataset_, options_of_rank(local_rank), hooks, looked_at);
     heartbeat->rest();
     comm.barrier();  // what is seen belongs to the communicator, and others may still look
     watchdog.reset();

@@ -1,6 +1,7 @@
 // One process's part in a run: the plan and the data, shared by the ranks that are its threads.
 #pragma once
 
+#include "kernels/backend.hpp"
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/measure/clock.hpp"
@@ -24,7 +25,7 @@ namespace gnnplan::tools {
 
 class Session {
 public:
-    // `speaks`: this process holds rank 0, which is the one to talk.
+    // `speaks`: this process holds rank 0, which is the one to talk. Throws Error{unavailable} without the backend.
     Session(const RunFlags& flags, Plan plan, bool speaks);
 
     // What all ranks have to have in common, see agreement.hpp: before and after the data is read.
@@ -59,9 +60,9 @@ public:
     bool is_finished() const { return train::is_finished(options_); }
     void take_finished();
 
-    // Trains on one rank. Collective over `comm`; with `shared`, its ranks are threads that share this object. The
-    // report is kept when this rank is 0, and the trace if one is asked for.
-    void train(comm::Communicator& comm, bool shared);
+    // Trains on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`, its ranks
+    // are threads that share this object. The report is kept when this rank is 0, and the trace if one is asked for.
+    void train(comm::Communicator& comm, bool shared, int local_rank);
 
     // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: 74 when a file
     // could not be written, else 75 when the run was interrupted, 1 when it diverged. `processes` were started
@@ -71,6 +72,7 @@ public:
 private:
     Checkpoints make_checkpoints();
     std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
+    train::TrainOptions options_of_rank(int local_rank) const;
     std::vector<Fact> facts_of_training_and_data() const;
     void keep_weights(const TrainingState& state);
     std::optional<std::string> reason_to_stop();
@@ -82,6 +84,7 @@ private:
     Plan plan_;
     bool speaks_;
     train::TrainOptions options_;
+    kernels::Backend backend_;
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;
     std::optional<io::Trace> trace_;

@@ -16,8 +16,8 @@ constexpr const char* compiler = "GCC " __VERSION__;
 std::string version() { return GNNPLAN_VERSION; }
 
 std::string version_text(const std::string& tool) {
-    return fmt::format("{} {}\ncompiler  {}\nMPI       {}\nBLAS      none, own kernels", tool, version(), compiler,
-                       GNNPLAN_MPI_TEXT);
+    return fmt::format("{} {}\ncompiler  {}\nMPI       {}\nBLAS      none, own kernels\nCUDA      {}", tool, version(),
+                       compiler, GNNPLAN_MPI_TEXT, GNNPLAN_CUDA_TEXT);
 }
 
 }  // namespace gnnplan::tools

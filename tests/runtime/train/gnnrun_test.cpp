@@ -345,7 +345,7 @@ TEST_F(Gnnrun, ASecondSignalEndsTheRunAtOnce) {
 TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
     for (const std::string flags :
          {"--epochs 0", "--epochs x", "--dropout 1", "--dropout -0.1", "--input-dropout nan", "--lr 0", "--lr inf",
-          "--weight-decay -1", "--seed -1", "--autotune -1", "--threads 0", "--bind maybe", "--backend cuda",
+          "--weight-decay -1", "--seed -1", "--autotune -1", "--threads 0", "--bind maybe", "--backend gpu",
           "--feature-norm column", "--checkpoint-every 0", "--time-limit 3", "extra", "-q -v"}) {
         const Outcome outcome = run(std::string(program) + " @plan1.json --data @graph " + flags);
         EXPECT_EQ(outcome.code, 64) << flags;

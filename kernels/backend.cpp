@@ -1,0 +1,83 @@
+#include "kernels/backend.hpp"
+
+#include "kernels/backend_module.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace gnnplan::kernels {
+namespace {
+
+constexpr const char* where = "--backend cuda";
+constexpr const char* module_file = "libgnnplan_cuda.so";
+constexpr const char* module_variable = "GNNPLAN_CUDA_MODULE";
+#ifdef GNNPLAN_HAVE_CUDA
+constexpr bool built_with_module = true;
+#else
+constexpr bool built_with_module = false;
+#endif
+
+Error unavailable(const std::string& what, const std::string& hint) {
+    return {ErrorCode::unavailable, what, where, hint};
+}
+
+// Where the module is; its bare name where only the loader may know.
+std::string module_path() {
+    namespace fs = std::filesystem;
+    if (const char* named = std::getenv(module_variable); named != nullptr && *named != '\0') return named;
+    std::error_code none;
+    const fs::path beside = fs::read_symlink("/proc/self/exe", none).parent_path() / "../lib" / module_file;
+    return fs::exists(beside, none) ? fs::weakly_canonical(beside, none).string() : module_file;
+}
+
+// Of what dlerror() says, which begins with the file that is at fault.
+Error cannot_open(const std::string& path, const std::string& failure) {
+    const std::string module_fails = path + ": ";
+    if (!failure.starts_with(module_fails)) {
+        return unavailable(path + " cannot be opened: " + failure,
+                           "install that library, or put its folder into LD_LIBRARY_PATH; tools/install-packages cuda "
+                           "and a new build bring those of CUDA");
+    }
+    if (path == module_file && !built_with_module) {
+        return unavailable("this program was built without it",
+                           "tools/install-packages cuda makes a CUDA toolkit; then configure and build again");
+    }
+    return unavailable(failure, std::string(module_variable) + " says where the module is");
+}
+
+const BackendModule& open_module() {
+    const std::string path = module_path();
+    void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // for good: devices keep code of it
+    if (module == nullptr) throw cannot_open(path, dlerror());
+    const auto entry = reinterpret_cast<BackendModuleEntry>(dlsym(module, backend_module_entry));
+    const BackendModule* offers = entry != nullptr ? entry() : nullptr;
+    if (offers == nullptr || std::string_view(offers->interface) != GNNPLAN_DEVICE_INTERFACE) {
+        throw unavailable(path + (offers == nullptr ? " is no module of gnnplan" : " is of another build of gnnplan"),
+                          "build and install gnnrun and its module together");
+    }
+    return *offers;
+}
+
+Backend on_host(const Table& (*table)()) {
+    return {true, [table](int) { return std::string(table().name); }, [table](int) { return host_device(table()); }};
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() { return {"cpu", "reference", "cuda"}; }
+
+Backend open_backend(std::string_view name) {
+    if (name == "cpu") return on_host(cpu_table);
+    if (name == "reference") return on_host(reference_table);
+    if (name != "cuda") throw Error(ErrorCode::usage, "there is no backend " + std::string(name));
+    const BackendModule& module = open_module();
+    module.device_name(0);
+    return {false, module.device_name, module.open};
+}
+
+}  // namespace gnnplan::kernels

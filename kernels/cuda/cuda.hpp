@@ -1,0 +1,35 @@
+// The entries of the CUDA table, see kernels/table.hpp for what each computes.
+#pragma once
+
+#include "kernels/table.hpp"
+
+namespace gnnplan::kernels::cuda {
+void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
+void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte> memory);
+void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate);
+void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
+void activate(Matrix z, const float* bias, Activation activation, const DropoutKey& dropout, std::uint8_t* bits);
+void activation_gradient(Matrix g, ConstMatrix h, Activation activation, const DropoutKey& dropout);
+void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);
+void positive_mask(ConstMatrix h, std::uint8_t* bits);
+void apply_mask(Matrix g, const std::uint8_t* bits, float scale);
+void softmax_cross_entropy(Matrix logits, const LossInput& input, double* loss);
+void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts);
+void softmax_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals);
+void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss);
+void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
+void column_sum(ConstMatrix g, float* out);
+void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
+            const UpdateSettings& settings);
+void add(ConstMatrix a, Matrix c);
+void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c);
+void dot(ConstMatrix a, ConstMatrix b, float* sum);
+void divide(Matrix g, ConstMatrix by);
+void copy(ConstMatrix in, Matrix out);
+void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out);
+void zero(std::span<std::byte> memory);
+void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
+               std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,
+               std::int64_t target_column, std::int64_t rows, std::int64_t columns);
+
+}  // namespace gnnplan::kernels::cuda

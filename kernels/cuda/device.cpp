@@ -1,0 +1,163 @@
+#include "kernels/cuda/device.hpp"
+
+#include "kernels/cuda/error.hpp"
+#include "kernels/cuda/queue.hpp"
+#include "kernels/cuda/table.hpp"
+#include "kernels/cuda/transfers.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/base/out_of_memory.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace gnnplan::kernels::cuda {
+namespace {
+
+constexpr std::size_t alignment = 256;                        // cudaMalloc's
+constexpr std::size_t scratch_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for cuBLAS on its newest GPUs
+
+thread_local Queue* queue_of_thread = nullptr;
+
+struct FreeOnDevice {
+    void operator()(std::byte* memory) const { cudaFree(memory); }
+};
+struct DestroyStream {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+};
+struct DestroyBlas {
+    void operator()(cublasHandle_t blas) const { cublasDestroy(blas); }
+};
+using Allocation = std::unique_ptr<std::byte, FreeOnDevice>;
+using Stream = std::unique_ptr<CUstream_st, DestroyStream>;
+using Blas = std::unique_ptr<cublasContext, DestroyBlas>;
+
+Allocation allocate_on_device(std::size_t bytes) {
+    void* memory = nullptr;
+    const cudaError_t result = cudaMalloc(&memory, std::max(bytes, alignment));
+    if (result == cudaErrorMemoryAllocation) {
+        cudaGetLastError();  // it is told here, and not once more by finish()
+        throw OutOfMemory(bytes);
+    }
+    check(result, "allocating memory of the GPU");
+    return Allocation(static_cast<std::byte*>(memory));
+}
+
+class Memory : public DeviceMemory {
+public:
+    explicit Memory(std::size_t bytes) : memory_(allocate_on_device(bytes)), size_(bytes) {}
+    std::byte* data() const override { return memory_.get(); }
+    std::size_t size() const override { return size_; }
+
+private:
+    Allocation memory_;
+    std::size_t size_;
+};
+
+Stream open_stream(const Gpu& gpu) {
+    check(cudaSetDevice(gpu.index), "opening the GPU");
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "opening the GPU");
+    return Stream(stream);
+}
+
+// Products are in fp32 throughout: cuBLAS rounds nothing to TF32 unless it is told to.
+Blas open_blas(cudaStream_t stream, std::span<std::byte> workspace) {
+    cublasHandle_t handle = nullptr;
+    check(cublasCreate(&handle), "opening cuBLAS");
+    Blas blas(handle);
+    check(cublasSetStream(handle, stream), "giving cuBLAS its stream");  // before its workspace, which it resets
+    check(cublasSetWorkspace(handle, workspace.data(), workspace.size()), "giving cuBLAS its workspace");
+    check(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "telling cuBLAS to compute in fp32");
+    return blas;
+}
+
+class CudaDevice : public Device {
+public:
+    explicit CudaDevice(const Gpu& gpu);
+    ~CudaDevice() override;
+    CudaDevice(const CudaDevice&) = delete;
+    CudaDevice& operator=(const CudaDevice&) = delete;
+
+    const Table& table() const override { return cuda_table(); }
+    std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Memory>(bytes); }
+    std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
+        auto copy = allocate(bytes.size());
+        upload(*this, bytes, copy->data());
+        owner.reset();
+        return copy;
+    }
+    std::span<std::byte> stage(std::byte* to, std::size_t bytes) override { return uploads_.stage(to, bytes); }
+    void send(std::size_t bytes) override { uploads_.send(bytes); }
+    void download(const std::byte* from, std::span<std::byte> to) override { downloads_.add(from, to); }
+    const PassValues* begin_pass(const PassValues& values) override;
+    void mark(std::size_t moment, double now) override;
+    double seconds(std::size_t from, std::size_t to) const override;
+    void finish() override;
+
+private:
+    // What comes later uses what comes before, and goes first.
+    Stream stream_;
+    Allocation scratch_ = allocate_on_device(scratch_bytes);
+    Blas blas_ = open_blas(stream_.get(), {scratch_.get(), scratch_bytes});
+    Queue queue_;
+    Uploads uploads_{queue_};
+    Downloads downloads_{queue_};
+    PinnedMemory pass_here_ = allocate_pinned(sizeof(PassValues));
+    Allocation pass_there_ = allocate_on_device(sizeof(PassValues));
+    Event pass_copied_ = make_event(cudaEventDisableTiming);
+    std::vector<Event> moments_;
+};
+
+CudaDevice::CudaDevice(const Gpu& gpu) : stream_(open_stream(gpu)) {
+    ensure(queue_of_thread == nullptr, "a thread has one CUDA device at a time");
+    queue_.stream = stream_.get();
+    queue_.scratch = {scratch_.get(), scratch_bytes};
+    queue_.processors = gpu.processors;
+    queue_.blas = blas_.get();
+    queue_of_thread = &queue_;
+}
+
+CudaDevice::~CudaDevice() {
+    cudaStreamSynchronize(stream_.get());  // nothing may use what goes now
+    queue_of_thread = nullptr;
+}
+
+const PassValues* CudaDevice::begin_pass(const PassValues& values) {
+    queue_.note(cudaEventSynchronize(pass_copied_.get()), "beginning a pass");
+    *reinterpret_cast<PassValues*>(pass_here_.get()) = values;
+    queue_.note(
+        cudaMemcpyAsync(pass_there_.get(), pass_here_.get(), sizeof values, cudaMemcpyHostToDevice, queue_.stream),
+        "beginning a pass");
+    queue_.note(cudaEventRecord(pass_copied_.get(), queue_.stream), "beginning a pass");
+    return reinterpret_cast<const PassValues*>(pass_there_.get());
+}
+
+void CudaDevice::mark(std::size_t moment, double /*now*/) {
+    if (moment >= moments_.size()) moments_.resize(moment + 1);
+    if (moments_[moment] == nullptr) moments_[moment] = make_event(cudaEventDefault);
+    queue_.note(cudaEventRecord(moments_[moment].get(), queue_.stream), "marking a moment");
+}
+
+double CudaDevice::seconds(std::size_t from, std::size_t to) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, moments_[from].get(), moments_[to].get()), "reading the GPU's clock");
+    return static_cast<double>(milliseconds) / 1000;
+}
+
+void CudaDevice::finish() {
+    downloads_.collect();
+    queue_.note(cudaGetLastError(), "a kernel");
+    if (queue_.failed != cudaSuccess) fail(queue_.failed, queue_.failed_in);
+}
+
+}  // namespace
+
+Queue& queue() {
+    ensure(queue_of_thread != nullptr, "a kernel was called from a thread without a CUDA device");
+    return *queue_of_thread;
+}
+
+std::unique_ptr<Device> cuda_device(const Gpu& gpu) { return std::make_unique<CudaDevice>(gpu); }
+
+}  // namespace gnnplan::kernels::cuda

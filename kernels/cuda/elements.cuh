@@ -1,0 +1,94 @@
+// Kernels that do something to each element of a matrix. A thread has `width` neighbouring elements of a row at a time,
+// which it loads and stores together where they are aligned.
+//
+// What is done is a Body: body.from(i) and body.to(i), the rows that row i comes from and goes to; body.begin(), called
+// once by each thread; and body.change(x, at), which changes the elements x[at.first] .. x[at.last - 1] of row at.row,
+// of which x[k] is in column at.column + k.
+#pragma once
+
+#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/threads.cuh"
+
+#include <cstdint>
+
+namespace gnnplan::kernels::cuda {
+
+// Neighbours in a row; those before `first` and from `last` on are outside of the matrix.
+struct Run {
+    std::int64_t row, column;
+    int first, last;
+    bool aligned;  // and whole: all are inside, and loads of 16 bytes may be used
+};
+
+template <int width>
+struct alignas(width >= 4 ? 16 : 4 * width) Pack {
+    float x[width];
+};
+
+template <int width>
+__device__ Pack<width> load(const float* row, const Run& at) {
+    if (at.aligned) return *reinterpret_cast<const Pack<width>*>(row + at.column);
+    Pack<width> pack = {};
+    for (int k = 0; k < width; ++k) {
+        if (k >= at.first && k < at.last) pack.x[k] = row[at.column + k];
+    }
+    return pack;
+}
+
+template <int width>
+__device__ void store(float* row, const Run& at, const Pack<width>& pack) {
+    if (at.aligned) {
+        *reinterpret_cast<Pack<width>*>(row + at.column) = pack;
+        return;
+    }
+    for (int k = 0; k < width; ++k) {
+        if (k >= at.first && k < at.last) row[at.column + k] = pack.x[k];
+    }
+}
+
+// A matrix in runs of which the first of each row begins `before` columns outside.
+struct Cut {
+    std::int64_t rows, columns;
+    std::int64_t before;
+    std::int64_t runs;  // of each row
+    bool aligned;
+};
+
+template <int width, class Body>
+__global__ void __launch_bounds__(block_threads) change_runs(Cut cut, Body body) {
+    body.begin();
+    for (std::int64_t t = thread_number(); t < cut.rows * cut.runs; t += thread_count()) {
+        const std::int64_t row = quotient(t, cut.runs);
+        const std::int64_t column = (t - row * cut.runs) * width - cut.before;
+        const auto first = static_cast<int>(larger<std::int64_t>(0, -column));
+        const auto last = static_cast<int>(smaller<std::int64_t>(width, cut.columns - column));
+        const Run at = {row, column, first, last, cut.aligned && first == 0 && last == width};
+        Pack<width> pack = load<width>(body.from(row), at);
+        body.change(pack.x, at);
+        store<width>(body.to(row), at, pack);
+    }
+}
+
+template <int width, class Body>
+void change_in_runs(const char* what, std::int64_t rows, std::int64_t columns, std::int64_t before, bool aligned,
+                    const Body& body) {
+    if (rows == 0 || columns == 0) return;
+    const Cut cut = {rows, columns, before, ceil_divide(columns + before, width), aligned};
+    launch(what, blocks_for(rows * cut.runs), change_runs<width, Body>, cut, body);
+}
+
+// Whether each of its rows begins with 16 bytes that are loaded together, and so on.
+inline bool is_aligned(const ConstMatrix& matrix) {
+    return reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && (matrix.stride % 4 == 0 || matrix.rows <= 1);
+}
+
+// In place, where nothing has to be done before the first element.
+struct InPlace {
+    Matrix matrix;
+
+    __device__ const float* from(std::int64_t i) const { return row_of(matrix, i); }
+    __device__ float* to(std::int64_t i) const { return row_of(matrix, i); }
+    __device__ void begin() const {}
+};
+
+}  // namespace gnnplan::kernels::cuda

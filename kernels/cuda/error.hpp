@@ -1,0 +1,18 @@
+// Statuses of CUDA and its libraries as errors that a user can act on.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <string>
+
+namespace gnnplan::kernels::cuda {
+
+// Throws Error{unavailable}: `what` failed, in the words of CUDA, and what to do.
+[[noreturn]] void fail(cudaError_t result, const std::string& what);
+
+// The same unless it went well.
+void check(cudaError_t result, const char* what);
+void check(cublasStatus_t result, const char* what);
+
+}  // namespace gnnplan::kernels::cuda

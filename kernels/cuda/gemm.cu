@@ -1,0 +1,36 @@
+// Dense products by cuBLAS, in fp32 throughout. It has matrices by columns: a row-major matrix is its transpose there,
+// so that c = a b is computed as c^T = b^T a^T of the same memory.
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/queue.hpp"
+
+#include <cublas_v2.h>
+
+namespace gnnplan::kernels::cuda {
+namespace {
+
+cublasOperation_t operation(Transpose transpose) { return transpose == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N; }
+
+}  // namespace
+
+void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate) {
+    if (c.rows == 0 || c.columns == 0) return;
+    Queue& on = queue();
+    const std::int64_t inner = transpose_a == Transpose::yes ? a.rows : a.columns;
+    if (inner == 0) {  // a sum of nothing
+        const auto row_bytes = static_cast<std::size_t>(c.columns) * sizeof(float);
+        const auto stride_bytes = static_cast<std::size_t>(c.stride) * sizeof(float);
+        if (!accumulate) {
+            on.note(cudaMemset2DAsync(c.data, stride_bytes, 0, row_bytes, static_cast<std::size_t>(c.rows), on.stream),
+                    "gemm");
+        }
+        return;
+    }
+    const float one = 1, old = accumulate ? 1.0F : 0.0F;
+    const cublasStatus_t status =
+        cublasGemmEx_64(static_cast<cublasHandle_t>(on.blas), operation(transpose_b), operation(transpose_a), c.columns,
+                        c.rows, inner, &one, b.data, CUDA_R_32F, b.stride, a.data, CUDA_R_32F, a.stride, &old, c.data,
+                        CUDA_R_32F, c.stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    if (status != CUBLAS_STATUS_SUCCESS) on.note(cudaErrorUnknown, cublasGetStatusString(status));
+}
+
+}  // namespace gnnplan::kernels::cuda

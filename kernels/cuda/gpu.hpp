@@ -1,0 +1,18 @@
+// The GPU that a rank computes on.
+#pragma once
+
+#include <string>
+
+namespace gnnplan::kernels::cuda {
+
+struct Gpu {
+    int index = 0;  // among those that CUDA_VISIBLE_DEVICES leaves
+    std::string name;
+    int processors = 1;
+};
+
+// The ranks of a machine, counted from 0, take its GPUs in turn. Throws Error{unavailable} where there is no driver, one
+// that is too old, no GPU, or one that is too old.
+Gpu choose_gpu(int local_rank);
+
+}  // namespace gnnplan::kernels::cuda

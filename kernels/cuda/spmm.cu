@@ -1,0 +1,160 @@
+// The product of a sparse and a dense matrix. Reading guide: the columns of the product are cut into slices, and each
+// is multiplied panel after panel. Where there is room, the rows of the operand that a panel meets are copied there
+// first, a slice at a time: rounded to bfloat16, or as they are if theirs do not begin with the 32 bytes that memory
+// gives at a time. The rest is in spmm_walk.cuh.
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/spmm_sweep.cuh"
+
+#include <gnnplan/base/range.hpp>
+
+namespace gnnplan::kernels::cuda {
+namespace {
+
+template <class Element>
+struct SumSweep {
+    static constexpr bool weighted = true;
+    static constexpr int results = 1;
+    Dense<const Element> b;
+    Matrix c;
+    const float* row_scale;  // null: ones
+    bool aligned;            // c's rows, for vectors of four
+    bool accumulate;
+
+    template <int width, int vectors>
+    using Sum = Held<width, vectors, 1>;
+    struct Nothing {};
+
+    __host__ __device__ std::int64_t columns() const { return c.columns; }
+    template <int width, int vectors>
+    __device__ Nothing of_row(const Lane<width, vectors>&, std::int64_t, bool) const {
+        return {};
+    }
+    template <int width, int vectors>
+    __device__ Sum<width, vectors> start() const {
+        return {};
+    }
+    template <int width, int vectors>
+    __device__ void take(const Lane<width, vectors>& lane, const Nothing&, const std::int32_t (&rows)[entries_at_once],
+                         const float (&weights)[entries_at_once], int count, Sum<width, vectors>& sum) const {
+        const auto x = gather(lane, b, rows, count, 0.0F);
+        for (int s = 0; s < entries_at_once; ++s) {
+            for (int k = 0; k < vectors; ++k) {
+                for (int v = 0; v < width; ++v) sum.x[0][k][v] += weights[s] * x.x[s][k].x[v];
+            }
+        }
+    }
+    template <int width, int vectors>
+    __device__ Sum<width, vectors> old(const Lane<width, vectors>& lane, std::int64_t row, bool wanted) const {
+        Sum<width, vectors> sum = {};
+        if (wanted) load_row(lane, row_of(c, row), aligned, sum.x[0]);
+        return sum;
+    }
+    // Rounded step by step: the compiler must not make another number of it where it knows more.
+    template <int width, int vectors>
+    __device__ void join(Sum<width, vectors>& held, const Sum<width, vectors>& sum, std::int64_t row,
+                         bool something) const {
+        const float scale = row_scale != nullptr ? row_scale[row] : 1.0F;
+        for (int k = 0; k < vectors; ++k) {
+            for (int v = 0; v < width; ++v) {
+                const float scaled = __fmul_rn(scale, sum.x[0][k][v]);
+                held.x[0][k][v] = something ? __fadd_rn(held.x[0][k][v], scaled) : scaled;
+            }
+        }
+    }
+    template <int width, int vectors>
+    __device__ void keep(const Lane<width, vectors>& lane, const Sum<width, vectors>& held, std::int64_t row) const {
+        store_row(lane, held.x[0], row_of(c, row), aligned);
+    }
+};
+
+template <int width, class Element>
+void multiply_panel(const Csr& a, Dense<const Element> b, Matrix c, bool accumulate) {
+    const float* const row_scale = a.value == nullptr ? a.row_scale : nullptr;
+    sweep_panel<width>("spmm", a, SumSweep<Element>{b, c, row_scale, is_aligned(c), accumulate});
+}
+
+// Rounds to nearest, ties to even; a NaN stays one.
+__global__ void __launch_bounds__(block_threads) round_rows(ConstMatrix from, Dense<Bf16> to) {
+    for (std::int64_t t = thread_number(); t < from.rows * from.columns; t += thread_count()) {
+        const std::int64_t row = quotient(t, from.columns);
+        const std::int64_t column = t - row * from.columns;
+        const float x = row_of(from, row)[column];
+        const std::uint32_t bits = __float_as_uint(x);
+        const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U;
+        row_of(to, row)[column].bits = static_cast<std::uint16_t>(x == x ? rounded : 0x7fc0U);
+    }
+}
+
+void pack(ConstMatrix from, Dense<float> to) { copy(from, to); }
+void pack(ConstMatrix from, Dense<Bf16> to) {
+    launch("spmm", blocks_for(from.rows * from.columns), round_rows, from, to);
+}
+
+// Columns that a copy of `rows` rows has room for, in whole sectors.
+std::int64_t packed_columns(std::span<std::byte> room, std::int64_t rows, std::int64_t element_bytes) {
+    constexpr std::int64_t sector_bytes = 32;
+    const std::int64_t sector = sector_bytes / element_bytes;
+    return static_cast<std::int64_t>(room.size()) / (std::max<std::int64_t>(rows, 1) * sector_bytes) * sector;
+}
+
+struct Product {
+    Csr a;
+    ConstMatrix b;
+    Matrix c;
+    bool accumulate;
+
+    std::int64_t met_rows() const { return ceil_divide(a.columns, a.panels); }
+};
+
+// The product of slices of at most `most` columns, with a copy of the operand.
+template <class Element>
+void multiply_packed(const Product& x, std::int64_t most, std::span<std::byte> room) {
+    for_slices(x.c.columns, std::min(most, most_columns(4)), [&](std::int64_t first, std::int64_t count) {
+        constexpr std::int64_t sector = 32 / sizeof(Element);
+        const std::int64_t stride = ceil_divide(count, sector) * sector;
+        auto* const to = reinterpret_cast<Element*>(room.data());
+        for (std::int64_t p = 0; p < x.a.panels; ++p) {
+            const Range met = balanced_block({0, x.a.columns}, p, x.a.panels);
+            const ConstMatrix from = {x.b.row(met.begin) + first, met.size(), count, x.b.stride};
+            pack(from, Dense<Element>{to, met.size(), count, stride});
+            const Dense<const Element> packed = {to - met.begin * stride, x.b.rows, count, stride};
+            multiply_panel<4>(x.a.panel(p), packed, columns_of(x.c, first, count), x.accumulate || p > 0);
+        }
+    });
+}
+
+void multiply_in_place(const Product& x) {
+    const int width = vector_width({x.b});
+    const std::int64_t most = std::min(most_columns(width), cached_columns(x.met_rows(), sizeof(float)));
+    for_slices(x.c.columns, most, [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t p = 0; p < x.a.panels; ++p) {
+            with_width(width, [&](auto known) {
+                multiply_panel<known.value>(x.a.panel(p), columns_of(x.b, first, count), columns_of(x.c, first, count),
+                                            x.accumulate || p > 0);
+            });
+        }
+    });
+}
+
+bool begins_sectors(const ConstMatrix& b) {
+    return reinterpret_cast<std::uintptr_t>(b.data) % 32 == 0 && b.stride % 8 == 0 && b.columns % 4 == 0;
+}
+
+}  // namespace
+
+void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
+    if (c.rows == 0 || c.columns == 0) return;
+    const Product product = {a, b, c, accumulate};
+    const std::int64_t element_bytes = room.bf16 ? sizeof(Bf16) : sizeof(float);
+    const std::int64_t packed = packed_columns(room.memory, product.met_rows(), element_bytes);
+    const std::int64_t most = std::min(packed, cached_columns(product.met_rows(), element_bytes));
+    if (room.bf16) {
+        multiply_packed<Bf16>(product, most, room.memory);
+    } else if (!begins_sectors(b) && packed >= std::min(c.columns, least_slice_columns)) {
+        multiply_packed<float>(product, most, room.memory);
+    } else {
+        multiply_in_place(product);
+    }
+}
+
+}  // namespace gnnplan::kernels::cuda

@@ -1,0 +1,90 @@
+// Starts the kernels that sweep over one panel of a sparse matrix, for one slice of columns.
+#pragma once
+
+#include "kernels/cuda/spmm_split.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gnnplan::kernels::cuda {
+
+// How many columns a group has at most, with vectors of so many floats.
+constexpr std::int64_t most_columns(int width) { return std::int64_t{2} * warp_lanes * width; }
+
+template <int width, int vectors, class Sweep>
+void sweep_with(const char* what, const Csr& a, const Sweep& sweep, int lanes) {
+    Queue& on = queue();
+    const UnitList list = unit_list(on.scratch, std::int64_t{Sweep::results} * lanes * vectors * width);
+    on.note(cudaMemsetAsync(list.asked, 0, sizeof *list.asked, on.stream), what);
+    launch(what, ceil_divide(a.rows * lanes, block_threads), sweep_rows<width, vectors, Sweep>, a, sweep, lanes, list);
+    const std::int64_t blocks = blocks_for(std::min(a.rows, list.capacity) * lanes);
+    launch(what, blocks, sweep_units<width, vectors, Sweep>, a, sweep, lanes, list);
+    launch(what, blocks, join_units<width, vectors, Sweep>, a, sweep, lanes, list);
+}
+
+// `a` has one panel, and the sweep at most most_columns(width) columns.
+template <int width, class Sweep>
+void sweep_panel(const char* what, const Csr& a, const Sweep& sweep) {
+    const std::int64_t vectors = ceil_divide(sweep.columns(), width);
+    int lanes = entries_at_once;
+    while (lanes < warp_lanes && lanes < vectors) lanes *= 2;
+    if (vectors <= warp_lanes) {
+        sweep_with<width, 1>(what, a, sweep, lanes);
+    } else {
+        sweep_with<width, 2>(what, a, sweep, lanes);
+    }
+}
+
+// Of how many floats the vectors of dense operands may be: the rows of each begin with such a vector, and are made of
+// them.
+inline int vector_width(std::initializer_list<ConstMatrix> operands) {
+    int width = 4;
+    for (const ConstMatrix& m : operands) {
+        const auto fits = [&] {
+            return reinterpret_cast<std::uintptr_t>(m.data) % (4 * static_cast<unsigned>(width)) == 0 &&
+                   m.stride % width == 0 && m.columns % width == 0;
+        };
+        while (!fits()) width /= 2;
+    }
+    return width;
+}
+
+// The L2 that a slice of the dense operands may take: the H100's and H200's have 50 and 60 MB, of which a part serves
+// everything else that passes through.
+inline constexpr std::int64_t slice_bytes = std::int64_t{32} << 20;
+inline constexpr std::int64_t least_slice_columns = 32;  // shorter rows cost more in nonzeros than they save
+
+// At most how many columns are multiplied at a time, where `rows` rows of them with elements of so many bytes are
+// gathered: as many as leave the operands in the L2, unless those are too few.
+inline std::int64_t cached_columns(std::int64_t rows, std::int64_t element_bytes) {
+    const std::int64_t fitting = slice_bytes / (std::max<std::int64_t>(rows, 1) * element_bytes);
+    const std::int64_t whole = fitting / least_slice_columns * least_slice_columns;
+    return whole > 0 ? whole : std::numeric_limits<std::int64_t>::max();
+}
+
+// body(first, count) for slices of the columns that are about equal, of at most `most` each and of whole sectors.
+template <class Body>
+void for_slices(std::int64_t columns, std::int64_t most, const Body& body) {
+    constexpr std::int64_t sector = 8;
+    if (columns == 0) return;
+    const std::int64_t slices = ceil_divide(columns, std::max(most / sector * sector, sector));
+    const std::int64_t slice = ceil_divide(ceil_divide(columns, slices), sector) * sector;
+    for (std::int64_t first = 0; first < columns; first += slice) body(first, std::min(slice, columns - first));
+}
+
+template <class T>
+Dense<T> columns_of(Dense<T> whole, std::int64_t first, std::int64_t count) {
+    return {whole.data + first, whole.rows, count, whole.stride};
+}
+
+// body(std::integral_constant<int, width>) for a width that is known when it runs.
+template <class Body>
+void with_width(int width, const Body& body) {
+    switch (width) {
+        case 4: return body(std::integral_constant<int, 4>());
+        case 2: return body(std::integral_constant<int, 2>());
+        default: return body(std::integral_constant<int, 1>());
+    }
+}
+
+}  // namespace gnnplan::kernels::cuda

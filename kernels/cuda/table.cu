@@ -1,0 +1,38 @@
+#include "kernels/cuda/table.hpp"
+
+#include "kernels/cuda/cuda.hpp"
+
+namespace gnnplan::kernels::cuda {
+
+const Table& cuda_table() {
+    static constexpr Table table = {
+        .name = "cuda",
+        .spmm = spmm,
+        .spmm_max = spmm_max,
+        .spmm_max_back = spmm_max_back,
+        .gemm = gemm,
+        .add = add,
+        .add_scaled = add_scaled,
+        .dot = dot,
+        .activate = activate,
+        .activation_gradient = activation_gradient,
+        .dropout = dropout,
+        .positive_mask = positive_mask,
+        .apply_mask = apply_mask,
+        .softmax_cross_entropy = softmax_cross_entropy,
+        .softmax_parts = softmax_parts,
+        .softmax_totals = softmax_totals,
+        .softmax_gradient = softmax_gradient,
+        .count_correct = count_correct,
+        .column_sum = column_sum,
+        .update = update,
+        .divide = divide,
+        .copy = copy,
+        .gather_rows = gather_rows,
+        .zero = zero,
+        .copy_bits = copy_bits,
+    };
+    return table;
+}
+
+}  // namespace gnnplan::kernels::cuda

@@ -1,0 +1,53 @@
+// What kernels ask of their threads and of the views that they are given.
+#pragma once
+
+#include "kernels/views.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace gnnplan::kernels::cuda {
+
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr int warp_lanes = 32;
+
+__device__ inline std::int64_t thread_number() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ inline std::int64_t thread_count() { return std::int64_t{gridDim.x} * blockDim.x; }
+__device__ inline int lane_of_warp() { return static_cast<int>(threadIdx.x % warp_lanes); }
+
+// x / by, of numbers that are not negative. Divisions of 64 bits take several times as long.
+__device__ inline std::int64_t quotient(std::int64_t x, std::int64_t by) {
+    if (((x | by) >> 32) != 0) return x / by;
+    return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(by);
+}
+
+template <class T>
+__device__ T smaller(T x, T y) {
+    return y < x ? y : x;
+}
+template <class T>
+__device__ T larger(T x, T y) {
+    return x < y ? y : x;
+}
+
+template <class T>
+__device__ T* row_of(const Dense<T>& matrix, std::int64_t i) {
+    return matrix.data + i * matrix.stride;
+}
+
+// The sum over the lanes of a warp, in every lane, always in the same order.
+template <class T>
+__device__ T warp_sum(T x) {
+    for (int distance = warp_lanes / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(all_lanes, x, distance);
+    return x;
+}
+
+// The largest in the lanes of a warp, in every lane; of numbers, where a NaN is none.
+__device__ inline float warp_largest(float x) {
+    for (int distance = warp_lanes / 2; distance > 0; distance /= 2)
+        x = fmaxf(x, __shfl_xor_sync(all_lanes, x, distance));
+    return x;
+}
+
+}  // namespace gnnplan::kernels::cuda

@@ -1,0 +1,73 @@
+#include "kernels/cuda/transfers.hpp"
+
+#include "kernels/cuda/error.hpp"
+
+#include <gnnplan/base/out_of_memory.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::kernels::cuda {
+
+void FreePinned::operator()(std::byte* memory) const { cudaFreeHost(memory); }
+void DestroyEvent::operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+
+PinnedMemory allocate_pinned(std::size_t bytes) {
+    void* memory = nullptr;
+    const cudaError_t result = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
+    if (result == cudaErrorMemoryAllocation) {
+        cudaGetLastError();  // it is told here, and not once more by finish()
+        throw OutOfMemory(bytes);
+    }
+    check(result, "allocating pinned memory");
+    return PinnedMemory(static_cast<std::byte*>(memory));
+}
+
+Event make_event(unsigned flags) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, flags), "making an event");
+    return Event(event);
+}
+
+Uploads::Uploads(Queue& queue) : queue_(queue), memory_(allocate_pinned(2 * half_bytes)) {
+    for (Event& event : copied_) event = make_event(cudaEventDisableTiming);
+}
+
+std::span<std::byte> Uploads::stage(std::byte* to, std::size_t bytes) {
+    to_ = to;
+    queue_.note(cudaEventSynchronize(copied_[half_].get()), "copying to the GPU");
+    return {memory_.get() + half_ * half_bytes, std::min(bytes, half_bytes)};
+}
+
+void Uploads::send(std::size_t bytes) {
+    const std::byte* from = memory_.get() + half_ * half_bytes;
+    queue_.note(cudaMemcpyAsync(to_, from, bytes, cudaMemcpyHostToDevice, queue_.stream), "copying to the GPU");
+    queue_.note(cudaEventRecord(copied_[half_].get(), queue_.stream), "copying to the GPU");
+    half_ = 1 - half_;
+}
+
+Downloads::Downloads(Queue& queue) : queue_(queue), memory_(allocate_pinned(room)) {}
+
+void Downloads::add(const std::byte* from, std::span<std::byte> to) {
+    constexpr std::size_t line = 64;
+    while (!to.empty()) {
+        if (used_ == room) collect();
+        const std::size_t bytes = std::min(to.size(), room - used_);
+        std::byte* slot = memory_.get() + used_;
+        queue_.note(cudaMemcpyAsync(slot, from, bytes, cudaMemcpyDeviceToHost, queue_.stream), "copying to the host");
+        waiting_.push_back({slot, to.first(bytes)});
+        used_ += (bytes + line - 1) / line * line;
+        from += bytes;
+        to = to.subspan(bytes);
+    }
+}
+
+void Downloads::collect() {
+    queue_.note(cudaStreamSynchronize(queue_.stream), "what was queued");
+    for (const Waiting& copy : waiting_) {
+        if (queue_.failed == cudaSuccess) std::copy_n(copy.from, copy.to.size(), copy.to.data());
+    }
+    waiting_.clear();
+    used_ = 0;
+}
+
+}  // namespace gnnplan::kernels::cuda

@@ -1,0 +1,136 @@
+// gnnrun --backend cuda: what it says where something is missing, and that it trains through a module.
+#include "runtime/train/report.hpp"
+#include "tests/runtime/train/gnnrun_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gnnplan::train {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class GnnrunBackend : public Gnnrun {
+protected:
+    // Trains on the backend that the module offers; without a module, on what this machine has.
+    Outcome on_cuda(const std::string& module, const std::string& arguments) const {
+        return run("GNNPLAN_CUDA_MODULE='" + module + "' " + program + " --threads 1 --backend cuda --data @graph " +
+                   arguments);
+    }
+    void expect_unavailable(const std::string& module, const std::string& words) const {
+        const Outcome outcome = on_cuda(module, "@plan1.json");
+        EXPECT_EQ(outcome.code, 69) << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr(words));
+        EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
+    }
+};
+
+std::vector<double> losses(const RunReport& report) {
+    std::vector<double> losses;
+    for (const EpochRecord& epoch : report.epochs) losses.push_back(epoch.loss);
+    return losses;
+}
+
+TEST_F(GnnrunBackend, SaysWhatIsMissing) {
+    expect_unavailable("/nowhere/module.so", "/nowhere/module.so: cannot open shared object file: No such file");
+    expect_unavailable(path("plan1.json"), "plan1.json: ");
+    expect_unavailable(LACKING_MODULE, "cannot be opened: libgnnplan_absent.so: cannot open shared object file");
+    expect_unavailable(OTHER_BUILD_MODULE, "is of another build of gnnplan");
+    expect_unavailable(ABSENT_LIBRARY, "is no module of gnnplan");
+}
+
+// Of a build without the module, and on a machine without a driver or a GPU, there is one line; else there is a run.
+TEST_F(GnnrunBackend, TrainsOnAGpuOrSaysWhyNot) {
+    const Outcome outcome = on_cuda("", "@plan1.json --epochs 3 --report @cuda.json");
+    if (outcome.code != 69) {
+        EXPECT_EQ(outcome.code, 0) << outcome.output;
+        EXPECT_EQ(report("cuda.json").backend, "cuda");
+        return;
+    }
+    const char* reason = HAVE_CUDA ? "cuda: " : "--backend cuda: this program was built without it";
+    EXPECT_THAT(outcome.output, HasSubstr(std::string("error: ") + reason));
+    EXPECT_THAT(outcome.output, AnyOf(HasSubstr("built without"), HasSubstr("no NVIDIA driver"),
+                                      HasSubstr("driver is for CUDA"), HasSubstr("no GPU")));
+    EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
+}
+
+// The emulated device computes with the reference kernels, and the host that touches its memory is killed.
+TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
+    const std::string rest = "@plan1.json --epochs 5 --dropout 0.5 --save-weights @w.st --save-embeddings @e.npy -v ";
+    const Outcome outcome = on_cuda(EMULATED_MODULE, rest + "--report @cuda.json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("computing on an emulated device for rank 0"));
+    const RunReport run = report("cuda.json");
+    EXPECT_EQ(run.backend, "cuda");
+    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    const std::string weights = io::read_file(path("w.st"));
+    const std::string embeddings = io::read_file(path("e.npy"));
+    ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
+    EXPECT_EQ(losses(run), losses(report("reference.json")));
+    EXPECT_EQ(weights, io::read_file(path("w.st")));
+    EXPECT_EQ(embeddings, io::read_file(path("e.npy")));
+}
+
+// The device and the kernels of CUDA, compiled for the processor: the stream works when it is waited for, kernels run on
+// fibres, and the host that touches the device's memory is killed. Sums are added up in another order than the
+// reference's, so values differ in their last places.
+TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
+    const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v ";
+    const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @cuda.json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("computing on GPU 0 on fibres"));
+    const RunReport run = report("cuda.json");
+    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    const std::string embeddings = io::read_file(path("e.npy"));
+    ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @again.json").code, 0);
+    EXPECT_EQ(losses(run), losses(report("again.json"))) << "the same run, the same bits";
+    EXPECT_EQ(embeddings, io::read_file(path("e.npy")));
+    ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
+    constexpr double tolerance = 1e-5;
+    EXPECT_THAT(losses(run), ::testing::Pointwise(::testing::DoubleNear(tolerance), losses(report("reference.json"))));
+}
+
+TEST_F(GnnrunBackend, SaysWhatIsWrongWithTheGpu) {
+    const auto expect = [&](const std::string& machine, int code, const std::string& words) {
+        const Outcome outcome = run("GNNPLAN_HOST_CUDA='" + machine + "' GNNPLAN_CUDA_MODULE=" + CUDA_ON_HOST_MODULE +
+                                    " " + program + " --threads 1 --backend cuda -q --data @graph @plan1.json");
+        EXPECT_EQ(outcome.code, code) << machine << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("error: " + words)) << machine;
+        EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
+    };
+    expect("driver=0", 69, "cuda: this machine has no NVIDIA driver (install one for CUDA 13.0 or later");
+    expect("driver=12040", 69, "cuda: the NVIDIA driver is for CUDA 12.4, and this build needs 13.0 or later");
+    expect("gpus=0", 69, "cuda: no GPU is there");
+    expect("capability=70", 69, "cuda: GPU 0 on fibres has compute capability 7.0, and kernels need 7.5 or more");
+    expect("memory=10", 3, "out of memory: 32 MiB in one piece were not to be had");
+    for (const char* moment : {"1", "60", "500"}) {
+        expect(std::string("fails=") + moment, 69, "cuda: ");
+    }
+}
+
+TEST_F(GnnrunBackend, TakesPlansOfOneRank) {
+    const Outcome outcome = on_cuda(EMULATED_MODULE, "@plan4.json --in-process");
+    EXPECT_EQ(outcome.code, 69) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("--backend cuda: the plan is for 4 ranks"));
+}
+
+// What CUDA costs a start is not paid by those who do not ask for it.
+TEST_F(GnnrunBackend, OthersLoadNothingOfIt) {
+    const Outcome outcome = run(std::string("LD_DEBUG=files ") + program + " @plan1.json --data @graph --epochs 2");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.output, AllOf(HasSubstr("libstdc++"), Not(HasSubstr("gnnplan_cuda")), Not(HasSubstr("libcuda")),
+                                      Not(HasSubstr("libcublas"))));
+}
+
+#ifdef MPIRUN
+TEST_F(GnnrunBackend, TrainsUnderMpi) {
+    const Outcome outcome = run(std::string("GNNPLAN_CUDA_MODULE=") + EMULATED_MODULE + " " + MPIRUN + " 1 " + program +
+                                " --threads 1 --backend cuda --data @graph @plan1.json --epochs 2");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+}
+#endif
+
+}  // namespace
+}  // namespace gnnplan::train

@@ -1,0 +1,199 @@
+// Runs kernels of a device on operands that lie on the host: takes them there, runs the kernel, and fetches what it may
+// have changed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "tests/kernels/support.hpp"
+#include "tests/support/devices.hpp"
+
+namespace gnnplan::kernels::testing {
+
+// Memory that the table has as a span, not by its address.
+struct Bytes {
+    std::span<std::byte> all;
+};
+
+// The memory of the first operand once more, where a kernel works in place.
+struct InPlace {};
+struct Address {
+    std::byte* first;
+    template <class T>
+    operator T*() const {
+        return reinterpret_cast<T*>(first);
+    }
+};
+
+// The operands of one call, copied to memory of a device, each with guards before and behind it. Memory that is not
+// constant is fetched again.
+class Operands {
+public:
+    explicit Operands(Device& device) : device_(device) {}
+
+    // As many rows as a matrix among the operands has, for lists that do not say how many they are.
+    std::int64_t rows = 0;
+
+    template <class T>
+    T* on(std::span<T> values) {
+        if (values.data() == nullptr) return nullptr;
+        const auto from = std::as_bytes(values);
+        const std::size_t before = guard_bytes + reinterpret_cast<std::uintptr_t>(from.data()) % alignment;
+        std::vector<std::byte> bytes(before + from.size() + guard_bytes, guard_byte);
+        std::ranges::copy(from, bytes.begin() + static_cast<std::ptrdiff_t>(before));
+        memory_.push_back(device_.allocate(bytes.size()));
+        std::byte* const place = memory_.back()->data();
+        upload(device_, bytes, place);
+        if constexpr (!std::is_const_v<T>) fetched_.push_back({place, before, std::as_writable_bytes(values)});
+        return reinterpret_cast<T*>(place + before);
+    }
+    template <class T>
+    T* list(T* values, std::int64_t count) {
+        return values == nullptr ? nullptr : on(std::span(values, static_cast<std::size_t>(count)));
+    }
+    template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_null_pointer_v<T>) T on(T value) { return value; }
+    template <class T>
+    Dense<T> on(Dense<T> matrix) {
+        const bool empty = matrix.rows == 0 || matrix.columns == 0;
+        const std::int64_t extent = empty ? 0 : (matrix.rows - 1) * matrix.stride + matrix.columns;
+        matrix.data = list(matrix.data, extent);
+        return matrix;
+    }
+    Csr on(Csr a) {
+        if (a.row_start == nullptr) return a;
+        const std::int64_t stride = a.panels > 1 ? a.panel_stride : 0;
+        const std::int64_t entries = a.row_start[(a.panels - 1) * stride + a.rows];
+        a.row_start = list(a.row_start, (a.panels - 1) * stride + a.rows + 1);
+        a.column = list(a.column, entries);
+        a.value = list(a.value, entries);
+        a.row_scale = list(a.row_scale, a.rows);
+        a.column_scale = list(a.column_scale, a.columns);
+        return a;
+    }
+    Address on(InPlace /*operand*/) { return {memory_.front()->data() + fetched_.front().before}; }
+    std::span<std::byte> on(Bytes bytes) { return {on(bytes.all), bytes.all.size()}; }
+    PanelRoom on(PanelRoom room) {
+        room.memory = on(Bytes{room.memory});
+        return room;
+    }
+    LossInput on(LossInput input) {
+        input.label = list(input.label, rows);
+        input.split = list(input.split, rows);
+        return input;
+    }
+    DropoutKey on(DropoutKey key) {
+        key.row_ids = list(key.row_ids, rows);
+        if (key.pass != nullptr) key.pass = device_.begin_pass(*key.pass);
+        return key;
+    }
+    UpdateSettings on(UpdateSettings settings) {
+        if (settings.pass != nullptr) settings.pass = device_.begin_pass(*settings.pass);
+        return settings;
+    }
+
+    // What has become of the memory that is not constant, one operand after the other; its guards must be whole.
+    std::vector<std::byte> results() const {
+        std::vector<std::vector<std::byte>> fetched;
+        for (const Fetched& f : fetched_) {
+            fetched.emplace_back(f.before + f.to.size() + guard_bytes);
+            device_.download(f.from, fetched.back());
+        }
+        device_.finish();
+        std::vector<std::byte> all;
+        for (std::size_t i = 0; i < fetched.size(); ++i) {
+            const auto begin = fetched[i].begin() + static_cast<std::ptrdiff_t>(fetched_[i].before);
+            const auto end = fetched[i].end() - guard_bytes;
+            const auto is_guard = [](std::byte b) { return b == guard_byte; };
+            EXPECT_TRUE(std::all_of(fetched[i].begin(), begin, is_guard)) << "wrote before a matrix";
+            EXPECT_TRUE(std::all_of(end, fetched[i].end(), is_guard)) << "wrote behind a matrix";
+            all.insert(all.end(), begin, end);
+        }
+        return all;
+    }
+    // To where it came from.
+    void keep(const std::vector<std::byte>& results) const {
+        std::span<const std::byte> from = results;
+        for (const Fetched& f : fetched_) {
+            std::ranges::copy(from.first(f.to.size()), f.to.begin());
+            from = from.subspan(f.to.size());
+        }
+    }
+
+private:
+    static constexpr std::size_t alignment = 16;  // of what vectors hold; addresses keep what they are beyond it
+    static constexpr std::ptrdiff_t guard_bytes = 64;
+    static constexpr std::byte guard_byte{0xa5};
+
+    struct Fetched {
+        const std::byte* from;
+        std::size_t before;  // bytes of guards
+        std::span<std::byte> to;
+    };
+
+    Device& device_;
+    std::vector<std::unique_ptr<DeviceMemory>> memory_;
+    std::vector<Fetched> fetched_;
+};
+
+// A test on one of the devices.
+class OnDevice : public ::testing::TestWithParam<gnnplan::testing::DeviceKind> {
+public:
+    // Runs a kernel twice and asks for the same bits. Operands are as in the table, but for memory of which the table
+    // has an address only: that is a span.
+    template <class... Parameters, class... Arguments>
+    void run(void (*Table::*kernel)(Parameters...), Arguments... operands) {
+        try {
+            const std::vector<std::byte> first = run_once(kernel, false, operands...);
+            const std::vector<std::byte> second = run_once(kernel, true, operands...);
+            EXPECT_EQ(first.size(), second.size());
+            EXPECT_TRUE(std::ranges::equal(first, second)) << "other bits when run again";
+        } catch (const std::bad_alloc&) {  // devices of tests give nothing back
+            if (fresh_) throw;
+            device_.reset();
+            device_ = GetParam().open();
+            fresh_ = true;
+            run(kernel, operands...);
+        }
+        fresh_ = false;
+    }
+
+    // Whether this device takes the next one of many shapes.
+    bool takes_next() { return shapes_++ % GetParam().every == 0; }
+
+private:
+    template <class Kernel, class... Arguments>
+    std::vector<std::byte> run_once(Kernel kernel, bool keep, const Arguments&... operands) {
+        Operands on(*device_);
+        (count_rows(on, operands), ...);
+        const auto there = std::tuple{on.on(operands)...};
+        std::apply(device_->table().*kernel, there);
+        std::vector<std::byte> results = on.results();
+        if (keep) on.keep(results);
+        return results;
+    }
+    template <class T>
+    static void count_rows(Operands& on, const T& operand) {
+        if constexpr (std::is_same_v<T, Matrix> || std::is_same_v<T, ConstMatrix>)
+            on.rows = std::max(on.rows, operand.rows);
+    }
+
+    std::unique_ptr<Device> device_ = GetParam().open();
+    bool fresh_ = true;
+    int shapes_ = 0;
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<gnnplan::testing::DeviceKind>& info) {
+    return info.param.name;
+}
+
+}  // namespace gnnplan::kernels::testing

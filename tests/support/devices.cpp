@@ -1,0 +1,18 @@
+#include "tests/support/devices.hpp"
+
+#include "tests/support/emulated_device.hpp"
+#include "tests/support/host_cuda/device.hpp"
+
+namespace gnnplan::testing {
+
+const std::vector<DeviceKind>& devices() {
+    static const std::vector<DeviceKind> all = {
+        {"reference", [] { return kernels::host_device(kernels::reference_table()); }, 13},
+        {"cpu", [] { return kernels::host_device(kernels::cpu_table()); }, 1},
+        {"fibres", fibre_device, 7},
+        {"emulated", emulated_device, 13},
+    };
+    return all;
+}
+
+}  // namespace gnnplan::testing
