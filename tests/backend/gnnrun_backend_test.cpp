@@ -110,10 +110,19 @@ TEST_F(GnnrunBackend, SaysWhatIsWrongWithTheGpu) {
     }
 }
 
-TEST_F(GnnrunBackend, TakesPlansOfOneRank) {
-    const Outcome outcome = on_cuda(EMULATED_MODULE, "@plan4.json --in-process");
-    EXPECT_EQ(outcome.code, 69) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("--backend cuda: the plan is for 4 ranks"));
+// Ranks exchange through their hosts.
+TEST_F(GnnrunBackend, TrainsPlansOfSeveralRanks) {
+    const std::string rest = "@plan4.json --in-process --epochs 5 --dropout 0.5 ";
+    const Outcome outcome = on_cuda(EMULATED_MODULE, rest + "--report @cuda.json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const RunReport run = report("cuda.json");
+    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank);
+    EXPECT_EQ(run.measured.host_peak_bytes, run.predicted.host_peak_bytes);
+    EXPECT_GT(run.measured.host_peak_bytes, 0);
+    ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
+    EXPECT_EQ(losses(run), losses(report("reference.json")));
+    ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest).code, 0);
 }
 
 // What CUDA costs a start is not paid by those who do not ask for it.
@@ -126,9 +135,12 @@ TEST_F(GnnrunBackend, OthersLoadNothingOfIt) {
 
 #ifdef MPIRUN
 TEST_F(GnnrunBackend, TrainsUnderMpi) {
-    const Outcome outcome = run(std::string("GNNPLAN_CUDA_MODULE=") + EMULATED_MODULE + " " + MPIRUN + " 1 " + program +
-                                " --threads 1 --backend cuda --data @graph @plan1.json --epochs 2");
-    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    for (const char* ranks : {"1", "4"}) {
+        const Outcome outcome =
+            run(std::string("GNNPLAN_CUDA_MODULE=") + EMULATED_MODULE + " " + MPIRUN + " " + ranks + " " + program +
+                " --threads 1 --backend cuda --data @graph @plan" + ranks + ".json --epochs 2");
+        EXPECT_EQ(outcome.code, 0) << outcome.output;
+    }
 }
 #endif
 

@@ -10,7 +10,7 @@ const std::vector<DeviceKind>& devices() {
         {"reference", [] { return kernels::host_device(kernels::reference_table()); }, 13},
         {"cpu", [] { return kernels::host_device(kernels::cpu_table()); }, 1},
         {"fibres", fibre_device, 7},
-        {"emulated", emulated_device, 13},
+        {"emulated", [] { return emulated_device(); }, 13},
     };
     return all;
 }

@@ -81,7 +81,7 @@ void add_placement(CLI::App& app, RunFlags& flags) {
               {1, 4096});
     add_bind(app, flags.bind);
     app.add_option("--backend", flags.backend,
-                   "What computes: cpu, reference (plain loops, slow), or cuda (an NVIDIA GPU, for plans of one rank)")
+                   "What computes: cpu, reference (plain loops, slow), or cuda (NVIDIA GPUs)")
         ->check(CLI::IsMember(kernels::backend_names()))
         ->type_name("NAME")
         ->capture_default_str();

@@ -2,6 +2,7 @@
 
 #include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
+#include "runtime/comm/staged.hpp"
 #include "runtime/graph/fingerprint.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
@@ -55,11 +56,6 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
       speaks_(speaks),
       options_(train_options(flags, plan_)),
       backend_(kernels::open_backend(flags.backend)) {
-    if (!backend_.host_memory && plan_.problem.ranks > 1) {
-        throw Error(ErrorCode::unavailable,
-                    fmt::format("the plan is for {} ranks, and GPUs cannot exchange data yet", plan_.problem.ranks),
-                    "--backend " + flags.backend, "make a plan for one rank, or train with --backend cpu");
-    }
     train::leave_out_idle_dropout(plan_, options_);
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
@@ -197,6 +193,7 @@ void Session::show_dry_run() const {
 train::TrainOptions Session::options_of_rank(int local_rank) const {
     train::TrainOptions options = options_;
     options.device = [this, local_rank] { return backend_.open(local_rank); };
+    if (!backend_.host_memory) options.communicator = comm::through_hosts;
     return options;
 }
 
