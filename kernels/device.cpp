@@ -65,14 +65,4 @@ private:
 
 std::unique_ptr<Device> host_device(const Table& table) { return std::make_unique<Host>(table); }
 
-void upload(Device& device, std::span<const std::byte> from, std::byte* to) {
-    while (!from.empty()) {
-        const std::span<std::byte> room = device.stage(to, from.size());
-        std::ranges::copy(from.first(room.size()), room.begin());
-        device.send(room.size());
-        from = from.subspan(room.size());
-        to += room.size();
-    }
-}
-
 }  // namespace gnnplan::kernels

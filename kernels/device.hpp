@@ -6,6 +6,7 @@
 
 #include <gnnplan/base/tensor_memory.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -66,7 +67,15 @@ std::unique_ptr<Device> host_device(const Table& table);
 using OpenDevice = std::function<std::unique_ptr<Device>()>;
 
 // Queues a copy of `from`, which may be reused on return.
-void upload(Device& device, std::span<const std::byte> from, std::byte* to);
+inline void upload(Device& device, std::span<const std::byte> from, std::byte* to) {
+    while (!from.empty()) {
+        const std::span<std::byte> room = device.stage(to, from.size());
+        std::ranges::copy(from.first(room.size()), room.begin());
+        device.send(room.size());
+        from = from.subspan(room.size());
+        to += room.size();
+    }
+}
 
 // The elements of a container as memory of the device.
 template <class Container>

@@ -122,7 +122,7 @@ Configuration sample_configuration() {
 
 Candidate sample_candidate() {
     Candidate candidate{sample_configuration(), sample_schedule(), {}};
-    candidate.predicted = {0.0375, 4096, 1024, 65536, true, {}};
+    candidate.predicted = {0.0375, 4096, 1024, 65536, 0, true, {}};
     for (std::size_t i = 0; i < candidate.schedule.steps.size(); ++i) {
         candidate.predicted.step_seconds.push_back(1e-6 * static_cast<double>(i) / 3);
     }

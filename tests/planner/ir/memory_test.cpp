@@ -124,7 +124,7 @@ TEST(Memory, OfADeviceLeavesOutWhatItsHostHolds) {
     EXPECT_EQ(plan.order_bytes, 8000);
     EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + plan.load_bytes + plan.order_bytes);
     EXPECT_EQ(plan.device_peak_bytes, plan.adjacency_bytes + plan.arena_bytes);
-    EXPECT_EQ(peak_bytes_per_rank(s, g, true), plan.device_peak_bytes);
+    EXPECT_EQ(peak_bytes_per_rank(s, g, {.accelerator = true, .workspace_bytes = 100}), plan.device_peak_bytes + 100);
     EXPECT_EQ(peak_bytes_per_rank(s, g), plan.peak_bytes);
 }
 

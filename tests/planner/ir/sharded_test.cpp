@@ -68,7 +68,7 @@ void expect_same_peak(const Schedule& schedule, const GraphStats& graph) {
         device_peak = std::max(device_peak, plan.device_peak_bytes);
     }
     EXPECT_EQ(peak_bytes_per_rank(schedule, graph), peak);
-    EXPECT_EQ(peak_bytes_per_rank(schedule, graph, true), device_peak);
+    EXPECT_EQ(peak_bytes_per_rank(schedule, graph, {.accelerator = true}), device_peak);
 }
 
 TrafficTotal added_up(const Schedule& schedule, Phase phase, const GraphStats& graph) {

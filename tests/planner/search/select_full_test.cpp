@@ -311,7 +311,7 @@ TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
     ASSERT_TRUE(devices) << devices.message;
     for (const Candidate& c : devices.selection->plan.candidates) {
         EXPECT_EQ(c.predicted.peak_bytes_per_rank,
-                  peak_bytes_per_rank(c.schedule, *products.numbered(c.schedule.numbering), true));
+                  peak_bytes_per_rank(c.schedule, *products.numbered(c.schedule.numbering), {.accelerator = true}));
         EXPECT_LE(c.predicted.peak_bytes_per_rank, options.memory_per_rank);
     }
     options.memory_per_rank = 1;
