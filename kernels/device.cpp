@@ -2,7 +2,6 @@
 
 #include "kernels/large_buffer.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace gnnplan::kernels {

@@ -6,12 +6,17 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
+// From element to element, how far the kernel goes in what a rule remembers: 0 where it remembers nothing.
+struct Steps {
+    std::int64_t m1, m2;
+};
+
 // The rules that the processor's kernels follow, an element at a time.
-__global__ void __launch_bounds__(block_threads) update_each(Optimiser rule, float* w, const float* gradient, float* m1,
-                                                             float* m2, std::int64_t count, UpdateSettings settings) {
+__global__ void __launch_bounds__(block_threads)
+    update_each(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, Steps steps, std::int64_t count,
+                UpdateSettings settings) {
     for (std::int64_t i = thread_number(); i < count; i += thread_count()) {
-        update_elements(rule, w + i, gradient + i, m1 != nullptr ? m1 + i : nullptr, m2 != nullptr ? m2 + i : nullptr,
-                        std::int64_t{1}, settings);
+        update_elements(rule, w + i, gradient + i, m1 + i * steps.m1, m2 + i * steps.m2, std::int64_t{1}, settings);
     }
 }
 
@@ -19,7 +24,8 @@ __global__ void __launch_bounds__(block_threads) update_each(Optimiser rule, flo
 
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings) {
-    launch("update", blocks_for(count), update_each, rule, w, gradient, m1, m2, count, settings);
+    const Steps steps = {m1 == nullptr ? 0 : 1, m2 == nullptr ? 0 : 1};
+    launch("update", blocks_for(count), update_each, rule, w, gradient, m1, m2, steps, count, settings);
 }
 
 }  // namespace gnnplan::kernels::cuda

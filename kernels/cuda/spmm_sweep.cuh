@@ -38,15 +38,15 @@ void sweep_panel(const char* what, const Csr& a, const Sweep& sweep) {
 // Of how many floats the vectors of dense operands may be: the rows of each begin with such a vector, and are made of
 // them.
 inline int vector_width(std::initializer_list<ConstMatrix> operands) {
-    int width = 4;
-    for (const ConstMatrix& m : operands) {
-        const auto fits = [&] {
-            return reinterpret_cast<std::uintptr_t>(m.data) % (4 * static_cast<unsigned>(width)) == 0 &&
-                   m.stride % width == 0 && m.columns % width == 0;
+    for (const std::int64_t width : {4, 2}) {
+        const auto fits = [&](const ConstMatrix& m) {
+            const std::uintptr_t bytes = sizeof(float) * static_cast<std::uintptr_t>(width);
+            return reinterpret_cast<std::uintptr_t>(m.data) % bytes == 0 && m.stride % width == 0 &&
+                   m.columns % width == 0;
         };
-        while (!fits()) width /= 2;
+        if (std::ranges::all_of(operands, fits)) return static_cast<int>(width);
     }
-    return width;
+    return 1;
 }
 
 // The L2 that a slice of the dense operands may take: the H100's and H200's have 50 and 60 MB, of which a part serves

@@ -135,19 +135,20 @@ TEST_P(Activate, BitsAreThePositiveMaskOfTheResult) {
     std::mt19937 random(8);
     for (const std::int64_t rows : {0, 1, 7, 8, 75, 700}) {
         for (const std::int64_t columns : {0, 1, 3, 8, 16, 41, 128, 130}) {
-            for (const std::int64_t padding : {0, 3}) {
+            for (const std::int64_t padding : {0, 3, 8}) {
                 if (!takes_next()) continue;
                 const Owned bias = Owned(1, columns).fill(random, 3);
                 const Owned z = Owned(rows, columns, padding).fill(random, 3);
+                DropoutKey key = dropout_key(0.3F);
+                key.first_column = padding;
                 const auto size = static_cast<std::size_t>((rows * columns + 7) / 8);
                 std::vector<std::uint8_t> want(size);
                 Owned activated = z;
-                reference_table().activate(activated.view(), bias.view().data, Activation::relu, dropout_key(0.3F),
-                                           nullptr);
+                reference_table().activate(activated.view(), bias.view().data, Activation::relu, key, nullptr);
                 reference_table().positive_mask(activated.view(), want.data());
                 Owned again = z;
                 std::vector<std::uint8_t> got(size, 0xff);
-                run(&Table::activate, again.view(), bias.span(), Activation::relu, dropout_key(0.3F), std::span(got));
+                run(&Table::activate, again.view(), bias.span(), Activation::relu, key, std::span(got));
                 ASSERT_EQ(got, want) << rows << " x " << columns;
                 ASSERT_EQ(difference(again, activated), "") << rows << " x " << columns;
             }

@@ -180,5 +180,20 @@ TEST_P(CountCorrect, EqualsReference) {
     }
 }
 
+// A NaN is greater than nothing, and nothing is greater than it: it counts as the largest where it is the first alone.
+TEST_P(CountCorrect, OfNans) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    Owned logits(3, 40);
+    for (std::int64_t i = 0; i < 3; ++i) std::fill_n(logits.view().row(i), 40, 1.0F);
+    logits.at(0, 0) = logits.at(1, 5) = nan;
+    logits.at(0, 35) = logits.at(1, 35) = 2;
+    std::fill_n(logits.view().row(2), 40, -std::numeric_limits<float>::infinity());
+    const std::vector<std::int32_t> label = {0, 35, 0};
+    const std::vector<std::uint8_t> split = {0, 1, 2};
+    std::array<double, 3> got{};
+    run(&Table::count_correct, logits.view(), std::span(label), std::span(split), std::span<double>(got));
+    EXPECT_EQ(got, (std::array<double, 3>{1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace gnnplan::kernels::testing

@@ -114,11 +114,11 @@ TEST_P(Max, LongRowsEqualReference) {
     std::mt19937 random(7);
     OwnedCsr a;
     a.columns = 50;
-    for (const std::int64_t length : {1, 511, 512, 513, 0, 1025, 9000, 15000, 3, 12000}) {
+    for (const std::int64_t length : {1, 511, 512, 513, 0, 1025, 3000, 9000, 3, 6000}) {
         for (std::int64_t k = 0; k < length; ++k) a.column.push_back(static_cast<std::int32_t>(random() % 50));
         a.row_start.push_back(static_cast<std::int64_t>(a.column.size()));
     }
-    for (const std::int64_t width : {1, 41, 128, 256}) {
+    for (const std::int64_t width : {41, 256}) {
         for (const bool accumulate : {false, true}) {
             const Owned b = Owned(50, width).fill(random, 2);
             Maxima got(random, 10, width, 0);

@@ -31,7 +31,7 @@ TEST_P(SpmmLongRows, DoNotDependOnTheirNeighbours) {
     OwnedCsr column_scaled = factored(valued, random, true, true);
     for (float& scale : column_scaled.column_scale) scale /= 3;
     for (const OwnedCsr& a : {valued, column_scaled}) {
-        for (const std::int64_t width : {8, 41, 256}) {
+        for (const std::int64_t width : a.value.empty() ? std::vector{41} : std::vector{8, 256}) {
             const Owned b = Owned(50, width, 3).fill(random, 3);
             const Owned before = Owned(12, width).fill(random, 3);
             Owned whole = before, want = before;
@@ -39,6 +39,7 @@ TEST_P(SpmmLongRows, DoNotDependOnTheirNeighbours) {
             reference_table().spmm(a.view(), b.view(), want.view(), true, {});
             ASSERT_EQ(difference(whole, want, 5e-3), "") << "width " << width;
             for (std::int64_t i = 0; i < 12; ++i) {
+                if (!takes_next()) continue;
                 Owned row(1, width), among_others(1, width);
                 std::copy_n(before.view().row(i), width, row.view().data);
                 std::copy_n(whole.view().row(i), width, among_others.view().data);

@@ -115,10 +115,11 @@ TEST_P(Spmm, PackedPanelsEqualUnpackedOnes) {
     for (const std::int64_t panels : {1, 2, 3, 7}) {
         const OwnedCsr a = evenly_cut(random, panels);
         for (const std::int64_t width : {1, 15, 16, 41, 64, 128, 161, 256, 320, 602}) {
+            if (!takes_next()) continue;
             const GuardedRoom room(room_bytes(panels, width, 4));
             const Owned b = Owned(50, width, 3).fill(random, 3);
             for (const bool accumulate : {false, true}) {
-                Owned got = Owned(23, width).fill(random, 9);
+                Owned got = Owned(23, width, (4 - width % 4) % 4).fill(random, 9);  // aligned rows, whatever the width
                 Owned want = got;
                 run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, PanelRoom{room.span()});
                 run(&Table::spmm, a.view(), b.view(), want.view(), accumulate, PanelRoom{});
@@ -148,6 +149,7 @@ TEST_P(Spmm, Bf16PanelsEqualReference) {
         for (const OwnedCsr& a :
              {valued, factored(valued, random, true, true), factored(valued, random, false, false)}) {
             for (const std::int64_t width : {1, 2, 3, 7, 15, 16, 31, 32, 33, 41, 64, 100, 128, 161, 256, 320, 602}) {
+                if (!takes_next()) continue;
                 const GuardedRoom room(room_bytes(panels, width, 2));
                 const Owned b = Owned(50, width, 3).fill(random, 4000);
                 for (const bool accumulate : {false, true}) {

@@ -5,11 +5,21 @@
 
 namespace gnnplan::testing {
 
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int every_on_fibres = 37;
+#else
+constexpr int every_on_fibres = 7;
+#endif
+
+}  // namespace
+
 const std::vector<DeviceKind>& devices() {
     static const std::vector<DeviceKind> all = {
         {"reference", [] { return kernels::host_device(kernels::reference_table()); }, 13},
         {"cpu", [] { return kernels::host_device(kernels::cpu_table()); }, 1},
-        {"fibres", fibre_device, 7},
+        {"fibres", fibre_device, every_on_fibres},
         {"emulated", [] { return emulated_device(); }, 13},
     };
     return all;
