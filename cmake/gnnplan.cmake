@@ -34,10 +34,28 @@ function(gnnplan_may_skip)
   set_tests_properties(${ARGN} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
-# gnnplan_emulates_devices(TEST DEVICE SAMPLE): the test runs where tensors lie in memory that the host cannot touch, on
-# the DEVICE of wanted_emulation() in tests/support/emulated_device.hpp, one configuration in SAMPLE.
-function(gnnplan_emulates_devices test device sample)
-  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT GNNPLAN_TEST_DEVICE=${device} GNNPLAN_TEST_SAMPLE=${sample})
+# gnnplan_test_on(DEVICE SAMPLE NAME ARGUMENTS...): the test program NAME once more, on a DEVICE of wanted_device() in
+# tests/support/devices.hpp, one configuration in SAMPLE. It is NAME_DEVICE; on "cuda" it has the label gpu. On
+# "cuda_on_host" the CUDA backend runs compiled for the processor (tests/backend).
+function(gnnplan_test_on device sample name)
+  set(entry ${name}_${device})
+  add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 ${ARGN})
+  gnnplan_may_skip(${entry})
+  gnnplan_runs_on(${entry} ${device} ${sample})
+endfunction()
+
+# gnnplan_runs_on(TEST DEVICE SAMPLE): the same for a test that exists.
+function(gnnplan_runs_on entry device sample)
+  set(environment GNNPLAN_TEST_SAMPLE=${sample})
+  if(device STREQUAL cuda_on_host)
+    list(APPEND environment GNNPLAN_TEST_DEVICE=cuda GNNPLAN_CUDA_MODULE=$<TARGET_FILE:cuda_on_host_module>)
+  else()
+    list(APPEND environment GNNPLAN_TEST_DEVICE=${device})
+  endif()
+  set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT ${environment})
+  if(device STREQUAL cuda)
+    set_tests_properties(${entry} PROPERTIES LABELS gpu RUN_SERIAL ON)
+  endif()
 endfunction()
 
 # gnnplan_test(NAME SOURCES a_test.cpp... LINK target... [REAL_GRAPHS FILTER]): a GoogleTest program, one ctest entry.

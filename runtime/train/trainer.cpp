@@ -307,7 +307,7 @@ Tuning Trainer::prepare() {
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
         scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
-        tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features));
+        tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features), device_.memory());
     });
     for (const std::string& text : tuning->notes) note(text);
     cached_feature_bytes_ = tuning->feature_bytes;

@@ -48,11 +48,12 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
     return std::dynamic_pointer_cast<const exec::GraphCounts>(counts_of(dataset).numbered(schedule.numbering));
 }
 
-std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset) {
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
+                                     const TensorMemory& memory) {
     if (plan.problem.memory_per_rank == 0) return usable;
     const std::vector<std::int64_t> bytes =
         bytes_by_candidate(plan, usable, counts_of(dataset), [&](const Schedule& schedule, const GraphStats& counts) {
-            return peak_bytes_per_rank(schedule, counts, plan.machine.tensor_memory());
+            return peak_bytes_per_rank(schedule, counts, memory);
         });
     std::vector<int> fitting;
     for (std::size_t i = 0; i < usable.size(); ++i) {
@@ -67,11 +68,11 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
                 "memory", "plan again with --graph and this path");
 }
 
-Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features) {
+Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features,
+                      const TensorMemory& memory) {
     const std::vector<std::int64_t> bytes =
         bytes_by_candidate(plan, usable, graph, [&](const Schedule& schedule, const GraphStats& counts) {
-            return footprint(schedule, counts, {.state_lives = true, .graph_stays = true}, plan.machine.tensor_memory())
-                .tensors;
+            return footprint(schedule, counts, {.state_lives = true, .graph_stays = true}, memory).tensors;
         });
     const std::int64_t room = plan.memory_per_rank();
     Trials fitting;
@@ -86,7 +87,7 @@ Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const Gr
     const std::int64_t features =
         checked_multiply(checked_multiply(4, graph.vertices()), plan.problem.model.widths.front());
     // A plan does not say how much memory the host of an accelerator has left.
-    if (keeps_features && !plan.machine.accelerators && features <= room - fitting.peak_bytes) {
+    if (keeps_features && !memory.accelerator && features <= room - fitting.peak_bytes) {
         fitting.feature_bytes = features;
         fitting.peak_bytes += features;
     }

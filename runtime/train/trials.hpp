@@ -17,9 +17,10 @@ namespace gnnplan::train {
 exec::GraphCounts counts_of(const data::Dataset& dataset);
 std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset);
 
-// Those of `usable` that the plan's memory allows on this graph, as the only ones trained. A plan made without --memory
-// allows all. Throws ErrorCode::infeasible when there is none.
-std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset);
+// Those of `usable` that the plan's memory allows on this graph, as the only ones trained; `memory` is what their tensors
+// lie in, here and below. A plan made without --memory allows all. Throws ErrorCode::infeasible when there is none.
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
+                                     const TensorMemory& memory);
 
 struct Trials {
     std::vector<Trial> trials;
@@ -30,6 +31,7 @@ struct Trials {
 // Those of `usable`, indices of candidates, that fit beside the loaded graph in the memory that the plan allows, which
 // is counted once for each numbering; none when the first of them, which is the one to beat, does not. `graph` answers
 // in its own numbering. `keeps_features`: a rank would keep all features in memory of its own, as processes do.
-Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features);
+Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features,
+                      const TensorMemory& memory);
 
 }  // namespace gnnplan::train

@@ -30,9 +30,11 @@ void replay(Autotuner& tuner, const TuningLog& log, const std::vector<EpochRecor
 
 }  // namespace
 
-Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features) {
+Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
+                    const TensorMemory& memory) {
     const std::vector<int> planned = usable_candidates(plan, options);
-    const std::vector<int> usable = candidates_that_fit(plan, usable_candidates(plan, options, &dataset), dataset);
+    const std::vector<int> usable =
+        candidates_that_fit(plan, usable_candidates(plan, options, &dataset), dataset, memory);
     const auto predicted = [&](int index) -> const Candidate& {
         return plan.candidates[static_cast<std::size_t>(index)];
     };
@@ -51,7 +53,7 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
     TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};
     TuningRules rules = tuning_rules(options.autotune, log.epochs, error);
     if (usable.size() > 1 && rules.epochs_each > 0) {
-        const Trials fitting = fitting_trials(plan, usable, counts_of(dataset), keeps_features);
+        const Trials fitting = fitting_trials(plan, usable, counts_of(dataset), keeps_features, memory);
         if (fitting.trials.size() < 2) {
             notes.emplace_back("not tuning: the memory allowed holds too few candidates beside the loaded graph");
         } else {

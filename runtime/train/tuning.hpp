@@ -22,7 +22,8 @@ struct Tuning {
     std::vector<std::string> notes;  // for the user
 };
 
-// `keeps_features`: as in fitting_trials(). Throws ErrorCode::mismatch or infeasible when no candidate can train.
-Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features);
+// `keeps_features` and `memory`: as in fitting_trials(). Throws ErrorCode::mismatch or infeasible when no candidate can train.
+Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
+                    const TensorMemory& memory);
 
 }  // namespace gnnplan::train

@@ -3,6 +3,7 @@
 #include "planner/search/full_space.hpp"
 #include "tests/integration/expectations.hpp"
 #include "tests/integration/full_space_runs.hpp"
+#include "tests/support/emulated_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,8 +48,8 @@ unsigned right_orders(const Schedule& schedule, Ordering missing) {
     const auto expected = run_schedule(problem(), schedule, epochs, kernels::reference_table(), std::nullopt);
     unsigned right = 0;
     for (unsigned order = 1; order <= orders; ++order) {
-        const auto runs =
-            run_schedule(problem(), schedule, epochs, kernels::reference_table(), Emulation{order, missing});
+        const DeviceKind emulated{"emulated", [&] { return emulated_device({order, missing}); }, 1, on_emulated_device};
+        const auto runs = run_schedule(problem(), schedule, epochs, kernels::reference_table(), emulated);
         right += std::ranges::equal(runs, expected, equal) ? 1U : 0U;
     }
     return right;

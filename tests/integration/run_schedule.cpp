@@ -61,14 +61,14 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 }
 
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
-                 comm::Communicator& comm, const std::optional<Emulation>& emulation) {
+                 comm::Communicator& comm, const std::optional<DeviceKind>& on) {
     kernels::set_threads(1);
     const data::Graph& graph = problem.dataset().graph();
     const auto counts = numbered_counts(problem, schedule);
     measure::SteadyClock clock;
     RankRun run;
-    const auto device = emulation ? emulated_device(*emulation) : kernels::host_device(kernels);
-    const auto of_device = emulation ? on_emulated_device(comm, *device) : nullptr;
+    const auto device = on ? on->open() : kernels::host_device(kernels);
+    const auto of_device = on ? on->communicator(comm, *device) : nullptr;
     exec::MemoryTracker tracker(device->memory().accelerator);
     exec::Executor executor(schedule, counts, of_device ? *of_device : comm, *device, tracker, clock);
     run.counts = counts;
@@ -95,10 +95,10 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
 }
 
 std::vector<RankRun> run_schedule(const TestProblem& problem, const Schedule& schedule, int epochs,
-                                  const kernels::Table& kernels, const std::optional<Emulation>& emulation) {
+                                  const kernels::Table& kernels, const std::optional<DeviceKind>& on) {
     std::vector<RankRun> runs(static_cast<std::size_t>(schedule.grid.size()));
     comm::run_ranks(schedule.grid.size(), [&](comm::Communicator& comm) {
-        runs[static_cast<std::size_t>(comm.rank())] = run_rank(problem, schedule, epochs, kernels, comm, emulation);
+        runs[static_cast<std::size_t>(comm.rank())] = run_rank(problem, schedule, epochs, kernels, comm, on);
     });
     return runs;
 }

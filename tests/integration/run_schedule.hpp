@@ -6,7 +6,7 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/measure/step_log.hpp"
 #include "tests/integration/problem.hpp"
-#include "tests/support/emulated_device.hpp"
+#include "tests/support/devices.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 
@@ -44,14 +44,14 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 inline constexpr std::uint64_t run_seed = 1;
 inline constexpr double run_weight_decay = 5e-3;
 
-// Trains `epochs` epochs and evaluates once, as one rank of `comm`: on the host with these kernels, or on an emulated
+// Trains `epochs` epochs and evaluates once, as one rank of `comm`: on the host with these kernels, or on another
 // device. Collective.
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
-                 comm::Communicator& comm, const std::optional<Emulation>& emulation = wanted_emulation());
+                 comm::Communicator& comm, const std::optional<DeviceKind>& on = wanted_device());
 
 // The same on ranks as threads; the result is by rank.
 std::vector<RankRun> run_schedule(const TestProblem& problem, const Schedule& schedule, int epochs,
                                   const kernels::Table& kernels = kernels::cpu_table(),
-                                  const std::optional<Emulation>& emulation = wanted_emulation());
+                                  const std::optional<DeviceKind>& on = wanted_device());
 
 }  // namespace gnnplan::testing

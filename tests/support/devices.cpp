@@ -16,12 +16,16 @@ constexpr int every_on_fibres = 7;
 }  // namespace
 
 const std::vector<DeviceKind>& devices() {
-    static const std::vector<DeviceKind> all = {
-        {"reference", [] { return kernels::host_device(kernels::reference_table()); }, 13},
-        {"cpu", [] { return kernels::host_device(kernels::cpu_table()); }, 1},
-        {"fibres", fibre_device, every_on_fibres},
-        {"emulated", [] { return emulated_device(); }, 13},
-    };
+    static const std::vector<DeviceKind> all = [] {
+        std::vector<DeviceKind> kinds = {
+            {"reference", [] { return kernels::host_device(kernels::reference_table()); }, 13},
+            {"cpu", [] { return kernels::host_device(kernels::cpu_table()); }, 1},
+            {"fibres", fibre_device, every_on_fibres},
+            {"emulated", [] { return emulated_device(); }, 13},
+        };
+        if (const auto wanted = wanted_device(); wanted && wanted->name == "cuda") kinds.push_back(*wanted);
+        return kinds;
+    }();
     return all;
 }
 

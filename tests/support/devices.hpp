@@ -1,8 +1,10 @@
-// The devices that tests of kernels run on.
+// The devices that tests run on.
 #pragma once
 
 #include "kernels/device.hpp"
+#include "runtime/comm/communicator.hpp"
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -14,11 +16,19 @@ struct DeviceKind {
     kernels::OpenDevice open;
     // Of tests over many shapes, it takes every so manieth.
     int every = 1;
+    comm::OpenCommunicator communicator{};  // between such devices; empty where their memory is the hosts'
 };
 inline void PrintTo(const DeviceKind& kind, std::ostream* out) { *out << kind.name; }
 
-// The oracle itself, the processor, the CUDA kernels on fibres, and a memory that the host cannot touch. The first does
-// not stand for the others: it shows that operands get to a device and back.
+// Those of tests of kernels: the oracle itself, the processor, the CUDA kernels on fibres, a memory that the host cannot
+// touch, and a GPU where GNNPLAN_TEST_DEVICE is "cuda". The first does not stand for the others: it shows that operands
+// get to a device and back.
 const std::vector<DeviceKind>& devices();
+
+// What GNNPLAN_TEST_DEVICE asks tests of steps and of whole plans to run on instead of the processor:
+//   emulated  tests/support/emulated_device.hpp
+//   staged    the same, whose ranks exchange through their hosts
+//   cuda      the device of gnnrun --backend cuda; where there is none, the program says "skipped: why" and exits with 77
+std::optional<DeviceKind> wanted_device();
 
 }  // namespace gnnplan::testing

@@ -1,12 +1,9 @@
 #include "tests/support/emulated_device.hpp"
 
-#include "runtime/comm/staged.hpp"
 #include "tests/support/two_queues.hpp"
 #include "tests/support/twofold_memory.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -64,7 +61,6 @@ public:
     void finish() override { queues_.finish(); }
 
     void queue(std::function<void()> work) { queues_.compute(std::move(work)); }
-    bool through_hosts() const { return through_hosts_; }
     // Queues a transfer that comes after all that is to be computed so far. Returns its number.
     std::size_t transfer(std::function<void()> work);
     // What is queued from now on comes after that transfer.
@@ -93,7 +89,6 @@ private:
     TwofoldMemory memory_;
     TwoQueues queues_;
     Ordering missing_;
-    bool through_hosts_;
     std::size_t before_last_transfer_ = 0;
     kernels::PassValues* pass_ = nullptr;
     std::vector<double> moments_;
@@ -184,8 +179,7 @@ constexpr Table queued_table = {
     .copy_bits = Queued<&Table::copy_bits>::call,
 };
 
-EmulatedDevice::EmulatedDevice(const Emulation& emulation)
-    : queues_(emulation.order), missing_(emulation.missing), through_hosts_(emulation.through_hosts) {
+EmulatedDevice::EmulatedDevice(const Emulation& emulation) : queues_(emulation.order), missing_(emulation.missing) {
     ensure(current == nullptr, "a thread has one emulated device at a time");
     current = this;
 }
@@ -291,16 +285,7 @@ std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation) {
 }
 
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device) {
-    auto& emulated = dynamic_cast<EmulatedDevice&>(device);
-    if (emulated.through_hosts()) return comm::through_hosts(comm, device);
-    return std::make_unique<EmulatedCommunicator>(comm, emulated);
-}
-
-std::optional<Emulation> wanted_emulation() {
-    const char* wanted = std::getenv("GNNPLAN_TEST_DEVICE");
-    const std::string_view name = wanted == nullptr ? "" : wanted;
-    if (name != "emulated" && name != "staged") return std::nullopt;
-    return Emulation{.through_hosts = name == "staged"};
+    return std::make_unique<EmulatedCommunicator>(comm, dynamic_cast<EmulatedDevice&>(device));
 }
 
 }  // namespace gnnplan::testing

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 namespace gnnplan::testing {
 
@@ -22,7 +21,6 @@ enum class Ordering : std::uint8_t {
 struct Emulation {
     unsigned order = 1;  // of those that are allowed
     Ordering missing = Ordering::all;
-    bool through_hosts = false;  // data move between devices as StagedCommunicator does it, not in a queue of their own
 };
 
 // Bytes that it says its kernels use.
@@ -33,10 +31,7 @@ inline constexpr std::int64_t emulated_workspace = 4096;
 // Computes with the reference kernels. One at a time for a thread.
 std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation = {});
 
-// Moves data between the memories of emulated devices.
+// Moves data between the memories of emulated devices, in a queue of its own.
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device);
-
-// Set where GNNPLAN_TEST_DEVICE asks tests to run on it: "emulated", or "staged" for through_hosts.
-std::optional<Emulation> wanted_emulation();
 
 }  // namespace gnnplan::testing

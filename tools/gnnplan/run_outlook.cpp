@@ -40,7 +40,8 @@ std::string tuning_line(const Plan& plan, const GraphStats& graph) {
     if (!graph.exact() || plan.candidates.size() < 2 || rules.epochs_each == 0) return "";
     std::vector<int> all(plan.candidates.size());
     std::iota(all.begin(), all.end(), 0);
-    const train::Trials trials = train::fitting_trials(plan, all, graph, plan.problem.ranks > 1);
+    const train::Trials trials =
+        train::fitting_trials(plan, all, graph, plan.problem.ranks > 1, plan.machine.tensor_memory());
     const std::string peak = format_memory(plan.candidates.front().predicted.peak_bytes_per_rank);
     if (trials.trials.size() < 2) {
         return labelled("memory",

@@ -47,7 +47,8 @@ std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& d
                                         const train::TrainOptions& options) {
     const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
     if (train::tuning_rules(options.autotune, options.epochs, std::nullopt).epochs_each == 0) return std::nullopt;
-    const train::Trials trials = train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1);
+    const train::Trials trials =
+        train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1, {});
     if (trials.trials.size() < 2) return std::nullopt;
     return trials.peak_bytes;
 }

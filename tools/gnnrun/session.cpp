@@ -174,7 +174,7 @@ void Session::check_features(comm::Communicator& processes) {
 }
 
 void Session::check_memory(int ranks_here) const {
-    if (plan_.machine.accelerators || flags_.dry_run) return;
+    if (plan_.machine.accelerators || !backend_.host_memory || flags_.dry_run) return;
     const std::int64_t memory = catalog::read_host().memory_bytes;
     const auto first = static_cast<std::size_t>(train::usable_candidates(plan_, options_).front());
     const Prediction& predicted = plan_.candidates[first].predicted;

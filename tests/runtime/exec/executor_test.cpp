@@ -60,7 +60,8 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
                 EXPECT_EQ(&self, &executor);
             });
             EXPECT_EQ(seen, (std::vector<std::string>{"spmm", "redistribute", "score", "reduce"}));
-            for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(samples[i].seconds, 1) << i;
+            const bool has_clock = on.wanted && on.wanted->name == "cuda";
+            for (std::size_t i = 0; i < 4 && !has_clock; ++i) EXPECT_EQ(samples[i].seconds, 1) << i;
             EXPECT_EQ(samples[4].seconds, 0);
             EXPECT_EQ(samples[1].sent_bytes > 0, grid.y > 1);
 

@@ -103,7 +103,7 @@ void run_rank(const Schedule& schedule, const data::Dataset& dataset, comm::Comm
     executor.allocate(state);
     const std::int64_t before = tracker.current();
     executor.fill(dataset);
-    EXPECT_EQ(before - tracker.current(), on.emulation ? 0 : order_bytes);  // nobody needs the order any more
+    EXPECT_EQ(before - tracker.current(), on.wanted ? 0 : order_bytes);  // nobody needs the order any more
     for (const char* name : {"H0.C", "H0.R", "H0.F"}) reader.read(name, executor);
     PassSettings settings;
     settings.input_dropout = dropped_share;

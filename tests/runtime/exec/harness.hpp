@@ -6,7 +6,7 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/exec/handlers.hpp"
 #include "runtime/exec/model_state.hpp"
-#include "tests/support/emulated_device.hpp"
+#include "tests/support/devices.hpp"
 
 #include <gnnplan/ir/traffic.hpp>
 
@@ -82,12 +82,11 @@ inline std::shared_ptr<const GraphCounts> numbered_counts(const data::Graph& gra
 // The memory and the communicator that tests run on.
 struct TestedDevice {
     explicit TestedDevice(comm::Communicator& world)
-        : device(emulation ? gnnplan::testing::emulated_device(*emulation)
-                           : kernels::host_device(kernels::reference_table())),
-          of_device(emulation ? gnnplan::testing::on_emulated_device(world, *device) : nullptr),
+        : device(wanted ? wanted->open() : kernels::host_device(kernels::reference_table())),
+          of_device(wanted ? wanted->communicator(world, *device) : nullptr),
           comm(of_device ? *of_device : world) {}
 
-    std::optional<gnnplan::testing::Emulation> emulation = gnnplan::testing::wanted_emulation();
+    std::optional<gnnplan::testing::DeviceKind> wanted = gnnplan::testing::wanted_device();
     std::unique_ptr<kernels::Device> device;
     std::unique_ptr<comm::Communicator> of_device;
     comm::Communicator& comm;

@@ -8,7 +8,7 @@
 #include "runtime/comm/threads.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/train.hpp"
-#include "tests/support/emulated_device.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/tiny_graphs.hpp"
 
 #include <gnnplan/models.hpp>
@@ -39,9 +39,10 @@ inline Machine some_machine() {
     machine.gemm_flops_per_second = 1e10;
     machine.memory_bytes_per_second = 1e10;
     machine.step_seconds = 1e-6;
-    if (gnnplan::testing::wanted_emulation()) {
-        machine.accelerators = true;
-        machine.workspace_bytes = gnnplan::testing::emulated_workspace;
+    if (const auto wanted = gnnplan::testing::wanted_device()) {
+        const TensorMemory memory = wanted->open()->memory();
+        machine.accelerators = memory.accelerator;
+        machine.workspace_bytes = memory.workspace_bytes;
     }
     return machine;
 }
@@ -115,9 +116,9 @@ struct Trained {
 using Stop = std::function<std::optional<std::string>(int rank, std::int64_t asked)>;
 
 inline TrainOptions on_tested_device(TrainOptions options) {
-    if (const auto emulation = gnnplan::testing::wanted_emulation()) {
-        options.device = [emulation] { return gnnplan::testing::emulated_device(*emulation); };
-        options.communicator = gnnplan::testing::on_emulated_device;
+    if (const auto wanted = gnnplan::testing::wanted_device()) {
+        options.device = wanted->open;
+        options.communicator = wanted->communicator;
     }
     return options;
 }

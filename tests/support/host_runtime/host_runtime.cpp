@@ -33,7 +33,7 @@ int setting(const char* name, int otherwise) {
     return found != nullptr ? std::atoi(found + std::strlen(name) + 1) : otherwise;
 }
 
-// Addresses are given once, so that a dangling one does not become another's.
+// Addresses are given once while anything is allocated, so that a dangling one does not become another's.
 class Memory {
 public:
     Memory() {
@@ -41,16 +41,24 @@ public:
         if (address == MAP_FAILED) std::abort();
         begin_ = static_cast<std::byte*>(address);
     }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory() { munmap(begin_, capacity); }
+
     void* allocate(std::size_t bytes) {
         constexpr std::size_t alignment = 256;
         const std::size_t whole = (bytes + alignment) / alignment * alignment;
         if (whole > static_cast<std::size_t>(setting("memory", 512)) * 1024 * 1024 - used_) return nullptr;
         std::byte* place = begin_ + used_;
         used_ += whole;
+        ++live_;
         touch(true);
-        std::memset(place, 0xff, bytes);
+        std::memset(place, 0xff, std::min(bytes, poisoned));
         touch(false);
         return place;
+    }
+    void free(const void* place) {
+        if (place != nullptr && --live_ == 0) used_ = 0;
     }
     bool has(const void* address, std::size_t bytes) const {
         const auto* byte = static_cast<const std::byte*>(address);
@@ -62,12 +70,14 @@ public:
 
 private:
     static constexpr std::size_t capacity = std::size_t{1} << 29;
+    static constexpr std::size_t poisoned = std::size_t{1} << 20;  // of each allocation, at most
 
     std::byte* begin_ = nullptr;
     std::size_t used_ = 0;
+    int live_ = 0;
 };
 
-// What the process has of CUDA: its one GPU computes for one thread.
+// What a thread has of CUDA: each has its own GPU.
 struct Runtime {
     Memory memory;
     std::map<const std::byte*, std::size_t> pinned;
@@ -77,8 +87,8 @@ struct Runtime {
 };
 
 Runtime& runtime() {
-    static Runtime one;
-    return one;
+    static thread_local Runtime own;
+    return own;
 }
 
 bool is_pinned(const void* address, std::size_t bytes) {
@@ -156,7 +166,10 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
     if (*memory == nullptr) runtime().last = cudaErrorMemoryAllocation;
     return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-cudaError_t cudaFree(void* /*memory*/) { return cudaSuccess; }
+cudaError_t cudaFree(void* memory) {
+    runtime().memory.free(memory);
+    return cudaSuccess;
+}
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned /*flags*/) {
     *memory = std::malloc(bytes);
     runtime().pinned[static_cast<std::byte*>(*memory)] = bytes;
