@@ -121,11 +121,12 @@ void Trainer::build(int index, bool last) {
 
     const double start = clock_.now();
     report_.predicted = next.predicted;
+    const bool adopts_blocks = blocks.has_value();
     make_executor(next.schedule,
                   {.state_lives = state_ != nullptr,
                    .graph_stays = !last,
                    .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
-                   .adopts_blocks = blocks.has_value(),
+                   .adopts_blocks = adopts_blocks,
                    .writes_outputs = static_cast<bool>(hooks_.outputs)},
                   std::move(blocks));
     const double cut = clock_.now();
