@@ -35,7 +35,7 @@ std::string module_path() {
     return fs::exists(beside, none) ? fs::weakly_canonical(beside, none).string() : module_file;
 }
 
-// Of what dlerror() says, which begins with the file that is at fault.
+// Turns what dlerror() says, which begins with the file that is at fault, into an error.
 Error cannot_open(const std::string& path, const std::string& failure) {
     const std::string module_fails = path + ": ";
     if (!failure.starts_with(module_fails)) {

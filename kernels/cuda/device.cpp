@@ -5,6 +5,7 @@
 #include "kernels/cuda/table.hpp"
 #include "kernels/cuda/transfers.hpp"
 
+#include <gnnplan/base/cuda_workspace.hpp>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/out_of_memory.hpp>
 
@@ -14,8 +15,8 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-constexpr std::size_t alignment = 256;                        // cudaMalloc's
-constexpr std::size_t scratch_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for cuBLAS on its newest GPUs
+constexpr std::size_t alignment = 256;  // cudaMalloc's
+constexpr auto scratch_bytes = static_cast<std::size_t>(cuda_workspace_bytes);
 
 thread_local Queue* queue_of_thread = nullptr;
 
@@ -80,9 +81,7 @@ public:
     CudaDevice& operator=(const CudaDevice&) = delete;
 
     const Table& table() const override { return cuda_table(); }
-    TensorMemory memory() const override {
-        return {.accelerator = true, .workspace_bytes = std::int64_t{scratch_bytes}};
-    }
+    TensorMemory memory() const override { return {.accelerator = true, .workspace_bytes = cuda_workspace_bytes}; }
     std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Memory>(bytes); }
     std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
         auto copy = allocate(bytes.size());

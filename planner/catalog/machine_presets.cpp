@@ -4,6 +4,8 @@
 // hardware that figure is used. Latencies and step overheads are round figures of the order that NCCL and MPI show.
 #include "planner/catalog/machine_presets.hpp"
 
+#include <gnnplan/base/cuda_workspace.hpp>
+
 #include <cstdint>
 
 namespace gnnplan::catalog {
@@ -32,14 +34,11 @@ Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
     return machine;
 }
 
-// What the CUDA backend allocates once for its kernels and for cuBLAS, which asks for no more on any of these devices.
-constexpr std::int64_t device_workspace_bytes = std::int64_t{32} << 20;
-
 // A rank is a GPU: what it has is its own, and the graph is loaded in memory of the host.
 Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank) {
     Machine machine = node(name, ranks, memory_per_rank);
     machine.accelerators = true;
-    machine.workspace_bytes = device_workspace_bytes;
+    machine.workspace_bytes = cuda_workspace_bytes;
     return machine;
 }
 

@@ -28,6 +28,15 @@ OwnMessage own_message(std::span<const SendBlock> sends, std::span<const Receive
 // Copies what a rank sends to itself.
 void copy_to_self(const OwnMessage& own);
 
+// A block as one message: its rows where they have no gaps, or as much of its staging as they take. Throws
+// ErrorCode::internal where the staging is too short.
+template <class Byte, class Block>
+std::span<Byte> message_of(const Block& block) {
+    if (block.rows.contiguous()) return {block.rows.data, block.rows.bytes()};
+    ensure(block.staging.size() >= block.rows.bytes(), "exchange: a block does not fit its staging");
+    return block.staging.first(block.rows.bytes());
+}
+
 // Throws ErrorCode::internal: the sender's and the receiver's idea of a message differ.
 [[noreturn]] void throw_length_mismatch(int from, int to, std::size_t sent, std::size_t expected);
 

@@ -1,17 +1,8 @@
 #include "runtime/comm/packed_exchange.hpp"
 
+#include "runtime/comm/messages.hpp"
+
 namespace gnnplan::comm {
-namespace {
-
-// The block itself, or as much of its staging as it takes.
-template <class Byte, class Block>
-std::span<Byte> message_of(const Block& block) {
-    if (block.rows.contiguous()) return {block.rows.data, block.rows.bytes()};
-    ensure(block.staging.size() >= block.rows.bytes(), "exchange: a block does not fit its staging");
-    return block.staging.first(block.rows.bytes());
-}
-
-}  // namespace
 
 PackedExchange::PackedExchange(Communicator& comm, std::span<const SendBlock> sends,
                                std::span<const ReceiveBlock> receives) {

@@ -61,18 +61,10 @@ private:
     std::unique_ptr<PendingExchange> pending_;
 };
 
-// Where the rows of a block that has gaps are packed.
+// The rows of a block that has gaps, as they lie in its staging.
 template <class Block>
 MutableRows packed(const Block& block) {
-    ensure(block.staging.size() >= block.rows.bytes(), "exchange: a block does not fit its staging");
     return {block.staging.data(), block.rows.rows, block.rows.row_bytes, block.rows.row_bytes};
-}
-
-// A block as a message: its rows, or where they are packed.
-template <class Byte, class Block>
-std::span<Byte> message_of(const Block& block) {
-    if (block.rows.contiguous()) return {block.rows.data, block.rows.bytes()};
-    return {packed(block).data, block.rows.bytes()};
 }
 
 }  // namespace
@@ -93,8 +85,8 @@ void StagedCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::
     std::vector<Receive> packed_receives;
     for (const SendBlock& block : sends) {
         if (block.peer == rank()) continue;
-        if (!block.rows.contiguous()) copy_on(device_, block.rows, packed(block));
         packed_sends.push_back({block.peer, message_of<const std::byte>(block)});
+        if (!block.rows.contiguous()) copy_on(device_, block.rows, packed(block));
     }
     for (const ReceiveBlock& block : receives) {
         if (block.peer != rank()) packed_receives.push_back({block.peer, message_of<std::byte>(block)});

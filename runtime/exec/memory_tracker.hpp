@@ -28,7 +28,7 @@ public:
 
     std::int64_t current() const { return tensors_.current; }
     std::int64_t peak() const { return tensors_.peak; }
-    // Of the host of an accelerator.
+    // The most that the host of an accelerator held.
     std::int64_t host_peak() const { return host_.peak; }
     // Forgets the past: the peak is what is held now.
     void restart() {

@@ -41,7 +41,7 @@ TEST_F(GnnrunBackend, SaysWhatIsMissing) {
     expect_unavailable(ABSENT_LIBRARY, "is no module of gnnplan");
 }
 
-// Of a build without the module, and on a machine without a driver or a GPU, there is one line; else there is a run.
+// A build without the module, or a machine without a driver or a GPU, gets one line; any other gets a run.
 TEST_F(GnnrunBackend, TrainsOnAGpuOrSaysWhyNot) {
     const Outcome outcome = on_cuda("", "@plan1.json --epochs 3 --report @cuda.json");
     if (outcome.code != 69) {

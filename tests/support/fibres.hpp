@@ -32,7 +32,7 @@ enum class Meeting { barrier, shuffle, ballot };
 // each the value that lane `source` brought, a ballot the lanes whose value is not 0.
 std::uint64_t meet(Meeting kind, std::uint32_t lanes, std::uint64_t value, unsigned source);
 
-// Of the calling thread.
+// The number of the calling thread in its warp.
 unsigned lane();
 
 }  // namespace gnnplan::testing::fibres
