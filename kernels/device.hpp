@@ -45,6 +45,11 @@ public:
     virtual std::span<std::byte> stage(std::byte* to, std::size_t bytes) = 0;
     virtual void send(std::size_t bytes) = 0;
 
+    // What makes products with `a` faster, which lies in the device's memory and stays there for as long as what is
+    // returned; it goes into Csr::prepared. Takes of TensorMemory::workspace_bytes. Null where there is nothing to make,
+    // or no room. Waits for the queue.
+    virtual std::unique_ptr<Prepared> prepare(const Csr&) { return nullptr; }
+
     // Queued: what is at `from` by then is at `to` when finish() has returned.
     virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
 

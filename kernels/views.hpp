@@ -24,6 +24,12 @@ struct Dense {
 using Matrix = Dense<float>;
 using ConstMatrix = Dense<const float>;
 
+// What a device has made of a matrix that it multiplies again and again; see Device::prepare().
+class Prepared {
+public:
+    virtual ~Prepared() = default;
+};
+
 // Compressed sparse rows, in one or several source panels: panel p holds the nonzeros of a range of columns, panels
 // ascend, and row i of panel p holds entries row_start[p * panel_stride + i] .. row_start[p * panel_stride + i + 1] of
 // column and value. One panel is plain CSR. A product walks panel after panel, so that the rows of the dense operand
@@ -41,6 +47,9 @@ struct BasicCsr {
     const T* column_scale = nullptr;  // columns entries; only without values
     std::int64_t panels = 1;
     std::int64_t panel_stride = 0;  // >= rows + 1; unread when there is one panel
+    // The nonzeros of all panels, or more, for those who give out work without looking into the matrix.
+    std::int64_t most_nonzeros = -1;
+    Prepared* prepared = nullptr;  // of this matrix as a whole, or null
 
     std::int64_t nonzeros() const {
         std::int64_t count = 0;
@@ -54,6 +63,7 @@ struct BasicCsr {
         BasicCsr one = *this;
         one.row_start += p * panel_stride;
         one.panels = 1;
+        one.prepared = nullptr;
         return one;
     }
     // The same matrix from row `first` on, `count` rows.
@@ -61,6 +71,7 @@ struct BasicCsr {
         BasicCsr slice = *this;
         slice.rows = count;
         slice.row_start += first;
+        slice.prepared = nullptr;
         if (row_scale != nullptr) slice.row_scale += first;
         return slice;
     }

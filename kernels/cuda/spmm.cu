@@ -23,6 +23,8 @@ struct SumSweep {
     template <int width, int vectors>
     using Sum = Held<width, vectors, 1>;
     struct Nothing {};
+    template <int width, int vectors>
+    using OfRow = Nothing;
 
     __host__ __device__ std::int64_t columns() const { return c.columns; }
     template <int width, int vectors>
@@ -34,13 +36,15 @@ struct SumSweep {
         return {};
     }
     template <int width, int vectors>
-    __device__ void take(const Lane<width, vectors>& lane, const Nothing&, const std::int32_t (&rows)[entries_at_once],
-                         const float (&weights)[entries_at_once], int count, Sum<width, vectors>& sum) const {
-        const auto x = gather(lane, b, rows, count, 0.0F);
-        for (int s = 0; s < entries_at_once; ++s) {
-            for (int k = 0; k < vectors; ++k) {
-                for (int v = 0; v < width; ++v) sum.x[0][k][v] += weights[s] * x.x[s][k].x[v];
-            }
+    __device__ Gathered<width, vectors> fetch(const Lane<width, vectors>& lane,
+                                              const std::int32_t (&rows)[entries_at_once], int count) const {
+        return gather(lane, b, rows, count, 0.0F);
+    }
+    template <int width, int vectors>
+    __device__ void take(const Nothing&, const Gathered<width, vectors>& x, int s, float weight,
+                         Sum<width, vectors>& sum) const {
+        for (int k = 0; k < vectors; ++k) {
+            for (int v = 0; v < width; ++v) sum.x[0][k][v] = fmaf(weight, x.x[s][k].x[v], sum.x[0][k][v]);
         }
     }
     template <int width, int vectors>
@@ -68,9 +72,9 @@ struct SumSweep {
 };
 
 template <int width, class Element>
-void multiply_panel(const Csr& a, Dense<const Element> b, Matrix c, bool accumulate) {
-    const float* const row_scale = a.value == nullptr ? a.row_scale : nullptr;
-    sweep_panel<width>("spmm", a, SumSweep<Element>{b, c, row_scale, is_aligned(c), accumulate});
+void multiply_panel(const Panel& panel, Dense<const Element> b, Matrix c, bool accumulate) {
+    const float* const row_scale = panel.a.value == nullptr ? panel.a.row_scale : nullptr;
+    sweep_panel<width>("spmm", panel, SumSweep<Element>{b, c, row_scale, is_aligned(c), accumulate});
 }
 
 // Rounds to nearest, ties to even; a NaN stays one.
@@ -118,7 +122,7 @@ void multiply_packed(const Product& x, std::int64_t most, std::span<std::byte> r
             const ConstMatrix from = {x.b.row(met.begin) + first, met.size(), count, x.b.stride};
             pack(from, Dense<Element>{to, met.size(), count, stride});
             const Dense<const Element> packed = {to - met.begin * stride, x.b.rows, count, stride};
-            multiply_panel<4>(x.a.panel(p), packed, columns_of(x.c, first, count), x.accumulate || p > 0);
+            multiply_panel<4>(panel_of(x.a, p), packed, columns_of(x.c, first, count), x.accumulate || p > 0);
         }
     });
 }
@@ -129,8 +133,8 @@ void multiply_in_place(const Product& x) {
     for_slices(x.c.columns, most, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t p = 0; p < x.a.panels; ++p) {
             with_width(width, [&](auto known) {
-                multiply_panel<known.value>(x.a.panel(p), columns_of(x.b, first, count), columns_of(x.c, first, count),
-                                            x.accumulate || p > 0);
+                multiply_panel<known.value>(panel_of(x.a, p), columns_of(x.b, first, count),
+                                            columns_of(x.c, first, count), x.accumulate || p > 0);
             });
         }
     });

@@ -19,6 +19,8 @@ struct MaxSweep {
     template <int width, int vectors>
     using Largest = Held<width, vectors, 2>;
     struct Nothing {};
+    template <int width, int vectors>
+    using OfRow = Nothing;
 
     __host__ __device__ std::int64_t columns() const { return maxima.columns; }
     template <int width, int vectors>
@@ -38,13 +40,15 @@ struct MaxSweep {
         }
     }
     template <int width, int vectors>
-    __device__ void take(const Lane<width, vectors>& lane, const Nothing&, const std::int32_t (&rows)[entries_at_once],
-                         const float (&)[entries_at_once], int count, Largest<width, vectors>& so_far) const {
-        const auto x = gather(lane, b, rows, count, NAN);
-        for (int s = 0; s < entries_at_once; ++s) {
-            for (int k = 0; k < vectors; ++k) {
-                for (int v = 0; v < width; ++v) join_one(so_far.x[0][k][v], so_far.x[1][k][v], x.x[s][k].x[v], 1.0F);
-            }
+    __device__ Gathered<width, vectors> fetch(const Lane<width, vectors>& lane,
+                                              const std::int32_t (&rows)[entries_at_once], int count) const {
+        return gather(lane, b, rows, count, NAN);
+    }
+    template <int width, int vectors>
+    __device__ void take(const Nothing&, const Gathered<width, vectors>& x, int s, float,
+                         Largest<width, vectors>& so_far) const {
+        for (int k = 0; k < vectors; ++k) {
+            for (int v = 0; v < width; ++v) join_one(so_far.x[0][k][v], so_far.x[1][k][v], x.x[s][k].x[v], 1.0F);
         }
     }
     template <int width, int vectors>
@@ -82,6 +86,8 @@ struct MaxBackSweep {
 
     template <int width, int vectors>
     using Sum = Held<width, vectors, 1>;
+    template <int width, int vectors>
+    using OfRow = Sum<width, vectors>;
 
     __host__ __device__ std::int64_t columns() const { return c.columns; }
     template <int width, int vectors>
@@ -95,16 +101,20 @@ struct MaxBackSweep {
         return {};
     }
     template <int width, int vectors>
-    __device__ void take(const Lane<width, vectors>& lane, const Sum<width, vectors>& values,
-                         const std::int32_t (&rows)[entries_at_once], const float (&)[entries_at_once], int count,
+    struct Fetched {
+        Gathered<width, vectors> largest, share;
+    };
+    template <int width, int vectors>
+    __device__ Fetched<width, vectors> fetch(const Lane<width, vectors>& lane,
+                                             const std::int32_t (&rows)[entries_at_once], int count) const {
+        return {gather(lane, maxima, rows, count, NAN), gather(lane, gradient, rows, count, 0.0F)};
+    }
+    template <int width, int vectors>
+    __device__ void take(const Sum<width, vectors>& values, const Fetched<width, vectors>& x, int s, float,
                          Sum<width, vectors>& sum) const {
-        const auto largest = gather(lane, maxima, rows, count, NAN);
-        const auto share = gather(lane, gradient, rows, count, 0.0F);
-        for (int s = 0; s < entries_at_once; ++s) {
-            for (int k = 0; k < vectors; ++k) {
-                for (int v = 0; v < width; ++v) {
-                    if (values.x[0][k][v] == largest.x[s][k].x[v]) sum.x[0][k][v] += share.x[s][k].x[v];
-                }
+        for (int k = 0; k < vectors; ++k) {
+            for (int v = 0; v < width; ++v) {
+                if (values.x[0][k][v] == x.largest.x[s][k].x[v]) sum.x[0][k][v] += x.share.x[s][k].x[v];
             }
         }
     }
@@ -136,7 +146,7 @@ void sweep_slices(const char* what, const Csr& a, std::int64_t columns, int widt
     for_slices(columns, std::min(most_columns(width), cached), [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t p = 0; p < a.panels; ++p) {
             with_width(width, [&](auto known) {
-                sweep_panel<known.value>(what, a.panel(p), sweep_of(first, count, accumulate || p > 0));
+                sweep_panel<known.value>(what, panel_of(a, p), sweep_of(first, count, accumulate || p > 0));
             });
         }
     });

@@ -1,7 +1,11 @@
-// Starts the kernels that sweep over one panel of a sparse matrix, for one slice of columns.
+// Starts the kernels that sweep over one panel of a sparse matrix, for one slice of columns: a kernel that computes as
+// many shares as the scratch has room for the parts of, and one that joins the parts, in turn.
 #pragma once
 
-#include "kernels/cuda/spmm_split.cuh"
+#include "kernels/cuda/prepared.hpp"
+#include "kernels/cuda/spmm_shares.cuh"
+
+#include <gnnplan/base/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,27 +15,55 @@ namespace gnnplan::kernels::cuda {
 // How many columns a group has at most, with vectors of so many floats.
 constexpr std::int64_t most_columns(int width) { return std::int64_t{2} * warp_lanes * width; }
 
-template <int width, int vectors, class Sweep>
-void sweep_with(const char* what, const Csr& a, const Sweep& sweep, int lanes) {
-    Queue& on = queue();
-    const UnitList list = unit_list(on.scratch, std::int64_t{Sweep::results} * lanes * vectors * width);
-    on.note(cudaMemsetAsync(list.asked, 0, sizeof *list.asked, on.stream), what);
-    launch(what, ceil_divide(a.rows * lanes, block_threads), sweep_rows<width, vectors, Sweep>, a, sweep, lanes, list);
-    const std::int64_t blocks = blocks_for(std::min(a.rows, list.capacity) * lanes);
-    launch(what, blocks, sweep_units<width, vectors, Sweep>, a, sweep, lanes, list);
-    launch(what, blocks, join_units<width, vectors, Sweep>, a, sweep, lanes, list);
+// One panel of a matrix, and how sweeps over it are shared out.
+struct Panel {
+    Csr a;
+    std::int64_t share_steps;
+    std::int64_t most_shares;
+    const std::int32_t* known_row;  // see Shares
+};
+
+// Shares are small enough to keep the device busy, and otherwise so large that their parts of rows cost little.
+inline std::int64_t share_steps_of(const Csr& a) {
+    constexpr std::int64_t groups = 256;  // that a multiprocessor has room for
+    constexpr std::int64_t most = 8;
+    const std::int64_t steps = a.rows + a.most_nonzeros / a.panels;
+    return std::clamp<std::int64_t>(steps / (groups * queue().processors * share_unit), 1, most) * share_unit;
 }
 
-// `a` has one panel, and the sweep at most most_columns(width) columns.
+inline Panel panel_of(const Csr& a, std::int64_t p) {
+    ensure(a.most_nonzeros >= 0, "nobody said how many nonzeros a matrix of the GPU has");
+    const auto* rows = dynamic_cast<const PreparedRows*>(a.prepared);
+    const std::int64_t steps = rows != nullptr ? rows->steps(p) : a.rows + a.most_nonzeros;
+    const std::int64_t each = share_steps_of(a);
+    return {a.panel(p), each, ceil_divide(steps, each), rows != nullptr ? rows->known_row(p) : nullptr};
+}
+
+template <int width, int vectors, class Sweep>
+void sweep_with(const char* what, const Panel& panel, const Sweep& sweep, int lanes) {
+    const std::span<std::byte> scratch = queue().scratch;
+    const std::int64_t part_bytes = std::int64_t{sizeof(float)} * Sweep::results * lanes * vectors * width;
+    const std::int64_t at_once = static_cast<std::int64_t>(scratch.size()) / (2 * part_bytes);
+    const std::int64_t all = panel.most_shares;
+    for (std::int64_t first = 0; first < all; first += at_once) {
+        const Shares shares = {panel.share_steps, first, std::min(at_once, all - first), panel.known_row,
+                               reinterpret_cast<float*>(scratch.data())};
+        const std::int64_t blocks = ceil_divide(shares.count * lanes, block_threads);
+        launch(what, blocks, sweep_shares<width, vectors, Sweep>, panel.a, sweep, lanes, shares);
+        if (all > 1) launch(what, blocks, join_parts<width, vectors, Sweep>, panel.a, sweep, lanes, shares);
+    }
+}
+
+// The sweep has at most most_columns(width) columns.
 template <int width, class Sweep>
-void sweep_panel(const char* what, const Csr& a, const Sweep& sweep) {
+void sweep_panel(const char* what, const Panel& panel, const Sweep& sweep) {
     const std::int64_t vectors = ceil_divide(sweep.columns(), width);
     int lanes = entries_at_once;
     while (lanes < warp_lanes && lanes < vectors) lanes *= 2;
     if (vectors <= warp_lanes) {
-        sweep_with<width, 1>(what, a, sweep, lanes);
+        sweep_with<width, 1>(what, panel, sweep, lanes);
     } else {
-        sweep_with<width, 2>(what, a, sweep, lanes);
+        sweep_with<width, 2>(what, panel, sweep, lanes);
     }
 }
 

@@ -1,19 +1,26 @@
-// How the products of a sparse and a dense matrix, and the maxima over neighbours, go through the nonzeros.
+// How a kernel sweeps over the nonzeros of one panel of a sparse matrix: for products with a dense matrix, and for
+// maxima over neighbours.
 //
-// A row of the sparse matrix belongs to a group of 4 to 32 lanes of a warp, as many as have something to do: each lane
-// has one or two vectors of the columns of the result, of as many floats as can be loaded together (four, two or one),
-// and keeps its sums in registers. A group loads the columns and values of as many nonzeros as it has lanes with one
-// load, and hands them round by shuffles; each lane gathers its vectors of four rows of the dense operand before it
-// adds the first, so that several loads are under way at a time. The groups of a warp take their steps together, those
-// with shorter rows idly: all lanes reach every shuffle.
+// A sweep has as many steps as the panel has nonzeros and rows: it takes the nonzeros in their order, and after those of
+// a row it ends the row. The steps are cut into shares of equal numbers of steps, wherever that falls, so that long rows,
+// short ones and empty ones all cost what they take (merge path: Merrill and Garland, "Merge-based parallel sparse
+// matrix-vector multiplication", SC 2016; Yang, Buluc and Owens, "Design principles for sparse matrix multiplication on
+// the GPU", Euro-Par 2018, for several columns).
 //
-// The sum of a row is made of the sums of its units, runs of unit_entries nonzeros, added in order. Whoever computes a
-// unit, the bits are the same: the group of the row does it, but rows of several units go to a list as long as there is
-// room in the scratch, whose units are computed by all groups of the device and added by a kernel that comes behind
-// (kernels/cuda/spmm_split.cuh). No float is ever added to memory that others add to.
+// A share is computed by a group of 4 to 32 lanes of a warp, as many as have something to do: each lane has one or two
+// vectors of the columns of the result, of as many floats as can be loaded together (four, two or one), and keeps its
+// sums in registers. A group loads the columns and values of as many nonzeros as it has lanes with one load, and hands
+// them round by shuffles; each lane gathers its vectors of four rows of the dense operand before it adds the first, so
+// that several loads are under way at a time. The groups of a warp go from nonzero to nonzero together: all lanes reach
+// every shuffle.
 //
-// What is computed is a Sweep. It says what a unit starts with (start), takes four entries at a time (take), adds the
-// result of a unit to what is there of its row (join), and loads and stores rows of the result (old, keep).
+// A row that lies in several shares has a part from each. They are kept in the scratch, and a second kernel adds them in
+// the order of the shares (kernels/cuda/spmm_shares.cuh), so that the same bits come out whatever the order of the
+// groups. No float is ever added to memory that others add to.
+//
+// What is computed is a Sweep. It says what a row starts with (start), gathers what four nonzeros need (fetch), takes
+// one of them (take), adds a part of a row to what is there of it (join), and loads and stores rows of the result (old,
+// keep).
 #pragma once
 
 #include "kernels/bf16.hpp"
@@ -25,7 +32,6 @@
 
 namespace gnnplan::kernels::cuda {
 
-inline constexpr std::int64_t unit_entries = 512;
 inline constexpr int entries_at_once = 4;
 
 // `vectors` vectors of `width` columns of a row of the result, for each of `results` results.
@@ -69,7 +75,7 @@ __device__ void store_row(const Lane<width, vectors>& lane, const float (&from)[
     }
 }
 
-// The vectors that a lane has of four rows of a dense operand, `missing` where there is no row.
+// The vectors that a lane has of the rows of a dense operand that four nonzeros meet, `missing` where there are fewer.
 template <int width, int vectors>
 struct Gathered {
     Pack<width> x[entries_at_once][vectors];
@@ -111,34 +117,6 @@ __device__ Gathered<width, vectors> gather(const Lane<width, vectors>& lane, con
 __device__ inline float weight_of(const Csr& a, std::int64_t k, std::int32_t column) {
     if (a.value != nullptr) return a.value[k];
     return a.column_scale != nullptr ? a.column_scale[column] : 1.0F;
-}
-
-// The result of the entries begin .. end - 1, which may be none; called by whole warps.
-template <int width, int vectors, class Sweep>
-__device__ Held<width, vectors, Sweep::results> sweep_unit(const Csr& a, const Sweep& sweep,
-                                                           const Lane<width, vectors>& lane, std::int64_t row,
-                                                           std::int64_t begin, std::int64_t end) {
-    const auto of_row = sweep.template of_row<width, vectors>(lane, row, begin < end);
-    auto result = sweep.template start<width, vectors>();
-    for (std::int64_t at = begin; __any_sync(all_lanes, at < end); at += lane.lanes) {
-        std::int32_t column = 0;
-        float weight = 0;
-        if (at + lane.index < end) {
-            column = a.column[at + lane.index];
-            if constexpr (Sweep::weighted) weight = weight_of(a, at + lane.index, column);
-        }
-        const auto count = static_cast<int>(smaller<std::int64_t>(lane.lanes, end - at));
-        for (int t = 0; __any_sync(all_lanes, t < count); t += entries_at_once) {
-            std::int32_t columns[entries_at_once];
-            float weights[entries_at_once] = {};
-            for (int s = 0; s < entries_at_once; ++s) {
-                columns[s] = __shfl_sync(all_lanes, column, t + s, lane.lanes);
-                if constexpr (Sweep::weighted) weights[s] = __shfl_sync(all_lanes, weight, t + s, lane.lanes);
-            }
-            sweep.take(lane, of_row, columns, weights, count - t, result);
-        }
-    }
-    return result;
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -145,6 +145,7 @@ kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::i
     if (values) matrix.value = reinterpret_cast<const float*>(column + nonzeros);
     matrix.panels = panels;
     matrix.panel_stride = rows + 1;
+    matrix.most_nonzeros = nonzeros;
     return matrix;
 }
 

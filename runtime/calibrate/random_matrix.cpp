@@ -58,6 +58,7 @@ kernels::Csr RandomMatrix::view() const {
     view.row_start = row_start_.data();
     view.column = column_.data();
     view.value = value_.data();
+    view.most_nonzeros = std::ssize(column_);
     return view;
 }
 

@@ -117,6 +117,8 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
         kept.memory = kernels::take(device, block.release());
         kept.nonzeros = data::view_of(kept.bytes(), block.rows, block.columns, block.nonzeros(), block.panels(),
                                       !matrix_.storage.factored);
+        kept.prepared = device.prepare(kept.nonzeros);
+        kept.nonzeros.prepared = kept.prepared.get();
     }
 }
 

@@ -46,6 +46,7 @@ struct SparseStage {
 struct StoredBlock {
     std::unique_ptr<kernels::DeviceMemory> memory;
     kernels::Csr nonzeros;
+    std::unique_ptr<kernels::Prepared> prepared;
 
     std::span<const std::byte> bytes() const { return {memory->data(), memory->size()}; }
 };

@@ -38,7 +38,8 @@ struct Address {
 // constant is fetched again.
 class Operands {
 public:
-    explicit Operands(Device& device) : device_(device) {}
+    // With `prepares` sparse matrices are prepared, where the device does that.
+    Operands(Device& device, bool prepares) : device_(device), prepares_(prepares) {}
 
     // As many rows as a matrix among the operands has, for lists that do not say how many they are.
     std::int64_t rows = 0;
@@ -78,6 +79,10 @@ public:
         a.value = list(a.value, entries);
         a.row_scale = list(a.row_scale, a.rows);
         a.column_scale = list(a.column_scale, a.columns);
+        if (prepares_) {
+            prepared_.push_back(device_.prepare(a));
+            a.prepared = prepared_.back().get();
+        }
         return a;
     }
     Address on(InPlace /*operand*/) { return {memory_.front()->data() + fetched_.front().before}; }
@@ -141,14 +146,16 @@ private:
     };
 
     Device& device_;
+    bool prepares_;
     std::vector<std::unique_ptr<DeviceMemory>> memory_;
+    std::vector<std::unique_ptr<Prepared>> prepared_;
     std::vector<Fetched> fetched_;
 };
 
 // A test on one of the devices.
 class OnDevice : public ::testing::TestWithParam<gnnplan::testing::DeviceKind> {
 public:
-    // Runs a kernel twice and asks for the same bits. Operands are as in the table, but for memory of which the table
+    // Runs a kernel twice, with matrices prepared the second time, and asks for the same bits. Operands are as in the table, but for memory of which the table
     // has an address only: that is a span.
     template <class... Parameters, class... Arguments>
     void run(void (*Table::*kernel)(Parameters...), Arguments... operands) {
@@ -172,13 +179,13 @@ public:
 
 private:
     template <class Kernel, class... Arguments>
-    std::vector<std::byte> run_once(Kernel kernel, bool keep, const Arguments&... operands) {
-        Operands on(*device_);
+    std::vector<std::byte> run_once(Kernel kernel, bool again, const Arguments&... operands) {
+        Operands on(*device_, again);
         (count_rows(on, operands), ...);
         const auto there = std::tuple{on.on(operands)...};
         std::apply(device_->table().*kernel, there);
         std::vector<std::byte> results = on.results();
-        if (keep) on.keep(results);
+        if (again) on.keep(results);
         return results;
     }
     template <class T>

@@ -97,7 +97,7 @@ struct OwnedCsr {
     Csr view() const {
         const auto at = [](const std::vector<float>& v) { return v.empty() ? nullptr : v.data(); };
         return {rows(),        columns,          row_start.data(), column.data(), at(value),
-                at(row_scale), at(column_scale), panels,           rows() + 1};
+                at(row_scale), at(column_scale), panels,           rows() + 1,    std::ssize(column)};
     }
 };
 

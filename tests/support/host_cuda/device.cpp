@@ -1,5 +1,6 @@
 #include "tests/support/host_cuda/device.hpp"
 
+#include "kernels/cuda/prepared.hpp"
 #include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/table.hpp"
 #include "kernels/large_buffer.hpp"
@@ -54,6 +55,9 @@ public:
     }
     void mark(std::size_t moment, double now) override { host_->mark(moment, now); }
     double seconds(std::size_t from, std::size_t to) const override { return host_->seconds(from, to); }
+    std::unique_ptr<kernels::Prepared> prepare(const kernels::Csr& a) override {
+        return std::make_unique<kernels::cuda::PreparedRows>(*this, a);
+    }
     void finish() override {
         kernels::cuda::Queue& queue = kernels::cuda::queue();
         const cudaError_t failed = std::exchange(queue.failed, cudaSuccess);
