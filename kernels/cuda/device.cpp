@@ -9,6 +9,8 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/out_of_memory.hpp>
 
+#include <cusparse.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -122,6 +124,7 @@ CudaDevice::CudaDevice(const Gpu& gpu) : stream_(open_stream(gpu)) {
 
 CudaDevice::~CudaDevice() {
     cudaStreamSynchronize(stream_.get());  // nothing may use what goes now
+    if (queue_.sparse != nullptr) cusparseDestroy(static_cast<cusparseHandle_t>(queue_.sparse));
     queue_of_thread = nullptr;
 }
 
@@ -158,6 +161,16 @@ void CudaDevice::finish() {
 Queue& queue() {
     ensure(queue_of_thread != nullptr, "a kernel was called from a thread without a CUDA device");
     return *queue_of_thread;
+}
+
+void* sparse_library() {
+    Queue& on = queue();
+    if (on.sparse != nullptr) return on.sparse;
+    cusparseHandle_t handle = nullptr;
+    check(cusparseCreate(&handle), "opening cuSPARSE");
+    on.sparse = handle;
+    check(cusparseSetStream(handle, on.stream), "giving cuSPARSE its stream");
+    return on.sparse;
 }
 
 std::unique_ptr<Device> cuda_device(const Gpu& gpu) { return std::make_unique<CudaDevice>(gpu); }

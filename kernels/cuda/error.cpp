@@ -19,6 +19,12 @@ const char* hint(cudaError_t result) {
     }
 }
 
+void check_library(bool well, const char* what, const char* why, const char* library) {
+    if (well) return;
+    throw Error(ErrorCode::unavailable, std::string(what) + " failed: " + why, "cuda",
+                std::string(library) + " and the driver have to fit each other: nvidia-smi shows the driver's version");
+}
+
 }  // namespace
 
 void fail(cudaError_t result, const std::string& what) {
@@ -30,9 +36,11 @@ void check(cudaError_t result, const char* what) {
 }
 
 void check(cublasStatus_t result, const char* what) {
-    if (result == CUBLAS_STATUS_SUCCESS) return;
-    throw Error(ErrorCode::unavailable, std::string(what) + " failed: " + cublasGetStatusString(result), "cuda",
-                "cuBLAS and the driver have to fit each other: nvidia-smi shows the driver's version");
+    check_library(result == CUBLAS_STATUS_SUCCESS, what, cublasGetStatusString(result), "cuBLAS");
+}
+
+void check(cusparseStatus_t result, const char* what) {
+    check_library(result == CUSPARSE_STATUS_SUCCESS, what, cusparseGetErrorString(result), "cuSPARSE");
 }
 
 }  // namespace gnnplan::kernels::cuda

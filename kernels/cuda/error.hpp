@@ -3,6 +3,7 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
+#include <cusparse.h>
 
 #include <string>
 
@@ -14,5 +15,6 @@ namespace gnnplan::kernels::cuda {
 // The same unless it went well.
 void check(cudaError_t result, const char* what);
 void check(cublasStatus_t result, const char* what);
+void check(cusparseStatus_t result, const char* what);
 
 }  // namespace gnnplan::kernels::cuda

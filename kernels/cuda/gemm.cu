@@ -30,7 +30,9 @@ void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatr
         cublasGemmEx_64(static_cast<cublasHandle_t>(on.blas), operation(transpose_b), operation(transpose_a), c.columns,
                         c.rows, inner, &one, b.data, CUDA_R_32F, b.stride, a.data, CUDA_R_32F, a.stride, &old, c.data,
                         CUDA_R_32F, c.stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
-    if (status != CUBLAS_STATUS_SUCCESS) on.note(cudaErrorUnknown, cublasGetStatusString(status));
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        on.note(cudaErrorUnknown, std::string("a product of cuBLAS (") + cublasGetStatusString(status) + ")");
+    }
 }
 
 }  // namespace gnnplan::kernels::cuda

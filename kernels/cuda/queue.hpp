@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include <cuda_runtime.h>
 
@@ -11,18 +13,23 @@ namespace gnnplan::kernels::cuda {
 struct Queue {
     cudaStream_t stream = nullptr;
     std::span<std::byte>
-        scratch;           // on the device, 256-byte aligned; kernels run one after the other, so each has it whole
-    int processors = 1;    // multiprocessors of the device
-    void* blas = nullptr;  // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
+        scratch;             // on the device, 256-byte aligned; kernels run one after the other, so each has it whole
+    int processors = 1;      // multiprocessors of the device
+    void* blas = nullptr;    // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
+    void* sparse = nullptr;  // a cusparseHandle_t, or null before sparse_library() has made it
     // The first error of what was queued; it comes out of Device::finish().
     cudaError_t failed = cudaSuccess;
-    const char* failed_in = nullptr;
+    std::string failed_in;
 
-    void note(cudaError_t result, const char* what) {
+    void note(cudaError_t result, std::string_view what) {
         if (failed == cudaSuccess && result != cudaSuccess) failed = result, failed_in = what;
     }
 };
 
 Queue& queue();  // of this thread's device
+
+// The cusparseHandle_t of this thread's device, whose stream is the queue's. It is made when it is asked for first, since
+// it takes time and memory that runs without products of cuSPARSE need not spend. Throws Error{unavailable}.
+void* sparse_library();
 
 }  // namespace gnnplan::kernels::cuda

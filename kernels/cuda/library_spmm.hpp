@@ -1,0 +1,45 @@
+// One sparse product of cuSPARSE, made ready once and then queued as often as wanted.
+#pragma once
+
+#include "kernels/views.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace gnnplan::kernels::cuda {
+
+// Those of cuSPARSE for CSR (CUSPARSE_SPMM_CSR_ALG1 to 3). By its documentation only csr3 gives the same bits each time.
+enum class LibraryAlgorithm { csr1, csr2, csr3 };
+
+// c = a b, or c += a b, for one block a and dense matrices of one width and one pair of strides. The constructor and
+// prepare() throw Error{unavailable} where cuSPARSE refuses; what fails in multiply() comes out of Device::finish().
+class LibrarySpmm {
+public:
+    // `a` is on the device: one panel with values, whose `nonzeros` entries are the first ones of column and value.
+    // cuSPARSE wants row starts as wide as columns, so it gets `row_start` instead of a.row_start: a.rows + 1 numbers on
+    // the device, from 0 to `nonzeros`. All of these stay where they are as long as the product is used. `b` and `c` are
+    // operands as multiply() will get them.
+    LibrarySpmm(const Csr& a, const std::int32_t* row_start, std::int64_t nonzeros, ConstMatrix b, Matrix c,
+                LibraryAlgorithm algorithm);
+    ~LibrarySpmm();
+    LibrarySpmm(LibrarySpmm&&) noexcept;
+    LibrarySpmm& operator=(LibrarySpmm&&) noexcept;
+
+    // Of the device's memory, which the product needs for itself.
+    std::size_t buffer_bytes() const;
+
+    // Queued; once, before the first product. cuSPARSE keeps in `buffer` (buffer_bytes() or more, 256-byte aligned) what
+    // it finds out about `a`, so the buffer belongs to the product from then on.
+    void prepare(std::span<std::byte> buffer);
+
+    // Queued. `b` and `c` have the shapes and strides of the constructor's, and addresses of their own.
+    void multiply(ConstMatrix b, Matrix c, bool accumulate);
+
+private:
+    struct Prepared;
+    std::unique_ptr<Prepared> prepared_;
+};
+
+}  // namespace gnnplan::kernels::cuda
