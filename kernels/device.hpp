@@ -4,6 +4,7 @@
 
 #include "kernels/table.hpp"
 
+#include <gnnplan/base/product_kernel.hpp>
 #include <gnnplan/base/tensor_memory.hpp>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gnnplan::kernels {
 
@@ -49,6 +52,14 @@ public:
     // returned; it goes into Csr::prepared. Takes of TensorMemory::workspace_bytes. Null where there is nothing to make,
     // or no room. Waits for the queue.
     virtual std::unique_ptr<Prepared> prepare(const Csr&) { return nullptr; }
+
+    // Takes one of its kernels for products of a prepared matrix with operands of so many columns: the one that is
+    // `wanted`, if there is one of this name and it can, else the fastest, which it finds out with these operands. `c` is
+    // overwritten. Returns the kernels, the one that was taken first; none where there is no choice. Waits for the queue.
+    virtual std::vector<ProductKernel> choose(const Csr&, ConstMatrix /*b*/, Matrix /*c*/, PanelRoom,
+                                              std::string_view /*wanted*/) {
+        return {};
+    }
 
     // Queued: what is at `from` by then is at `to` when finish() has returned.
     virtual void download(const std::byte* from, std::span<std::byte> to) = 0;

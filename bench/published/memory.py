@@ -15,7 +15,8 @@ def arithmetic(card, copies):
 
 
 def cells(planner):
-    """{(data set, copies): (published, arithmetic, predicted peak)} in MB; r1 is CAGNET's 1D."""
+    """{(data set, copies): (published, arithmetic, predicted peak of tensors)} in MB; r1 is CAGNET's 1D."""
+    workspace = json.loads(planner.call("machines", "show", MACHINE, "--json").stdout)["workspace_bytes"]
     result = {}
     for row in published("rdm-table-x.csv"):
         name = CARDS[row["data_set"]] + ":rdm"
@@ -24,7 +25,8 @@ def cells(planner):
             scheme = ("--scheme", "1d") if copies == 1 else ("--scheme", "rdm", "--replication", copies)
             found = planner.ranked("--graph", name, "--ranks", RANKS, "--hidden", HIDDEN, "--space", "paper", *scheme,
                                    "--machine", planner.profile(MACHINE))
-            result[row["data_set"], copies] = (row[column], arithmetic(card, copies), found[0]["peak_bytes_per_rank"] / 1e6)
+            tensors = found[0]["peak_bytes_per_rank"] - workspace
+            result[row["data_set"], copies] = (row[column], arithmetic(card, copies), tensors / 1e6)
     return result
 
 

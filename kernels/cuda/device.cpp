@@ -1,6 +1,7 @@
 #include "kernels/cuda/device.hpp"
 
 #include "kernels/cuda/error.hpp"
+#include "kernels/cuda/prepared.hpp"
 #include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/table.hpp"
 #include "kernels/cuda/transfers.hpp"
@@ -18,7 +19,7 @@ namespace gnnplan::kernels::cuda {
 namespace {
 
 constexpr std::size_t alignment = 256;  // cudaMalloc's
-constexpr auto scratch_bytes = static_cast<std::size_t>(cuda_workspace_bytes);
+constexpr auto scratch_bytes = static_cast<std::size_t>(cuda_scratch_bytes);
 
 thread_local Queue* queue_of_thread = nullptr;
 
@@ -93,6 +94,12 @@ public:
     }
     std::span<std::byte> stage(std::byte* to, std::size_t bytes) override { return uploads_.stage(to, bytes); }
     void send(std::size_t bytes) override { uploads_.send(bytes); }
+    std::unique_ptr<Prepared> prepare(const Csr& a) override;
+    std::vector<ProductKernel> choose(const Csr& a, ConstMatrix b, Matrix c, PanelRoom room,
+                                      std::string_view wanted) override {
+        if (a.prepared == nullptr) return {};
+        return choose_kernel(*this, prepared_, a, b, c, room, wanted);
+    }
     void download(const std::byte* from, std::span<std::byte> to) override { downloads_.add(from, to); }
     const PassValues* begin_pass(const PassValues& values) override;
     void mark(std::size_t moment, double now) override;
@@ -111,6 +118,7 @@ private:
     Allocation pass_there_ = allocate_on_device(sizeof(PassValues));
     Event pass_copied_ = make_event(cudaEventDisableTiming);
     std::vector<Event> moments_;
+    PreparedRoom prepared_{*this, cuda_prepared_bytes};
 };
 
 CudaDevice::CudaDevice(const Gpu& gpu) : stream_(open_stream(gpu)) {
@@ -126,6 +134,12 @@ CudaDevice::~CudaDevice() {
     cudaStreamSynchronize(stream_.get());  // nothing may use what goes now
     if (queue_.sparse != nullptr) cusparseDestroy(static_cast<cusparseHandle_t>(queue_.sparse));
     queue_of_thread = nullptr;
+}
+
+std::unique_ptr<Prepared> CudaDevice::prepare(const Csr& a) {
+    auto rows = prepared_.take(PreparedMatrix::bytes(a));
+    if (rows == nullptr) return nullptr;
+    return std::make_unique<PreparedMatrix>(*this, a, std::move(rows));
 }
 
 const PassValues* CudaDevice::begin_pass(const PassValues& values) {

@@ -4,26 +4,70 @@
 #include "kernels/device.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 namespace gnnplan::kernels::cuda {
 
-// Where the shares of sweeps over its panels begin.
-class PreparedRows : public Prepared {
+// Memory of a device for what is made of matrices, of which no more is taken than was set aside.
+class PreparedRoom {
 public:
-    // `a` has most_nonzeros nonzeros, and no fewer. Waits for the queue.
-    PreparedRows(Device& device, const Csr& a);
+    PreparedRoom(Device& device, std::int64_t bytes) : device_(device), left_(std::make_shared<std::int64_t>(bytes)) {}
 
-    std::int64_t steps(std::int64_t panel) const { return steps_[static_cast<std::size_t>(panel)]; }
-    const std::int32_t* known_row(std::int64_t panel) const;  // see spmm_shares.cuh
-
-    // Of device memory, for all panels together.
-    static std::int64_t bytes(const Csr& a);
+    std::int64_t left() const { return *left_; }
+    std::unique_ptr<DeviceMemory> take(std::int64_t bytes);  // null where it does not fit
 
 private:
-    std::vector<std::int64_t> steps_, first_;  // of each panel: steps of a sweep, and where it begins in `rows_`
-    std::unique_ptr<DeviceMemory> rows_;
+    Device& device_;
+    std::shared_ptr<std::int64_t> left_;
 };
+
+// In the order of product_kernel_names.
+enum class SpmmKernel { sliced, whole, library };
+
+// A product of a library, of one matrix with operands of one width.
+class LibraryProduct {
+public:
+    virtual ~LibraryProduct() = default;
+    virtual bool fits(const ConstMatrix& b, const Matrix& c) const = 0;
+    virtual void multiply(ConstMatrix b, Matrix c, bool accumulate) = 0;
+};
+
+// Where the shares of sweeps over the panels of a matrix begin, and which kernels multiply it.
+class PreparedMatrix : public Prepared {
+public:
+    // Waits for the queue. `rows` has bytes(a).
+    PreparedMatrix(Device& device, const Csr& a, std::unique_ptr<DeviceMemory> rows);
+    static std::int64_t bytes(const Csr& a);
+
+    std::int64_t nonzeros(std::int64_t panel) const { return nonzeros_[static_cast<std::size_t>(panel)]; }
+    const std::int32_t* known_row(std::int64_t panel) const;  // see spmm_shares.cuh
+
+    // Of products with operands of so many columns.
+    struct Choice {
+        SpmmKernel kernel = SpmmKernel::sliced;
+        std::shared_ptr<LibraryProduct> library;
+        std::vector<ProductKernel> found;  // as Device::choose() returns them
+    };
+    const Choice& choice(std::int64_t columns) const;
+    void choose(std::int64_t columns, Choice choice) { choices_[columns] = std::move(choice); }
+
+private:
+    std::vector<std::int64_t> nonzeros_, first_;  // of each panel; where it begins in `rows_`
+    std::unique_ptr<DeviceMemory> rows_;
+    std::map<std::int64_t, Choice> choices_;  // by columns
+};
+
+// Row starts from 0, as wide as columns, for libraries that want both alike: `a` has one panel and less than 2^31
+// nonzeros. Queued.
+void narrow_row_starts(const Csr& a, std::int32_t* row_start);
+
+// Whether SpmmKernel::sliced cuts operands of so many columns.
+bool cuts_columns(const Csr& a, std::int64_t columns, bool bf16);
+
+// Device::choose() for a matrix that is prepared.
+std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, const Csr& a, ConstMatrix b, Matrix c,
+                                         PanelRoom panel_room, std::string_view wanted);
 
 }  // namespace gnnplan::kernels::cuda

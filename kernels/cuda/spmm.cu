@@ -127,10 +127,9 @@ void multiply_packed(const Product& x, std::int64_t most, std::span<std::byte> r
     });
 }
 
-void multiply_in_place(const Product& x) {
+void multiply_in_place(const Product& x, std::int64_t most) {
     const int width = vector_width({x.b});
-    const std::int64_t most = std::min(most_columns(width), cached_columns(x.met_rows(), sizeof(float)));
-    for_slices(x.c.columns, most, [&](std::int64_t first, std::int64_t count) {
+    for_slices(x.c.columns, std::min(most, most_columns(width)), [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t p = 0; p < x.a.panels; ++p) {
             with_width(width, [&](auto known) {
                 multiply_panel<known.value>(panel_of(x.a, p), columns_of(x.b, first, count),
@@ -139,6 +138,8 @@ void multiply_in_place(const Product& x) {
         }
     });
 }
+
+std::int64_t element_bytes_of(bool bf16) { return bf16 ? sizeof(Bf16) : sizeof(float); }
 
 bool begins_sectors(const ConstMatrix& b) {
     return reinterpret_cast<std::uintptr_t>(b.data) % 32 == 0 && b.stride % 8 == 0 && b.columns % 4 == 0;
@@ -149,16 +150,25 @@ bool begins_sectors(const ConstMatrix& b) {
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (c.rows == 0 || c.columns == 0) return;
     const Product product = {a, b, c, accumulate};
-    const std::int64_t element_bytes = room.bf16 ? sizeof(Bf16) : sizeof(float);
+    const auto* prepared = static_cast<const PreparedMatrix*>(a.prepared);
+    const PreparedMatrix::Choice choice = prepared != nullptr ? prepared->choice(c.columns) : PreparedMatrix::Choice{};
+    if (choice.library != nullptr && !room.bf16 && choice.library->fits(b, c))
+        return choice.library->multiply(b, c, accumulate);
+    const std::int64_t element_bytes = element_bytes_of(room.bf16);
+    const std::int64_t most =
+        choice.kernel == SpmmKernel::sliced ? cached_columns(product.met_rows(), element_bytes) : all_columns;
     const std::int64_t packed = packed_columns(room.memory, product.met_rows(), element_bytes);
-    const std::int64_t most = std::min(packed, cached_columns(product.met_rows(), element_bytes));
     if (room.bf16) {
-        multiply_packed<Bf16>(product, most, room.memory);
+        multiply_packed<Bf16>(product, std::min(most, packed), room.memory);
     } else if (!begins_sectors(b) && packed >= std::min(c.columns, least_slice_columns)) {
-        multiply_packed<float>(product, most, room.memory);
+        multiply_packed<float>(product, std::min(most, packed), room.memory);
     } else {
-        multiply_in_place(product);
+        multiply_in_place(product, most);
     }
+}
+
+bool cuts_columns(const Csr& a, std::int64_t columns, bool bf16) {
+    return cached_columns(ceil_divide(a.columns, a.panels), element_bytes_of(bf16)) < columns;
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -33,10 +33,10 @@ inline std::int64_t share_steps_of(const Csr& a) {
 
 inline Panel panel_of(const Csr& a, std::int64_t p) {
     ensure(a.most_nonzeros >= 0, "nobody said how many nonzeros a matrix of the GPU has");
-    const auto* rows = dynamic_cast<const PreparedRows*>(a.prepared);
-    const std::int64_t steps = rows != nullptr ? rows->steps(p) : a.rows + a.most_nonzeros;
+    const auto* known = static_cast<const PreparedMatrix*>(a.prepared);
+    const std::int64_t steps = a.rows + (known != nullptr ? known->nonzeros(p) : a.most_nonzeros);
     const std::int64_t each = share_steps_of(a);
-    return {a.panel(p), each, ceil_divide(steps, each), rows != nullptr ? rows->known_row(p) : nullptr};
+    return {a.panel(p), each, ceil_divide(steps, each), known != nullptr ? known->known_row(p) : nullptr};
 }
 
 template <int width, int vectors, class Sweep>
@@ -86,12 +86,14 @@ inline int vector_width(std::initializer_list<ConstMatrix> operands) {
 inline constexpr std::int64_t slice_bytes = std::int64_t{32} << 20;
 inline constexpr std::int64_t least_slice_columns = 32;  // shorter rows cost more in nonzeros than they save
 
+constexpr std::int64_t all_columns = std::numeric_limits<std::int64_t>::max();
+
 // At most how many columns are multiplied at a time, where `rows` rows of them with elements of so many bytes are
 // gathered: as many as leave the operands in the L2, unless those are too few.
 inline std::int64_t cached_columns(std::int64_t rows, std::int64_t element_bytes) {
     const std::int64_t fitting = slice_bytes / (std::max<std::int64_t>(rows, 1) * element_bytes);
     const std::int64_t whole = fitting / least_slice_columns * least_slice_columns;
-    return whole > 0 ? whole : std::numeric_limits<std::int64_t>::max();
+    return whole > 0 ? whole : all_columns;
 }
 
 // body(first, count) for slices of the columns that are about equal, of at most `most` each and of whole sectors.

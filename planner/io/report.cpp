@@ -17,6 +17,13 @@ void describe(Archive& archive, Subject<Archive, EpochRecord>& epoch) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, ProductKernel>& kernel) {
+    archive.field("name", kernel.name);
+    archive.optional("seconds", kernel.seconds);
+    archive.optional("why_not", kernel.why_not);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, StepRecord>& step) {
     archive.field("name", step.name);
     archive.field("kind", step.kind);
@@ -30,6 +37,7 @@ void describe(Archive& archive, Subject<Archive, StepRecord>& step) {
     archive.field("counted_bytes_by_rank", step.counted_bytes_by_rank);
     archive.field("predicted_seconds", step.predicted_seconds);
     archive.field("measured_seconds", step.measured_seconds);
+    archive.optional("kernels", step.kernels);
 }
 
 template <class Archive>

@@ -81,6 +81,18 @@ void Executor::fill(const data::Dataset& dataset) {
     order_.reset();
 }
 
+std::vector<std::vector<ProductKernel>> Executor::choose_kernels(std::string_view wanted) {
+    const auto& steps = schedule().steps;
+    std::vector<std::vector<ProductKernel>> found(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const auto* product = std::get_if<SpmmStep>(&steps[i].operation);
+        if (product == nullptr) continue;
+        const PassSettings none;
+        found[i] = exec::choose_kernels(*product, {store_, device_.table(), world_, none, nullptr, i}, device_, wanted);
+    }
+    return found;
+}
+
 std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& settings, const Observer& observer) {
     const auto& steps = schedule().steps;
     std::vector<measure::StepSample> samples(steps.size());

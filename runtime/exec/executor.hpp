@@ -44,6 +44,10 @@ public:
     // Reads this rank's blocks of features, labels, subset and the numbers of their vertices.
     void fill(const data::Dataset& dataset);
 
+    // For each step, the kernels of its product on this rank's first own block, the one that computes it first; none
+    // where the device has no choice. To be called once all is filled and before anything runs; see Device::choose().
+    std::vector<std::vector<ProductKernel>> choose_kernels(std::string_view wanted);
+
     // Called after each step, before its tensors may be overwritten.
     using Observer = std::function<void(const Step& step, const Executor& executor)>;
 

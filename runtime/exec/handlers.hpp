@@ -1,7 +1,7 @@
 // One handler for each kind of step. Handlers of steps that communicate are collective; all work in place on the store.
 #pragma once
 
-#include "kernels/table.hpp"
+#include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/exec/pass.hpp"
 #include "runtime/exec/store.hpp"
@@ -20,6 +20,11 @@ struct StepContext {
 };
 
 void run_step(const SpmmStep& step, const StepContext& context);
+// Lets the device choose kernels for the products with this rank's own blocks, in a step that has not run yet. Returns
+// what it found of the first of them.
+std::vector<ProductKernel> choose_kernels(const SpmmStep& step, const StepContext& context, kernels::Device& device,
+                                          std::string_view wanted);
+
 void run_step(const RowRequestStep& step, const StepContext& context);
 void run_step(const ReduceScatterStep& step, const StepContext& context);
 void run_step(const GemmStep& step, const StepContext& context);

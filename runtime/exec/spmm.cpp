@@ -74,6 +74,18 @@ public:
         if (!accumulate_) clear();
     }
 
+    std::vector<ProductKernel> choose_kernels(kernels::Device& device, std::string_view wanted) const {
+        std::vector<ProductKernel> first;
+        for (std::size_t k = 0; step_.program == Program::sum && k < part_.stages().size(); ++k) {
+            if (!part_.stages()[k].block) continue;
+            const Views views = views_of(k);
+            const kernels::Csr nonzeros = nonzeros_of(k);
+            auto found = device.choose(nonzeros, views.columns[0], views.results[0], room_for(nonzeros), wanted);
+            if (first.empty()) first = std::move(found);
+        }
+        return first;
+    }
+
 private:
     std::byte* staging() const { return context_.store.staging(context_.step); }
     std::byte* pack_buffer(std::size_t k) const {
@@ -153,8 +165,18 @@ private:
     }
 
     void multiply(std::size_t k) {
+        if (!part_.stages()[k].piece) return;
+        const Views views = views_of(k);
+        const kernels::Csr nonzeros = nonzeros_of(k);
+        if (under_way_.empty() || !context_.world.needs_progress()) {
+            compute(nonzeros, views, accumulate_, room_for(nonzeros));
+        } else {
+            in_portions(nonzeros, views);
+        }
+        accumulate_ = true;
+    }
+    Views views_of(std::size_t k) const {
         const SparseStage& stage = part_.stages()[k];
-        if (!stage.piece) return;
         Views views = stay_;
         const bool own = stage.piece->dense_root == context_.store.rank();
         for (std::size_t i = 0; i < in_.size(); ++i) {
@@ -162,15 +184,15 @@ private:
                 own ? own_rows(i, stage.piece->columns).data : reinterpret_cast<const float*>(dense_buffer(k, i));
             views.columns.push_back({rows, stage.dense_rows, in_[i].columns, in_[i].columns});
         }
-        kernels::Csr nonzeros = part_.nonzeros(stage, nonzero_buffer(k));
+        return views;
+    }
+    kernels::Csr nonzeros_of(std::size_t k) const {
+        kernels::Csr nonzeros = part_.nonzeros(part_.stages()[k], nonzero_buffer(k));
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
-        if (under_way_.empty() || !context_.world.needs_progress()) {
-            const bool packs = nonzeros.panels > 1 || step_.bf16;
-            compute(nonzeros, views, accumulate_, packs ? panel_room() : kernels::PanelRoom{});
-        } else {
-            in_portions(nonzeros, views);
-        }
-        accumulate_ = true;
+        return nonzeros;
+    }
+    kernels::PanelRoom room_for(const kernels::Csr& nonzeros) const {
+        return nonzeros.panels > 1 || step_.bf16 ? panel_room() : kernels::PanelRoom{};
     }
 
     // The program on one piece, or a part of it. What earlier pieces made is in the results if `accumulate`.
@@ -232,6 +254,11 @@ private:
 }  // namespace
 
 void run_step(const SpmmStep& step, const StepContext& context) { DistributedSpmm(step, context).run(); }
+
+std::vector<ProductKernel> choose_kernels(const SpmmStep& step, const StepContext& context, kernels::Device& device,
+                                          std::string_view wanted) {
+    return DistributedSpmm(step, context).choose_kernels(device, wanted);
+}
 
 void run_step(const RowRequestStep& step, const StepContext& context) {
     context.store.exchange_indices(step.matrix, context.world);

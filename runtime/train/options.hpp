@@ -38,6 +38,7 @@ struct TrainOptions {
     const std::vector<NamedTensor>* weights = nullptr;
     int threads = 1;
     kernels::OpenDevice device = [] { return kernels::host_device(kernels::cpu_table()); };
+    std::string product_kernel;           // that is wanted, see Device::choose(); empty: the fastest
     comm::OpenCommunicator communicator;  // between such devices; empty where their memory is the hosts'
     double load_seconds = 0;              // what reading the data took, for the report
 

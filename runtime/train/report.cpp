@@ -84,7 +84,8 @@ std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measur
 }
 
 std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
-                                     const std::vector<measure::StepLog>& ranks) {
+                                     const std::vector<measure::StepLog>& ranks,
+                                     const std::vector<std::vector<ProductKernel>>& kernels) {
     const Schedule& schedule = candidate.schedule;
     std::vector<StepRecord> records;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
@@ -106,6 +107,7 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
         record.counted_bytes = sum(record.counted_bytes_by_rank);
         record.predicted_seconds = candidate.predicted.step_seconds[i];
         record.measured_seconds = measure::median_of_slowest(ranks, i);
+        if (!kernels.empty()) record.kernels = kernels[i];
     }
     return records;
 }
@@ -118,12 +120,12 @@ void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurem
     report.predicted.total_bytes = predicted.total_bytes;
     report.predicted.max_rank_bytes = predicted.max_rank_bytes;
     report.predicted.estimate = false;
-    report.steps = step_records(chosen, Phase::epoch, logs);
+    report.steps = step_records(chosen, Phase::epoch, logs, mine.kernels);
     if (mine.evaluation.passes() > 0) {
-        report.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm, mine.evaluation));
+        report.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm, mine.evaluation), mine.kernels);
     }
     report.setup = setup_records(comm, plan, mine);
-    for (StepRecord& record : step_records(chosen, Phase::setup, gather_logs(comm, mine.setup))) {
+    for (StepRecord& record : step_records(chosen, Phase::setup, gather_logs(comm, mine.setup), mine.kernels)) {
         report.setup.push_back(std::move(record));
     }
     const TrafficTotal counted = total_of(logs, &measure::StepLog::bytes);

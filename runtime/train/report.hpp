@@ -23,9 +23,11 @@ std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase 
 // Collective. Every rank's log, in rank order.
 std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measure::StepLog& log);
 
-// One record for each step of `phase`: bytes that the ranks expected, counted and timed, from their logs.
+// One record for each step of `phase`: bytes that the ranks expected, counted and timed, from their logs. `kernels` are
+// those of rank 0, per step, or none.
 std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
-                                     const std::vector<measure::StepLog>& ranks);
+                                     const std::vector<measure::StepLog>& ranks,
+                                     const std::vector<std::vector<ProductKernel>>& kernels = {});
 
 // What one rank measured; logs and steady_seconds are of the executor that was built last.
 struct Measurements {
@@ -38,6 +40,7 @@ struct Measurements {
     double initialise_seconds = 0;  // reading features, weights; summed over executors
     std::int64_t peak_bytes = 0;
     std::int64_t host_peak_bytes = 0;
+    std::vector<std::vector<ProductKernel>> kernels;  // per step, see Executor::choose_kernels()
 };
 
 // Collective. Fills in what the chosen candidate was predicted to take and what it took: steps, evaluation, setup and

@@ -206,6 +206,7 @@ void Trainer::load_model(const Candidate& next) {
         }
         executor_->allocate(*state_);
         executor_->fill(dataset_);
+        measured_.kernels = executor_->choose_kernels(options_.product_kernel);
     });
 }
 

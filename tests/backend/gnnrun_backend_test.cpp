@@ -77,7 +77,7 @@ TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
 // fibres, and the host that touches the device's memory is killed. Sums are added up in another order than the
 // reference's, so values differ in their last places.
 TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
-    const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v ";
+    const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v --spmm whole ";
     const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @cuda.json");
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("computing on GPU 0 on fibres"));
@@ -90,6 +90,44 @@ TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
     ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
     constexpr double tolerance = 1e-5;
     EXPECT_THAT(losses(run), ::testing::Pointwise(::testing::DoubleNear(tolerance), losses(report("reference.json"))));
+}
+
+// Which of them is the fastest is another one at another time, but all of them were timed that can multiply.
+TEST_F(GnnrunBackend, ChoosesAmongKernelsForProducts) {
+    const auto kernels_of = [&](const std::string& rest) {
+        const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, "@plan1.json --epochs 3 --report @kernels.json " + rest);
+        EXPECT_EQ(outcome.code, 0) << outcome.output;
+        std::vector<std::vector<ProductKernel>> kernels;
+        for (const StepRecord& step : report("kernels.json").steps) {
+            EXPECT_EQ(step.kernels.empty(), step.kind != "spmm") << step.name;
+            if (!step.kernels.empty()) kernels.push_back(step.kernels);
+        }
+        EXPECT_FALSE(kernels.empty());
+        return kernels;
+    };
+    for (const auto& kernels : kernels_of("")) {
+        ASSERT_EQ(kernels.size(), 3U);
+        EXPECT_TRUE(kernels[0].seconds) << "the fastest comes first";
+        for (const ProductKernel& kernel : kernels) {
+            EXPECT_NE(kernel.seconds.has_value(), kernel.why_not.has_value()) << kernel.name;
+            EXPECT_LE(kernels[0].seconds, kernel.seconds.value_or(1e9)) << kernel.name;
+            EXPECT_EQ(kernel.why_not.has_value(), kernel.name == "sliced") << "a small operand stays in the L2";
+        }
+    }
+    const std::vector<double> chosen = losses(report("kernels.json"));
+    for (const auto& [wanted, taken] : {std::pair{"cusparse", "cusparse"}, {"whole", "whole"}, {"sliced", ""}}) {
+        for (const auto& kernels : kernels_of(std::string("--spmm ") + wanted)) {
+            ASSERT_EQ(kernels.size(), 3U);
+            if (*taken != '\0') EXPECT_EQ(kernels[0].name, taken);
+            EXPECT_NE(kernels[0].name, "sliced") << "which cannot";
+            EXPECT_EQ(kernels[0].seconds.has_value(), *taken == '\0') << "nothing to find out";
+        }
+        constexpr double tolerance = 1e-5;
+        EXPECT_THAT(losses(report("kernels.json")), ::testing::Pointwise(::testing::DoubleNear(tolerance), chosen));
+    }
+    const Outcome elsewhere = gnnrun("--backend cpu --data @graph @plan1.json --spmm whole");
+    EXPECT_EQ(elsewhere.code, 2) << elsewhere.output;
+    EXPECT_THAT(elsewhere.output, HasSubstr("--backend cuda"));
 }
 
 TEST_F(GnnrunBackend, SaysWhatIsWrongWithTheGpu) {

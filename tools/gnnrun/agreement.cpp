@@ -58,6 +58,7 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
                                    {"--timeout", std::to_string(flags.timeout)},
                                    {"--bind", flags.bind},
                                    {"--backend", flags.backend},
+                                   {"--spmm", flags.spmm},
                                    {"--report", text_of(flags.report)},
                                    {"--metrics", text_of(flags.metrics)},
                                    {"--trace", text_of(flags.trace)}};

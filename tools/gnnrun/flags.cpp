@@ -85,6 +85,12 @@ void add_placement(CLI::App& app, RunFlags& flags) {
         ->check(CLI::IsMember(kernels::backend_names()))
         ->type_name("NAME")
         ->capture_default_str();
+    app.add_option(
+           "--spmm", flags.spmm,
+           "With --backend cuda, what multiplies sparse matrices: sliced or whole (gnnplan's kernels), or "
+           "cusparse; default: whichever is the fastest before training, so that other runs may round otherwise")
+        ->check(CLI::IsMember(product_kernel_names))
+        ->type_name("NAME");
     under_heading(app, "Placement");
 }
 
@@ -152,6 +158,11 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
         throw Error(ErrorCode::usage, "needs evaluations, and --eval-every 0 makes none",
                     flags.keep_best ? "--keep-best" : "--patience");
     }
+    if (!flags.spmm.empty() && flags.backend != "cuda") {
+        throw Error(ErrorCode::usage,
+                    "chooses among the kernels of --backend cuda, and this is --backend " + flags.backend, "--spmm");
+    }
+    options.product_kernel = flags.spmm;
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / plan.problem.ranks)));
     return options;

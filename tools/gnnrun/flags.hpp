@@ -37,6 +37,7 @@ struct RunFlags {
     std::optional<std::int64_t> threads;
     std::string bind = "on";
     std::string backend = "cpu";
+    std::string spmm;
     bool in_process = false;
     std::optional<std::string> report;
     std::optional<std::string> metrics;

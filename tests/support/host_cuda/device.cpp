@@ -56,7 +56,9 @@ public:
     void mark(std::size_t moment, double now) override { host_->mark(moment, now); }
     double seconds(std::size_t from, std::size_t to) const override { return host_->seconds(from, to); }
     std::unique_ptr<kernels::Prepared> prepare(const kernels::Csr& a) override {
-        return std::make_unique<kernels::cuda::PreparedRows>(*this, a);
+        using kernels::cuda::PreparedMatrix;
+        const auto bytes = static_cast<std::size_t>(PreparedMatrix::bytes(a));
+        return std::make_unique<PreparedMatrix>(*this, a, allocate(bytes));
     }
     void finish() override {
         kernels::cuda::Queue& queue = kernels::cuda::queue();

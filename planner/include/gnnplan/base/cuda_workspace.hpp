@@ -1,11 +1,17 @@
-// What the CUDA backend allocates once for its kernels and for cuBLAS, and what plans for its devices count.
+// What the CUDA backend allocates beside tensors, and what plans for its devices count.
 #pragma once
 
 #include <cstdint>
 
 namespace gnnplan {
 
-// What NVIDIA recommends for cuBLAS on its newest GPUs, which is no less than on older ones.
-inline constexpr std::int64_t cuda_workspace_bytes = std::int64_t{32} << 20;
+// For its kernels and for cuBLAS: what NVIDIA recommends for cuBLAS on its newest GPUs, which is no less than on older
+// ones.
+inline constexpr std::int64_t cuda_scratch_bytes = std::int64_t{32} << 20;
+
+// At most, for what it makes of sparse blocks to multiply them faster. What does not fit is done without.
+inline constexpr std::int64_t cuda_prepared_bytes = std::int64_t{96} << 20;
+
+inline constexpr std::int64_t cuda_workspace_bytes = cuda_scratch_bytes + cuda_prepared_bytes;
 
 }  // namespace gnnplan
