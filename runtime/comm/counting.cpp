@@ -26,14 +26,14 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 
 std::unique_ptr<PendingExchange> CountingCommunicator::start_exchange(std::span<const Send> sends,
                                                                       std::span<const Receive> receives) {
-    std::unique_ptr<PendingExchange> pending = inner_.start_exchange(sends, receives);
+    std::unique_ptr<PendingExchange> pending = inner().start_exchange(sends, receives);
     for (const Send& send : sends) count_sent(send.peer, send.bytes.size());
     for (const Receive& receive : receives) count_received(receive.peer, receive.bytes.size());
     return pending;
 }
 
 void CountingCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
-    inner_.exchange_blocks(sends, receives);
+    inner().exchange_blocks(sends, receives);
     for (const SendBlock& send : sends) count_sent(send.peer, send.rows.bytes());
     for (const ReceiveBlock& receive : receives) count_received(receive.peer, receive.rows.bytes());
 }
@@ -47,24 +47,24 @@ void CountingCommunicator::count_received(int peer, std::size_t bytes) {
 }
 
 void CountingCommunicator::broadcast(int root, std::span<std::byte> bytes) {
-    inner_.broadcast(root, bytes);
+    inner().broadcast(root, bytes);
     const auto length = checked_cast<std::int64_t>(bytes.size());
     if (rank() != root) return traffic_.received(length);
     for (int peer = 1; peer < size(); ++peer) traffic_.sent(length);
 }
 
 void CountingCommunicator::all_reduce(std::span<float> values) {
-    inner_.all_reduce(values);
+    inner().all_reduce(values);
     traffic_ += ring_all_reduce_traffic(checked_cast<std::int64_t>(values.size()), sizeof(float), rank(), size());
 }
 
 void CountingCommunicator::all_reduce(std::span<double> values) {
-    inner_.all_reduce(values);
+    inner().all_reduce(values);
     traffic_ += ring_all_reduce_traffic(checked_cast<std::int64_t>(values.size()), sizeof(double), rank(), size());
 }
 
 std::unique_ptr<Communicator> CountingCommunicator::split(int colour, int key) {
-    return std::make_unique<CountingCommunicator>(inner_.split(colour, key), traffic_);
+    return std::make_unique<CountingCommunicator>(inner().split(colour, key), traffic_);
 }
 
 }  // namespace gnnplan::comm

@@ -1,7 +1,7 @@
 // Counts what a rank says on the data channel, from the arguments of the calls, whatever the library does underneath.
 #pragma once
 
-#include "runtime/comm/communicator.hpp"
+#include "runtime/comm/forwarding.hpp"
 #include "runtime/comm/traffic.hpp"
 
 namespace gnnplan::comm {
@@ -19,15 +19,13 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 //   exchange   - every message to and from another rank, when it is started; blocks when they have been exchanged
 //   broadcast  - flat: (g - 1) messages sent by the root, one received by every other rank
 //   all_reduce - ring_all_reduce_traffic
-class CountingCommunicator : public Communicator {
+class CountingCommunicator : public ForwardingCommunicator {
 public:
-    CountingCommunicator(Communicator& inner, Traffic& traffic) : inner_(inner), traffic_(traffic) {}
+    CountingCommunicator(Communicator& inner, Traffic& traffic) : ForwardingCommunicator(inner), traffic_(traffic) {}
     CountingCommunicator(std::unique_ptr<Communicator> inner, Traffic& traffic)
-        : owned_(std::move(inner)), inner_(*owned_), traffic_(traffic) {}
+        : ForwardingCommunicator(std::move(inner)), traffic_(traffic) {}
 
-    int rank() const override { return inner_.rank(); }
-    int size() const override { return inner_.size(); }
-    bool needs_progress() const override { return inner_.needs_progress(); }
+    bool needs_progress() const override { return inner().needs_progress(); }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
     void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
@@ -35,18 +33,11 @@ public:
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
     std::unique_ptr<Communicator> split(int colour, int key) override;
-    void barrier() override { inner_.barrier(); }
-    std::vector<std::string> control_all_gather(const std::string& text) override {
-        return inner_.control_all_gather(text);
-    }
-    std::vector<Heartbeat*> heartbeats() override { return inner_.heartbeats(); }
 
 private:
     void count_sent(int peer, std::size_t bytes);
     void count_received(int peer, std::size_t bytes);
 
-    std::unique_ptr<Communicator> owned_;  // null when the caller keeps the inner communicator
-    Communicator& inner_;
     Traffic& traffic_;
 };
 

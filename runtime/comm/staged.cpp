@@ -32,18 +32,20 @@ public:
         : device_(device) {
         std::vector<Send> host_sends;
         std::vector<Receive> host_receives;
+        std::vector<std::pair<const std::byte*, std::span<std::byte>>> leaving;
         for (const auto& [peer, bytes] : sends) {
             if (peer == hosts.rank()) continue;
-            const std::span<std::byte> copy = copy_of(bytes.size());
-            device.download(bytes.data(), copy);
-            host_sends.push_back({peer, copy});
+            leaving.emplace_back(bytes.data(), copy_of(bytes.size()));
+            host_sends.push_back({peer, leaving.back().second});
         }
         for (const auto& [peer, bytes] : receives) {
             if (peer == hosts.rank()) continue;
             host_receives.push_back({peer, copy_of(bytes.size())});
             arriving_.emplace_back(host_receives.back().bytes, bytes.data());
         }
-        if (!host_sends.empty()) device.finish();
+        // All memory is there by now: once a download is queued, nothing but finish() may end this.
+        for (const auto& [from, copy] : leaving) device.download(from, copy);
+        if (!leaving.empty()) device.finish();
         pending_ = hosts.start_exchange(host_sends, host_receives);
     }
     void progress() override { pending_->progress(); }
@@ -74,7 +76,7 @@ std::unique_ptr<PendingExchange> StagedCommunicator::start_exchange(std::span<co
     check_messages(sends, receives, size());
     const OwnMessage own = own_message(sends, receives, rank());
     copy_on(device_, own.from, own.to);
-    return std::make_unique<StagedExchange>(hosts_, device_, sends, receives);
+    return std::make_unique<StagedExchange>(inner(), device_, sends, receives);
 }
 
 void StagedCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
@@ -91,7 +93,7 @@ void StagedCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::
     for (const ReceiveBlock& block : receives) {
         if (block.peer != rank()) packed_receives.push_back({block.peer, message_of<std::byte>(block)});
     }
-    StagedExchange(hosts_, device_, packed_sends, packed_receives).wait();
+    StagedExchange(inner(), device_, packed_sends, packed_receives).wait();
     for (const ReceiveBlock& block : receives) {
         if (block.peer == rank() || block.rows.contiguous()) continue;
         const MutableRows rows = packed(block);
@@ -105,7 +107,7 @@ void StagedCommunicator::broadcast(int root, std::span<std::byte> bytes) {
         device_.download(bytes.data(), copy);
         device_.finish();
     }
-    hosts_.broadcast(root, copy);
+    inner().broadcast(root, copy);
     if (rank() != root) kernels::upload(device_, copy, bytes.data());
 }
 
@@ -115,7 +117,7 @@ void StagedCommunicator::sum(std::span<T> values) {
     std::vector<T> copy(values.size());
     device_.download(reinterpret_cast<const std::byte*>(values.data()), std::as_writable_bytes(std::span(copy)));
     device_.finish();
-    hosts_.all_reduce(std::span(copy));
+    inner().all_reduce(std::span(copy));
     kernels::upload(device_, std::as_bytes(std::span(copy)), reinterpret_cast<std::byte*>(values.data()));
 }
 
@@ -123,7 +125,7 @@ void StagedCommunicator::all_reduce(std::span<float> values) { sum(values); }
 void StagedCommunicator::all_reduce(std::span<double> values) { sum(values); }
 
 std::unique_ptr<Communicator> StagedCommunicator::split(int colour, int key) {
-    return std::make_unique<StagedCommunicator>(hosts_.split(colour, key), device_);
+    return std::make_unique<StagedCommunicator>(inner().split(colour, key), device_);
 }
 
 std::unique_ptr<Communicator> through_hosts(Communicator& hosts, kernels::Device& device) {

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "kernels/device.hpp"
-#include "runtime/comm/communicator.hpp"
+#include "runtime/comm/forwarding.hpp"
 
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace gnnplan::comm {
 
@@ -15,15 +13,13 @@ namespace gnnplan::comm {
 // itself stays on the device, and rows with gaps are packed there; these are of whole floats. A call that sends waits
 // for all that the device was given before; what is queued after wait() finds what has come. The copies in the host's
 // memory are no part of what a plan predicts.
-class StagedCommunicator final : public Communicator {
+class StagedCommunicator final : public ForwardingCommunicator {
 public:
     // Both outlive it.
-    StagedCommunicator(Communicator& hosts, kernels::Device& device) : hosts_(hosts), device_(device) {}
+    StagedCommunicator(Communicator& hosts, kernels::Device& device) : ForwardingCommunicator(hosts), device_(device) {}
     StagedCommunicator(std::unique_ptr<Communicator> hosts, kernels::Device& device)
-        : owned_(std::move(hosts)), hosts_(*owned_), device_(device) {}
+        : ForwardingCommunicator(std::move(hosts)), device_(device) {}
 
-    int rank() const override { return hosts_.rank(); }
-    int size() const override { return hosts_.size(); }
     bool needs_progress() const override { return false; }
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
@@ -32,18 +28,11 @@ public:
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
     std::unique_ptr<Communicator> split(int colour, int key) override;
-    void barrier() override { hosts_.barrier(); }
-    std::vector<std::string> control_all_gather(const std::string& text) override {
-        return hosts_.control_all_gather(text);
-    }
-    std::vector<Heartbeat*> heartbeats() override { return hosts_.heartbeats(); }
 
 private:
     template <class T>
     void sum(std::span<T> values);
 
-    std::unique_ptr<Communicator> owned_;  // null when the caller keeps the hosts' communicator
-    Communicator& hosts_;
     kernels::Device& device_;
 };
 

@@ -1,5 +1,6 @@
 #include "tests/support/emulated_device.hpp"
 
+#include "runtime/comm/forwarding.hpp"
 #include "tests/support/two_queues.hpp"
 #include "tests/support/twofold_memory.hpp"
 
@@ -179,7 +180,8 @@ constexpr Table queued_table = {
     .copy_bits = Queued<&Table::copy_bits>::call,
 };
 
-EmulatedDevice::EmulatedDevice(const Emulation& emulation) : queues_(emulation.order), missing_(emulation.missing) {
+EmulatedDevice::EmulatedDevice(const Emulation& emulation)
+    : queues_(emulation.order), missing_(emulation.missing) {
     ensure(current == nullptr, "a thread has one emulated device at a time");
     current = this;
 }
@@ -214,14 +216,13 @@ private:
 };
 
 // Every call is a transfer, so ranks that queue calls in the same order make them in the same order.
-class EmulatedCommunicator : public comm::Communicator {
+class EmulatedCommunicator : public comm::ForwardingCommunicator {
 public:
-    EmulatedCommunicator(comm::Communicator& inner, EmulatedDevice& device) : inner_(inner), device_(device) {}
+    EmulatedCommunicator(comm::Communicator& inner, EmulatedDevice& device)
+        : ForwardingCommunicator(inner), device_(device) {}
     EmulatedCommunicator(std::unique_ptr<comm::Communicator> inner, EmulatedDevice& device)
-        : owned_(std::move(inner)), inner_(*owned_), device_(device) {}
+        : ForwardingCommunicator(std::move(inner)), device_(device) {}
 
-    int rank() const override { return inner_.rank(); }
-    int size() const override { return inner_.size(); }
     bool needs_progress() const override { return false; }
     std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
                                                           std::span<const comm::Receive> receives) override {
@@ -231,7 +232,7 @@ public:
         for (comm::Receive& receive : received)
             receive.bytes = {device_.opened(receive.bytes.data()), receive.bytes.size()};
         const std::size_t transfer =
-            device_.transfer([this, sent, received] { inner_.start_exchange(sent, received)->wait(); });
+            device_.transfer([this, sent, received] { inner().start_exchange(sent, received)->wait(); });
         return std::make_unique<EmulatedExchange>(device_, transfer, !receives.empty());
     }
     void exchange_blocks(std::span<const comm::SendBlock> sends,
@@ -245,36 +246,33 @@ public:
             }
         };
         open(sent), open(received);
-        run([this, sent, received] { inner_.exchange_blocks(sent, received); });
+        run([this, sent, received] { inner().exchange_blocks(sent, received); });
     }
     void broadcast(int root, std::span<std::byte> bytes) override {
-        run([this, root, open = opened(bytes)] { inner_.broadcast(root, open); });
+        run([this, root, open = opened(bytes)] { inner().broadcast(root, open); });
     }
     void all_reduce(std::span<float> values) override { sum(values); }
     void all_reduce(std::span<double> values) override { sum(values); }
     std::unique_ptr<comm::Communicator> split(int colour, int key) override {
-        return std::make_unique<EmulatedCommunicator>(inner_.split(colour, key), device_);
+        return std::make_unique<EmulatedCommunicator>(inner().split(colour, key), device_);
     }
     // Nothing moves by itself, so whoever waits for others does first what they may wait for.
     void barrier() override {
         device_.finish();
-        inner_.barrier();
+        ForwardingCommunicator::barrier();
     }
     std::vector<std::string> control_all_gather(const std::string& text) override {
         device_.finish();
-        return inner_.control_all_gather(text);
+        return ForwardingCommunicator::control_all_gather(text);
     }
-    std::vector<comm::Heartbeat*> heartbeats() override { return inner_.heartbeats(); }
 
 private:
     void run(std::function<void()> call) { device_.wait_for(device_.transfer(std::move(call)), true); }
     template <class T>
     void sum(std::span<T> values) {
-        run([this, open = std::span(device_.opened(values.data()), values.size())] { inner_.all_reduce(open); });
+        run([this, open = std::span(device_.opened(values.data()), values.size())] { inner().all_reduce(open); });
     }
 
-    std::unique_ptr<comm::Communicator> owned_;  // null when the caller keeps the inner communicator
-    comm::Communicator& inner_;
     EmulatedDevice& device_;
 };
 

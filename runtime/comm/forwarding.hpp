@@ -1,0 +1,36 @@
+// A communicator that does its work through another one.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gnnplan::comm {
+
+// Who is in it, and the control channel, are the other one's. What the data channel does is up to the subclass.
+class ForwardingCommunicator : public Communicator {
+public:
+    int rank() const override { return inner_.rank(); }
+    int size() const override { return inner_.size(); }
+    void barrier() override { inner_.barrier(); }
+    std::vector<std::string> control_all_gather(const std::string& text) override {
+        return inner_.control_all_gather(text);
+    }
+    std::vector<Heartbeat*> heartbeats() override { return inner_.heartbeats(); }
+
+protected:
+    explicit ForwardingCommunicator(Communicator& inner) : inner_(inner) {}  // which outlives it
+    explicit ForwardingCommunicator(std::unique_ptr<Communicator> inner) : owned_(std::move(inner)), inner_(*owned_) {}
+
+    Communicator& inner() { return inner_; }
+    const Communicator& inner() const { return inner_; }
+
+private:
+    std::unique_ptr<Communicator> owned_;  // null when the caller keeps the other one
+    Communicator& inner_;
+};
+
+}  // namespace gnnplan::comm
