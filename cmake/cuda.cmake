@@ -2,7 +2,6 @@
 # libraries that it needs would cost every start a quarter of a second. Sets GNNPLAN_CUDA_FOUND.
 set(GNNPLAN_CUDA_FOUND OFF)
 set(oldest_toolkit 12.0)
-set(GNNPLAN_CUDA_OLDEST_GPU 75)  # compute capability 7.5
 if(NOT GNNPLAN_CUDA OR GNNPLAN_SANITIZE)
   return()
 endif()

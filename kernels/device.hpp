@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,6 +29,12 @@ public:
     virtual std::size_t size() const = 0;
 };
 
+// How much of a device's own memory nobody holds, and of which device: no two have the same name.
+struct FreeMemory {
+    std::string device;
+    std::int64_t bytes = 0;
+};
+
 // One for each rank, used by the rank's thread alone. What fails in the queue comes out of finish().
 class Device {
 public:
@@ -35,6 +44,9 @@ public:
     virtual const Table& table() const = 0;
 
     virtual TensorMemory memory() const = 0;
+
+    // What is left beside what all programs hold of it now, this one included. Empty where nobody knows.
+    virtual std::optional<FreeMemory> free_memory() const { return std::nullopt; }
 
     // Not initialised, aligned to 64 bytes at least. Throws OutOfMemory, a std::bad_alloc.
     virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;

@@ -41,7 +41,7 @@ Allocation allocate_on_device(std::size_t bytes) {
     const cudaError_t result = cudaMalloc(&memory, std::max(bytes, alignment));
     if (result == cudaErrorMemoryAllocation) {
         cudaGetLastError();  // it is told here, and not once more by finish()
-        throw OutOfMemory(bytes);
+        throw OutOfMemory(bytes, "the GPU's memory");
     }
     check(result, "allocating memory of the GPU");
     return Allocation(static_cast<std::byte*>(memory));
@@ -85,6 +85,7 @@ public:
 
     const Table& table() const override { return cuda_table(); }
     TensorMemory memory() const override { return {.accelerator = true, .workspace_bytes = cuda_workspace_bytes}; }
+    std::optional<FreeMemory> free_memory() const override;
     std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Memory>(bytes); }
     std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
         auto copy = allocate(bytes.size());
@@ -107,6 +108,7 @@ public:
     void finish() override;
 
 private:
+    std::string unique_id_;  // of the GPU
     // What comes later uses what comes before, and goes first.
     Stream stream_;
     Allocation scratch_ = allocate_on_device(scratch_bytes);
@@ -121,7 +123,7 @@ private:
     PreparedRoom prepared_{*this, cuda_prepared_bytes};
 };
 
-CudaDevice::CudaDevice(const Gpu& gpu) : stream_(open_stream(gpu)) {
+CudaDevice::CudaDevice(const Gpu& gpu) : unique_id_(gpu.unique_id), stream_(open_stream(gpu)) {
     ensure(queue_of_thread == nullptr, "a thread has one CUDA device at a time");
     queue_.stream = stream_.get();
     queue_.scratch = {scratch_.get(), scratch_bytes};
@@ -140,6 +142,12 @@ std::unique_ptr<Prepared> CudaDevice::prepare(const Csr& a) {
     auto rows = prepared_.take(PreparedMatrix::bytes(a));
     if (rows == nullptr) return nullptr;
     return std::make_unique<PreparedMatrix>(*this, a, std::move(rows));
+}
+
+std::optional<FreeMemory> CudaDevice::free_memory() const {
+    std::size_t free = 0, all = 0;
+    check(cudaMemGetInfo(&free, &all), "asking how much of the GPU's memory is free");
+    return FreeMemory{unique_id_, static_cast<std::int64_t>(free)};
 }
 
 const PassValues* CudaDevice::begin_pass(const PassValues& values) {
@@ -167,7 +175,7 @@ double CudaDevice::seconds(std::size_t from, std::size_t to) const {
 void CudaDevice::finish() {
     downloads_.collect();
     queue_.note(cudaGetLastError(), "a kernel");
-    if (queue_.failed != cudaSuccess) fail(queue_.failed, queue_.failed_in);
+    if (queue_.failed != cudaSuccess) fail(queue_.failed, queue_.failed_in, queue_.failed_status);
 }
 
 }  // namespace

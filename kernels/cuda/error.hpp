@@ -9,8 +9,9 @@
 
 namespace gnnplan::kernels::cuda {
 
-// Throws Error{unavailable}: `what` failed, in the words of CUDA, and what to do.
-[[noreturn]] void fail(cudaError_t result, const std::string& what);
+// Throws Error{unavailable}: `what` failed, why, and what to do. `status` is what a library such as cuBLAS calls its
+// failure; without one the words are CUDA's.
+[[noreturn]] void fail(cudaError_t result, const std::string& what, const char* status = nullptr);
 
 // The same unless it went well.
 void check(cudaError_t result, const char* what);

@@ -21,7 +21,7 @@ void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatr
         const auto stride_bytes = static_cast<std::size_t>(c.stride) * sizeof(float);
         if (!accumulate) {
             on.note(cudaMemset2DAsync(c.data, stride_bytes, 0, row_bytes, static_cast<std::size_t>(c.rows), on.stream),
-                    "gemm");
+                    "a dense product");
         }
         return;
     }
@@ -31,7 +31,7 @@ void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatr
                         c.rows, inner, &one, b.data, CUDA_R_32F, b.stride, a.data, CUDA_R_32F, a.stride, &old, c.data,
                         CUDA_R_32F, c.stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     if (status != CUBLAS_STATUS_SUCCESS) {
-        on.note(cudaErrorUnknown, std::string("a product of cuBLAS (") + cublasGetStatusString(status) + ")");
+        on.note(cudaErrorUnknown, "a dense product", cublasGetStatusName(status));
     }
 }
 

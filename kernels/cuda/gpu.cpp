@@ -1,6 +1,7 @@
 #include "kernels/cuda/gpu.hpp"
 
 #include "kernels/cuda/error.hpp"
+#include "kernels/cuda/table.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -51,12 +52,12 @@ Gpu choose_gpu(int local_rank) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, gpu.index), "asking the GPU what it is");
     gpu.name = properties.name;
+    gpu.unique_id.assign(properties.uuid.bytes, sizeof properties.uuid.bytes);
     gpu.processors = properties.multiProcessorCount;
-    if (10 * properties.major + properties.minor < GNNPLAN_CUDA_OLDEST_GPU) {
+    if (10 * properties.major + properties.minor < oldest_gpu()) {
         throw unavailable(gpu.name + " has compute capability " + std::to_string(properties.major) + "." +
                               std::to_string(properties.minor) + ", and kernels need " +
-                              std::to_string(GNNPLAN_CUDA_OLDEST_GPU / 10) + "." +
-                              std::to_string(GNNPLAN_CUDA_OLDEST_GPU % 10) + " or more",
+                              std::to_string(oldest_gpu() / 10) + "." + std::to_string(oldest_gpu() % 10) + " or more",
                           "CUDA_VISIBLE_DEVICES chooses another, --backend cpu needs none");
     }
     return gpu;

@@ -8,6 +8,7 @@ namespace gnnplan::kernels::cuda {
 struct Gpu {
     int index = 0;  // among those that CUDA_VISIBLE_DEVICES leaves
     std::string name;
+    std::string unique_id;  // no two GPUs have the same
     int processors = 1;
 };
 

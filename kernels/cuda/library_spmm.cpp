@@ -55,7 +55,7 @@ constexpr float one = 1;
 
 void note(cusparseStatus_t status) {
     if (status == CUSPARSE_STATUS_SUCCESS) return;
-    queue().note(cudaErrorUnknown, std::string("a product of cuSPARSE (") + cusparseGetErrorString(status) + ")");
+    queue().note(cudaErrorUnknown, "a sparse product", cusparseGetErrorName(status));
 }
 
 // The same arguments serve three functions of cuSPARSE, which differ in the last one. Products are in fp32 throughout.

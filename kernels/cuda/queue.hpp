@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include <cuda_runtime.h>
 
@@ -19,10 +17,12 @@ struct Queue {
     void* sparse = nullptr;  // a cusparseHandle_t, or null before sparse_library() has made it
     // The first error of what was queued; it comes out of Device::finish().
     cudaError_t failed = cudaSuccess;
-    std::string failed_in;
+    const char* failed_in = nullptr;
+    const char* failed_status = nullptr;  // what a library calls it
 
-    void note(cudaError_t result, std::string_view what) {
-        if (failed == cudaSuccess && result != cudaSuccess) failed = result, failed_in = what;
+    void note(cudaError_t result, const char* what, const char* status = nullptr) {
+        if (failed != cudaSuccess || result == cudaSuccess) return;
+        failed = result, failed_in = what, failed_status = status;
     }
 };
 

@@ -2,6 +2,13 @@
 
 #include "kernels/cuda/cuda.hpp"
 
+#include <algorithm>
+
+// nvcc lists the architectures that it compiles for; tests have other compilers.
+#ifndef __CUDA_ARCH_LIST__
+#define __CUDA_ARCH_LIST__ 750
+#endif
+
 namespace gnnplan::kernels::cuda {
 
 const Table& cuda_table() {
@@ -34,5 +41,7 @@ const Table& cuda_table() {
     };
     return table;
 }
+
+int oldest_gpu() { return std::min({__CUDA_ARCH_LIST__}) / 10; }
 
 }  // namespace gnnplan::kernels::cuda

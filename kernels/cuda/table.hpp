@@ -8,4 +8,7 @@ namespace gnnplan::kernels::cuda {
 
 const Table& cuda_table();
 
+// The oldest GPU that they are compiled for: 75 is compute capability 7.5.
+int oldest_gpu();
+
 }  // namespace gnnplan::kernels::cuda

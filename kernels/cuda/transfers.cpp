@@ -16,7 +16,7 @@ PinnedMemory allocate_pinned(std::size_t bytes) {
     const cudaError_t result = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
     if (result == cudaErrorMemoryAllocation) {
         cudaGetLastError();  // it is told here, and not once more by finish()
-        throw OutOfMemory(bytes);
+        throw OutOfMemory(bytes, "pinned memory");
     }
     check(result, "allocating pinned memory");
     return PinnedMemory(static_cast<std::byte*>(memory));

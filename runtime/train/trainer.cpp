@@ -296,6 +296,7 @@ void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
 // Everything that can be found wrong before the first executor is built.
 Tuning Trainer::prepare() {
     std::optional<Tuning> tuning;
+    const std::optional<DeviceRoom> room = device_room(comm_, device_);
     comm::agree(comm_, [&] {
         if (comm_.size() != plan_.problem.ranks) {
             throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
@@ -309,7 +310,8 @@ Tuning Trainer::prepare() {
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
         scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
-        tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features), device_.memory());
+        tuning =
+            begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features), device_.memory(), room);
     });
     for (const std::string& text : tuning->notes) note(text);
     cached_feature_bytes_ = tuning->feature_bytes;

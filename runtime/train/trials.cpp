@@ -4,8 +4,10 @@
 #include "runtime/train/footprint.hpp"
 
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/base/memory_text.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace gnnplan::train {
 namespace {
@@ -38,6 +40,23 @@ int blocks_of(const Plan& plan, const std::vector<Trial>& earlier, int index) {
     return same == earlier.end() ? index : same->blocks;
 }
 
+Error more_than_allowed(std::int64_t least, std::int64_t allowed) {
+    return {ErrorCode::infeasible,
+            "on this graph every candidate needs more memory than the plan was made for: the thriftiest needs " +
+                std::to_string(least) + " bytes per rank, and " + std::to_string(allowed) + " are allowed",
+            "memory", "plan again with --graph and this path"};
+}
+
+Error more_than_free(std::int64_t least, const DeviceRoom& room) {
+    return {ErrorCode::infeasible,
+            "out of memory: each rank needs " + enough_memory_text(least) + " of its GPU, and " +
+                memory_text(room.bytes_per_rank) + " are free for it" +
+                (room.ranks > 1 ? ", as " + std::to_string(room.ranks) + " ranks share the GPU" : std::string()),
+            {},
+            "plan with a --memory of less than that or for more GPUs, or end what else uses the GPU: nvidia-smi shows "
+            "it"};
+}
+
 }  // namespace
 
 exec::GraphCounts counts_of(const data::Dataset& dataset) {
@@ -49,23 +68,23 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
 }
 
 std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
-                                     const TensorMemory& memory) {
-    if (plan.problem.memory_per_rank == 0) return usable;
+                                     const TensorMemory& memory, const std::optional<DeviceRoom>& room) {
+    constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t allowed = plan.problem.memory_per_rank > 0 ? plan.problem.memory_per_rank : unlimited;
+    const std::int64_t free = room ? room->bytes_per_rank : unlimited;
+    if (std::min(allowed, free) == unlimited) return usable;
     const std::vector<std::int64_t> bytes =
         bytes_by_candidate(plan, usable, counts_of(dataset), [&](const Schedule& schedule, const GraphStats& counts) {
             return peak_bytes_per_rank(schedule, counts, memory);
         });
+    const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
+    if (least > allowed) throw more_than_allowed(least, allowed);
+    if (least > free) throw more_than_free(least, *room);
     std::vector<int> fitting;
     for (std::size_t i = 0; i < usable.size(); ++i) {
-        if (bytes[i] <= plan.problem.memory_per_rank) fitting.push_back(usable[i]);
+        if (bytes[i] <= std::min(allowed, free)) fitting.push_back(usable[i]);
     }
-    if (!fitting.empty()) return fitting;
-    const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
-    throw Error(ErrorCode::infeasible,
-                "on this graph every candidate needs more memory than the plan was made for: the thriftiest needs " +
-                    std::to_string(least) + " bytes per rank, and " + std::to_string(plan.problem.memory_per_rank) +
-                    " are allowed",
-                "memory", "plan again with --graph and this path");
+    return fitting;
 }
 
 Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features,

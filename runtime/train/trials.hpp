@@ -4,11 +4,13 @@
 #include "runtime/data/dataset.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/autotune.hpp"
+#include "runtime/train/device_room.hpp"
 
 #include <gnnplan/ir/plan.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gnnplan::train {
@@ -17,10 +19,11 @@ namespace gnnplan::train {
 exec::GraphCounts counts_of(const data::Dataset& dataset);
 std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset);
 
-// Those of `usable` that the plan's memory allows on this graph, as the only ones trained; `memory` is what their tensors
-// lie in, here and below. A plan made without --memory allows all. Throws ErrorCode::infeasible when there is none.
+// Those of `usable` that the plan's memory and the room on the devices allow on this graph, as the only ones trained;
+// `memory` is what their tensors lie in, here and below. A plan made without --memory allows all, and so do devices of
+// which nobody knows what is free. Throws ErrorCode::infeasible when there is none.
 std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
-                                     const TensorMemory& memory);
+                                     const TensorMemory& memory, const std::optional<DeviceRoom>& room);
 
 struct Trials {
     std::vector<Trial> trials;

@@ -3,12 +3,14 @@
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/train/autotune.hpp"
+#include "runtime/train/device_room.hpp"
 #include "runtime/train/options.hpp"
 
 #include <gnnplan/ir/plan.hpp>
 #include <gnnplan/ir/training_state.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,9 @@ struct Tuning {
     std::vector<std::string> notes;  // for the user
 };
 
-// `keeps_features` and `memory`: as in fitting_trials(). Throws ErrorCode::mismatch or infeasible when no candidate can train.
+// `keeps_features`, `memory` and `room`: as in trials.hpp. Throws ErrorCode::mismatch or infeasible when no candidate can
+// train.
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
-                    const TensorMemory& memory);
+                    const TensorMemory& memory, const std::optional<DeviceRoom>& room);
 
 }  // namespace gnnplan::train

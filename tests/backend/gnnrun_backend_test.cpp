@@ -2,6 +2,8 @@
 #include "runtime/train/report.hpp"
 #include "tests/runtime/train/gnnrun_fixture.hpp"
 
+#include <gnnplan/base/cuda_workspace.hpp>
+
 #include <gmock/gmock.h>
 
 namespace gnnplan::train {
@@ -18,6 +20,11 @@ protected:
     Outcome on_cuda(const std::string& module, const std::string& arguments) const {
         return run("GNNPLAN_CUDA_MODULE='" + module + "' " + program + " --threads 1 --backend cuda --data @graph " +
                    arguments);
+    }
+    // The CUDA backend compiled for the processor, with a GPU of this kind: see tests/support/host_runtime.
+    Outcome on_machine(const std::string& gpu, const std::string& arguments) const {
+        return run("GNNPLAN_HOST_CUDA='" + gpu + "' GNNPLAN_CUDA_MODULE=" + CUDA_ON_HOST_MODULE + " " + program +
+                   " --threads 1 --backend cuda --data @graph " + arguments);
     }
     void expect_unavailable(const std::string& module, const std::string& words) const {
         const Outcome outcome = on_cuda(module, "@plan1.json");
@@ -132,8 +139,7 @@ TEST_F(GnnrunBackend, ChoosesAmongKernelsForProducts) {
 
 TEST_F(GnnrunBackend, SaysWhatIsWrongWithTheGpu) {
     const auto expect = [&](const std::string& machine, int code, const std::string& words) {
-        const Outcome outcome = run("GNNPLAN_HOST_CUDA='" + machine + "' GNNPLAN_CUDA_MODULE=" + CUDA_ON_HOST_MODULE +
-                                    " " + program + " --threads 1 --backend cuda -q --data @graph @plan1.json");
+        const Outcome outcome = on_machine(machine, "-q @plan1.json");
         EXPECT_EQ(outcome.code, code) << machine << outcome.output;
         EXPECT_THAT(outcome.output, HasSubstr("error: " + words)) << machine;
         EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
@@ -142,10 +148,51 @@ TEST_F(GnnrunBackend, SaysWhatIsWrongWithTheGpu) {
     expect("driver=12040", 69, "cuda: the NVIDIA driver is for CUDA 12.4, and this build needs 13.0 or later");
     expect("gpus=0", 69, "cuda: no GPU is there");
     expect("capability=70", 69, "cuda: GPU 0 on fibres has compute capability 7.0, and kernels need 7.5 or more");
-    expect("memory=10", 3, "out of memory: 32 MiB in one piece were not to be had");
+    expect("count=802", 69, "cuda: looking for GPUs failed: ");
+    expect("products=0", 69, "cuda: a dense product failed: CUBLAS_STATUS_");
+    expect("memory=10", 3, "out of memory: 32 MiB of the GPU's memory in one piece were not to be had");
     for (const char* moment : {"1", "60", "500"}) {
         expect(std::string("fails=") + moment, 69, "cuda: ");
     }
+}
+
+// The hint is of what is wrong, and not of bugs in kernels.
+TEST_F(GnnrunBackend, SaysWhatHelpsWhereTheDriverFails) {
+    const std::vector<std::pair<int, std::string>> hints = {
+        {802, "nvidia-fabricmanager"}, {803, "container"}, {804, "cuda-compat"}, {805, "MPS"}, {999, "nvidia_uvm"}};
+    for (const auto& [code, hint] : hints) {
+        const Outcome outcome = on_machine("count=" + std::to_string(code), "-q @plan1.json");
+        EXPECT_THAT(outcome.output, AllOf(HasSubstr(hint), Not(HasSubstr("CUDA_LAUNCH_BLOCKING")))) << code;
+    }
+}
+
+// The plan's peak is compared with what is free before anything is allocated for training.
+TEST_F(GnnrunBackend, SaysBeforeItTrainsThatTheGpuHasTooLittleFree) {
+    const std::string rest = "--in-process --epochs 2 ";
+    save(testing::make_plan(dataset_, 4, true, 4, {{4, 10}}), "plan4.json");  // another candidate might need less
+    ASSERT_EQ(on_machine("", rest + "@plan1.json --report @one.json").code, 0);
+    ASSERT_EQ(on_machine("", rest + "@plan4.json --report @four.json").code, 0);
+    const auto beside_workspace = [&](const char* name) {
+        constexpr std::int64_t kibibyte = 1024;
+        return (report(name).predicted.peak_bytes_per_rank - cuda_workspace_bytes + kibibyte - 1) / kibibyte;
+    };
+    const auto with_free = [&](std::int64_t kibibytes, const std::string& arguments) {
+        return on_machine("free=" + std::to_string(kibibytes) + " " + arguments.substr(0, arguments.find(' ')),
+                          rest + arguments.substr(arguments.find(' ')));
+    };
+    const std::int64_t one = beside_workspace("one.json"), four = beside_workspace("four.json");
+    EXPECT_EQ(with_free(one, "gpus=1 @plan1.json").code, 0);
+    const Outcome short_of = with_free(one - 1, "gpus=1 -q @plan1.json");
+    EXPECT_EQ(short_of.code, 3) << short_of.output;
+    EXPECT_THAT(short_of.output,
+                AllOf(HasSubstr("error: out of memory: each rank needs "), HasSubstr(" of its GPU, and "),
+                      HasSubstr(" are free for it ("), HasSubstr("nvidia-smi")));
+    // Ranks that share a GPU share what is free of it.
+    EXPECT_EQ(with_free(four, "gpus=4 @plan4.json").code, 0);
+    const Outcome shared = with_free(4 * (four - 1), "gpus=1 -q @plan4.json");
+    EXPECT_EQ(shared.code, 3) << shared.output;
+    EXPECT_THAT(shared.output, HasSubstr("are free for it, as 4 ranks share the GPU"));
+    EXPECT_EQ(with_free(4 * four, "gpus=1 @plan4.json").code, 0);
 }
 
 // Ranks exchange through their hosts.

@@ -24,6 +24,7 @@ public:
 
     const Table& table() const override;
     TensorMemory memory() const override { return {.accelerator = true, .workspace_bytes = emulated_workspace}; }
+    std::optional<kernels::FreeMemory> free_memory() const override { return free_; }
     std::unique_ptr<kernels::DeviceMemory> allocate(std::size_t bytes) override {
         return std::make_unique<Allocation>(memory_.allocate(bytes), bytes);
     }
@@ -90,6 +91,7 @@ private:
     TwofoldMemory memory_;
     TwoQueues queues_;
     Ordering missing_;
+    std::optional<kernels::FreeMemory> free_;
     std::size_t before_last_transfer_ = 0;
     kernels::PassValues* pass_ = nullptr;
     std::vector<double> moments_;
@@ -181,7 +183,7 @@ constexpr Table queued_table = {
 };
 
 EmulatedDevice::EmulatedDevice(const Emulation& emulation)
-    : queues_(emulation.order), missing_(emulation.missing) {
+    : queues_(emulation.order), missing_(emulation.missing), free_(emulation.free) {
     ensure(current == nullptr, "a thread has one emulated device at a time");
     current = this;
 }

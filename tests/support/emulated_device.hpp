@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace gnnplan::testing {
 
@@ -21,6 +22,7 @@ enum class Ordering : std::uint8_t {
 struct Emulation {
     unsigned order = 1;  // of those that are allowed
     Ordering missing = Ordering::all;
+    std::optional<kernels::FreeMemory> free{};  // what it says of its memory
 };
 
 // Bytes that it says its kernels use.

@@ -32,7 +32,7 @@ public:
     std::byte* allocate(std::size_t bytes) {
         std::byte* place = closed_ + used_;
         used_ += (bytes + alignment) / alignment * alignment;
-        if (used_ > capacity) throw OutOfMemory(bytes);
+        if (used_ > capacity) throw OutOfMemory(bytes, "the emulated device's memory");
         std::memset(opened(place), 0xff, bytes);
         return place;
     }

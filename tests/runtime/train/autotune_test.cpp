@@ -220,8 +220,8 @@ TEST(CandidatesThatFit, AreThoseOfADevicesOwnMemory) {
     const std::int64_t device = peak_bytes_per_rank(schedule, *counts_for(schedule, dataset), {.accelerator = true});
     ASSERT_LT(device, footprint(schedule, *counts_for(schedule, dataset), {}).tensors);
     plan.problem.memory_per_rank = device;
-    EXPECT_THROW(candidates_that_fit(plan, {0}, dataset, {}), Error);
-    EXPECT_EQ(candidates_that_fit(plan, {0}, dataset, {.accelerator = true}), std::vector<int>{0});
+    EXPECT_THROW(candidates_that_fit(plan, {0}, dataset, {}, {}), Error);
+    EXPECT_EQ(candidates_that_fit(plan, {0}, dataset, {.accelerator = true}, {}), std::vector<int>{0});
 }
 
 // Orders alone do not change which blocks a rank holds.

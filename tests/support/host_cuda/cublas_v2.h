@@ -10,7 +10,7 @@ enum cublasComputeType_t { CUBLAS_COMPUTE_32F };
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT };
 enum cudaDataType_t { CUDA_R_32F };
 
-inline const char* cublasGetStatusString(cublasStatus_t /*status*/) { return "CUBLAS_STATUS_INVALID_VALUE"; }
+inline const char* cublasGetStatusName(cublasStatus_t /*status*/) { return "CUBLAS_STATUS_INVALID_VALUE"; }
 
 // c = alpha op(a) op(b) + beta c, all of them by columns: element (i, j) of a matrix x is x[i + j * ld].
 inline cublasStatus_t cublasGemmEx_64(cublasHandle_t /*handle*/, cublasOperation_t operation_a,

@@ -16,13 +16,14 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 namespace gnnplan::testing::host_runtime {
 
 cudaStream_t stream_of(cublasHandle_t handle);
+bool products_fail();
 
 template <class... Rest>
 cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_t operation_b,
                         std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* a,
                         cudaDataType_t a_type, std::int64_t lda, const void* b, cudaDataType_t b_type, std::int64_t ldb,
                         const void* beta, Rest... rest) {
-    if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+    if (handle == nullptr || products_fail()) return CUBLAS_STATUS_INVALID_VALUE;
     const float scale = *static_cast<const float*>(alpha), old = *static_cast<const float*>(beta);
     const cudaError_t queued = enqueue(stream_of(handle), [=] {
         const cublasStatus_t status = cublasGemmEx_64(handle, operation_a, operation_b, m, n, k, &scale, a, a_type, lda,

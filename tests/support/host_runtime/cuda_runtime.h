@@ -2,7 +2,8 @@
 // a stream whose work is done, in order, when somebody waits for it. Kernels run on fibres, in the stream as all else.
 //
 // GNNPLAN_HOST_CUDA says what GPU there is, words apart by blanks: "driver=12000" (0: none), "gpus=2", "capability=70",
-// "memory=100" (MiB), "fails=250" (the 250th piece of work in the stream fails).
+// "memory=100" (MiB), "free=64" (KiB: what it says is free of it), "fails=250" (the 250th piece of work in the stream
+// fails), "count=802" (looking for GPUs fails like that), "products=0" (every one fails).
 #pragma once
 
 #include "tests/support/host_cuda/cuda_runtime.h"
@@ -25,10 +26,18 @@ inline constexpr auto cudaErrorECCUncorrectable = static_cast<cudaError_t>(214);
 inline constexpr auto cudaErrorUnsupportedPtxVersion = static_cast<cudaError_t>(222);
 inline constexpr auto cudaErrorIllegalAddress = static_cast<cudaError_t>(700);
 inline constexpr auto cudaErrorHardwareStackError = static_cast<cudaError_t>(714);
+inline constexpr auto cudaErrorSystemNotReady = static_cast<cudaError_t>(802);
+inline constexpr auto cudaErrorSystemDriverMismatch = static_cast<cudaError_t>(803);
+inline constexpr auto cudaErrorCompatNotSupportedOnDevice = static_cast<cudaError_t>(804);
+inline constexpr auto cudaErrorMpsConnectionFailed = static_cast<cudaError_t>(805);
 
 using cudaEvent_t = struct CUevent_st*;
+struct cudaUUID_t {
+    char bytes[16];
+};
 struct cudaDeviceProp {
     char name[256];
+    cudaUUID_t uuid;
     int major, minor, multiProcessorCount;
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
@@ -44,6 +53,7 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all);
 cudaError_t cudaMalloc(void** memory, std::size_t bytes);
 cudaError_t cudaFree(void* memory);
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned flags);

@@ -49,7 +49,7 @@ void multiply_rows(const cusparseSpMatDescr& a, const std::int32_t* row_start, c
 
 }  // namespace
 
-const char* cusparseGetErrorString(cusparseStatus_t status) {
+const char* cusparseGetErrorName(cusparseStatus_t status) {
     return status == CUSPARSE_STATUS_NOT_SUPPORTED ? "the operation is not supported" : "an invalid argument";
 }
 cusparseStatus_t cusparseCreate(cusparseHandle_t* handle) {

@@ -24,7 +24,7 @@ using cusparseConstSpMatDescr_t = const cusparseSpMatDescr*;
 using cusparseConstDnMatDescr_t = const cusparseDnMatDescr*;
 using cusparseDnMatDescr_t = cusparseDnMatDescr*;
 
-const char* cusparseGetErrorString(cusparseStatus_t status);
+const char* cusparseGetErrorName(cusparseStatus_t status);
 cusparseStatus_t cusparseCreate(cusparseHandle_t* handle);
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle);
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream);

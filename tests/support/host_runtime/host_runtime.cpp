@@ -48,7 +48,7 @@ public:
     void* allocate(std::size_t bytes) {
         constexpr std::size_t alignment = 256;
         const std::size_t whole = (bytes + alignment) / alignment * alignment;
-        if (whole > static_cast<std::size_t>(setting("memory", 512)) * 1024 * 1024 - used_) return nullptr;
+        if (whole > size() - used_) return nullptr;
         std::byte* place = begin_ + used_;
         used_ += whole;
         ++live_;
@@ -60,6 +60,8 @@ public:
     void free(const void* place) {
         if (place != nullptr && --live_ == 0) used_ = 0;
     }
+    static std::size_t size() { return static_cast<std::size_t>(setting("memory", 512)) * 1024 * 1024; }
+    std::size_t used() const { return used_; }
     bool has(const void* address, std::size_t bytes) const {
         const auto* byte = static_cast<const std::byte*>(address);
         return byte >= begin_ && byte + bytes <= begin_ + used_;
@@ -124,6 +126,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work) {
 }
 
 cudaStream_t stream_of(cublasHandle_t handle) { return handle->stream; }
+bool products_fail() { return setting("products", 1) == 0; }
 
 }  // namespace gnnplan::testing::host_runtime
 
@@ -148,12 +151,15 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 cudaError_t cudaGetDeviceCount(int* count) {
     if (setting("driver", CUDART_VERSION) < CUDART_VERSION) return cudaErrorInsufficientDriver;
+    if (const int failure = setting("count", 0); failure != 0) return static_cast<cudaError_t>(failure);
     *count = setting("gpus", 1);
     return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     const std::string name = "GPU " + std::to_string(device) + " on fibres";
     std::copy_n(name.c_str(), name.size() + 1, properties->name);
+    properties->uuid = {};
+    properties->uuid.bytes[0] = static_cast<char>(device);
     properties->major = setting("capability", 90) / 10;
     properties->minor = setting("capability", 90) % 10;
     properties->multiProcessorCount = 2;
@@ -161,6 +167,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 cudaError_t cudaSetDevice(int device) { return device < setting("gpus", 1) ? cudaSuccess : cudaErrorInvalidValue; }
 
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
+    *all = runtime().memory.size();
+    *free = setting("free", -1) < 0 ? *all - runtime().memory.used() : std::size_t{1024} * setting("free", 0);
+    return cudaSuccess;
+}
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
     *memory = runtime().memory.allocate(bytes);
     if (*memory == nullptr) runtime().last = cudaErrorMemoryAllocation;

@@ -12,21 +12,21 @@
 
 namespace gnnplan {
 
-// Memory that was not to be had, and how much was asked for. Making one takes no memory.
+// Memory that was not to be had, how much was asked for, and of which kind. Making one takes no memory.
 class OutOfMemory : public std::bad_alloc {
 public:
-    explicit OutOfMemory(std::size_t bytes) noexcept {
+    explicit OutOfMemory(std::size_t bytes, const char* kind = "memory") noexcept {
         constexpr double mebibyte = 1 << 20;
-        std::snprintf(text_.data(), text_.size(), "%.3g MiB in one piece were not to be had",
-                      static_cast<double>(bytes) / mebibyte);
+        std::snprintf(text_.data(), text_.size(), "%.3g MiB of %s in one piece were not to be had",
+                      static_cast<double>(bytes) / mebibyte, kind);
     }
     const char* what() const noexcept override { return text_.data(); }
 
 private:
-    std::array<char, 64> text_{};
+    std::array<char, 96> text_{};
 };
 
-// What a user is told, with ErrorCode::infeasible: "out of memory: 20.6 MiB in one piece were not to be had".
+// What a user is told, with ErrorCode::infeasible: "out of memory: 20.6 MiB of memory in one piece were not to be had".
 inline Error memory_error(const std::string& why) {
     return {ErrorCode::infeasible,
             "out of memory" + (why.empty() ? "" : ": " + why),
