@@ -2,6 +2,7 @@
 
 #include "kernels/backend_module.hpp"
 
+#include <gnnplan/base/cuda_workspace.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <dlfcn.h>
@@ -70,6 +71,11 @@ Backend on_host(const Table& (*table)()) {
 }  // namespace
 
 std::vector<std::string> backend_names() { return {"cpu", "reference", "cuda"}; }
+
+TensorMemory tensor_memory(std::string_view backend) {
+    if (backend == "cuda") return {.accelerator = true, .workspace_bytes = cuda_workspace_bytes};
+    return {};
+}
 
 Backend open_backend(std::string_view name) {
     if (name == "cpu") return on_host(cpu_table);

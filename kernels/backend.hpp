@@ -22,6 +22,9 @@ struct Backend {
 // "cpu", "reference", and those that need not be there: "cuda".
 std::vector<std::string> backend_names();
 
+// What tensors lie in on its devices. Nothing is opened to know it.
+TensorMemory tensor_memory(std::string_view backend);
+
 // Finds the backend, and a device of it. What "cuda" needs is loaded here and not before: the module that the variable
 // GNNPLAN_CUDA_MODULE names, else libgnnplan_cuda.so in ../lib beside the program, else where the loader finds it.
 // Throws Error{unavailable} with what is missing.

@@ -29,6 +29,7 @@ std::string write_dry_run(const DryRunDocument& run) {
     writer.field("adjacency_bytes", run.adjacency_bytes);
     writer.field("arena_bytes", run.arena_bytes);
     writer.field("peak_bytes_per_rank", run.peak_bytes);
+    if (run.host_peak_bytes) writer.field("host_peak_bytes_per_rank", *run.host_peak_bytes);
     Document document = writer.take();
     Document steps = Document::array();
     for (const DryRunStep& step : run.steps) steps.push(encode(step));

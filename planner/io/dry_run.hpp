@@ -25,6 +25,7 @@ struct DryRunDocument {
     std::int64_t adjacency_bytes = 0;
     std::int64_t arena_bytes = 0;
     std::int64_t peak_bytes = 0;
+    std::optional<std::int64_t> host_peak_bytes;    // of an accelerator's host
     std::optional<std::int64_t> tuning_peak_bytes;  // while candidates are tried
     std::vector<DryRunStep> steps;
 };

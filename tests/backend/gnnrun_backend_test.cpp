@@ -195,6 +195,21 @@ TEST_F(GnnrunBackend, SaysBeforeItTrainsThatTheGpuHasTooLittleFree) {
     EXPECT_EQ(with_free(4 * four, "gpus=1 @plan4.json").code, 0);
 }
 
+// A dry run needs no GPU, and says what one would need.
+TEST_F(GnnrunBackend, ADryRunOpensNoDevice) {
+    const Outcome outcome = on_cuda("/nowhere/module.so", "@plan4.json --in-process --dry-run");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, AllOf(HasSubstr("memory of the GPU of rank "), HasSubstr("memory of its host")));
+    const Outcome json = on_cuda("/nowhere/module.so", "@plan4.json --in-process --dry-run --json");
+    ASSERT_EQ(on_machine("", "@plan4.json --in-process --epochs 2 --autotune 0 --report @cuda.json").code, 0);
+    const auto expect = [&](const std::string& key, std::int64_t value) {
+        EXPECT_THAT(json.output, HasSubstr("\"" + key + "\": " + std::to_string(value)));
+    };
+    expect("peak_bytes_per_rank", report("cuda.json").measured.peak_bytes_per_rank);
+    expect("host_peak_bytes_per_rank", report("cuda.json").measured.host_peak_bytes);
+    EXPECT_THAT(gnnrun("@plan4.json --data @graph --in-process --dry-run --json").output, Not(HasSubstr("host_peak")));
+}
+
 // Ranks exchange through their hosts.
 TEST_F(GnnrunBackend, TrainsPlansOfSeveralRanks) {
     const std::string rest = "@plan4.json --in-process --epochs 5 --dropout 0.5 ";

@@ -21,11 +21,11 @@ namespace {
 constexpr int tensors_shown = 5;
 
 // The rank that needs most memory.
-int busiest_rank(const Schedule& schedule, const GraphStats& graph) {
+int busiest_rank(const Schedule& schedule, const GraphStats& graph, const TensorMemory& tensors) {
     int busiest = 0;
     std::int64_t most = 0;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-        const std::int64_t peak = plan_memory(schedule, graph, rank).peak_bytes;
+        const std::int64_t peak = plan_memory(schedule, graph, rank).peak(tensors);
         if (peak <= most) continue;
         most = peak;
         busiest = rank;
@@ -44,52 +44,69 @@ const char* name_of(Phase phase) {
 }
 
 std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& dataset,
-                                        const train::TrainOptions& options) {
+                                        const train::TrainOptions& options, const TensorMemory& tensors) {
     const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
     if (train::tuning_rules(options.autotune, options.epochs, std::nullopt).epochs_each == 0) return std::nullopt;
     const train::Trials trials =
-        train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1, {});
+        train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1, tensors);
     if (trials.trials.size() < 2) return std::nullopt;
     return trials.peak_bytes;
 }
 
 // What would run: the first candidate that the options allow, and the memory of the rank that needs most.
 struct DryRun {
-    DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options)
+    DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
+           const TensorMemory& tensors)
         : index(train::usable_candidates(plan, options, &dataset).front()),
           candidate(plan.candidates[static_cast<std::size_t>(index)]),
           counts(exec::GraphCounts(dataset.graph(), dataset.subset()).numbered(candidate.schedule.numbering)),
-          rank(busiest_rank(candidate.schedule, *counts)),
+          rank(busiest_rank(candidate.schedule, *counts, tensors)),
           memory(plan_memory(candidate.schedule, *counts, rank)),
-          tuning(tuning_peak(plan, dataset, options)) {}
+          peak(memory.peak(tensors)),
+          tuning(tuning_peak(plan, dataset, options, tensors)) {}
 
     int index;
     const Candidate& candidate;
     std::shared_ptr<const GraphStats> counts;
     int rank;
     MemoryPlan memory;
+    std::int64_t peak;
     std::optional<std::int64_t> tuning;  // the most that a rank of several processes holds while candidates are tried
 };
+
+// Of the rank that needs most, as lines. The host of a GPU has a peak of its own.
+std::string memory_lines(const DryRun& run, const TensorMemory& tensors) {
+    const MemoryPlan& memory = run.memory;
+    const auto line = [](const char* name, const std::string& value) {
+        return fmt::format("  {:<16}{}\n", name, value);
+    };
+    const std::string loading = line("while loading", format_memory(memory.load_bytes));
+    std::string text =
+        fmt::format("memory{} of rank {}, which needs most\n", tensors.accelerator ? " of the GPU" : "", run.rank);
+    text += tensors.accelerator ? line("workspace", format_memory(tensors.workspace_bytes)) : loading;
+    text += line("sparse blocks", format_memory(memory.adjacency_bytes));
+    text += line("arena", format_memory(memory.arena_bytes));
+    const std::string tried =
+        run.tuning ? fmt::format(" (up to {} while candidates are tried)", format_memory(*run.tuning)) : "";
+    text += line("peak", format_memory(run.peak) + tried);
+    if (!tensors.accelerator) return text;
+    return text + "memory of its host\n" + loading + line("peak", format_memory(memory.host_peak()));
+}
 
 }  // namespace
 
 std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
-                         bool color) {
-    const DryRun run(plan, dataset, options);
-    const auto& [index, candidate, counts, rank, memory, tuning] = run;
+                         const TensorMemory& memory, bool color) {
+    const DryRun run(plan, dataset, options, memory);
+    const Candidate& candidate = run.candidate;
     const Schedule& schedule = candidate.schedule;
 
     std::string text =
-        fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", index + 1,
+        fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", run.index + 1,
                     format_orders(gnnplan::text(candidate.configuration.forward)),
                     format_orders(gnnplan::text(candidate.configuration.backward)), schedule.grid.text());
-    text += fmt::format(
-        "memory of rank {}, which needs most\n  while loading   {}\n  sparse blocks   {}\n  arena           {}\n"
-        "  peak            {}{}\n  largest        ",
-        rank, format_memory(memory.load_bytes), format_memory(memory.adjacency_bytes),
-        format_memory(memory.arena_bytes), format_memory(memory.peak_bytes),
-        tuning ? fmt::format(" (up to {} while candidates are tried)", format_memory(*tuning)) : "");
-    for (const TensorSize& tensor : largest_tensors(schedule, *counts, rank, tensors_shown)) {
+    text += memory_lines(run, memory) + "  largest        ";
+    for (const TensorSize& tensor : largest_tensors(schedule, *run.counts, run.rank, tensors_shown)) {
         text += fmt::format(" {} {},", tensor.name, format_memory(tensor.bytes));
     }
     text.back() = '\n';
@@ -100,29 +117,30 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
         const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
         table.add({name_of(step.phase), step.name, std::string(kind_of(step.operation)),
                    fmt::format("{} x {}", subject.rows, subject.columns),
-                   format_bytes(sent_bytes(schedule, step, *counts)),
+                   format_bytes(sent_bytes(schedule, step, *run.counts)),
                    format_seconds(candidate.predicted.step_seconds[i], plan.machine)});
     }
     return text + "\n" + table.text(color);
 }
 
-std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) {
-    const DryRun run(plan, dataset, options);
-    const auto& [index, candidate, counts, rank, memory, tuning] = run;
-    const Schedule& schedule = candidate.schedule;
+std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
+                         const TensorMemory& memory) {
+    const DryRun run(plan, dataset, options, memory);
+    const Schedule& schedule = run.candidate.schedule;
     io::DryRunDocument document;
     document.ranks = plan.problem.ranks;
-    document.candidate = index;
-    document.rank = rank;
-    document.load_bytes = memory.load_bytes;
-    document.adjacency_bytes = memory.adjacency_bytes;
-    document.arena_bytes = memory.arena_bytes;
-    document.peak_bytes = memory.peak_bytes;
-    document.tuning_peak_bytes = tuning;
+    document.candidate = run.index;
+    document.rank = run.rank;
+    document.load_bytes = run.memory.load_bytes;
+    document.adjacency_bytes = run.memory.adjacency_bytes;
+    document.arena_bytes = run.memory.arena_bytes;
+    document.peak_bytes = run.peak;
+    document.tuning_peak_bytes = run.tuning;
+    if (memory.accelerator) document.host_peak_bytes = run.memory.host_peak();
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         document.steps.push_back({step.name, name_of(step.phase), std::string(kind_of(step.operation)),
-                                  sent_bytes(schedule, step, *counts), candidate.predicted.step_seconds[i]});
+                                  sent_bytes(schedule, step, *run.counts), run.candidate.predicted.step_seconds[i]});
     }
     return io::write_dry_run(document);
 }

@@ -4,17 +4,20 @@
 #include "runtime/data/dataset.hpp"
 #include "runtime/train/options.hpp"
 
+#include <gnnplan/base/tensor_memory.hpp>
 #include <gnnplan/ir/plan.hpp>
 
 #include <string>
 
 namespace gnnplan::tools {
 
-// Memory on this graph and steps of the first candidate the options allow, for people.
+// Memory on this graph and steps of the first candidate the options allow, for people. `memory` is what tensors would
+// lie in.
 std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
-                         bool color);
+                         const TensorMemory& memory, bool color);
 
 // The same as gnnplan.dry-run/1.
-std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options);
+std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
+                         const TensorMemory& memory);
 
 }  // namespace gnnplan::tools

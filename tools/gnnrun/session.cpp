@@ -55,7 +55,7 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
       plan_(std::move(plan)),
       speaks_(speaks),
       options_(train_options(flags, plan_)),
-      backend_(kernels::open_backend(flags.backend)) {
+      backend_(flags.dry_run ? kernels::Backend() : kernels::open_backend(flags.backend)) {
     train::leave_out_idle_dropout(plan_, options_);
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
@@ -186,8 +186,9 @@ void Session::check_memory(int ranks_here) const {
 
 void Session::show_dry_run() const {
     if (!speaks_) return;
-    print(flags_.json ? dry_run_json(plan_, *dataset_, options_)
-                      : dry_run_text(plan_, *dataset_, options_, use_color(flags_.color)));
+    const TensorMemory memory = kernels::tensor_memory(flags_.backend);
+    print(flags_.json ? dry_run_json(plan_, *dataset_, options_, memory)
+                      : dry_run_text(plan_, *dataset_, options_, memory, use_color(flags_.color)));
 }
 
 train::TrainOptions Session::options_of_rank(int local_rank) const {

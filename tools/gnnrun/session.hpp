@@ -25,7 +25,8 @@ namespace gnnplan::tools {
 
 class Session {
 public:
-    // `speaks`: this process holds rank 0, which is the one to talk. Throws Error{unavailable} without the backend.
+    // `speaks`: this process holds rank 0, which is the one to talk. Throws Error{unavailable} without the
+    // backend, which a dry run does not open.
     Session(const RunFlags& flags, Plan plan, bool speaks);
 
     // What all ranks have to have in common, see agreement.hpp: before and after the data is read.
