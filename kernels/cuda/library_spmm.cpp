@@ -8,7 +8,6 @@
 #include <cusparse.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace gnnplan::kernels::cuda {

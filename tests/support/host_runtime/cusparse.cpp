@@ -50,7 +50,7 @@ void multiply_rows(const cusparseSpMatDescr& a, const std::int32_t* row_start, c
 }  // namespace
 
 const char* cusparseGetErrorName(cusparseStatus_t status) {
-    return status == CUSPARSE_STATUS_NOT_SUPPORTED ? "the operation is not supported" : "an invalid argument";
+    return status == CUSPARSE_STATUS_NOT_SUPPORTED ? "CUSPARSE_STATUS_NOT_SUPPORTED" : "CUSPARSE_STATUS_INVALID_VALUE";
 }
 cusparseStatus_t cusparseCreate(cusparseHandle_t* handle) {
     *handle = new cusparseContext;
