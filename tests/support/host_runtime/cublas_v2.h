@@ -6,6 +6,7 @@
 
 enum cublasMath_t { CUBLAS_DEFAULT_MATH };
 
+cublasStatus_t cublasGetProperty(libraryPropertyType part, int* number);
 cublasStatus_t cublasCreate(cublasHandle_t* handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);

@@ -25,6 +25,7 @@ using cusparseConstDnMatDescr_t = const cusparseDnMatDescr*;
 using cusparseDnMatDescr_t = cusparseDnMatDescr*;
 
 const char* cusparseGetErrorName(cusparseStatus_t status);
+cusparseStatus_t cusparseGetProperty(libraryPropertyType part, int* number);
 cusparseStatus_t cusparseCreate(cusparseHandle_t* handle);
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle);
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream);

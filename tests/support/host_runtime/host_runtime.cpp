@@ -163,6 +163,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->major = setting("capability", 90) / 10;
     properties->minor = setting("capability", 90) % 10;
     properties->multiProcessorCount = 2;
+    properties->l2CacheSize = 1 << 20;
+    properties->totalGlobalMem = static_cast<std::size_t>(setting("memory", 512)) << 20;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr /*attribute*/, int /*device*/) {
+    *value = 1'000'000;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) { return device < setting("gpus", 1) ? cudaSuccess : cudaErrorInvalidValue; }
@@ -194,8 +200,9 @@ cudaError_t cudaFreeHost(void* memory) {
 
 // Memory of the host that is not pinned would be copied otherwise, and has no business here.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-    const bool down = kind == cudaMemcpyDeviceToHost;
-    if (!is_pinned(down ? to : from, bytes) || !runtime().memory.has(down ? from : to, bytes))
+    const bool from_host = kind == cudaMemcpyHostToDevice, to_host = kind == cudaMemcpyDeviceToHost;
+    if (!(from_host ? is_pinned(from, bytes) : runtime().memory.has(from, bytes)) ||
+        !(to_host ? is_pinned(to, bytes) : runtime().memory.has(to, bytes)))
         return cudaErrorInvalidValue;
     return enqueue(stream, [=] {
         std::memcpy(to, from, bytes);
@@ -241,6 +248,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     return cudaSuccess;
 }
 
+cublasStatus_t cublasGetProperty(libraryPropertyType /*part*/, int* number) {
+    *number = 0;
+    return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
     *handle = new cublasContext{};
     return CUBLAS_STATUS_SUCCESS;

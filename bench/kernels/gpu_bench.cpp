@@ -1,0 +1,229 @@
+#include "bench/kernels/gpu_bench.hpp"
+
+#include "kernels/cuda/device.hpp"
+
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <span>
+
+namespace gnnplan::bench {
+namespace {
+
+constexpr std::size_t random_floats = (std::size_t{1} << 22) + 7;  // no multiple of a usual width
+
+std::vector<float> random_between(float low, float high) {
+    std::mt19937 generator(2024);
+    std::uniform_real_distribution<float> distribution(low, high);
+    std::vector<float> values(random_floats);
+    for (float& value : values) {
+        do value = distribution(generator);
+        while (value == 0);
+    }
+    return values;
+}
+
+double rate_of(kernels::Device& device, std::vector<Contender> copies, std::int64_t bytes, int repeats) {
+    alternate(device, copies, repeats);
+    double best = 0;
+    for (const Contender& each : copies)
+        best = std::max(best, static_cast<double>(bytes) / summary(each.seconds).median);
+    return best;
+}
+
+// Copies of so many bytes, which read and write that many each.
+double copy_rate(kernels::Device& device, std::int64_t bytes, int repeats) {
+    constexpr std::int64_t columns = 64;
+    const std::int64_t rows = std::max<std::int64_t>(bytes / (4 * columns), 1);
+    const DeviceMatrix from(device, rows, columns, 0.5F, 1.5F), to(device, rows, columns);
+    const auto count = static_cast<std::size_t>(rows * columns) * sizeof(float);
+    const auto raw = [](const DeviceMatrix& m) { return reinterpret_cast<std::byte*>(m.view().data); };
+    return rate_of(device,
+                   {{"driver", [&] { kernels::cuda::copy_memory(raw(from), raw(to), count); }},
+                    {"kernel", [&] { device.table().copy(from.view(), to.view()); }}},
+                   2 * static_cast<std::int64_t>(count), repeats);
+}
+
+// Rows of 512 bytes gathered at random from an eighth of the L2, each some 256 times.
+double gather_rate(kernels::Device& device, std::int64_t l2_bytes, int repeats) {
+    constexpr std::int64_t width = 128, degree = 64;
+    const std::int64_t columns = std::max<std::int64_t>(l2_bytes / 8 / (4 * width), 1), rows = 4 * columns;
+    std::mt19937 generator(2024);
+    std::vector<std::int64_t> row_start;
+    std::vector<std::int32_t> column;
+    for (std::int64_t i = 0; i <= rows; ++i) row_start.push_back(i * degree);
+    for (std::int64_t k = 0; k < rows * degree; ++k)
+        column.push_back(static_cast<std::int32_t>(generator() % static_cast<std::uint32_t>(columns)));
+    const std::vector<float> value(column.size(), 0.5F);
+    const DeviceCsr a(device, {rows, columns, row_start.data(), column.data(), value.data()});
+    const DeviceMatrix b(device, columns, width, 0.5F, 1.5F), c(device, rows, width);
+    return rate_of(device, {{"gather", [&] { device.table().spmm(a.view(), b.view(), c.view(), false, {}); }}},
+                   a.nonzeros() * (4 * width + 8), repeats);
+}
+
+template <class T>
+std::unique_ptr<kernels::DeviceMemory> on_device(kernels::Device& device, const T* values, std::int64_t count) {
+    auto memory = device.allocate(static_cast<std::size_t>(count) * sizeof(T));
+    kernels::upload(device, std::as_bytes(std::span(values, static_cast<std::size_t>(count))), memory->data());
+    return memory;
+}
+
+std::unique_ptr<kernels::DeviceMemory> narrow(kernels::Device& device, const kernels::Csr& a) {
+    std::vector<std::int32_t> row_start;
+    for (std::int64_t i = 0; i <= a.rows; ++i) row_start.push_back(checked_cast<std::int32_t>(a.row_start[i]));
+    return on_device(device, row_start.data(), a.rows + 1);
+}
+
+}  // namespace
+
+DeviceCsr::DeviceCsr(kernels::Device& device, const kernels::Csr& on_host)
+    : row_start_(on_device(device, on_host.row_start, on_host.rows + 1)),
+      narrow_row_start_(narrow(device, on_host)),
+      column_(on_device(device, on_host.column, on_host.nonzeros())),
+      value_(on_device(device, on_host.value, on_host.nonzeros())),
+      nonzeros_(on_host.nonzeros()),
+      view_{on_host.rows, on_host.columns, reinterpret_cast<const std::int64_t*>(row_start_->data()),
+            reinterpret_cast<const std::int32_t*>(column_->data()), reinterpret_cast<const float*>(value_->data())} {}
+
+const std::int32_t* DeviceCsr::narrow_row_start() const {
+    return reinterpret_cast<const std::int32_t*>(narrow_row_start_->data());
+}
+
+DeviceMatrix::DeviceMatrix(kernels::Device& device, std::int64_t rows, std::int64_t columns)
+    : rows_(rows),
+      columns_(columns),
+      memory_(device.allocate(static_cast<std::size_t>(rows * columns) * sizeof(float))) {}
+
+DeviceMatrix::DeviceMatrix(kernels::Device& device, std::int64_t rows, std::int64_t columns, float low, float high)
+    : DeviceMatrix(device, rows, columns) {
+    const std::vector<float> values = random_between(low, high);
+    const auto count = static_cast<std::size_t>(rows * columns);
+    for (std::size_t done = 0; done < count; done += values.size()) {
+        const std::size_t now = std::min(values.size(), count - done);
+        kernels::upload(device, std::as_bytes(std::span(values).first(now)), memory_->data() + done * sizeof(float));
+    }
+}
+
+std::vector<float> DeviceMatrix::read(kernels::Device& device, std::int64_t first_row, std::int64_t rows) const {
+    std::vector<float> values(static_cast<std::size_t>(rows * columns_));
+    device.download(reinterpret_cast<const std::byte*>(floats() + first_row * columns_),
+                    std::as_writable_bytes(std::span(values)));
+    device.finish();
+    return values;
+}
+
+void alternate(kernels::Device& device, std::vector<Contender>& contenders, int repeats) {
+    constexpr double worth_measuring = 0.002;
+    const auto measure = [&](const Contender& each, int calls) {
+        device.mark(0, 0);
+        for (int call = 0; call < calls; ++call) each.queue();
+        device.mark(1, 0);
+        device.finish();
+        return device.seconds(0, 1) / calls;
+    };
+    std::vector<int> calls;
+    for (const Contender& each : contenders) {
+        measure(each, 1);
+        const double once = std::max(measure(each, 1), 1e-7);
+        calls.push_back(static_cast<int>(std::clamp(worth_measuring / once, 1.0, 1000.0)));
+        measure(each, calls.back());
+    }
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+        for (std::size_t i = 0; i < contenders.size(); ++i)
+            contenders[i].seconds.push_back(measure(contenders[i], calls[i]));
+    }
+}
+
+Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, int repeats) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    Rates rates;
+    rates.memory = copy_rate(device, std::max(8 * card.l2_bytes, std::min(card.memory_bytes / 64, most)), repeats);
+    // How much of the L2 a copy may take differs from card to card; two of its bytes are needed for each that is copied.
+    rates.l2 = gather_rate(device, card.l2_bytes, repeats);
+    for (const std::int64_t part : {16, 8, 6, 4})
+        rates.l2 = std::max(rates.l2, copy_rate(device, card.l2_bytes / part, repeats));
+    return rates;
+}
+
+int on_gpu(const char* program, const std::function<int(kernels::Device&, const kernels::cuda::Card&)>& body) {
+    std::unique_ptr<kernels::Device> device;
+    kernels::cuda::Card card;
+    try {
+        const kernels::cuda::Gpu gpu = kernels::cuda::choose_gpu(0);
+        device = kernels::cuda::cuda_device(gpu);
+        card = kernels::cuda::card(gpu);
+    } catch (const Error& error) {
+        fmt::print("skipped: {}\n", error.what());
+        return 77;
+    }
+    try {
+        return body(*device, card);
+    } catch (const Error& error) {
+        fmt::print(stderr, "{}: {}\n", program, error.what());
+        return static_cast<int>(error.code());
+    }
+}
+
+std::string quoted(const std::string& text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') escaped += '\\';
+        escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+    return '"' + escaped + '"';
+}
+
+std::string json_list(const std::vector<std::string>& elements) {
+    return fmt::format("[\n  {}\n]", fmt::join(elements, ",\n  "));
+}
+
+std::string json_of(const kernels::cuda::Card& card, const Rates& rates) {
+    return fmt::format(
+        R"({{"name": {}, "capability": {}, "driver": {}, "libraries": {}, "memory_bytes": {}, "l2_bytes": {}, )"
+        R"("fp32_operations_per_second": {:.6g}, "memory_bytes_per_second": {:.6g}, "l2_bytes_per_second": {:.6g}}})",
+        quoted(card.name), quoted(card.capability), quoted(card.driver), quoted(card.libraries), card.memory_bytes,
+        card.l2_bytes, card.peak, rates.memory, rates.l2);
+}
+
+std::string json_of(const Times& times) {
+    return fmt::format(R"({{"median": {:.6g}, "least": {:.6g}, "low": {:.6g}, "high": {:.6g}, "most": {:.6g}}})",
+                       times.median, times.least, times.low, times.high, times.most);
+}
+
+std::string json_of(const std::vector<Bar>& bars) {
+    std::vector<std::string> all;
+    for (const Bar& bar : bars) {
+        all.push_back(fmt::format(
+            R"({{"what": {}, "value": {}, "wanted": {:.6g}, "at_least": {}, "met": {}}})", quoted(bar.what),
+            std::isfinite(bar.value) ? fmt::format("{:.6g}", bar.value) : "null", bar.wanted, bar.at_least, bar.met()));
+    }
+    return json_list(all);
+}
+
+void write_json(const std::string& file, const std::string& document) {
+    if (file.empty()) return;
+    std::ofstream out(file);
+    out << document << '\n';
+    if (!out.flush()) throw Error(ErrorCode::io, "cannot be written", file);
+}
+
+void print_card(const kernels::cuda::Card& card, const Rates& rates) {
+    fmt::print("{}, compute capability {}, driver {}; {}\n", card.name, card.capability, card.driver, card.libraries);
+    fmt::print("copies: {:.0f} GB/s in memory, {:.0f} GB/s in the L2 of {:.0f} MB; fp32 peak {:.1f} TF/s\n",
+               rates.memory / 1e9, rates.l2 / 1e9, static_cast<double>(card.l2_bytes) / 1e6, card.peak / 1e12);
+}
+
+void print_bars(const std::vector<Bar>& bars) {
+    for (const Bar& bar : bars) {
+        fmt::print("{:<62} {:8.3f}, wanted: {} {:<5} {}\n", bar.what, bar.value, bar.at_least ? ">=" : "<=", bar.wanted,
+                   bar.met() ? "met" : "missed");
+    }
+}
+
+}  // namespace gnnplan::bench

@@ -1,0 +1,79 @@
+// What the benchmarks of GPU kernels share: the device, its measured rates, operands, and times by the device's clock.
+#pragma once
+
+#include "bench/kernels/gpu_figures.hpp"
+#include "kernels/cuda/card.hpp"
+#include "kernels/device.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gnnplan::bench {
+
+// Floats on the device, some columns a row and nothing in between.
+class DeviceMatrix {
+public:
+    DeviceMatrix(kernels::Device& device, std::int64_t rows, std::int64_t columns);
+    // Random numbers of [low, high), none of them 0; long matrices repeat them after some millions.
+    DeviceMatrix(kernels::Device& device, std::int64_t rows, std::int64_t columns, float low, float high);
+
+    kernels::Matrix view() const { return {floats(), rows_, columns_, columns_}; }
+    std::vector<float> read(kernels::Device& device, std::int64_t first_row, std::int64_t rows) const;
+
+private:
+    float* floats() const { return reinterpret_cast<float*>(memory_->data()); }
+
+    std::int64_t rows_, columns_;
+    std::unique_ptr<kernels::DeviceMemory> memory_;
+};
+
+// A matrix of one panel with values on the device.
+class DeviceCsr {
+public:
+    DeviceCsr(kernels::Device& device, const kernels::Csr& on_host);
+
+    const kernels::Csr& view() const { return view_; }
+    const std::int32_t* narrow_row_start() const;  // the row starts in 32 bits, which cuSPARSE wants
+    std::int64_t nonzeros() const { return nonzeros_; }
+
+private:
+    std::unique_ptr<kernels::DeviceMemory> row_start_, narrow_row_start_, column_, value_;
+    std::int64_t nonzeros_;
+    kernels::Csr view_;
+};
+
+// What is timed: `queue` queues it once.
+struct Contender {
+    std::string name;
+    std::function<void()> queue;
+    std::vector<double> seconds{};
+};
+
+// Queues each once to warm up, and then all of them in turn, `repeats` times; what is short is queued several times for
+// each measurement, so that marks and launches do not show.
+void alternate(kernels::Device& device, std::vector<Contender>& contenders, int repeats);
+
+// Of memory, the fastest of copies by the driver and by our kernel. Of the L2, the fastest of the same copies of what fits
+// it, and of our SpMM's gathers of rows that fit it: launches do not show there.
+Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, int repeats);
+
+// The main function of a benchmark: opens the first GPU and calls `body`. One line and exit code 77 where there is none.
+int on_gpu(const char* program, const std::function<int(kernels::Device&, const kernels::cuda::Card&)>& body);
+
+// JSON of what the benchmarks have in common; `text` is quoted.
+std::string quoted(const std::string& text);
+std::string json_of(const kernels::cuda::Card& card, const Rates& rates);
+std::string json_of(const Times& times);
+std::string json_of(const std::vector<Bar>& bars);
+// A list, or an object, of what are documents themselves.
+std::string json_list(const std::vector<std::string>& elements);
+// Writes it to the file, if there is a name; throws Error{io}.
+void write_json(const std::string& file, const std::string& document);
+
+void print_card(const kernels::cuda::Card& card, const Rates& rates);
+void print_bars(const std::vector<Bar>& bars);
+
+}  // namespace gnnplan::bench

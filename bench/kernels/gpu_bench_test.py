@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The benchmarks of GPU kernels, compiled for the processor: tiny graphs, all they print and write; figures mean nothing.
+
+gpu_bench_test.py FOLDER    of the programs spmm_gpu_on_host and gemm_gpu_on_host
+"""
+import json, os, pathlib, subprocess, sys, tempfile, unittest
+
+programs = pathlib.Path(sys.argv.pop(1))
+
+
+def run(name, *flags, **environment):
+    return subprocess.run([programs / name, *flags], capture_output=True, text=True, env=os.environ | environment)
+
+
+class Benchmarks(unittest.TestCase):
+    def measured(self, name, *flags):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "figures.json"
+            done = run(name, *flags, "--repeats", "3", "--json", file)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            figures = json.loads(file.read_text())
+        self.assertIs(figures["right"], True)
+        card = figures["card"]
+        self.assertEqual(card["name"], "GPU 0 on fibres")
+        for key in ("fp32_operations_per_second", "memory_bytes_per_second", "l2_bytes_per_second"):
+            self.assertGreater(card[key], 0, key)
+        for bar in figures["bars"]:
+            value = float("inf") if bar["value"] is None else bar["value"]
+            met = value >= bar["wanted"] if bar["at_least"] else value <= bar["wanted"]
+            self.assertEqual(bar["met"], met, bar)
+            self.assertIn(bar["what"], done.stdout)
+        return figures
+
+    def test_spmm(self):
+        figures = self.measured("spmm_gpu_on_host", "--graphs", "arxiv,products", "--widths", "5,41", "--scale", "0.0004")
+        self.assertEqual([(case["graph"], case["width"]) for case in figures["cases"]],
+                         [("arxiv", 5), ("arxiv", 41), ("products", 5), ("products", 41)])
+        memory = figures["card"]["memory_bytes_per_second"]
+        for case in figures["cases"]:
+            ours = case["ours"]["seconds"]
+            self.assertTrue(0 < ours["least"] <= ours["low"] <= ours["median"] <= ours["high"] <= ours["most"])
+            self.assertEqual([each["name"] for each in case["library"]], ["CSR_ALG1", "CSR_ALG2", "CSR_ALG3"])
+            self.assertLess(max(each["difference"] for each in case["library"]), 1e-5)
+            bound = case["nonzeros"] * (4 * case["width"] + 8) / memory
+            self.assertAlmostEqual(case["over_no_reuse"], ours["median"] / bound, delta=0.01 * case["over_no_reuse"])
+            fastest = min(each["seconds"]["median"] for each in case["library"])
+            self.assertAlmostEqual(case["gain"], fastest / ours["median"], delta=0.01 * case["gain"])
+        self.assertEqual(len(figures["bars"]), 4)  # all, mean of all, narrow ones, products
+
+    def test_gemm(self):
+        figures = self.measured("gemm_gpu_on_host", "--scale", "0.0002")
+        self.assertEqual([case["name"] for case in figures["cases"]], ["X W", "G W^T", "X^T G"] * 3)
+        self.assertEqual([figures["cases"][2][key] for key in ("rows", "inner", "columns")], [602, 47, 128])
+
+    def test_without_a_gpu(self):
+        for name in ("spmm_gpu_on_host", "gemm_gpu_on_host"):
+            done = run(name, GNNPLAN_HOST_CUDA="driver=0")
+            self.assertEqual(done.returncode, 77, done.stderr)
+            self.assertRegex(done.stdout, r"\Askipped: cuda: this machine has no NVIDIA driver .*\n\Z")
+
+    def test_unknown_graph(self):
+        done = run("spmm_gpu_on_host", "--graphs", "cora")
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("arxiv, mid, reddit or products", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

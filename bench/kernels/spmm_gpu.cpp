@@ -1,0 +1,222 @@
+// Our SpMM on a GPU beside cuSPARSE's three algorithms for CSR and beside bounds by the card's own rates:
+//
+//     spmm_gpu [--graphs arxiv,mid,reddit,products] [--widths 5,8,...] [--scale 1] [--repeats 9] [--json FILE]
+//
+// Graphs are R-MAT graphs with self loops, normalised symmetrically, of the sizes of the data sets; --scale 0.01 makes
+// them a hundredth as large. cuSPARSE's handle, descriptors, buffers and preprocessing are made before anything is
+// timed. "no reuse" is nonzeros * (4 width + 8) bytes over the rate of copies in memory: the time in which nothing is
+// found in a cache; "L2" is the same at the rate of the L2. Times are medians by the device's clock, alternating, with
+// quartiles. The results of all are compared, and those of two runs bit by bit.
+#include "bench/kernels/gpu_bench.hpp"
+#include "bench/kernels/rmat_block.hpp"
+#include "kernels/cuda/library_spmm.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/pieces.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <list>
+
+namespace {
+
+using namespace gnnplan;
+using namespace gnnplan::bench;
+using kernels::Device;
+using kernels::cuda::LibraryAlgorithm;
+using kernels::cuda::LibrarySpmm;
+
+struct Options {
+    std::vector<std::string> graphs = {"arxiv", "mid", "reddit", "products"};
+    std::vector<std::int64_t> widths = {5, 8, 16, 32, 41, 64, 75, 128, 256, 602};
+    double scale = 1;
+    int repeats = 9;
+    std::string json;
+};
+
+struct GraphSize {
+    const char* name;
+    std::int64_t vertices, edges;  // drawn, each in both directions, before duplicates are dropped
+};
+// The last two come out with about as many nonzeros as the data sets have, 115 and 126 millions.
+constexpr GraphSize sizes[] = {{"arxiv", 170'000, 1'245'000},
+                               {"mid", 233'000, 14'250'000},
+                               {"reddit", 232'965, 94'700'000},
+                               {"products", 2'449'029, 66'250'000}};
+
+const GraphSize& size_of(const std::string& graph) {
+    const auto* size = std::ranges::find(sizes, graph, &GraphSize::name);
+    if (size == std::end(sizes)) throw Error(ErrorCode::usage, "arxiv, mid, reddit or products expected", graph);
+    return *size;
+}
+
+// The rows of a result that are compared: all where it is small, else some from everywhere.
+std::vector<float> sample(Device& device, const DeviceMatrix& matrix) {
+    constexpr std::int64_t floats = std::int64_t{1} << 24, parts = 16;
+    const kernels::Matrix all = matrix.view();
+    const std::int64_t rows = std::min(all.rows, floats / all.columns + 1);
+    if (rows == all.rows) return matrix.read(device, 0, rows);
+    std::vector<float> values;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const std::vector<float> some = matrix.read(device, (all.rows - rows) * part / (parts - 1), rows / parts);
+        values.insert(values.end(), some.begin(), some.end());
+    }
+    return values;
+}
+
+// What it makes where zeros were.
+std::vector<float> result_of(Device& device, const Contender& contender, const DeviceMatrix& out) {
+    const kernels::Matrix c = out.view();
+    const auto bytes = static_cast<std::size_t>(c.rows * c.columns) * sizeof(float);
+    device.table().zero({reinterpret_cast<std::byte*>(c.data), bytes});
+    contender.queue();
+    return sample(device, out);
+}
+
+// All numbers are positive, so that no sum is much smaller than what it is of.
+double largest_difference(const std::vector<float>& x, const std::vector<float>& y) {
+    double largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double difference = std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i]));
+        const double relative = difference / static_cast<double>(std::max(std::abs(x[i]), std::abs(y[i])));
+        if (difference != 0 && !(relative <= largest)) largest = relative;
+    }
+    return largest;
+}
+
+bool same_bits(const std::vector<float>& x, const std::vector<float>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+}
+
+// A product with memory of its own.
+struct Prepared {
+    LibrarySpmm product;
+    std::unique_ptr<kernels::DeviceMemory> buffer;
+
+    Prepared(Device& device, const DeviceCsr& a, kernels::ConstMatrix b, kernels::Matrix c, LibraryAlgorithm algorithm)
+        : product(a.view(), a.narrow_row_start(), a.nonzeros(), b, c, algorithm),
+          buffer(device.allocate(product.buffer_bytes())) {
+        product.prepare({buffer->data(), buffer->size()});
+    }
+};
+
+SpmmCase measure(Device& device, const std::string& graph, const DeviceCsr& a, std::int64_t width, int repeats) {
+    const DeviceMatrix in(device, a.view().columns, width, 0.5F, 1.5F);
+    const DeviceMatrix out(device, a.view().rows, width);
+    const kernels::ConstMatrix b = in.view();
+    const kernels::Matrix c = out.view();
+    // As a plan counts it; a single panel has none.
+    const auto room_bytes = static_cast<std::size_t>(packed_panel(a.view().columns, 0, width, false).bytes());
+    const auto room = device.allocate(room_bytes);
+    std::list<Prepared> prepared;
+    std::vector<Contender> contenders = {{"gnnplan", [&] {
+                                              device.table().spmm(a.view(), b, c, false, {{room->data(), room_bytes}});
+                                          }}};
+    SpmmCase result{graph, width, a.nonzeros(), {}, {}};
+    std::vector<double> buffer_bytes = {static_cast<double>(room_bytes)};
+    for (const auto& [name, algorithm] : {std::pair("CSR_ALG1", LibraryAlgorithm::csr1),
+                                          {"CSR_ALG2", LibraryAlgorithm::csr2},
+                                          {"CSR_ALG3", LibraryAlgorithm::csr3}}) {
+        Prepared& each = prepared.emplace_back(device, a, b, c, algorithm);
+        buffer_bytes.push_back(static_cast<double>(each.product.buffer_bytes()));
+        contenders.push_back({name, [&] { each.product.multiply(b, c, false); }});
+    }
+    const auto results = [&] {
+        std::vector<std::vector<float>> all;
+        for (const Contender& each : contenders) all.push_back(result_of(device, each, out));
+        return all;
+    };
+    const std::vector<std::vector<float>> first = results();
+    alternate(device, contenders, repeats);
+    const std::vector<std::vector<float>> second = results();
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+        Timed timed{contenders[i].name, summary(contenders[i].seconds), buffer_bytes[i],
+                    largest_difference(first.front(), first[i]), same_bits(first[i], second[i])};
+        if (i == 0) result.ours = std::move(timed);
+        if (i > 0) result.library.push_back(std::move(timed));
+    }
+    return result;
+}
+
+void print(const SpmmCase& each, const Rates& rates) {
+    fmt::print("{} {:>3} {:9.3f} ms {:6.2f} x no reuse {:6.2f} x L2 {:6.2f} x fastest", each.graph, each.width,
+               each.ours.times.median * 1e3, each.over_no_reuse(rates), each.over_l2(rates), each.gain());
+    fmt::print("  [{:.3f} .. {:.3f}]{}", each.ours.times.low * 1e3, each.ours.times.high * 1e3,
+               each.ours.same_bits ? "" : " bits differ!");
+    for (const Timed& library : each.library) {
+        fmt::print("; {} {:.3f} [{:.3f} .. {:.3f}] {:.1e}{}", library.name, library.times.median * 1e3,
+                   library.times.low * 1e3, library.times.high * 1e3, library.difference,
+                   library.same_bits ? "" : " bits differ");
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+}
+
+std::string json_of(const Timed& timed) {
+    return fmt::format(
+        R"({{"name": {}, "seconds": {}, "buffer_bytes": {:.0f}, "difference": {:.3g}, "same_bits": {}}})",
+        quoted(timed.name), bench::json_of(timed.times), timed.buffer_bytes, timed.difference, timed.same_bits);
+}
+
+std::string json_of(const SpmmCase& each, const Rates& rates) {
+    std::vector<std::string> library;
+    for (const Timed& timed : each.library) library.push_back(json_of(timed));
+    return fmt::format(R"({{"graph": {}, "width": {}, "nonzeros": {}, "over_no_reuse": {:.4g}, "over_l2": {:.4g}, )"
+                       R"("gain": {:.4g}, "ours": {}, "library": {}}})",
+                       quoted(each.graph), each.width, each.nonzeros, each.over_no_reuse(rates), each.over_l2(rates),
+                       each.gain(), json_of(each.ours), json_list(library));
+}
+
+// Sums of the same positive numbers in another order agree to this; and ours and ALG3 give the same bits each time.
+bool is_right(const SpmmCase& each) {
+    constexpr double tolerance = 1e-4;
+    return each.ours.same_bits && each.library.back().same_bits &&
+           std::ranges::all_of(each.library, [](const Timed& timed) { return timed.difference <= tolerance; });
+}
+
+int run(Device& device, const kernels::cuda::Card& card, const Options& options) {
+    for (const std::string& name : options.graphs) size_of(name);  // a wrong name is told at once
+    const auto scaled = [&](std::int64_t count) { return std::llround(static_cast<double>(count) * options.scale); };
+    const Rates rates = measure_rates(device, card, options.repeats);
+    print_card(card, rates);
+    std::vector<SpmmCase> cases;
+    std::vector<std::string> documents;
+    for (const std::string& name : options.graphs) {
+        const DeviceCsr a(device, rmat_block(scaled(size_of(name).vertices), scaled(size_of(name).edges)).view());
+        fmt::print("{}: {} vertices, {} nonzeros\n", name, a.view().rows, a.nonzeros());
+        for (const std::int64_t width : options.widths) {
+            cases.push_back(measure(device, name, a, width, options.repeats));
+            print(cases.back(), rates);
+            documents.push_back(json_of(cases.back(), rates));
+        }
+    }
+    const std::vector<Bar> bars = spmm_bars(cases, rates);
+    const bool right = std::ranges::all_of(cases, is_right);
+    print_bars(bars);
+    if (!right) fmt::print("results differ by more than 1e-4, or from one run to the next\n");
+    write_json(
+        options.json,
+        fmt::format(R"({{"program": "spmm_gpu", "scale": {}, "repeats": {}, "right": {}, "card": {}, "bars": {}, )"
+                    R"("cases": {}}})",
+                    options.scale, options.repeats, right, bench::json_of(card, rates), bench::json_of(bars),
+                    json_list(documents)));
+    return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("SpMM on a GPU beside cuSPARSE and beside bounds by the card's rates");
+    app.add_option("--graphs", options.graphs, "of arxiv, mid, reddit, products")->delimiter(',');
+    app.add_option("--widths", options.widths, "columns of the dense operand")->delimiter(',');
+    app.add_option("--scale", options.scale, "of the graphs' vertices and nonzeros")->check(CLI::PositiveNumber);
+    app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--json", options.json, "the file for all figures");
+    CLI11_PARSE(app, argc, argv);
+    return on_gpu("spmm_gpu",
+                  [&](Device& device, const kernels::cuda::Card& card) { return run(device, card, options); });
+}
