@@ -37,14 +37,15 @@ struct SoftmaxPart {
     float sum = 0;
 };
 
-// Where a product may copy the rows of its dense operand that one panel meets, a slice of columns at a time, so that
-// each begins with a cache line and they use all of a cache: PackedPanel::bytes() of gnnplan/ir/pieces.hpp, 64-byte
-// aligned. Panels then cut the columns of the matrix as balanced_block does. In fp32 the result has the same bits as
-// without, and with less room, or none, nothing is copied. In bf16 the operand is rounded to bfloat16 (to nearest, ties
-// to even) and sums are of floats; there is room then.
+// Where a product copies the rows of its dense operand that one panel meets, a slice of columns at a time, so that they
+// lie well in memory: PackedPanel of gnnplan/ir/pieces.hpp says how and how many bytes that takes, 64-byte aligned.
+// Panels then cut the columns of the matrix as balanced_block does. In fp32 the result has the same bits as without, and
+// with no memory nothing is copied. In bf16 the operand is rounded to bfloat16 (to nearest, ties to even) and sums are
+// of floats; there is memory then.
 struct PanelRoom {
     std::span<std::byte> memory{};
     bool bf16 = false;
+    std::int64_t slice_columns = 0;  // PackedPanel::stride: columns of a slice, and elements that a copied row may take
 };
 
 struct UpdateSettings {

@@ -135,18 +135,16 @@ struct Operands {
 
 // Room for what a plan packs of rows of so many columns for a matrix of these panels.
 struct Room {
-    std::int64_t bytes;
-    bool bf16;
+    PackedPanel packed;
     HugeBuffer memory;
 
     Room(const Csr& a, std::int64_t width, bool round)
-        : bytes(
-              packed_panel(a.columns, a.panels == 1 ? 0 : (a.columns + a.panels - 1) / a.panels, width, round).bytes()),
-          bf16(round),
-          memory(bytes / 4 + 1, true) {}
+        : packed(packed_panel({}, a.columns, a.panels == 1 ? 0 : (a.columns + a.panels - 1) / a.panels, width, round)),
+          memory(packed.bytes() / 4 + 1, true) {}
 
     kernels::PanelRoom view() const {
-        return {{reinterpret_cast<std::byte*>(memory.data()), static_cast<std::size_t>(bytes)}, bf16};
+        const auto bytes = static_cast<std::size_t>(packed.bytes());
+        return {{reinterpret_cast<std::byte*>(memory.data()), bytes}, packed.element_bytes == 2, packed.stride};
     }
 };
 

@@ -4,8 +4,8 @@
 // nonzeros as they come; every row is the work of one of them.
 #include <algorithm>
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/range.hpp>
-#include <gnnplan/base/slices.hpp>
 
 #include "kernels/bf16.hpp"
 #include "kernels/cpu/cpu.hpp"
@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t streamed_bytes = std::int64_t{32} << 20;
 
 constexpr std::int64_t chunks_per_thread = 32;
+
+constexpr Blocking blocking;  // of CPUs
 
 // First row of part i of `parts` with equal shares of rows + nonzeros: counting rows too keeps long runs of empty rows
 // from landing in one part.
@@ -86,18 +88,20 @@ struct SlicePanel {
     Store store;
 };
 
-// body(SlicePanel) for each slice of `columns`, of elements of `element_bytes`, and each panel. `result_rows` are those
-// of the result.
+// body(SlicePanel) for each slice of `columns`, which are as wide as the room says, if it does, and each panel.
+// `result_rows` are those of the result.
 template <class Body>
-void by_slices_and_panels(const Csr& a, std::int64_t result_rows, std::int64_t columns, std::int64_t element_bytes,
+void by_slices_and_panels(const Csr& a, std::int64_t result_rows, std::int64_t columns, const PanelRoom& room,
                           bool accumulate, const Body& body) {
     if (result_rows == 0 || columns == 0) return;
     const Store once = result_rows * columns * 4 >= streamed_bytes ? Store::nontemporal : Store::write;
-    const std::int64_t slice = column_slices(columns, element_bytes).columns;
-    const std::int64_t line = line_bytes / element_bytes;
+    const auto element_bytes = static_cast<std::int64_t>(room.bf16 ? sizeof(Bf16) : sizeof(float));
+    const ColumnSlices usual = column_slices(blocking, a.columns, columns, element_bytes);
+    const std::int64_t slice = room.slice_columns > 0 ? room.slice_columns : usual.columns;
+    const std::int64_t line = blocking.unit_bytes / element_bytes;
     for (std::int64_t first = 0; first < columns; first += slice) {
         const Range cut{first, std::min(first + slice, columns)};
-        const std::int64_t stride = (cut.size() + line - 1) / line * line;
+        const std::int64_t stride = std::min((cut.size() + line - 1) / line * line, slice);
         for (std::int64_t p = 0; p < a.panels; ++p) {
             const Store store = accumulate || p > 0 ? Store::add : once;
             body(SlicePanel{cut, stride, p, balanced_block({0, a.columns}, p, a.panels), store});
@@ -105,20 +109,18 @@ void by_slices_and_panels(const Csr& a, std::int64_t result_rows, std::int64_t c
     }
 }
 
-// The slice of b, of which the rows that the panel meets are packed where there is room for those of the whole slice.
+// The slice of b, of which the rows that the panel meets are packed where there is room for them.
 ConstMatrix operand_of(const SlicePanel& at, ConstMatrix b, std::span<std::byte> room) {
     const ConstMatrix from = columns_of(b, at.columns);
-    const std::int64_t slice = column_slices(b.columns, sizeof(float)).columns;
     const auto bytes = static_cast<std::int64_t>(room.size());
-    if (room.empty() || at.met.size() * slice * std::int64_t{sizeof(float)} > bytes) return from;
+    if (room.empty() || at.met.size() * at.stride * std::int64_t{sizeof(float)} > bytes) return from;
     return packed_rows<float>(from, at.met, at.stride, room);
 }
 
 }  // namespace
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
-    const std::int64_t element_bytes = room.bf16 ? sizeof(Bf16) : sizeof(float);
-    by_slices_and_panels(a, c.rows, c.columns, element_bytes, accumulate, [&](const SlicePanel& at) {
+    by_slices_and_panels(a, c.rows, c.columns, room, accumulate, [&](const SlicePanel& at) {
         const Csr panel = a.panel(at.panel);
         const Matrix to = columns_of(c, at.columns);
         if (room.bf16) {
@@ -131,7 +133,7 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
 }
 
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte> memory) {
-    by_slices_and_panels(a, maxima.rows, maxima.columns, sizeof(float), accumulate, [&](const SlicePanel& at) {
+    by_slices_and_panels(a, maxima.rows, maxima.columns, {memory}, accumulate, [&](const SlicePanel& at) {
         const Csr panel = a.panel(at.panel);
         const ConstMatrix from = operand_of(at, b, memory);
         const Matrix largest = columns_of(maxima, at.columns);
@@ -143,7 +145,7 @@ void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accu
 }
 
 void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate) {
-    by_slices_and_panels(a, c.rows, c.columns, sizeof(float), accumulate, [&](const SlicePanel& at) {
+    by_slices_and_panels(a, c.rows, c.columns, {}, accumulate, [&](const SlicePanel& at) {
         const Csr panel = a.panel(at.panel);
         const ConstMatrix shares = columns_of(gradient, at.columns);
         const ConstMatrix largest = columns_of(maxima, at.columns);

@@ -92,14 +92,15 @@ std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, con
     auto& prepared = *static_cast<PreparedMatrix*>(a.prepared);
     const auto& known = prepared.choice(c.columns).found;
     if (!known.empty() || c.rows == 0 || c.columns == 0) return known;
-    const bool sliced = cuts_columns(a, c.columns, panel_room.bf16);
     const FromLibrary library = from_library(room, prepared, a, b, c, panel_room.bf16);
     const std::array<PreparedMatrix::Choice, 3> choices = {{{SpmmKernel::sliced, nullptr, {}},
                                                             {SpmmKernel::whole, nullptr, {}},
                                                             {SpmmKernel::library, library.product, {}}}};
     std::array<ProductKernel, 3> kernels;
     for (std::size_t k = 0; k < kernels.size(); ++k) kernels[k].name = product_kernel_names[k];
-    if (!sliced) kernels[0].why_not = "all columns of the operand stay in the L2, or too few would";
+    if (!cuts_columns(a, c.columns, panel_room))
+        kernels[0].why_not = "all columns of the operand stay in the L2, or too few would";
+    if (panel_room.bf16) kernels[1].why_not = "the operand is rounded to bf16, a slice at a time";
     if (library.product == nullptr) kernels[2].why_not = library.why_not;
 
     const auto possible = [](const ProductKernel& kernel) { return !kernel.why_not; };

@@ -6,6 +6,7 @@
 #include "kernels/cuda/table.hpp"
 #include "kernels/cuda/transfers.hpp"
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/cuda_workspace.hpp>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/out_of_memory.hpp>
@@ -128,6 +129,7 @@ CudaDevice::CudaDevice(const Gpu& gpu) : unique_id_(gpu.unique_id), stream_(open
     queue_.stream = stream_.get();
     queue_.scratch = {scratch_.get(), scratch_bytes};
     queue_.processors = gpu.processors;
+    queue_.cache_bytes = gpu_blocking(gpu.l2_bytes).cache_bytes;
     queue_.blas = blas_.get();
     queue_of_thread = &queue_;
 }

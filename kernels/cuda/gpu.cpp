@@ -54,6 +54,7 @@ Gpu choose_gpu(int local_rank) {
     gpu.name = properties.name;
     gpu.unique_id.assign(properties.uuid.bytes, sizeof properties.uuid.bytes);
     gpu.processors = properties.multiProcessorCount;
+    gpu.l2_bytes = properties.l2CacheSize;
     if (10 * properties.major + properties.minor < oldest_gpu()) {
         throw unavailable(gpu.name + " has compute capability " + std::to_string(properties.major) + "." +
                               std::to_string(properties.minor) + ", and kernels need " +

@@ -1,6 +1,7 @@
 // The GPU that a rank computes on.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace gnnplan::kernels::cuda {
@@ -10,6 +11,7 @@ struct Gpu {
     std::string name;
     std::string unique_id;  // no two GPUs have the same
     int processors = 1;
+    std::int64_t l2_bytes = 0;
 };
 
 // The ranks of a machine, counted from 0, take its GPUs in turn. Throws Error{unavailable} where there is no driver, one

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include <cuda_runtime.h>
@@ -10,11 +11,12 @@ namespace gnnplan::kernels::cuda {
 
 struct Queue {
     cudaStream_t stream = nullptr;
-    std::span<std::byte>
-        scratch;             // on the device, 256-byte aligned; kernels run one after the other, so each has it whole
-    int processors = 1;      // multiprocessors of the device
-    void* blas = nullptr;    // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
-    void* sparse = nullptr;  // a cusparseHandle_t, or null before sparse_library() has made it
+    // On the device, 256-byte aligned; kernels run one after the other, so each has it whole.
+    std::span<std::byte> scratch;
+    int processors = 1;            // multiprocessors of the device
+    std::int64_t cache_bytes = 0;  // of its L2, for what kernels read again and again
+    void* blas = nullptr;          // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
+    void* sparse = nullptr;        // a cusparseHandle_t, or null before sparse_library() has made it
     // The first error of what was queued; it comes out of Device::finish().
     cudaError_t failed = cudaSuccess;
     const char* failed_in = nullptr;

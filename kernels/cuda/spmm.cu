@@ -1,7 +1,7 @@
 // The product of a sparse and a dense matrix. Reading guide: the columns of the product are cut into slices, and each
 // is multiplied panel after panel. Where there is room, the rows of the operand that a panel meets are copied there
-// first, a slice at a time: rounded to bfloat16, or as they are if theirs do not begin with the 32 bytes that memory
-// gives at a time. The rest is in spmm_walk.cuh.
+// first, a slice at a time: rounded to bfloat16, or as they are, so that each begins with the 32 bytes that memory gives
+// at a time. The rest is in spmm_walk.cuh.
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/spmm_sweep.cuh"
 
@@ -94,13 +94,6 @@ void pack(ConstMatrix from, Dense<Bf16> to) {
     launch("spmm", blocks_for(from.rows * from.columns), round_rows, from, to);
 }
 
-// Columns that a copy of `rows` rows has room for, in whole sectors.
-std::int64_t packed_columns(std::span<std::byte> room, std::int64_t rows, std::int64_t element_bytes) {
-    constexpr std::int64_t sector_bytes = 32;
-    const std::int64_t sector = sector_bytes / element_bytes;
-    return static_cast<std::int64_t>(room.size()) / (std::max<std::int64_t>(rows, 1) * sector_bytes) * sector;
-}
-
 struct Product {
     Csr a;
     ConstMatrix b;
@@ -110,13 +103,14 @@ struct Product {
     std::int64_t met_rows() const { return ceil_divide(a.columns, a.panels); }
 };
 
-// The product of slices of at most `most` columns, with a copy of the operand.
+// The product of the slices that there is room for, with a copy of the operand.
 template <class Element>
-void multiply_packed(const Product& x, std::int64_t most, std::span<std::byte> room) {
-    for_slices(x.c.columns, std::min(most, most_columns(4)), [&](std::int64_t first, std::int64_t count) {
+void multiply_packed(const Product& x, const PanelRoom& room) {
+    const std::int64_t most = std::min(room.slice_columns, most_columns(4));
+    for_slices(x.c.columns, most, [&](std::int64_t first, std::int64_t count) {
         constexpr std::int64_t sector = 32 / sizeof(Element);
         const std::int64_t stride = ceil_divide(count, sector) * sector;
-        auto* const to = reinterpret_cast<Element*>(room.data());
+        auto* const to = reinterpret_cast<Element*>(room.memory.data());
         for (std::int64_t p = 0; p < x.a.panels; ++p) {
             const Range met = balanced_block({0, x.a.columns}, p, x.a.panels);
             const ConstMatrix from = {x.b.row(met.begin) + first, met.size(), count, x.b.stride};
@@ -139,12 +133,6 @@ void multiply_in_place(const Product& x, std::int64_t most) {
     });
 }
 
-std::int64_t element_bytes_of(bool bf16) { return bf16 ? sizeof(Bf16) : sizeof(float); }
-
-bool begins_sectors(const ConstMatrix& b) {
-    return reinterpret_cast<std::uintptr_t>(b.data) % 32 == 0 && b.stride % 8 == 0 && b.columns % 4 == 0;
-}
-
 }  // namespace
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
@@ -152,23 +140,18 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     const Product product = {a, b, c, accumulate};
     const auto* prepared = static_cast<const PreparedMatrix*>(a.prepared);
     const PreparedMatrix::Choice choice = prepared != nullptr ? prepared->choice(c.columns) : PreparedMatrix::Choice{};
-    if (choice.library != nullptr && !room.bf16 && choice.library->fits(b, c))
-        return choice.library->multiply(b, c, accumulate);
-    const std::int64_t element_bytes = element_bytes_of(room.bf16);
-    const std::int64_t most =
-        choice.kernel == SpmmKernel::sliced ? cached_columns(product.met_rows(), element_bytes) : all_columns;
-    const std::int64_t packed = packed_columns(room.memory, product.met_rows(), element_bytes);
-    if (room.bf16) {
-        multiply_packed<Bf16>(product, std::min(most, packed), room.memory);
-    } else if (!begins_sectors(b) && packed >= std::min(c.columns, least_slice_columns)) {
-        multiply_packed<float>(product, std::min(most, packed), room.memory);
+    if (room.bf16) return multiply_packed<Bf16>(product, room);
+    if (choice.library != nullptr && choice.library->fits(b, c)) return choice.library->multiply(b, c, accumulate);
+    const bool sliced = choice.kernel == SpmmKernel::sliced;
+    if (sliced && !room.memory.empty()) {
+        multiply_packed<float>(product, room);
     } else {
-        multiply_in_place(product, most);
+        multiply_in_place(product, sliced ? cached_columns(product.met_rows(), sizeof(float)) : all_columns);
     }
 }
 
-bool cuts_columns(const Csr& a, std::int64_t columns, bool bf16) {
-    return cached_columns(ceil_divide(a.columns, a.panels), element_bytes_of(bf16)) < columns;
+bool cuts_columns(const Csr& a, std::int64_t columns, const PanelRoom& room) {
+    return !room.memory.empty() || cached_columns(ceil_divide(a.columns, a.panels), sizeof(float)) < columns;
 }
 
 }  // namespace gnnplan::kernels::cuda

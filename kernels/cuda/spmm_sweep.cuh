@@ -81,9 +81,6 @@ inline int vector_width(std::initializer_list<ConstMatrix> operands) {
     return 1;
 }
 
-// The L2 that a slice of the dense operands may take: the H100's and H200's have 50 and 60 MB, of which a part serves
-// everything else that passes through.
-inline constexpr std::int64_t slice_bytes = std::int64_t{32} << 20;
 inline constexpr std::int64_t least_slice_columns = 32;  // shorter rows cost more in nonzeros than they save
 
 constexpr std::int64_t all_columns = std::numeric_limits<std::int64_t>::max();
@@ -91,7 +88,7 @@ constexpr std::int64_t all_columns = std::numeric_limits<std::int64_t>::max();
 // At most how many columns are multiplied at a time, where `rows` rows of them with elements of so many bytes are
 // gathered: as many as leave the operands in the L2, unless those are too few.
 inline std::int64_t cached_columns(std::int64_t rows, std::int64_t element_bytes) {
-    const std::int64_t fitting = slice_bytes / (std::max<std::int64_t>(rows, 1) * element_bytes);
+    const std::int64_t fitting = queue().cache_bytes / (std::max<std::int64_t>(rows, 1) * element_bytes);
     const std::int64_t whole = fitting / least_slice_columns * least_slice_columns;
     return whole > 0 ? whole : all_columns;
 }

@@ -16,6 +16,7 @@ constexpr double gemm_attained = 0.6;
 constexpr double giga = 1e9;
 constexpr double tera = 1e12;
 constexpr double micro = 1e-6;
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t gigabyte = 1'000'000'000;
 
@@ -35,10 +36,11 @@ Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
 }
 
 // A rank is a GPU: what it has is its own, and the graph is loaded in memory of the host.
-Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank) {
+Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank, std::int64_t l2_bytes) {
     Machine machine = node(name, ranks, memory_per_rank);
     machine.accelerators = true;
     machine.workspace_bytes = cuda_workspace_bytes;
+    machine.blocking = gpu_blocking(l2_bytes);
     return machine;
 }
 
@@ -61,12 +63,12 @@ void set_rates(Machine& machine, double peak_gigabytes_per_second, double peak_t
 }
 
 Machine a6000x8() {
-    Machine m = gpu_node("a6000x8", 8, 48 * gibibyte);
+    Machine m = gpu_node("a6000x8", 8, 48 * gibibyte, 6 * mebibyte);
     m.source =
-        "GNN-RDM section V-A: 8 RTX A6000, 48 GB each, two EPYC 7513. NVIDIA: 768 GB/s, 38.7 TF/s single precision, "
-        "PCIe 4.0 x16; the paper names no NVLink bridges, none assumed. Link inside the node: 20 GB/s, as NVIDIA's "
-        "nccl-tests issue 178 reports for a ring over PCIe 4.0 in a two-socket server. Between nodes: 100 Gb/s shared "
-        "by 8, assumed, the paper has one node." +
+        "GNN-RDM section V-A: 8 RTX A6000, 48 GB each, two EPYC 7513. NVIDIA: 768 GB/s, 38.7 TF/s single precision, 6 "
+        "MB of L2, PCIe 4.0 x16; the paper names no NVLink bridges, none assumed. Link inside the node: 20 GB/s, as "
+        "NVIDIA's nccl-tests issue 178 reports for a ring over PCIe 4.0 in a two-socket server. Between nodes: 100 "
+        "Gb/s shared by 8, assumed, the paper has one node." +
         estimates;
     m.intra_node = link(10, 20);
     m.inter_node = link(20, attained * 12.5 / 8);
@@ -77,12 +79,12 @@ Machine a6000x8() {
 // NVLink 50 GB/s inside a socket of 3 GPUs, 64 GB/s between sockets shared by them: of an even exchange among the 6,
 // 3/5 cross the sockets, at 64/3 per GPU. Those are the bottleneck: 64/3 / (3/5) = 35.6 GB/s.
 Machine summit() {
-    Machine m = gpu_node("summit", 6, 16 * gibibyte);
+    Machine m = gpu_node("summit", 6, 16 * gibibyte, 6 * mebibyte);
     m.source =
-        "CAGNET section V-B: 6 V100 of 16 GB a node, NVLink 2.0 50 GB/s one way inside a socket of 3 GPUs, X-bus "
-        "64 GB/s between sockets, EDR InfiniBand 25 GB/s a node (12.5 a socket). NVIDIA: 900 GB/s, 15.7 TF/s single "
-        "precision. Link inside the node: an even exchange among 6 GPUs, bound by the X-bus, 35.6 GB/s; between "
-        "nodes: 25 GB/s shared by 6." +
+        "CAGNET section V-B: 6 V100 of 16 GB a node, NVLink 2.0 50 GB/s one way inside a socket of 3 GPUs, X-bus 64 "
+        "GB/s between sockets, EDR InfiniBand 25 GB/s a node (12.5 a socket). NVIDIA: 900 GB/s, 15.7 TF/s single "
+        "precision, 6 MB of L2. Link inside the node: an even exchange among 6 GPUs, bound by the X-bus, 35.6 GB/s; "
+        "between nodes: 25 GB/s shared by 6." +
         estimates;
     m.intra_node = link(10, attained * 64.0 / 3 / 0.6);
     m.inter_node = link(15, attained * 25.0 / 6);
@@ -91,10 +93,10 @@ Machine summit() {
 }
 
 Machine dgx_1_v100() {
-    Machine m = gpu_node("dgx-1-v100", 8, 32 * gibibyte);
+    Machine m = gpu_node("dgx-1-v100", 8, 32 * gibibyte, 6 * mebibyte);
     m.source =
-        "MG-GCN section 6: 8 V100 of 32 GB and 900 GB/s, 6 NVLinks of 25 GB/s one way each, 150 GB/s together. "
-        "NVIDIA: 15.7 TF/s single precision, four EDR InfiniBand ports of 100 Gb/s. Not every pair of GPUs has a "
+        "MG-GCN section 6: 8 V100 of 32 GB and 900 GB/s, 6 NVLinks of 25 GB/s one way each, 150 GB/s together. NVIDIA: "
+        "15.7 TF/s single precision, 6 MB of L2, four EDR InfiniBand ports of 100 Gb/s. Not every pair of GPUs has a "
         "link: rings use all six, an all-to-all less. Between nodes: 50 GB/s shared by 8." +
         estimates;
     m.intra_node = link(10, attained * 6 * 25);
@@ -104,11 +106,11 @@ Machine dgx_1_v100() {
 }
 
 Machine dgx_a100() {
-    Machine m = gpu_node("dgx-a100", 8, 80 * gibibyte);
+    Machine m = gpu_node("dgx-a100", 8, 80 * gibibyte, 40 * mebibyte);
     m.source =
-        "MG-GCN section 6: 8 A100 of 80 GB and 2 TB/s, 12 NVLinks each to a switch, 600 GB/s both ways. NVIDIA: "
-        "19.5 TF/s single precision, eight HDR InfiniBand ports of 200 Gb/s. Link inside the node: 200 GB/s, the bus "
-        "bandwidth that NVIDIA's nccl-tests issue 149 reports for 8 of them. Between nodes: 25 GB/s a GPU." +
+        "MG-GCN section 6: 8 A100 of 80 GB and 2 TB/s, 12 NVLinks each to a switch, 600 GB/s both ways. NVIDIA: 19.5 "
+        "TF/s single precision, 40 MB of L2, eight HDR InfiniBand ports of 200 Gb/s. Link inside the node: 200 GB/s, "
+        "the bus bandwidth that NVIDIA's nccl-tests issue 149 reports for 8 of them. Between nodes: 25 GB/s a GPU." +
         estimates;
     m.intra_node = link(10, 200);
     m.inter_node = link(15, attained * 25);

@@ -77,7 +77,7 @@ double sparse_seconds(const SpmmReuse& reuse, std::int64_t width, const Machine&
     const bool packed = reuse.packed.rows > 0;
     const double gathered = packed ? static_cast<double>(reuse.packed.row_bytes()) : row_bytes;  // at a time
     const auto gather = [&](double from, double to) {
-        return packed ? packed_gather_seconds(calibration, reuse.packed, from, to)
+        return packed ? packed_gather_seconds(machine, reuse.packed, from, to)
                       : gather_seconds(calibration, width, from, to);
     };
     const double passing = passing_bytes(histogram, gathered);

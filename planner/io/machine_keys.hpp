@@ -88,6 +88,15 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, Blocking>& blocking) {
+    archive.positive("unit_bytes", blocking.unit_bytes);
+    archive.positive("slice_columns", blocking.slice_columns);
+    archive.field("cache_bytes", blocking.cache_bytes);
+    archive.positive("least_slice_columns", blocking.least_slice_columns);
+    archive.field("packs_single_panels", blocking.packs_single_panels);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.field("name", machine.name);
     archive.field("source", machine.source);
@@ -96,6 +105,7 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.positive("memory_per_rank_bytes", machine.memory_per_rank);
     archive.optional("accelerators", machine.accelerators);
     archive.optional("workspace_bytes", machine.workspace_bytes);
+    archive.optional("blocking", machine.blocking);
     archive.field("intra_node", machine.intra_node);
     archive.field("inter_node", machine.inter_node);
     archive.field("spmm", machine.spmm);

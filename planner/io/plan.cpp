@@ -18,26 +18,28 @@ void describe_head(Archive& archive, Subject<Archive, Plan>& plan) {
     archive.field("machine", plan.machine);
 }
 
-void encode_candidate(Document& object, const Candidate& candidate) {
+void encode_candidate(Document& object, const Candidate& candidate, const Machine& machine) {
     ensure(candidate.schedule.grid == candidate.configuration.grid, "schedule and configuration differ in their grid");
+    ensure(candidate.schedule.blocking == machine.blocking, "schedule and machine differ in their blocking");
     object.set("configuration", encode(candidate.configuration));
     object.set("schedule", encode_schedule(candidate.schedule));
     object.set("predicted", encode(candidate.predicted));
 }
 
-Candidate decode_candidate(Reader& reader, bool older) {
+Candidate decode_candidate(Reader& reader, const Machine& machine, bool older) {
     Candidate candidate;
     reader.field("configuration", candidate.configuration);
-    candidate.schedule = decode_schedule(reader.member("schedule"), candidate.configuration.grid, older);
+    const Cursor schedule = reader.member("schedule");
+    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid, machine.blocking, older);
     reader.field("predicted", candidate.predicted);
     return candidate;
 }
 
-std::vector<Candidate> decode_candidates(const Cursor& cursor, bool older) {
+std::vector<Candidate> decode_candidates(const Cursor& cursor, const Machine& machine, bool older) {
     std::vector<Candidate> candidates;
     for (const Cursor& element : cursor.elements(max_candidates)) {
         Reader reader(element);
-        candidates.push_back(decode_candidate(reader, older));
+        candidates.push_back(decode_candidate(reader, machine, older));
         reader.finish();
     }
     if (candidates.empty()) cursor.fail("a plan has at least one candidate");
@@ -89,11 +91,11 @@ std::string write_plan(const Plan& plan) {
     writer.field("schema", plan_schema);
     describe_head(writer, plan);
     Document root = writer.take();
-    encode_candidate(root, plan.candidates.front());
+    encode_candidate(root, plan.candidates.front(), plan.machine);
     Document candidates = Document::array();
     for (const Candidate& candidate : plan.candidates) {
         Document object = Document::object();
-        encode_candidate(object, candidate);
+        encode_candidate(object, candidate, plan.machine);
         candidates.push(std::move(object));
     }
     root.set("candidates", std::move(candidates));
@@ -116,8 +118,8 @@ Plan read_plan(std::string_view text, const std::string& where) {
     reader.member("schema");
     Plan plan;
     describe_head(reader, plan);
-    decode_candidate(reader, older);
-    plan.candidates = decode_candidates(reader.member("candidates"), older);
+    decode_candidate(reader, plan.machine, older);
+    plan.candidates = decode_candidates(reader.member("candidates"), plan.machine, older);
     reader.optional("alternatives", plan.alternatives);
     reader.group("fingerprints", [&](auto& inner) {
         inner.field("graph", plan.fingerprints.graph);

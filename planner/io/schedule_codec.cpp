@@ -256,10 +256,11 @@ Document encode_schedule(const Schedule& schedule) {
                              {"steps", steps}});
 }
 
-Schedule decode_schedule(const Cursor& cursor, const Grid& grid, bool older) {
+Schedule decode_schedule(const Cursor& cursor, const Grid& grid, const Blocking& blocking, bool older) {
     Reader reader(cursor);
     Schedule schedule;
     schedule.grid = grid;
+    schedule.blocking = blocking;
     schedule.numbering = decode<Numbering>(reader.member("numbering"));
     if (!older) {
         reader.field("spaces", schedule.spaces);

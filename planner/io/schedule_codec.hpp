@@ -10,8 +10,8 @@ namespace gnnplan::io {
 
 Document encode_schedule(const Schedule& schedule);
 
-// The grid is the configuration's; `older`: written by plan version 1 or 2. Throws Error{data} on what does not have the form of a schedule; whether it is a
-// correct one is for gnnplan::validate.
-Schedule decode_schedule(const Cursor& cursor, const Grid& grid, bool older);
+// The grid is the configuration's, the blocking the machine's; `older`: written by plan version 1 or 2. Throws
+// Error{data} on what does not have the form of a schedule; whether it is a correct one is for gnnplan::validate.
+Schedule decode_schedule(const Cursor& cursor, const Grid& grid, const Blocking& blocking, bool older);
 
 }  // namespace gnnplan::io

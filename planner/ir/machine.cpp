@@ -126,12 +126,21 @@ void validate(const Calibration& calibration, const Machine& machine) {
     require_not_negative(calibration.busy, machine, "calibration.busy");
 }
 
+void validate(const Blocking& blocking, const Machine& machine) {
+    require(blocking.unit_bytes == 32 || blocking.unit_bytes == 64, machine, "blocking.unit_bytes",
+            "must be 32, a sector of a GPU's memory, or 64, a cache line of a CPU");
+    require(blocking.slice_columns >= 1, machine, "blocking.slice_columns", "must be at least 1");
+    require(blocking.cache_bytes >= 0, machine, "blocking.cache_bytes", "must not be negative");
+    require(blocking.least_slice_columns >= 1, machine, "blocking.least_slice_columns", "must be at least 1");
+}
+
 }  // namespace
 
 void validate(const Machine& machine) {
     require(machine.ranks_per_node >= 1, machine, "ranks_per_node", "must be at least 1");
     require(machine.memory_per_rank >= 1, machine, "memory_per_rank_bytes", "must be at least 1");
     require(machine.workspace_bytes >= 0, machine, "workspace_bytes", "must not be negative");
+    validate(machine.blocking, machine);
     validate(machine.intra_node, machine, "intra_node");
     validate(machine.inter_node, machine, "inter_node");
     require(!machine.spmm.empty(), machine, "spmm", "needs at least one measured width");

@@ -1,4 +1,3 @@
-#include <gnnplan/base/slices.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
@@ -193,16 +192,19 @@ std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns) {
     return std::max<std::int64_t>(1, (columns + panel_columns - 1) / panel_columns);
 }
 
-PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width, bool bf16) {
+PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::int64_t panel_columns, std::int64_t width,
+                         bool bf16) {
     const std::int64_t panels = panel_count(columns, panel_columns);
+    const std::int64_t rows = (columns + panels - 1) / panels;
     const std::int64_t element_bytes = bf16 ? 2 : 4;
-    const ColumnSlices slices = column_slices(width, element_bytes);
-    PackedPanel packed{0, slices.count, slices.columns, element_bytes};
-    const std::int64_t line = line_bytes / element_bytes;
-    const bool whole_lines = width % line == 0 && (slices.count == 1 || width / line % 2 == 1);
-    const bool gains = panels > 1 && width > line && !whole_lines;
-    if (gains || bf16) packed.rows = (columns + panels - 1) / panels;
-    return packed;
+    const ColumnSlices slices = column_slices(blocking, rows, width, element_bytes);
+    const std::int64_t unit = blocking.unit_bytes / element_bytes;
+    const bool begin_units = width % unit == 0;
+    const bool in_one_unit = width > 0 && unit % width == 0;
+    const bool use_all_sets = begin_units && (slices.count == 1 || width / unit % 2 == 1);
+    const bool of_several = panels > 1 && width > unit && !use_all_sets;
+    const bool of_one = panels == 1 && blocking.packs_single_panels && !begin_units && !in_one_unit;
+    return {of_several || of_one || bf16 ? rows : 0, slices.count, slices.columns, element_bytes};
 }
 
 std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros) {

@@ -1,4 +1,3 @@
-#include <gnnplan/base/slices.hpp>
 #include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
@@ -94,11 +93,11 @@ double mean_between(const GatherCurve& curve, double from, double to) {
 
 // What `of` says of the widths around, among those that are `fit`, or among all if none is.
 double by_width(const Calibration& calibration, std::int64_t width, const std::function<double(const GatherCurve&)>& of,
-                bool (*fit)(const GatherCurve&) = nullptr) {
+                const std::function<bool(const GatherCurve&)>& fit = {}) {
     const GatherCurve* low = nullptr;
     const GatherCurve* high = nullptr;  // the first that is not narrower
     for (const GatherCurve& curve : calibration.gather) {
-        if (fit != nullptr && !fit(curve)) continue;
+        if (fit && !fit(curve)) continue;
         if (curve.width < width) low = &curve;
         if (curve.width >= width && high == nullptr) high = &curve;
     }
@@ -162,13 +161,13 @@ double gather_seconds(const Calibration& calibration, std::int64_t width, double
                     [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); });
 }
 
-double packed_gather_seconds(const Calibration& calibration, const PackedPanel& packed, double from_bytes,
-                             double to_bytes) {
-    const auto fit = [](const GatherCurve& curve) {
-        return curve.width * 4 % line_bytes == 0 && curve.width <= slice_columns;
+double packed_gather_seconds(const Machine& machine, const PackedPanel& packed, double from_bytes, double to_bytes) {
+    const auto fit = [&blocking = machine.blocking](const GatherCurve& curve) {
+        return curve.width * 4 % blocking.unit_bytes == 0 && curve.width <= blocking.slice_columns;
     };
     const auto mean = [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); };
-    return static_cast<double>(packed.slices) * by_width(calibration, packed.row_bytes() / 4, mean, fit);
+    return static_cast<double>(packed.slices) *
+           by_width(machine.calibration.value(), packed.row_bytes() / 4, mean, fit);
 }
 
 double row_seconds(const Calibration& calibration, std::int64_t width) {

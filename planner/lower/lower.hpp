@@ -1,6 +1,7 @@
 // Lowering: a configuration of a model -> the schedule that runs it.
 #pragma once
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/ir/config.hpp>
 #include <gnnplan/ir/schedule.hpp>
 #include <gnnplan/ir/sites.hpp>
@@ -21,6 +22,7 @@ struct GraphShape {
     std::int64_t cache_bytes = 0;    // largest working set that is gathered from at speed; 0: unknown, no panels
     std::int64_t panel_columns = 0;  // of source panels, instead of what follows from these two
     Optimiser optimiser = Optimiser::adam;
+    Blocking blocking{};  // of the machine
 };
 
 // One training epoch and one evaluation of `model` under `configuration`. In the paper space every redistribution and

@@ -165,6 +165,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.loss_rows = problem.graph->loss_rows(space.model.depth);
     space.shape.seed = problem.record.graph.seed;
     space.shape.optimiser = problem.record.run.optimiser;
+    space.shape.blocking = machine.blocking;
     return space;
 }
 

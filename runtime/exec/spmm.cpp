@@ -4,7 +4,7 @@
 // library gets to move bytes in between.
 #include "runtime/exec/handlers.hpp"
 
-#include <gnnplan/base/slices.hpp>
+#include <gnnplan/base/blocking.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -87,6 +87,7 @@ public:
     }
 
 private:
+    const Blocking& blocking() const { return context_.store.schedule().blocking; }
     std::byte* staging() const { return context_.store.staging(context_.step); }
     std::byte* pack_buffer(std::size_t k) const {
         return staging() + static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.packs)) * buffers_.pack;
@@ -100,7 +101,7 @@ private:
     }
     kernels::PanelRoom panel_room() const {
         std::byte* begin = dense_buffer(0, 0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
-        return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16};
+        return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16, buffers_.slice_columns};
     }
     std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k, 0) + buffers_.dense; }
     std::size_t row_bytes(std::size_t operand, std::int64_t rows) const {
@@ -192,7 +193,8 @@ private:
         return nonzeros;
     }
     kernels::PanelRoom room_for(const kernels::Csr& nonzeros) const {
-        return nonzeros.panels > 1 || step_.bf16 ? panel_room() : kernels::PanelRoom{};
+        const bool packs = nonzeros.panels > 1 || step_.bf16 || blocking().packs_single_panels;
+        return packs ? panel_room() : kernels::PanelRoom{};
     }
 
     // The program on one piece, or a part of it. What earlier pieces made is in the results if `accumulate`.
@@ -213,7 +215,8 @@ private:
     // portion would read all of the column operands.
     void in_portions(const kernels::Csr& nonzeros, const Views& views) const {
         const std::int64_t width = views.results.front().columns;
-        const std::int64_t slice = column_slices(width, sizeof(float)).columns;
+        const std::int64_t rows = (nonzeros.columns + nonzeros.panels - 1) / nonzeros.panels;
+        const std::int64_t slice = column_slices(blocking(), rows, width, sizeof(float)).columns;
         for (std::int64_t first = 0; first < width; first += slice) {
             const Views cut = views.slice(first, std::min(slice, width - first));
             for (std::int64_t p = 0; p < nonzeros.panels; ++p) {

@@ -102,7 +102,10 @@ TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
 // Which of them is the fastest is another one at another time, but all of them were timed that can multiply.
 TEST_F(GnnrunBackend, ChoosesAmongKernelsForProducts) {
     const auto kernels_of = [&](const std::string& rest) {
-        const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, "@plan1.json --epochs 3 --report @kernels.json " + rest);
+        const std::string large_l2 = "GNNPLAN_HOST_CUDA=l2=33554432 GNNPLAN_CUDA_MODULE=";
+        const Outcome outcome = run(large_l2 + CUDA_ON_HOST_MODULE + " " + program +
+                                    " --threads 1 --backend cuda --data @graph @plan1.json --epochs 3 "
+                                    "--report @kernels.json " + rest);
         EXPECT_EQ(outcome.code, 0) << outcome.output;
         std::vector<std::vector<ProductKernel>> kernels;
         for (const StepRecord& step : report("kernels.json").steps) {

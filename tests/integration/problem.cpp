@@ -85,11 +85,7 @@ Machine test_machine() {
     machine.gemm_flops_per_second = 5e10;
     machine.memory_bytes_per_second = 1e10;
     machine.step_seconds = 1e-6;
-    if (const auto wanted = wanted_device()) {
-        const TensorMemory memory = wanted->open()->memory();
-        machine.accelerators = memory.accelerator;
-        machine.workspace_bytes = memory.workspace_bytes;
-    }
+    describe_wanted_device(machine);
     return machine;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/range.hpp>
 
 #include <algorithm>
@@ -73,34 +74,36 @@ TEST_P(Spmm, EqualsReference) {
     }
 }
 
-// 64-byte aligned memory of `bytes`, and 64 more that say whether anybody wrote behind it.
+// Room, 64-byte aligned, for what is packed of the largest of the panels of 50 columns, and 64 bytes more that say
+// whether anybody wrote behind it.
 class GuardedRoom {
 public:
-    explicit GuardedRoom(std::int64_t bytes) : memory_(static_cast<std::size_t>(bytes + 128), untouched) {
+    GuardedRoom(const Blocking& blocking, std::int64_t panels, std::int64_t width, bool bf16) {
+        const std::int64_t element_bytes = bf16 ? 2 : 4;
+        const std::int64_t rows = (50 + panels - 1) / panels;
+        const std::int64_t columns = column_slices(blocking, rows, width, element_bytes).columns;
+        const auto bytes = static_cast<std::size_t>(rows * columns * element_bytes);
+        memory_.assign(bytes + 128, untouched);
         void* aligned = memory_.data();
         std::size_t space = memory_.size();
-        std::align(64, static_cast<std::size_t>(bytes), aligned, space);
-        room_ = {static_cast<std::byte*>(aligned), static_cast<std::size_t>(bytes)};
+        std::align(64, bytes, aligned, space);
+        room_ = {{static_cast<std::byte*>(aligned), bytes}, bf16, columns};
     }
-    std::span<std::byte> span() const { return room_; }
-    bool used() const { return room_.front() != untouched || room_[1] != untouched; }
+    const PanelRoom& view() const { return room_; }
+    bool used() const { return room_.memory[0] != untouched || room_.memory[1] != untouched; }
     bool intact_behind() const {
-        return std::all_of(room_.data() + room_.size(), room_.data() + room_.size() + 64,
-                           [](std::byte b) { return b == untouched; });
+        const std::byte* end = room_.memory.data() + room_.memory.size();
+        return std::all_of(end, end + 64, [](std::byte b) { return b == untouched; });
     }
 
 private:
     static constexpr std::byte untouched{0xa5};
     std::vector<std::byte> memory_;
-    std::span<std::byte> room_;
+    PanelRoom room_;
 };
 
-// Bytes of what is packed of a panel of 50 columns, or of a part of them.
-std::int64_t room_bytes(std::int64_t panels, std::int64_t width, std::int64_t element_bytes) {
-    const std::int64_t line = 64 / element_bytes;
-    const std::int64_t columns = (std::min<std::int64_t>(width, 160) + line - 1) / line * line;
-    return (50 + panels - 1) / panels * columns * element_bytes;
-}
+// Those of plans for CPUs, and for a GPU in whose cache 40 columns of the rows fit, or more of several panels.
+const std::vector<Blocking> blockings = {Blocking{}, gpu_blocking(12'300)};
 
 // A pattern of 23 x 50 in panels as blocks are cut.
 OwnedCsr evenly_cut(std::mt19937& random, std::int64_t panels) {
@@ -116,12 +119,12 @@ TEST_P(Spmm, PackedPanelsEqualUnpackedOnes) {
         const OwnedCsr a = evenly_cut(random, panels);
         for (const std::int64_t width : {1, 15, 16, 41, 64, 128, 161, 256, 320, 602}) {
             if (!takes_next()) continue;
-            const GuardedRoom room(room_bytes(panels, width, 4));
+            const GuardedRoom room(blockings[random() % 2], panels, width, false);
             const Owned b = Owned(50, width, 3).fill(random, 3);
             for (const bool accumulate : {false, true}) {
                 Owned got = Owned(23, width, (4 - width % 4) % 4).fill(random, 9);  // aligned rows, whatever the width
                 Owned want = got;
-                run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, PanelRoom{room.span()});
+                run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, room.view());
                 run(&Table::spmm, a.view(), b.view(), want.view(), accumulate, PanelRoom{});
                 ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
                 ASSERT_TRUE(room.intact_behind());
@@ -133,11 +136,13 @@ TEST_P(Spmm, PackedPanelsEqualUnpackedOnes) {
 TEST(SpmmVectors, PacksWhereThereIsRoom) {
     std::mt19937 random(6);
     for (const std::int64_t width : {1, 16, 41, 161, 602}) {
-        const GuardedRoom room(room_bytes(2, width, 4));
-        const Owned b = Owned(50, width, 3).fill(random, 3);
-        Owned c(23, width);
-        cpu_table().spmm(evenly_cut(random, 2).view(), b.view(), c.view(), false, {room.span()});
-        EXPECT_TRUE(room.used()) << width;
+        for (const Blocking& blocking : blockings) {
+            const GuardedRoom room(blocking, 2, width, false);
+            const Owned b = Owned(50, width, 3).fill(random, 3);
+            Owned c(23, width);
+            cpu_table().spmm(evenly_cut(random, 2).view(), b.view(), c.view(), false, room.view());
+            EXPECT_TRUE(room.used()) << width;
+        }
     }
 }
 
@@ -150,13 +155,13 @@ TEST_P(Spmm, Bf16PanelsEqualReference) {
              {valued, factored(valued, random, true, true), factored(valued, random, false, false)}) {
             for (const std::int64_t width : {1, 2, 3, 7, 15, 16, 31, 32, 33, 41, 64, 100, 128, 161, 256, 320, 602}) {
                 if (!takes_next()) continue;
-                const GuardedRoom room(room_bytes(panels, width, 2));
+                const GuardedRoom room(blockings[random() % 2], panels, width, true);
                 const Owned b = Owned(50, width, 3).fill(random, 4000);
                 for (const bool accumulate : {false, true}) {
                     Owned got = Owned(23, width).fill(random, 9);
                     Owned want = got;
                     Owned unrounded = got;
-                    run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, PanelRoom{room.span(), true});
+                    run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, room.view());
                     reference_table().spmm(a.view(), b.view(), want.view(), accumulate, {{}, true});
                     reference_table().spmm(a.view(), b.view(), unrounded.view(), accumulate, {});
                     ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;

@@ -4,6 +4,8 @@
 #include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
 
+#include <gnnplan/ir/machine.hpp>
+
 #include <optional>
 #include <ostream>
 #include <string>
@@ -30,5 +32,10 @@ const std::vector<DeviceKind>& devices();
 //   staged    the same, whose ranks exchange through their hosts
 //   cuda      the device of gnnrun --backend cuda; where there is none, the program says "skipped: why" and exits with 77
 std::optional<DeviceKind> wanted_device();
+
+// The blocking of schedules that run on it: of a GPU whose cache is so small that tests meet slices of it.
+Blocking wanted_blocking();
+// Makes a machine of which such a device is one rank.
+void describe_wanted_device(Machine& machine);
 
 }  // namespace gnnplan::testing

@@ -142,6 +142,12 @@ kernels::UpdateSettings opened(kernels::UpdateSettings settings) {
     return settings;
 }
 
+// What a kernel is given to work in has no values that it may rely on.
+template <class T>
+void spoil(const T& /*argument*/) {}
+void spoil(std::span<std::byte> memory) { std::ranges::fill(memory, std::byte{0xff}); }
+void spoil(kernels::PanelRoom room) { spoil(room.memory); }
+
 // A kernel of the reference table that is queued.
 template <auto member>
 struct Queued;
@@ -149,6 +155,7 @@ template <class... Arguments, void (*Table::*member)(Arguments...)>
 struct Queued<member> {
     static void call(Arguments... arguments) {
         EmulatedDevice::current->queue([values = std::tuple<std::decay_t<Arguments>...>(opened(arguments)...)] {
+            std::apply([](const auto&... argument) { (spoil(argument), ...); }, values);
             std::apply(kernels::reference_table().*member, values);
         });
     }

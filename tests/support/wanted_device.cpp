@@ -36,4 +36,20 @@ std::optional<DeviceKind> wanted_device() {
     return std::nullopt;
 }
 
+Blocking wanted_blocking() {
+    if (!wanted_device()) return {};
+    Blocking blocking = gpu_blocking(3 << 10);
+    blocking.least_slice_columns = 8;
+    return blocking;
+}
+
+void describe_wanted_device(Machine& machine) {
+    const auto wanted = wanted_device();
+    if (!wanted) return;
+    const TensorMemory memory = wanted->open()->memory();
+    machine.accelerators = memory.accelerator;
+    machine.workspace_bytes = memory.workspace_bytes;
+    machine.blocking = wanted_blocking();
+}
+
 }  // namespace gnnplan::testing

@@ -56,6 +56,7 @@ public:
         shape_.seed = graph.seed;
         shape_.optimiser = plan.problem.run.optimiser;
         shape_.cache_bytes = cost::gathered_cache_bytes(plan.machine);
+        shape_.blocking = plan.machine.blocking;
     }
 
     Schedule of(const Candidate& candidate) {

@@ -148,8 +148,11 @@ PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int ran
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     if (!packs_panels(step.exchange, step.overlap) || step.column_operands.size() > 1) return largest;
     const std::int64_t width = step.travelling_columns(schedule, rank);
+    const std::int64_t panel_columns = matrix.storage.panel_columns;
+    Blocking blocking = schedule.blocking;
+    blocking.packs_single_panels = blocking.packs_single_panels && step.program == Program::sum;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        const PackedPanel packed = packed_panel(piece.columns.size(), matrix.storage.panel_columns, width, step.bf16);
+        const PackedPanel packed = packed_panel(blocking, piece.columns.size(), panel_columns, width, step.bf16);
         if (packed.rows > largest.rows) largest = packed;
     }
     return largest;
@@ -165,7 +168,9 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
                (needed_rows ? graph.distinct_columns(matrix.transposed, own_rows(of), columns) : columns.size());
     };
     SpmmBuffers buffers;
-    buffers.panel = aligned(packed_panel(schedule, step, rank).bytes());
+    const PackedPanel packed = packed_panel(schedule, step, rank);
+    buffers.panel = aligned(packed.bytes());
+    buffers.slice_columns = packed.stride;
     if (!gathers_rows(schedule.grid) && !gathers_matrix(schedule.grid, matrix)) return buffers;
     buffers.packs = step.overlap ? matrix.storage.splits : 1;
     buffers.copies = step.overlap ? matrix.storage.splits + 1 : 1;

@@ -78,6 +78,17 @@ TEST(Machines, RatesStayBelowPublishedPeaks) {
     EXPECT_DOUBLE_EQ(spmm_flops_per_second(find_machine("a6000x8"), 128), 256.0 / 520 * 0.8 * 768e9);
 }
 
+// NVIDIA: 6 MB of L2 on an RTX A6000 and on a V100, 40 MB on an A100.
+TEST(Machines, OfGpusBlockProductsForTheirCache) {
+    constexpr std::int64_t mib = std::int64_t{1} << 20;
+    for (const char* name : {"a6000x8", "summit", "dgx-1-v100"})
+        EXPECT_EQ(find_machine(name).blocking, gpu_blocking(6 * mib)) << name;
+    EXPECT_EQ(find_machine("dgx-a100").blocking, gpu_blocking(40 * mib));
+    for (const Machine& machine : machines()) {
+        EXPECT_EQ(machine.accelerators, machine.blocking != Blocking{}) << machine.name;
+    }
+}
+
 // docs/results.md, "Machine profile".
 TEST(Machines, CpuNodeIsWhatWasMeasured) {
     const Machine& node = find_machine("cpu-node");

@@ -166,6 +166,23 @@ TEST(CalibratedStep, PackedPanelsCostTheirCopyAndTheGatheringOfWholeLines) {
         << "three slices of 144 columns";
 }
 
+// Rows of 28 columns lie across the sectors of a GPU, which copies and gathers them like rows of 32.
+TEST(CalibratedStep, ASinglePanelOfAGpuCostsItsCopyAndTheGatheringOfWholeSectors) {
+    const UniformStats graph(400, 160'000, true);
+    Machine m = machine();
+    m.intra_node = {0, 1e18};
+    const auto curve = [](std::int64_t width, double seconds) {
+        return GatherCurve{width, {{1 << 10, seconds}, {1 << 20, seconds}}, 1e-6, 2e-7};
+    };
+    m.calibration = Calibration{.gather = {curve(20, 8e-9), curve(24, 1e-9), curve(30, 7e-9), curve(40, 5e-9)}};
+    const double rows = 4 * 100 * 1e-6 + 3 * 100 * 2e-7;
+    Schedule s = product(false, 0, 28);
+    EXPECT_NEAR(seconds(s, m, graph), 40'000 * 5e-9 + rows, 1e-10) << "between 24 and 30, as they lie";
+    m.blocking = s.blocking = gpu_blocking(0);
+    const double copies = 2 * 400 * 28 * 4 / 1e10;
+    EXPECT_NEAR(seconds(s, m, graph), 40'000 * 3e-9 + rows + copies, 1e-10) << "half-way between 24 and 40";
+}
+
 TEST(CalibratedStep, OverlapSlowsProductsDown) {
     const UniformStats graph(400, 160'000, true);
     Machine m = machine();

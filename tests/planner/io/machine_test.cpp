@@ -23,9 +23,22 @@ TEST(Machine, RoundTrip) {
     EXPECT_EQ(json::parse(text)["memory_per_rank_bytes"], 51539607552);
 }
 
+TEST(Machine, BlockingHasAKeyWhereItIsNotThatOfCpus) {
+    EXPECT_FALSE(json::parse(write_machine(sample_machine())).contains("blocking"));
+    EXPECT_EQ(read_machine(write_machine(sample_machine()), "m.json").blocking, Blocking{});
+    Machine gpu = sample_machine();
+    gpu.blocking = gpu_blocking(6'000'000);
+    const std::string text = write_machine(gpu);
+    EXPECT_EQ(json::parse(text)["blocking"], json::parse(R"({"unit_bytes": 32, "slice_columns": 256,
+        "cache_bytes": 4000000, "least_slice_columns": 32, "packs_single_panels": true})"));
+    EXPECT_EQ(read_machine(text, "m.json").blocking, gpu.blocking);
+}
+
 TEST(Machine, MistakesAreNamed) {
     const auto refused = [](const char* op, const char* path, const json& value, const char* message) {
-        const json document = json::parse(write_machine(sample_machine()));
+        Machine machine = sample_machine();
+        machine.blocking = gpu_blocking(6'000'000);
+        const json document = json::parse(write_machine(machine));
         const std::string text = document.patch({{{"op", op}, {"path", path}, {"value", value}}}).dump();
         expect_error([&] { read_machine(text, "m.json"); }, ErrorCode::data, message);
     };
@@ -39,6 +52,9 @@ TEST(Machine, MistakesAreNamed) {
     refused("replace", "/memory_bytes_per_second", 1e300, "memory_bytes_per_second must be from 1e-30 to 1e30");
     refused("replace", "/step_seconds", 1e300, "step_seconds must be at most 1e30");
     refused("replace", "/spmm/1/width", 16, "spmm[1].width must be positive and increasing");
+    refused("replace", "/blocking/unit_bytes", 48, "m.json: machine two-sockets: blocking.unit_bytes must be 32, a");
+    refused("replace", "/blocking/slice_columns", 0, "blocking.slice_columns: expected an integer from 1");
+    refused("remove", "/blocking/cache_bytes", 1, "missing key \"cache_bytes\"");
 }
 
 TEST(Fingerprint, IsXxh64) {

@@ -83,6 +83,20 @@ TEST(Plan, StepsReadBackWithTheirOperands) {
     }
 }
 
+// The sample is a plan for CPUs, as plans of older versions are, too.
+TEST(Plan, SchedulesHaveTheBlockingOfTheMachine) {
+    EXPECT_FALSE(sample_json()["machine"].contains("blocking"));
+    EXPECT_EQ(read_plan(write_plan(sample_plan()), "plan.json").candidates[1].schedule.blocking, Blocking{});
+    Plan plan = sample_plan();
+    plan.machine.blocking = gpu_blocking(6'000'000);
+    EXPECT_THROW(write_plan(plan), Error) << "schedules that were lowered for another machine";
+    for (Candidate& candidate : plan.candidates) candidate.schedule.blocking = plan.machine.blocking;
+    const std::string text = write_plan(plan);
+    const Plan read = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(read), text);
+    for (const Candidate& candidate : read.candidates) EXPECT_EQ(candidate.schedule.blocking, plan.machine.blocking);
+}
+
 TEST(Plan, Bf16HasKeysWhereItIs) {
     Plan plan = sample_plan();
     Candidate& candidate = plan.candidates[0];

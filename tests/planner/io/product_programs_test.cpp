@@ -38,7 +38,7 @@ json written() { return json::parse(dump(encode_schedule(schedule()))); }
 
 Schedule read(const json& document) {
     const Document parsed = parse(document.dump(), "plan.json");
-    return decode_schedule(Cursor(parsed, "plan.json"), {2, 2, 1}, false);
+    return decode_schedule(Cursor(parsed, "plan.json"), {2, 2, 1}, {}, false);
 }
 
 TEST(ProductPrograms, SumsHaveTheKeysThatTheyAlwaysHad) {

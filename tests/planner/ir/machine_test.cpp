@@ -44,6 +44,31 @@ TEST(Machine, RefusesWhatCannotBe) {
     }
 }
 
+TEST(Machine, RefusesABlockingThatCannotBeByName) {
+    const auto refused = [](const std::function<void(Blocking&)>& alter) -> std::string {
+        Machine m = machine();
+        m.blocking = gpu_blocking(6'000'000);
+        EXPECT_NO_THROW(validate(m));
+        alter(m.blocking);
+        try {
+            validate(m);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    for (const std::int64_t bytes : {0, 16, 48, 128}) {
+        EXPECT_THAT(refused([bytes](Blocking& b) { b.unit_bytes = bytes; }),
+                    testing::HasSubstr("blocking.unit_bytes must be 32, a sector of a GPU's memory, or 64"));
+    }
+    EXPECT_THAT(refused([](Blocking& b) { b.slice_columns = 0; }),
+                testing::HasSubstr("blocking.slice_columns must be at least 1"));
+    EXPECT_THAT(refused([](Blocking& b) { b.cache_bytes = -1; }),
+                testing::HasSubstr("blocking.cache_bytes must not be negative"));
+    EXPECT_THAT(refused([](Blocking& b) { b.least_slice_columns = 0; }),
+                testing::HasSubstr("blocking.least_slice_columns must be at least 1"));
+}
+
 Machine calibrated() {
     Machine m = machine();
     m.intra_node.segments = {{0, 1e-6, 1e9}, {4096, 0, 5e9}};

@@ -227,6 +227,31 @@ TEST(Memory, StagingHoldsAPackedPanel) {
     EXPECT_EQ(staged(0, 128, false, true), 101 * 128 * 2) << "of a single panel, too";
 }
 
+// On two ranks a GPU copies the 51 or 50 rows of a piece, whose slices of at most 16 columns stay in its cache.
+TEST(Memory, StagingHoldsASinglePanelOfAGpu) {
+    const auto staged = [](std::int64_t width, Program program, bool overlap) {
+        std::vector<TensorId> results{2};
+        if (program == Program::max) results.push_back(3);
+        Schedule s{{2, 1, 1},
+                   {},
+                   {{"A^T", Role::adjacency, DType::f32, 101, 101, {Axes::parse("x"), Axes::parse("z"), {}}, true},
+                    {"a", Role::transient, DType::f32, 101, width, layout_c()},
+                    {"b", Role::transient, DType::f32, 101, width, layout_c()},
+                    {"n", Role::transient, DType::f32, 101, width, layout_c()}},
+                   {{"step", Phase::epoch, SpmmStep{0, {1}, results, Exchange::panels, overlap, false, program}}}};
+        s.blocking = gpu_blocking(3 * 51 * 16 * 4 / 2);
+        s.blocking.least_slice_columns = 8;
+        return spmm_buffers(s, std::get<SpmmStep>(s.steps[0].operation), UniformStats(101, 500, true), 1);
+    };
+    const SpmmBuffers sum = staged(41, Program::sum, false);
+    EXPECT_EQ(sum.panel, aligned(51 * 16 * 4)) << "three slices";
+    EXPECT_EQ(sum.slice_columns, 16);
+    EXPECT_EQ(staged(12, Program::sum, false).slice_columns, 16);
+    EXPECT_EQ(staged(16, Program::sum, false).panel, 0) << "rows begin with units";
+    EXPECT_EQ(staged(41, Program::sum, true).panel, 0) << "small portions";
+    EXPECT_EQ(staged(41, Program::max, false).panel, 0) << "maxima read them as they are";
+}
+
 TEST(Memory, LargestTensorsComeLargestFirst) {
     const Schedule s = lower::lowered(enumerate::all_orders(2)[0], {602, 128, 41}, 4, 4, 1000);
     const auto largest = largest_tensors(s, UniformStats(1000, 500, true), 0, 3);

@@ -247,5 +247,48 @@ TEST(Stages, ServeWhatPiecesLack) {
     }
 }
 
+// Of a GPU whose cache has room for so many bytes.
+Blocking gpu_with_cache(std::int64_t bytes) {
+    Blocking blocking = gpu_blocking(0);
+    blocking.cache_bytes = bytes;
+    return blocking;
+}
+
+TEST(PackedPanel, OfASinglePanelIsWhatLiesAcrossUnits) {
+    const auto rows = [](const Blocking& blocking, std::int64_t width) {
+        return packed_panel(blocking, 101, 0, width, false).rows;
+    };
+    for (const std::int64_t width : {3, 5, 9, 41, 100, 602}) EXPECT_EQ(rows(gpu_with_cache(0), width), 101) << width;
+    for (const std::int64_t width : {0, 1, 2, 4, 8, 16, 24, 256, 512})
+        EXPECT_EQ(rows(gpu_with_cache(0), width), 0) << width;
+    EXPECT_EQ(rows({}, 41), 0) << "a CPU reads them as they are";
+    EXPECT_EQ(packed_panel(gpu_with_cache(0), 101, 0, 16, true).rows, 101) << "in bf16 they are always copied";
+}
+
+TEST(PackedPanel, TakesWholeUnitsOfEachSlice) {
+    const auto packed = [](const Blocking& blocking, std::int64_t width, bool bf16) {
+        const PackedPanel panel = packed_panel(blocking, 100, 0, width, bf16);
+        return std::tuple(panel.slices, panel.stride, panel.bytes());
+    };
+    EXPECT_EQ(packed(gpu_with_cache(0), 41, false), std::tuple(1, 48, 100 * 48 * 4));
+    EXPECT_EQ(packed(gpu_with_cache(0), 41, true), std::tuple(1, 48, 100 * 48 * 2));
+    EXPECT_EQ(packed(gpu_with_cache(0), 602, false), std::tuple(3, 208, 100 * 208 * 4)) << "256 columns at most";
+}
+
+// 100 rows of 64 floats are 25,600 bytes.
+TEST(PackedPanel, SlicesStayInTheCache) {
+    const auto columns = [](std::int64_t cache, std::int64_t rows, bool bf16) {
+        const PackedPanel packed = packed_panel(gpu_with_cache(cache), rows, 0, 602, bf16);
+        return std::pair(packed.slices, packed.stride);
+    };
+    EXPECT_EQ(columns(25'600, 100, false), std::pair(std::int64_t{10}, std::int64_t{64}));
+    EXPECT_EQ(columns(25'599, 100, false), std::pair(std::int64_t{11}, std::int64_t{56})) << "one unit less";
+    EXPECT_EQ(columns(25'600, 100, true), std::pair(std::int64_t{5}, std::int64_t{128})) << "of half the bytes";
+    EXPECT_EQ(columns(25'600, 50, false), std::pair(std::int64_t{5}, std::int64_t{128})) << "of half the rows";
+    EXPECT_EQ(columns(12'800, 100, false), std::pair(std::int64_t{19}, std::int64_t{32})) << "the least";
+    EXPECT_EQ(columns(12'799, 100, false), std::pair(std::int64_t{3}, std::int64_t{208})) << "fewer do not pay";
+    EXPECT_EQ(columns(1'000'000, 100, false), std::pair(std::int64_t{3}, std::int64_t{208})) << "all of it fits";
+}
+
 }  // namespace
 }  // namespace gnnplan

@@ -24,6 +24,7 @@ enum Tensors : TensorId { forward, backward, in, maxima, ties, arrived, share, i
 Schedule max_schedule(const testing::ProductCase& on, const Storage& storage, bool shares_nonzeros) {
     Schedule schedule;
     schedule.grid = on.grid;
+    schedule.blocking = on.blocking;
     schedule.numbering.permuted = on.permuted;
     schedule.numbering.seed = 11;
     const Layout layout = testing::matrix_layout(on.contraction);

@@ -44,6 +44,7 @@ TEST(MemoryTracker, CountsTheHostOfADeviceApart) {
 Schedule small_schedule(const Grid& grid, std::int64_t vertices) {
     Schedule schedule;
     schedule.grid = grid;
+    schedule.blocking = gnnplan::testing::wanted_blocking();
     const TensorId matrix =
         add(schedule, "A^T", Role::adjacency, DType::f32, vertices, vertices, testing::matrix_layout("z"));
     const TensorId h = add(schedule, "H0.C", Role::features, DType::f32, vertices, 5, layout_c());
@@ -90,6 +91,28 @@ TEST_P(Memory, OfProductsWithNeededRowsAndOverlapIsWhatWasPlanned) {
             rank.run(0);
             EXPECT_EQ(rank.tracker.current(),
                       plan.adjacency_bytes + plan.arena_bytes + plan.request_bytes + plan.served_bytes);
+        });
+    }
+}
+
+// A GPU's products copy the rows of their operand, to room that was planned.
+TEST_P(Memory, OfProductsThatCopyRowsIsWhatWasPlanned) {
+    const data::Graph graph = testing::ring_graph(23);
+    for (testing::ProductCase product : testing::grids_and_contractions(GetParam())) {
+        product.switch_to(Exchange::panels, false);
+        product.width = 41;
+        SCOPED_TRACE(product.text());
+        product.blocking = {};
+        const Schedule in_place = testing::schedule_of(product);
+        product.blocking = gpu_blocking(0);
+        const Schedule schedule = testing::schedule_of(product);
+        comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
+            testing::Rank rank(schedule, graph, comm);
+            const MemoryPlan plan = plan_memory(schedule, *rank.counts, comm.rank());
+            EXPECT_EQ(rank.tracker.current(), plan.adjacency_bytes + plan.arena_bytes);
+            const std::int64_t uncopied = plan_memory(in_place, *rank.counts, comm.rank()).staging_bytes[0];
+            const bool multiplies = !pieces_of(product.grid, schedule.tensors[testing::matrix], comm.rank()).empty();
+            EXPECT_EQ(plan.staging_bytes[0] > uncopied, multiplies);
         });
     }
 }

@@ -20,6 +20,7 @@ struct ProductCase {
     bool permuted = false;
     Exchange exchange = Exchange::none;
     bool overlap = false;
+    Blocking blocking = gnnplan::testing::wanted_blocking();
 
     // Whether the grid has rows, or anything, to exchange as said.
     bool switch_to(Exchange wanted, bool overlapped) {
@@ -57,6 +58,7 @@ inline TensorId result_of(const Schedule& schedule) { return static_cast<TensorI
 inline Schedule schedule_of(const ProductCase& product) {
     Schedule schedule;
     schedule.grid = product.grid;
+    schedule.blocking = product.blocking;
     schedule.numbering.permuted = product.permuted;
     schedule.numbering.seed = 11;
     const bool dealt = product.contraction == "y";

@@ -59,6 +59,22 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
     EXPECT_GT(turn, 0);
 }
 
+// Rows are copied before they are multiplied, all at once or a slice of columns after the other.
+TEST_P(Spmm, OfRowsThatAreCopiedIsTheDenseProduct) {
+    const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
+    for (const std::int64_t cache : {0, 23 * 16 * 4}) {
+        for (ProductCase product : testing::grids_and_contractions(GetParam())) {
+            product.switch_to(Exchange::panels, false);
+            product.width = 41;
+            product.blocking = gpu_blocking(0);
+            product.blocking.cache_bytes = cache;
+            product.blocking.least_slice_columns = 8;
+            check(graph, product);
+            if (HasFailure()) return;
+        }
+    }
+}
+
 // Pieces without nonzeros, rows without neighbours, more ranks than vertices.
 TEST_P(Spmm, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
     for (const data::Graph& graph : {data::testing::random_graph(7, 0, false, false, 5), testing::ring_graph(2),

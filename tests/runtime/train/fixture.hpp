@@ -39,11 +39,7 @@ inline Machine some_machine() {
     machine.gemm_flops_per_second = 1e10;
     machine.memory_bytes_per_second = 1e10;
     machine.step_seconds = 1e-6;
-    if (const auto wanted = gnnplan::testing::wanted_device()) {
-        const TensorMemory memory = wanted->open()->memory();
-        machine.accelerators = memory.accelerator;
-        machine.workspace_bytes = memory.workspace_bytes;
-    }
+    gnnplan::testing::describe_wanted_device(machine);
     return machine;
 }
 
@@ -77,6 +73,7 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
         lower::GraphShape shape{dataset.vertices(), dataset.graph().symmetric, {}, 0};
         shape.optimiser = optimiser;
+        shape.blocking = plan.machine.blocking;
         candidate.schedule = lower::lower(model, configuration, shape);
         candidate.predicted = cost::predict(candidate.schedule, counts, plan.machine);
     }

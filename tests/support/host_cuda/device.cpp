@@ -14,6 +14,8 @@ namespace {
 
 // Little, so that what does not fit is met often; nobody may expect zeros in it.
 constexpr std::size_t scratch_bytes = 64 << 10;
+// Little, too, so that wide operands are cut into slices.
+constexpr std::int64_t cache_bytes = 16 << 10;
 
 struct OwnQueue : Queue {
     LargeBuffer memory{scratch_bytes + 256};
@@ -23,6 +25,7 @@ struct OwnQueue : Queue {
         std::align(256, scratch_bytes, begin, space);
         scratch = {static_cast<std::byte*>(begin), scratch_bytes};
         std::ranges::fill(scratch, std::byte{0xff});
+        Queue::cache_bytes = cuda::cache_bytes;
     }
 };
 

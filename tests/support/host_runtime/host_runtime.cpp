@@ -163,7 +163,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->major = setting("capability", 90) / 10;
     properties->minor = setting("capability", 90) % 10;
     properties->multiProcessorCount = 2;
-    properties->l2CacheSize = 1 << 20;
+    properties->l2CacheSize = setting("l2", 24 << 10);
     properties->totalGlobalMem = static_cast<std::size_t>(setting("memory", 512)) << 20;
     return cudaSuccess;
 }

@@ -1,6 +1,7 @@
 // What the planner needs to know of a machine: one node and the network between nodes.
 #pragma once
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/tensor_memory.hpp>
 
 #include <cstdint>
@@ -124,6 +125,7 @@ struct Machine {
     std::optional<Calibration> calibration{};  // takes precedence over the single rates where it has them
     bool accelerators = false;         // memory_per_rank is a device's: its host loads the graph, in memory of its own
     std::int64_t workspace_bytes = 0;  // of that memory, for the device's kernels
+    Blocking blocking{};
 
     TensorMemory tensor_memory() const { return {accelerators, workspace_bytes}; }
 };

@@ -67,6 +67,7 @@ struct SpmmBuffers {
     std::int64_t dense = 0;
     std::int64_t nonzeros = 0;
     std::int64_t panel = 0;
+    std::int64_t slice_columns = 0;  // of a panel's packed rows
     int packs = 1;
     int copies = 1;
 
@@ -75,8 +76,9 @@ struct SpmmBuffers {
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
-// The largest panel that a product packs. None with overlap, which multiplies in small portions, nor where rows that
-// nobody needs are left out, which makes panels uneven, nor of several operands.
+// The largest panel that a product packs; smaller ones are cut into slices of as many columns. None with overlap, which
+// multiplies in small portions, nor where rows that nobody needs are left out, which makes panels uneven, nor of several
+// operands. Maxima pack no single panel.
 PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank);
 
 // Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values

@@ -9,6 +9,7 @@
 //                      the nonzeros of its own blocks (CAGNET's 1.5D).
 #pragma once
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <vector>
@@ -67,11 +68,14 @@ Layout dense_layout(const Tensor& matrix);
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
-// a slice of their columns, in whole cache lines. In bf16 rows are always copied. In fp32 they are read as they are if
-//   - each begins with a cache line, and they are one slice or an odd number of lines long: then a slice of all rows uses
-//     every set of a cache,
-//   - they are at most a cache line long, or
-//   - there is a single panel, whose rows are read as often as they would be copied.
+// a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of several
+// panels are read as they are if
+//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses every
+//     set of a cache, or
+//   - they are at most a unit long;
+// those of a single panel if
+//   - each begins with a unit or lies within one, or
+//   - the blocking packs no single panels: on CPUs their rows are read as often as they would be copied.
 struct PackedPanel {
     std::int64_t rows = 0;    // of the largest panel; 0 where rows are read as they are
     std::int64_t slices = 1;  // of each row
@@ -81,7 +85,8 @@ struct PackedPanel {
     std::int64_t row_bytes() const { return element_bytes * stride; }
     std::int64_t bytes() const { return rows * row_bytes(); }
 };
-PackedPanel packed_panel(std::int64_t columns, std::int64_t panel_columns, std::int64_t width, bool bf16);
+PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::int64_t panel_columns, std::int64_t width,
+                         bool bf16);
 
 // Bytes of the nonzeros of a block of rows.size() x columns.size() as they are stored and sent: for each panel 8 (rows
 // + 1) for row starts, for each nonzero 4 for its column and 4 for its value, unless values are factored.

@@ -33,9 +33,8 @@ double elementwise_bytes_per_second(const Machine& machine, ElementwiseKind stre
 double gather_seconds(const Calibration& calibration, std::int64_t width, double from_bytes, double to_bytes);
 
 // The same for all slices of a packed row; the bytes are those of one slice of the rows. Taken from the widths whose
-// rows lay as packed ones do when they were measured.
-double packed_gather_seconds(const Calibration& calibration, const PackedPanel& packed, double from_bytes,
-                             double to_bytes);
+// rows lay as packed ones do when they were measured. The machine is calibrated.
+double packed_gather_seconds(const Machine& machine, const PackedPanel& packed, double from_bytes, double to_bytes);
 
 // One row of the result in one source panel, linear in the width likewise.
 double row_seconds(const Calibration& calibration, std::int64_t width);

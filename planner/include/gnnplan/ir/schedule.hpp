@@ -2,6 +2,7 @@
 // the plan file carries it. Nothing predicts what nothing runs.
 #pragma once
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/op_graph.hpp>
 #include <gnnplan/ir/operation.hpp>
@@ -54,6 +55,7 @@ struct Schedule {
     std::vector<Step> steps;                 // in execution order within each phase
     std::vector<Space> spaces = {};          // all vertices first
     std::vector<Parameter> parameters = {};  // of the model, in its order
+    Blocking blocking = {};                  // of the machine that it is for
 };
 
 inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
