@@ -89,7 +89,9 @@ DeviceCsr::DeviceCsr(kernels::Device& device, const kernels::Csr& on_host)
       value_(on_device(device, on_host.value, on_host.nonzeros())),
       nonzeros_(on_host.nonzeros()),
       view_{on_host.rows, on_host.columns, reinterpret_cast<const std::int64_t*>(row_start_->data()),
-            reinterpret_cast<const std::int32_t*>(column_->data()), reinterpret_cast<const float*>(value_->data())} {}
+            reinterpret_cast<const std::int32_t*>(column_->data()), reinterpret_cast<const float*>(value_->data())} {
+    view_.most_nonzeros = nonzeros_;
+}
 
 const std::int32_t* DeviceCsr::narrow_row_start() const {
     return reinterpret_cast<const std::int32_t*>(narrow_row_start_->data());

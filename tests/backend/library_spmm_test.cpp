@@ -133,7 +133,8 @@ TEST_P(LibrarySpmmOnHost, WhatItRefusesComesOutOfFinish) {
         ADD_FAILURE() << "nothing was thrown";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::unavailable);
-        EXPECT_THAT(error.what(), ::testing::StartsWith("cuda: a sparse product failed: CUSPARSE_STATUS_INVALID_VALUE"));
+        EXPECT_THAT(error.what(),
+                    ::testing::StartsWith("cuda: a sparse product failed: CUSPARSE_STATUS_INVALID_VALUE"));
     }
 }
 
