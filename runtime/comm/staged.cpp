@@ -2,6 +2,7 @@
 
 #include "runtime/comm/messages.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -20,8 +21,9 @@ kernels::Dense<Float> floats_of(const Rows<Byte>& rows) {
 }
 
 void copy_on(kernels::Device& device, const ConstRows& from, const MutableRows& to) {
+    if (to.bytes() == 0) return;
     ensure(from.row_bytes == to.row_bytes, "rows that a device copies have the same length");
-    if (to.bytes() > 0) device.table().copy(floats_of<const float>(from), floats_of<float>(to));
+    device.table().copy(floats_of<const float>(from), floats_of<float>(to));
 }
 
 // Messages to and from others, with a copy of each in the host's memory.
@@ -69,6 +71,18 @@ MutableRows packed(const Block& block) {
     return {block.staging.data(), block.rows.rows, block.rows.row_bytes, block.rows.row_bytes};
 }
 
+// What a rank sends itself, whose rows may have another length where they go: those with gaps are packed first then.
+void copy_own(kernels::Device& device, std::span<const SendBlock> sends, const OwnMessage& own, int rank) {
+    ConstRows from = own.from;
+    if (from.row_bytes != own.to.row_bytes && from.bytes() > 0) {
+        const auto block = std::ranges::find(sends, rank, &SendBlock::peer);
+        from.data = message_of<const std::byte>(*block).data();
+        if (!from.contiguous()) copy_on(device, own.from, packed(*block));
+        from = {from.data, own.to.rows, own.to.row_bytes, own.to.row_bytes};
+    }
+    copy_on(device, from, own.to);
+}
+
 }  // namespace
 
 std::unique_ptr<PendingExchange> StagedCommunicator::start_exchange(std::span<const Send> sends,
@@ -81,8 +95,7 @@ std::unique_ptr<PendingExchange> StagedCommunicator::start_exchange(std::span<co
 
 void StagedCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
     check_messages(sends, receives, size());
-    const OwnMessage own = own_message(sends, receives, rank());
-    copy_on(device_, own.from, own.to);
+    copy_own(device_, sends, own_message(sends, receives, rank()), rank());
     std::vector<Send> packed_sends;
     std::vector<Receive> packed_receives;
     for (const SendBlock& block : sends) {

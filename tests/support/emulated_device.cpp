@@ -1,6 +1,7 @@
 #include "tests/support/emulated_device.hpp"
 
 #include "runtime/comm/forwarding.hpp"
+#include "runtime/comm/ordered_exchange.hpp"
 #include "tests/support/two_queues.hpp"
 #include "tests/support/twofold_memory.hpp"
 
@@ -211,14 +212,15 @@ void EmulatedDevice::wait_for(std::size_t transfer, bool receives) {
     queues_.compute([] {}, transfer);
 }
 
-class EmulatedExchange : public comm::PendingExchange {
+class EmulatedExchange : public comm::OrderedExchange {
 public:
-    EmulatedExchange(EmulatedDevice& device, std::size_t transfer, bool receives)
-        : device_(device), transfer_(transfer), receives_(receives) {}
+    EmulatedExchange(comm::ExchangesUnderWay& under_way, EmulatedDevice& device, std::size_t transfer, bool receives)
+        : OrderedExchange(under_way), device_(device), transfer_(transfer), receives_(receives) {}
     void progress() override {}
-    void wait() override { device_.wait_for(transfer_, receives_); }
 
 private:
+    void finish() override { device_.wait_for(transfer_, receives_); }
+
     EmulatedDevice& device_;
     std::size_t transfer_;
     bool receives_;
@@ -242,7 +244,7 @@ public:
             receive.bytes = {device_.opened(receive.bytes.data()), receive.bytes.size()};
         const std::size_t transfer =
             device_.transfer([this, sent, received] { inner().start_exchange(sent, received)->wait(); });
-        return std::make_unique<EmulatedExchange>(device_, transfer, !receives.empty());
+        return std::make_unique<EmulatedExchange>(under_way_, device_, transfer, !receives.empty());
     }
     void exchange_blocks(std::span<const comm::SendBlock> sends,
                          std::span<const comm::ReceiveBlock> receives) override {
@@ -255,6 +257,7 @@ public:
             }
         };
         open(sent), open(received);
+        comm::check_none_under_way(under_way_);
         run([this, sent, received] { inner().exchange_blocks(sent, received); });
     }
     void broadcast(int root, std::span<std::byte> bytes) override {
@@ -283,6 +286,7 @@ private:
     }
 
     EmulatedDevice& device_;
+    comm::ExchangesUnderWay under_way_;
 };
 
 }  // namespace

@@ -1,8 +1,12 @@
-// Runs the contract on one rank alone and on threads, and tests what only threads have: the release after a failure.
+// Runs the contract on one rank alone, on threads, and on threads whose data is in the memory of devices, and tests what
+// only threads have: the release after a failure.
 #include "contract.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/self.hpp"
+#include "runtime/comm/staged.hpp"
 #include "runtime/comm/threads.hpp"
+#include "tests/support/emulated_device.hpp"
+#include "through_device.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -12,6 +16,17 @@
 namespace gnnplan::comm {
 namespace {
 
+// Threads whose data is in memory that the host cannot touch.
+std::function<void(const Body&)> on_devices(int ranks, const OpenCommunicator& between) {
+    return [ranks, between](const Body& body) {
+        run_ranks(ranks, [&](Communicator& comm) {
+            const auto device = gnnplan::testing::emulated_device({.order = static_cast<unsigned>(comm.rank())});
+            const auto of_device = between(comm, *device);
+            body(*through_device(*of_device, *device));
+        });
+    };
+}
+
 std::vector<Ranks> all_ranks() {
     std::vector<Ranks> kinds{{"Self", [](const Body& body) {
                                   SelfCommunicator self;
@@ -19,10 +34,14 @@ std::vector<Ranks> all_ranks() {
                               }}};
     for (const int ranks : {1, 2, 3, 4, 6, 7, 8})
         kinds.push_back({"Threads" + std::to_string(ranks), [ranks](const Body& body) { run_ranks(ranks, body); }});
+    for (const int ranks : {1, 2, 3, 6}) {
+        kinds.push_back({"Staged" + std::to_string(ranks), on_devices(ranks, through_hosts)});
+        kinds.push_back({"Emulated" + std::to_string(ranks), on_devices(ranks, gnnplan::testing::on_emulated_device)});
+    }
     return kinds;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Contract, testing::ValuesIn(all_ranks()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, Contract, ::testing::ValuesIn(all_ranks()), name_of);
 
 std::string message_of_failure(int ranks, const Body& body) {
     try {
