@@ -40,22 +40,6 @@ std::int64_t stored_block_bytes(const Schedule& schedule, TensorId id, const Gra
     return bytes;
 }
 
-// The most that a host holds while it cuts a rank's matrices one after the other: the blocks of one of them, then its
-// scales, beside the requests so far.
-std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
-    std::int64_t requests = 0;
-    std::int64_t most = 0;
-    for (std::size_t i = 0; i < schedule.tensors.size(); ++i) {
-        const auto id = static_cast<TensorId>(i);
-        const Tensor& matrix = schedule.tensors[i];
-        if (matrix.role != Role::adjacency) continue;
-        requests += request_bytes(schedule, id, graph, rank);
-        most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank));
-        if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
-    }
-    return most;
-}
-
 // A float for each row, and for each row of the dense operand that a piece meets.
 std::int64_t scale_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
@@ -147,8 +131,22 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     Arena(schedule).place(bytes, plan);
     add_sparse_bytes(schedule, graph, rank, plan);
     add_load_and_peak(schedule, graph, plan);
-    plan.cut_bytes = cut_bytes(schedule, graph, rank);
     return plan;
+}
+
+// Matrices are cut one after the other: the blocks of one of them, then its scales, beside the requests so far.
+std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
+    std::int64_t requests = 0;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < schedule.tensors.size(); ++i) {
+        const auto id = static_cast<TensorId>(i);
+        const Tensor& matrix = schedule.tensors[i];
+        if (matrix.role != Role::adjacency) continue;
+        requests += request_bytes(schedule, id, graph, rank);
+        most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank));
+        if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
+    }
+    return most;
 }
 
 std::vector<TensorSize> largest_tensors(const Schedule& schedule, const GraphStats& graph, int rank, int count) {

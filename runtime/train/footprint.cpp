@@ -22,12 +22,13 @@ Footprint footprint(const Schedule& schedule, const GraphStats& graph, const Loa
     const std::int64_t state = loaded.state_lives ? exec::ModelState::bytes_of(schedule) : 0;
     Footprint most;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
-        MemoryPlan plan = plan_memory(schedule, graph, rank);
-        if (loaded.adopts_blocks) plan.cut_bytes = 0;
+        const MemoryPlan plan = plan_memory(schedule, graph, rank);
         const std::int64_t rows = loaded.writes_outputs ? OutputRows::bytes_of(schedule, rank) : 0;
-        const Footprint own = memory.accelerator
-                                  ? Footprint{plan.peak(memory), plan.host_peak(rows) + loaded.cached_feature_bytes}
-                                  : Footprint{of_processor(plan, loaded, state, rows), 0};
+        Footprint own{of_processor(plan, loaded, state, rows), 0};
+        if (memory.accelerator) {
+            const std::int64_t cut = loaded.adopts_blocks ? 0 : cut_bytes(schedule, graph, rank);
+            own = {plan.peak(memory), plan.host_peak(cut, rows) + loaded.cached_feature_bytes};
+        }
         most = {std::max(most.tensors, own.tensors), std::max(most.host, own.host)};
     }
     return most;

@@ -89,7 +89,8 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     const MemoryPlan memory = plan_memory(schedule, *counts, comm.rank());
     run.predicted_peak = memory.peak(device->memory());
     run.allocated_peak = tracker.peak();
-    run.predicted_host_peak = device->memory().accelerator ? memory.host_peak() : 0;
+    if (device->memory().accelerator)
+        run.predicted_host_peak = memory.host_peak(cut_bytes(schedule, *counts, comm.rank()));
     run.allocated_host_peak = tracker.host_peak();
     return run;
 }

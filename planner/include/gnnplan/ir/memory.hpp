@@ -32,19 +32,21 @@ struct MemoryPlan {
     std::int64_t order_bytes = 0;              // of the numbering, until features are read
     std::int64_t peak_bytes = 0;               // adjacency + requests + max(load + order, arena + max(order, served))
     std::int64_t device_peak_bytes = 0;  // without what a device's host does: adjacency + requests + arena + served
-    std::int64_t cut_bytes = 0;          // the most that such a host holds of what it cuts and has not uploaded yet
 
     std::int64_t peak(const TensorMemory& memory) const {
         return memory.accelerator ? device_peak_bytes + memory.workspace_bytes : peak_bytes;
     }
-    // Of an accelerator's host, which keeps the requests and, once all is cut, `rows` more bytes.
-    std::int64_t host_peak(std::int64_t rows = 0) const {
-        return load_bytes + order_bytes + std::max(cut_bytes, request_bytes + rows);
+    // Of an accelerator's host, which cuts `cut` bytes, keeps the requests and, once all is cut, `rows` more bytes.
+    std::int64_t host_peak(std::int64_t cut, std::int64_t rows = 0) const {
+        return load_bytes + order_bytes + std::max(cut, request_bytes + rows);
     }
 };
 
 // `graph` answers in the schedule's numbering, here and below.
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank);
+
+// The most that the host of an accelerator holds of what it cuts for `rank` and has not uploaded yet.
+std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 
 // The largest peak over all ranks: of processors, which load the graph as well, or of accelerators, whose hosts do.
 std::int64_t peak_bytes_per_rank(const Schedule& schedule, const GraphStats& graph, const TensorMemory& memory = {});
