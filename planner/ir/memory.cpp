@@ -26,18 +26,23 @@ std::int64_t largest_scales(const Schedule& schedule, TensorId id, int rank) {
     return 4 * largest;
 }
 
-// The sparse blocks of an adjacency, without scales.
-std::int64_t stored_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+// The sparse blocks of an adjacency, without scales: all of them, and the largest.
+struct BlockBytes {
+    std::int64_t all = 0, largest = 0;
+};
+BlockBytes stored_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
-    if (matrix.structure) return 0;
+    BlockBytes stored;
+    if (matrix.structure) return stored;
     const Range rows = block_of(schedule, id, rank).rows;
-    std::int64_t bytes = 0;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.matrix_root != rank) continue;
         const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
-        bytes += sparse_bytes(matrix, rows, piece.columns, nonzeros);
+        const std::int64_t bytes = sparse_bytes(matrix, rows, piece.columns, nonzeros);
+        stored.all += bytes;
+        stored.largest = std::max(stored.largest, bytes);
     }
-    return bytes;
+    return stored;
 }
 
 // A float for each row, and for each row of the dense operand that a piece meets.
@@ -112,7 +117,7 @@ Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats&
 
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const bool factored = tensor_of(schedule, id).storage.factored;
-    return stored_block_bytes(schedule, id, graph, rank) + (factored ? scale_bytes(schedule, id, graph, rank) : 0);
+    return stored_block_bytes(schedule, id, graph, rank).all + (factored ? scale_bytes(schedule, id, graph, rank) : 0);
 }
 
 std::int64_t load_bytes(const GraphStats& graph) {
@@ -134,7 +139,7 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     return plan;
 }
 
-// Matrices are cut one after the other: the blocks of one of them, then its scales, beside the requests so far.
+// Matrices are cut one after the other: its blocks one by one, then its scales, beside the requests so far.
 std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
     std::int64_t requests = 0;
     std::int64_t most = 0;
@@ -143,7 +148,7 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         const Tensor& matrix = schedule.tensors[i];
         if (matrix.role != Role::adjacency) continue;
         requests += request_bytes(schedule, id, graph, rank);
-        most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank));
+        most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank).largest);
         if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
     }
     return most;

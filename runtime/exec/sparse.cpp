@@ -101,25 +101,33 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
         return std::pair(a->piece->columns.begin, a->piece->columns.end) <
                std::pair(b->piece->columns.begin, b->piece->columns.end);  // empty ranges before those they touch
     });
-    std::vector<Range> columns;
-    columns.reserve(stored.size());
-    for (const SparseStage* stage : stored) columns.push_back(stage->piece->columns);
-    std::vector<data::LocalBlock> built =
-        data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order, format());
     std::int64_t bytes = 0;
-    for (const data::LocalBlock& block : built) bytes += block.bytes();
-    const Charge cut = charge_until_uploaded(tracker, bytes);
+    const auto store = [&](std::span<SparseStage* const> some) {
+        std::vector<Range> columns;
+        for (const SparseStage* stage : some) columns.push_back(stage->piece->columns);
+        std::vector<data::LocalBlock> built =
+            data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order, format());
+        std::int64_t cut = 0;
+        for (const data::LocalBlock& block : built) cut += block.bytes();
+        const Charge on_host = charge_until_uploaded(tracker, cut);
+        for (std::size_t i = 0; i < some.size(); ++i) keep_block(*some[i], built[i], device);
+        bytes += cut;
+    };
+    // A processor keeps what it cuts, all of it in one scan of the rows; a device's host cuts what it uploads next.
+    const std::size_t at_once = device.memory().accelerator ? 1 : stored.size();
+    for (std::size_t first = 0; first < stored.size(); first += at_once)
+        store(std::span(stored).subspan(first, at_once));
     blocks_charge_ = Charge(tracker, bytes, Holder::tensors);
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-        data::LocalBlock& block = built[i];
-        if (needed_rows_ && stored[i]->dense_rows != stored[i]->piece->columns.size()) data::compact_columns(block);
-        StoredBlock& kept = blocks_[*stored[i]->block];
-        kept.memory = kernels::take(device, block.release());
-        kept.nonzeros = data::view_of(kept.bytes(), block.rows, block.columns, block.nonzeros(), block.panels(),
-                                      !matrix_.storage.factored);
-        kept.prepared = device.prepare(kept.nonzeros);
-        kept.nonzeros.prepared = kept.prepared.get();
-    }
+}
+
+void SparsePart::keep_block(const SparseStage& stage, data::LocalBlock& block, kernels::Device& device) {
+    if (needed_rows_ && stage.dense_rows != stage.piece->columns.size()) data::compact_columns(block);
+    StoredBlock& kept = blocks_[*stage.block];
+    kept.memory = kernels::take(device, block.release());
+    kept.nonzeros = data::view_of(kept.bytes(), block.rows, block.columns, block.nonzeros(), block.panels(),
+                                  !matrix_.storage.factored);
+    kept.prepared = device.prepare(kept.nonzeros);
+    kept.nonzeros.prepared = kept.prepared.get();
 }
 
 // Stage by stage, since a rank may ask another one at several.

@@ -73,6 +73,7 @@ public:
 private:
     void store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
                       const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker);
+    void keep_block(const SparseStage& stage, data::LocalBlock& block, kernels::Device& device);
     void find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
                        kernels::Device& device, MemoryTracker& tracker);
 
