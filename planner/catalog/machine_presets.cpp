@@ -41,6 +41,7 @@ Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank, std:
     machine.accelerators = true;
     machine.workspace_bytes = cuda_workspace_bytes;
     machine.blocking = gpu_blocking(l2_bytes);
+    machine.reserved_bytes = gibibyte;  // assumed: see docs/catalog.md
     return machine;
 }
 

@@ -106,6 +106,7 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.optional("accelerators", machine.accelerators);
     archive.optional("workspace_bytes", machine.workspace_bytes);
     archive.optional("blocking", machine.blocking);
+    archive.optional("reserved_bytes", machine.reserved_bytes);
     archive.field("intra_node", machine.intra_node);
     archive.field("inter_node", machine.inter_node);
     archive.field("spmm", machine.spmm);

@@ -141,6 +141,8 @@ void validate(const Machine& machine) {
     require(machine.memory_per_rank >= 1, machine, "memory_per_rank_bytes", "must be at least 1");
     require(machine.workspace_bytes >= 0, machine, "workspace_bytes", "must not be negative");
     validate(machine.blocking, machine);
+    require(machine.reserved_bytes >= 0 && machine.reserved_bytes < machine.memory_per_rank, machine, "reserved_bytes",
+            "must not be negative, and less than memory_per_rank_bytes");
     validate(machine.intra_node, machine, "intra_node");
     validate(machine.inter_node, machine, "inter_node");
     require(!machine.spmm.empty(), machine, "spmm", "needs at least one measured width");

@@ -153,7 +153,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
         throw Error(ErrorCode::usage, "dropout changes the features in every epoch, so they are not constant",
                     "constant input", "--input-dropout 0 turns dropout on the features off");
     }
-    space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.memory_per_rank;
+    space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();
     space.memory = machine.tensor_memory();
     space.grids = grids_of(space);
     refuse_grids(space);

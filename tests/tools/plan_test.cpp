@@ -28,7 +28,7 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     EXPECT_THAT(outcome.out, HasSubstr("reddit (card: GNN-RDM Table V)"));
     EXPECT_THAT(outcome.out, HasSubstr("N=232,965  nnz=114,848,857 (self loops included)"));
     EXPECT_THAT(outcome.out, HasSubstr("602 features, 41 classes"));
-    EXPECT_THAT(outcome.out, HasSubstr("machine  48 GiB per rank   a6000x8 (preset, not measured here"));
+    EXPECT_THAT(outcome.out, HasSubstr("machine  47 GiB of 48 GiB per rank   a6000x8 (preset, not measured here"));
     EXPECT_THAT(outcome.out, HasSubstr("64 configurations: 64 compared, none over memory"));
     EXPECT_THAT(outcome.out, HasSubstr("mpirun -n 8 gnnrun " + file + " --data DIR"));
 

@@ -95,6 +95,14 @@ int show_dataset(const Context&, const ListOptions& options) {
 
 std::string rate(double per_second, const char* unit) { return fmt::format("{:.4g} {}", per_second / 1e9, unit); }
 
+std::string device_text(const Machine& machine) {
+    if (!machine.accelerators) return "";
+    return ", of a device whose host loads the graph" +
+           (machine.reserved_bytes > 0
+                ? fmt::format("; {} of it are reserved for what no plan counts", limit_text(machine.reserved_bytes))
+                : "");
+}
+
 std::string machine_text(const Machine& machine) {
     std::string out = fmt::format(
         "machine     {}\nsource      {}\nmeasured    {}\nnode        {} ranks, {} each{}\nin a node   {}, {}\nbetween  "
@@ -102,11 +110,10 @@ std::string machine_text(const Machine& machine) {
         " {}, "
         "{} per rank\nGEMM        {}\nstreaming   {}\nstep        {} of overhead\n",
         machine.name, machine.source, machine.measured ? "here" : "no", machine.ranks_per_node,
-        limit_text(machine.memory_per_rank), machine.accelerators ? ", of a device whose host loads the graph" : "",
-        format_seconds(machine.intra_node.latency_seconds), rate(machine.intra_node.bytes_per_second, "GB/s"),
-        format_seconds(machine.inter_node.latency_seconds), rate(machine.inter_node.bytes_per_second, "GB/s"),
-        rate(machine.gemm_flops_per_second, "GFLOP/s"), rate(machine.memory_bytes_per_second, "GB/s"),
-        format_seconds(machine.step_seconds));
+        limit_text(machine.memory_per_rank), device_text(machine), format_seconds(machine.intra_node.latency_seconds),
+        rate(machine.intra_node.bytes_per_second, "GB/s"), format_seconds(machine.inter_node.latency_seconds),
+        rate(machine.inter_node.bytes_per_second, "GB/s"), rate(machine.gemm_flops_per_second, "GFLOP/s"),
+        rate(machine.memory_bytes_per_second, "GB/s"), format_seconds(machine.step_seconds));
     for (const SpmmRate& spmm : machine.spmm) {
         out += fmt::format("SpMM        width {}: {}\n", spmm.width, rate(spmm.flops_per_second, "GFLOP/s"));
     }

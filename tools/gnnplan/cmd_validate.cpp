@@ -48,10 +48,10 @@ std::int64_t peak_on(const Machine& machine, const Plan& plan, const Candidate& 
 void check_memory(const Plan& plan, const Machine& machine, const std::string& file) {
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const std::int64_t peak = peak_on(machine, plan, plan.candidates[i]);
-        if (peak <= machine.memory_per_rank) continue;
+        if (peak <= machine.usable_memory()) continue;
         throw Error(ErrorCode::answer_no,
                     fmt::format("needs {} per rank, {} has {}", enough_memory_text(peak), machine.name,
-                                limit_text(machine.memory_per_rank)),
+                                limit_text(machine.usable_memory())),
                     fmt::format("{}: candidates[{}]", file, i));
     }
 }

@@ -65,6 +65,18 @@ std::string reserved_limit(std::int64_t allowed) {
     return fmt::format("{}MiB", std::max<std::int64_t>(1, (allowed - allowed / 10) / mebibyte));
 }
 
+// Whether what is allowed is what the machine leaves beside a reserve of its own.
+bool beside_reserve(const Selection& selection) {
+    const Machine& machine = selection.plan.machine;
+    return machine.reserved_bytes > 0 && selection.memory_per_rank == machine.usable_memory();
+}
+
+// "47 GiB of 48 GiB" there.
+std::string memory_allowed(const Selection& selection) {
+    return limit_text(selection.memory_per_rank) +
+           (beside_reserve(selection) ? " of " + limit_text(selection.plan.machine.memory_per_rank) : std::string());
+}
+
 // Indices of the ranking: the fastest of each scheme that fits.
 std::vector<std::size_t> best_of_schemes(const std::vector<RankedConfiguration>& ranked) {
     std::vector<std::size_t> best;
@@ -168,8 +180,7 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
            labelled("model",
                     fmt::format("{} {}, {} rank{}", model_text(problem.model), widths_text(problem.model.widths),
                                 problem.ranks, problem.ranks == 1 ? "" : "s")) +
-           labelled("machine",
-                    fmt::format("{} per rank   {}", limit_text(selection.memory_per_rank), machine_line(machine))) +
+           labelled("machine", fmt::format("{} per rank   {}", memory_allowed(selection), machine_line(machine))) +
            labelled("search", search);
 }
 
@@ -207,7 +218,7 @@ std::string memory_lines(const Selection& selection, const GraphStats& graph) {
                                format_memory(loading), format_memory(loading * machine.ranks_per_node)));
     const std::int64_t peak = selection.ranked.front().predicted.peak_bytes_per_rank;
     const std::int64_t allowed = selection.memory_per_rank;
-    if (peak > allowed - allowed / 10) {
+    if (!beside_reserve(selection) && peak > allowed - allowed / 10) {
         lines += labelled("reserve",
                           fmt::format("#1 leaves {} of {} free, and peak/rank does not count the CUDA "
                                       "context, library workspaces and what an allocator wastes, often 1 "

@@ -42,7 +42,7 @@ struct SelectOptions {
     std::optional<bool> factored_values;
     bool bf16 = false;                 // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;            // vertices numbered by a partitioner, where the graph is there to be partitioned
-    std::int64_t memory_per_rank = 0;  // bytes; 0: the machine's
+    std::int64_t memory_per_rank = 0;  // bytes; 0: what the machine leaves
     bool constant_input = false;       // features never change between epochs, whatever a run asks
     // Whether runs will drop features: then no configuration may rely on constant ones, or predictions leave dropping
     // out; unset: either, so that a plan has candidates for both. What Problem::record.run says, unless set here.

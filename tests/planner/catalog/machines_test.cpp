@@ -65,6 +65,12 @@ TEST(Machines, RanksAndMemoryAreThePublications) {
     }
 }
 
+TEST(Machines, CardsKeepAReserve) {
+    for (const Machine& machine : machines()) {
+        EXPECT_EQ(machine.usable_memory(), machine.memory_per_rank - (machine.accelerators ? gib : 0)) << machine.name;
+    }
+}
+
 TEST(Machines, RatesStayBelowPublishedPeaks) {
     // MG-GCN: V100 900 GB/s, A100 2 TB/s; 150 and 300 GB/s of NVLink one way. CAGNET: 50 GB/s NVLink, 25 GB/s a node.
     EXPECT_DOUBLE_EQ(find_machine("dgx-1-v100").memory_bytes_per_second, 0.8 * 900e9);

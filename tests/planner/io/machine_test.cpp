@@ -21,6 +21,10 @@ TEST(Machine, RoundTrip) {
     EXPECT_EQ(machine.spmm.at(1).flops_per_second, 2.25e10);
     EXPECT_EQ(machine.intra_node.latency_seconds, 2e-6);
     EXPECT_EQ(json::parse(text)["memory_per_rank_bytes"], 51539607552);
+    EXPECT_FALSE(json::parse(text).contains("reserved_bytes"));
+    Machine card = sample_machine();
+    card.reserved_bytes = 1 << 20;
+    EXPECT_EQ(read_machine(write_machine(card), "m.json").reserved_bytes, 1 << 20);
 }
 
 TEST(Machine, BlockingHasAKeyWhereItIsNotThatOfCpus) {

@@ -36,6 +36,8 @@ TEST(Machine, RefusesWhatCannotBe) {
         [](Machine& m) { m.gemm_flops_per_second = std::numeric_limits<double>::infinity(); },
         [](Machine& m) { m.memory_bytes_per_second = 0; },
         [](Machine& m) { m.step_seconds = -1; },
+        [](Machine& m) { m.reserved_bytes = -1; },
+        [](Machine& m) { m.reserved_bytes = m.memory_per_rank; },
     };
     for (const auto& alter : alterations) {
         Machine m = machine();

@@ -297,6 +297,23 @@ TEST(SelectFull, WhatIsNeededDoesNotDependOnWhatIsAllowed) {
     }
 }
 
+// What no peak counts is left free of the machine's memory; whoever names an amount of memory names what is used.
+TEST(SelectFull, AReserveIsLeftOfTheMachinesMemory) {
+    const Problem p = problem(widths, 4, products);
+    Machine on = machine();
+    on.accelerators = true;
+    const std::int64_t least = needed(p, on, {}, 1);
+    on.reserved_bytes = 1000;
+    on.memory_per_rank = least + on.reserved_bytes;
+    const SelectResult result = select(p, on, {});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result.selection->memory_per_rank, least);
+    EXPECT_EQ(result.selection->plan.memory_per_rank(), least);
+    --on.memory_per_rank;
+    EXPECT_FALSE(select(p, on, {}));
+    EXPECT_EQ(needed(p, on, {}, least), 0);
+}
+
 // A processor loads what it trains on; a device is fed by its host, however small its own memory is.
 TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
     Machine on = machine();

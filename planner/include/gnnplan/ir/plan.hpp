@@ -76,7 +76,7 @@ struct ProblemRecord {
     ModelRecord model;
     int ranks = 1;
     std::string space = "paper";
-    std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: the machine's
+    std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: what the machine leaves
     RunRecord run;
 };
 
@@ -138,7 +138,7 @@ struct Plan {
 
     // Bytes that a rank may use.
     std::int64_t memory_per_rank() const {
-        return problem.memory_per_rank > 0 ? problem.memory_per_rank : machine.memory_per_rank;
+        return problem.memory_per_rank > 0 ? problem.memory_per_rank : machine.usable_memory();
     }
 };
 
