@@ -33,6 +33,7 @@ public:
 struct FreeMemory {
     std::string device;
     std::int64_t bytes = 0;
+    std::int64_t held_bytes = 0;  // of its TensorMemory::workspace_bytes, by the rank that asks; alike on all ranks
 };
 
 // One for each rank, used by the rank's thread alone. What fails in the queue comes out of finish().

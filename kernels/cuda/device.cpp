@@ -149,7 +149,7 @@ std::unique_ptr<Prepared> CudaDevice::prepare(const Csr& a) {
 std::optional<FreeMemory> CudaDevice::free_memory() const {
     std::size_t free = 0, all = 0;
     check(cudaMemGetInfo(&free, &all), "asking how much of the GPU's memory is free");
-    return FreeMemory{unique_id_, static_cast<std::int64_t>(free)};
+    return FreeMemory{unique_id_, static_cast<std::int64_t>(free), cuda_scratch_bytes};
 }
 
 const PassValues* CudaDevice::begin_pass(const PassValues& values) {

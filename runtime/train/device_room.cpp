@@ -7,8 +7,7 @@
 namespace gnnplan::train {
 
 std::optional<DeviceRoom> device_room(comm::Communicator& comm, const kernels::Device& device) {
-    const TensorMemory memory = device.memory();
-    if (!memory.accelerator) return std::nullopt;
+    if (!device.memory().accelerator) return std::nullopt;
     std::optional<kernels::FreeMemory> free;
     comm::agree(comm, [&] { free = device.free_memory(); });
 
@@ -28,7 +27,7 @@ std::optional<DeviceRoom> device_room(comm::Communicator& comm, const kernels::D
 
     std::optional<DeviceRoom> least;
     for (const auto& [name, shared] : devices) {
-        const DeviceRoom room{shared.free_bytes / shared.ranks + memory.workspace_bytes, shared.ranks};
+        const DeviceRoom room{shared.free_bytes / shared.ranks + free->held_bytes, shared.ranks};
         if (!least || room.bytes_per_rank < least->bytes_per_rank) least = room;
     }
     return least;

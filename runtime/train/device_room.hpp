@@ -11,7 +11,7 @@ namespace gnnplan::train {
 
 // Of the device that has least for each of the ranks that compute on it.
 struct DeviceRoom {
-    std::int64_t bytes_per_rank = 0;  // with the workspace, which each of them has already
+    std::int64_t bytes_per_rank = 0;  // with what each of them has of its workspace already
     int ranks = 1;                    // that share the device
 };
 

@@ -178,15 +178,15 @@ TEST_F(GnnrunBackend, SaysBeforeItTrainsThatTheGpuHasTooLittleFree) {
     save(testing::make_plan(dataset_, 4, true, 4, {{4, 10}}), "plan4.json");  // another candidate might need less
     ASSERT_EQ(on_machine("", rest + "@plan1.json --report @one.json").code, 0);
     ASSERT_EQ(on_machine("", rest + "@plan4.json --report @four.json").code, 0);
-    const auto beside_workspace = [&](const char* name) {
+    const auto beside_scratch = [&](const char* name) {
         constexpr std::int64_t kibibyte = 1024;
-        return (report(name).predicted.peak_bytes_per_rank - cuda_workspace_bytes + kibibyte - 1) / kibibyte;
+        return (report(name).predicted.peak_bytes_per_rank - cuda_scratch_bytes + kibibyte - 1) / kibibyte;
     };
     const auto with_free = [&](std::int64_t kibibytes, const std::string& arguments) {
         return on_machine("free=" + std::to_string(kibibytes) + " " + arguments.substr(0, arguments.find(' ')),
                           rest + arguments.substr(arguments.find(' ')));
     };
-    const std::int64_t one = beside_workspace("one.json"), four = beside_workspace("four.json");
+    const std::int64_t one = beside_scratch("one.json"), four = beside_scratch("four.json");
     EXPECT_EQ(with_free(one, "gpus=1 @plan1.json").code, 0);
     const Outcome short_of = with_free(one - 1, "gpus=1 -q @plan1.json");
     EXPECT_EQ(short_of.code, 3) << short_of.output;

@@ -8,10 +8,11 @@
 namespace gnnplan::train {
 namespace {
 
-constexpr std::int64_t workspace = gnnplan::testing::emulated_workspace;
+constexpr std::int64_t held = 1000;
 
 // What four ranks hear, rank i with a device of which `free[i]` is known.
-DeviceRoom room_of(const std::vector<kernels::FreeMemory>& free) {
+DeviceRoom room_of(std::vector<kernels::FreeMemory> free) {
+    for (kernels::FreeMemory& each : free) each.held_bytes = held;
     std::vector<std::optional<DeviceRoom>> heard(free.size());
     comm::run_ranks(static_cast<int>(free.size()), [&](comm::Communicator& comm) {
         const auto rank = static_cast<std::size_t>(comm.rank());
@@ -27,11 +28,11 @@ DeviceRoom room_of(const std::vector<kernels::FreeMemory>& free) {
 
 TEST(DeviceRoom, IsOfTheDeviceThatHasLeastForARank) {
     const DeviceRoom own = room_of({{"a", 100}, {"b", 70}, {"c", 90}});
-    EXPECT_EQ(own.bytes_per_rank, 70 + workspace);
+    EXPECT_EQ(own.bytes_per_rank, 70 + held);
     EXPECT_EQ(own.ranks, 1);
     // Ranks that share one divide it; they may have looked at different moments.
     const DeviceRoom shared = room_of({{"a", 100}, {"b", 40}, {"a", 91}, {"a", 96}});
-    EXPECT_EQ(shared.bytes_per_rank, 30 + workspace);
+    EXPECT_EQ(shared.bytes_per_rank, 30 + held);
     EXPECT_EQ(shared.ranks, 3);
 }
 
