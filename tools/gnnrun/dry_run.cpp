@@ -63,6 +63,7 @@ struct DryRun {
           rank(busiest_rank(candidate.schedule, *counts, tensors)),
           memory(plan_memory(candidate.schedule, *counts, rank)),
           peak(memory.peak(tensors)),
+          host_peak(tensors.accelerator ? memory.host_peak(cut_bytes(candidate.schedule, *counts, rank)) : 0),
           tuning(tuning_peak(plan, dataset, options, tensors)) {}
 
     int index;
@@ -71,6 +72,7 @@ struct DryRun {
     int rank;
     MemoryPlan memory;
     std::int64_t peak;
+    std::int64_t host_peak;              // 0: the peak is the host's
     std::optional<std::int64_t> tuning;  // the most that a rank of several processes holds while candidates are tried
 };
 
@@ -90,7 +92,7 @@ std::string memory_lines(const DryRun& run, const TensorMemory& tensors) {
         run.tuning ? fmt::format(" (up to {} while candidates are tried)", format_memory(*run.tuning)) : "";
     text += line("peak", format_memory(run.peak) + tried);
     if (!tensors.accelerator) return text;
-    return text + "memory of its host\n" + loading + line("peak", format_memory(memory.host_peak()));
+    return text + "memory of its host\n" + loading + line("peak", format_memory(run.host_peak));
 }
 
 }  // namespace
@@ -136,7 +138,7 @@ std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const t
     document.arena_bytes = run.memory.arena_bytes;
     document.peak_bytes = run.peak;
     document.tuning_peak_bytes = run.tuning;
-    if (memory.accelerator) document.host_peak_bytes = run.memory.host_peak();
+    if (memory.accelerator) document.host_peak_bytes = run.host_peak;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         document.steps.push_back({step.name, name_of(step.phase), std::string(kind_of(step.operation)),
