@@ -220,6 +220,7 @@ RunReport sample_report() {
     report.epochs = {{1, 1.75, {}, {}, {}, 0.25}, {2, 0.1, 0.5, 1.0, 0.0, 0.125}};
     const Origin origin{Pass::forward, 1, OpKind::aggregate};
     report.steps = {{"forward.spmm", "spmm", origin, 7, 3, 2, 64, 64, {16, 16, 16, 16}, {16, 16, 16, 16}, 1e-5, 2e-5}};
+    report.steps[0].kernels = {{"whole", 1e-5, {}}, {"cusparse", {}, "values are factored"}};
     report.setup = {{"setup.spmm", "spmm", std::nullopt, 7, 3, 2, 0, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}};
     report.evaluation = report.setup;
     report.predicted = sample_candidate().predicted;

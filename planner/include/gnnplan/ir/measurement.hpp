@@ -32,7 +32,7 @@ struct StepRecord {
     std::vector<std::int64_t> counted_bytes_by_rank;
     double predicted_seconds = 0;        // max over ranks
     double measured_seconds = 0;         // median over epochs of the max over ranks
-    std::vector<ProductKernel> kernels;  // for the step's product on rank 0, the one that computed it first
+    std::vector<ProductKernel> kernels{};  // for the step's product on rank 0, the one that computed it first
 };
 
 struct TriedCandidate {
