@@ -30,8 +30,8 @@ struct StepRecord {
     std::int64_t counted_bytes = 0;
     std::vector<std::int64_t> predicted_bytes_by_rank;
     std::vector<std::int64_t> counted_bytes_by_rank;
-    double predicted_seconds = 0;        // max over ranks
-    double measured_seconds = 0;         // median over epochs of the max over ranks
+    double predicted_seconds = 0;          // max over ranks
+    double measured_seconds = 0;           // median over epochs of the max over ranks
     std::vector<ProductKernel> kernels{};  // for the step's product on rank 0, the one that computed it first
 };
 
