@@ -98,7 +98,7 @@ class MgGcn(unittest.TestCase):
         self.assertEqual(mg_gcn.as_published(ToldPlanner(), "Papers", 208.0, 3.0, 8.0)["epoch_seconds"], 4)
 
     def test_finds_the_widest_that_fits(self):
-        self.assertEqual(mg_gcn.widest_papers(ToldPlanner()), 320)
+        self.assertEqual(mg_gcn.widest_papers(ToldPlanner()), 312)  # 79 GiB are 316
 
     def test_what_did_not_fit_is_judged_but_not_timed(self):
         found = {(name, ranks): (2.0, 1.0, 1) for name in mg_gcn.PROBLEMS for ranks in (1, 8)}

@@ -84,14 +84,15 @@ TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
 // fibres, and the host that touches the device's memory is killed. Sums are added up in another order than the
 // reference's, so values differ in their last places.
 TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
-    const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v --spmm whole ";
-    const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @cuda.json");
+    const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v ";
+    const std::string one_kernel = "--spmm whole ";
+    const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, rest + one_kernel + "--report @cuda.json");
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("computing on GPU 0 on fibres"));
     const RunReport run = report("cuda.json");
     EXPECT_EQ(byte_mismatch(run), std::nullopt);
     const std::string embeddings = io::read_file(path("e.npy"));
-    ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest + "--report @again.json").code, 0);
+    ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest + one_kernel + "--report @again.json").code, 0);
     EXPECT_EQ(losses(run), losses(report("again.json"))) << "the same run, the same bits";
     EXPECT_EQ(embeddings, io::read_file(path("e.npy")));
     ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
@@ -139,7 +140,7 @@ TEST_F(GnnrunBackend, ChoosesAmongKernelsForProducts) {
         EXPECT_THAT(losses(report("kernels.json")), ::testing::Pointwise(::testing::DoubleNear(tolerance), chosen));
     }
     const Outcome elsewhere = gnnrun("--backend cpu --data @graph @plan1.json --spmm whole");
-    EXPECT_EQ(elsewhere.code, 2) << elsewhere.output;
+    EXPECT_EQ(elsewhere.code, 64) << elsewhere.output;
     EXPECT_THAT(elsewhere.output, HasSubstr("--backend cuda"));
 }
 

@@ -74,7 +74,8 @@ std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 //     set of a cache, or
 //   - they are at most a unit long;
 // those of a single panel if
-//   - each begins with a unit or lies within one, or
+//   - each begins with a unit or lies within one,
+//   - a slice of them would not stay in the cache: the copy would take as much memory as they do, or
 //   - the blocking packs no single panels: on CPUs their rows are read as often as they would be copied.
 struct PackedPanel {
     std::int64_t rows = 0;    // of the largest panel; 0 where rows are read as they are
