@@ -98,7 +98,7 @@ std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, con
                                                             {SpmmKernel::library, library.product, {}}}};
     std::array<ProductKernel, 3> kernels;
     for (std::size_t k = 0; k < kernels.size(); ++k) kernels[k].name = product_kernel_names[k];
-    if (!cuts_columns(a, c.columns, panel_room))
+    if (!cuts_columns(a, b, panel_room))
         kernels[0].why_not = "all columns of the operand stay in the L2, or too few would";
     if (panel_room.bf16) kernels[1].why_not = "the operand is rounded to bf16, a slice at a time";
     if (library.product == nullptr) kernels[2].why_not = library.why_not;
@@ -118,6 +118,7 @@ std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, con
     std::rotate(kernels.begin(), taken, taken + 1);
     choice.found.assign(kernels.begin(), kernels.end());
     prepared.choose(c.columns, choice);
+    device.finish();  // what was queued for a product of cuSPARSE that goes now
     return choice.found;
 }
 

@@ -2,6 +2,8 @@
 
 #include "kernels/cuda/spmm_shares.cuh"
 
+#include <gnnplan/base/out_of_memory.hpp>
+
 #include <span>
 #include <utility>
 
@@ -40,7 +42,11 @@ private:
 
 std::unique_ptr<DeviceMemory> PreparedRoom::take(std::int64_t bytes) {
     if (bytes > *left_) return nullptr;
-    return std::make_unique<TakenMemory>(device_.allocate(static_cast<std::size_t>(bytes)), left_);
+    try {
+        return std::make_unique<TakenMemory>(device_.allocate(static_cast<std::size_t>(bytes)), left_);
+    } catch (const OutOfMemory&) {  // another program was faster: it is done without
+        return nullptr;
+    }
 }
 
 std::int64_t PreparedMatrix::bytes(const Csr& a) {

@@ -63,8 +63,8 @@ private:
 // nonzeros. Queued.
 void narrow_row_starts(const Csr& a, std::int32_t* row_start);
 
-// Whether SpmmKernel::sliced differs from SpmmKernel::whole for operands of so many columns.
-bool cuts_columns(const Csr& a, std::int64_t columns, const PanelRoom& room);
+// Whether SpmmKernel::sliced differs from SpmmKernel::whole for such operands.
+bool cuts_columns(const Csr& a, const ConstMatrix& b, const PanelRoom& room);
 
 // Device::choose() for a matrix that is prepared.
 std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, const Csr& a, ConstMatrix b, Matrix c,

@@ -43,7 +43,9 @@ struct SumSweep {
     template <int width, int vectors>
     __device__ void take(const Nothing&, const Gathered<width, vectors>& x, int s, float weight,
                          Sum<width, vectors>& sum) const {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) sum.x[0][k][v] = fmaf(weight, x.x[s][k].x[v], sum.x[0][k][v]);
         }
     }
@@ -58,7 +60,9 @@ struct SumSweep {
     __device__ void join(Sum<width, vectors>& held, const Sum<width, vectors>& sum, std::int64_t row,
                          bool something) const {
         const float scale = row_scale != nullptr ? row_scale[row] : 1.0F;
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) {
                 const float scaled = __fmul_rn(scale, sum.x[0][k][v]);
                 held.x[0][k][v] = something ? __fadd_rn(held.x[0][k][v], scaled) : scaled;
@@ -139,7 +143,8 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     if (c.rows == 0 || c.columns == 0) return;
     const Product product = {a, b, c, accumulate};
     const auto* prepared = static_cast<const PreparedMatrix*>(a.prepared);
-    const PreparedMatrix::Choice choice = prepared != nullptr ? prepared->choice(c.columns) : PreparedMatrix::Choice{};
+    static const PreparedMatrix::Choice none;
+    const PreparedMatrix::Choice& choice = prepared != nullptr ? prepared->choice(c.columns) : none;
     if (room.bf16) return multiply_packed<Bf16>(product, room);
     if (choice.library != nullptr && choice.library->fits(b, c)) return choice.library->multiply(b, c, accumulate);
     const bool sliced = choice.kernel == SpmmKernel::sliced;
@@ -150,8 +155,9 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     }
 }
 
-bool cuts_columns(const Csr& a, std::int64_t columns, const PanelRoom& room) {
-    return !room.memory.empty() || cached_columns(ceil_divide(a.columns, a.panels), sizeof(float)) < columns;
+bool cuts_columns(const Csr& a, const ConstMatrix& b, const PanelRoom& room) {
+    const std::int64_t whole = std::min(b.columns, most_columns(vector_width({b})));
+    return !room.memory.empty() || cached_columns(ceil_divide(a.columns, a.panels), sizeof(float)) < whole;
 }
 
 }  // namespace gnnplan::kernels::cuda

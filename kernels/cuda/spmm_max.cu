@@ -47,7 +47,9 @@ struct MaxSweep {
     template <int width, int vectors>
     __device__ void take(const Nothing&, const Gathered<width, vectors>& x, int s, float,
                          Largest<width, vectors>& so_far) const {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) join_one(so_far.x[0][k][v], so_far.x[1][k][v], x.x[s][k].x[v], 1.0F);
         }
     }
@@ -61,14 +63,18 @@ struct MaxSweep {
     }
     template <int width, int vectors>
     __device__ void join(Largest<width, vectors>& held, const Largest<width, vectors>& unit, std::int64_t, bool) const {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v)
                 join_one(held.x[0][k][v], held.x[1][k][v], unit.x[0][k][v], unit.x[1][k][v]);
         }
     }
     template <int width, int vectors>
     __device__ void keep(const Lane<width, vectors>& lane, Largest<width, vectors> held, std::int64_t row) const {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) held.x[0][k][v] = held.x[1][k][v] > 0 ? held.x[0][k][v] : 0.0F;
         }
         store_row(lane, held.x[0], row_of(maxima, row), aligned);
@@ -112,7 +118,9 @@ struct MaxBackSweep {
     template <int width, int vectors>
     __device__ void take(const Sum<width, vectors>& values, const Fetched<width, vectors>& x, int s, float,
                          Sum<width, vectors>& sum) const {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) {
                 if (values.x[0][k][v] == x.largest.x[s][k].x[v]) sum.x[0][k][v] += x.share.x[s][k].x[v];
             }
@@ -127,7 +135,9 @@ struct MaxBackSweep {
     template <int width, int vectors>
     __device__ void join(Sum<width, vectors>& held, const Sum<width, vectors>& sum, std::int64_t,
                          bool something) const {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v)
                 held.x[0][k][v] = something ? held.x[0][k][v] + sum.x[0][k][v] : sum.x[0][k][v];
         }

@@ -66,9 +66,12 @@ __device__ Pack<width>* part_of(const Shares& shares, std::int64_t share, Part p
 template <int width, int vectors, int results>
 __device__ void save_part(const Shares& shares, std::int64_t share, Part part, const Lane<width, vectors>& lane,
                           const Held<width, vectors, results>& held) {
+    GNNPLAN_UNROLL
     for (int r = 0; r < results; ++r) {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
             Pack<width> pack;
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) pack.x[v] = held.x[r][k][v];
             *part_of<width, vectors>(shares, share, part, lane, results, r, k) = pack;
         }
@@ -79,9 +82,12 @@ template <int width, int vectors, int results>
 __device__ Held<width, vectors, results> saved_part(const Shares& shares, std::int64_t share, Part part,
                                                     const Lane<width, vectors>& lane) {
     Held<width, vectors, results> held;
+    GNNPLAN_UNROLL
     for (int r = 0; r < results; ++r) {
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
             const Pack<width> pack = *part_of<width, vectors>(shares, share, part, lane, results, r, k);
+            GNNPLAN_UNROLL
             for (int v = 0; v < width; ++v) held.x[r][k][v] = pack.x[v];
         }
     }
@@ -149,11 +155,13 @@ __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep
         for (int t = 0; __any_sync(all_lanes, t < count); t += entries_at_once) {
             std::int32_t columns[entries_at_once];
             float weights[entries_at_once] = {};
+            GNNPLAN_UNROLL
             for (int s = 0; s < entries_at_once; ++s) {
                 columns[s] = __shfl_sync(all_lanes, column, t + s, lanes);
                 if constexpr (Sweep::weighted) weights[s] = __shfl_sync(all_lanes, weight, t + s, lanes);
             }
             const auto fetched = sweep.fetch(lane, columns, count - t);
+            GNNPLAN_UNROLL
             for (int s = 0; s < entries_at_once; ++s) {
                 if (t + s >= count) continue;
                 while (at.end <= entry + t + s) end_row();
@@ -175,7 +183,7 @@ __global__ void __launch_bounds__(block_threads) join_parts(Csr a, Sweep sweep, 
     const std::int64_t end = shares.first + shares.count;
     if (share >= end) return;
     const Place from = shares.place(a, share);
-    Place to = shares.place(a, share + 1);
+    const Place to = shares.place(a, share + 1);
     // Earlier calls have joined the parts of the row that their last share ended in.
     const bool continues = from.entry > a.row_start[from.row];
     if (share == shares.first && continues && to.row > from.row) {
@@ -189,13 +197,15 @@ __global__ void __launch_bounds__(block_threads) join_parts(Csr a, Sweep sweep, 
     if (in_middle && share > shares.first) return;
     bool something = sweep.accumulate || in_middle;
     auto held = sweep.template old<width, vectors>(lane, row, something);
-    for (std::int64_t s = share; s < end; ++s) {
-        if (s > share) to = shares.place(a, s + 1);
-        const Part part = to.row > row ? Part::of_first_row : Part::of_last_row;
+    const std::int64_t steps_before_end = row + a.row_start[row + 1] - a.row_start[0];
+    const std::int64_t last = steps_before_end / shares.steps;  // the share that the row ends in
+    const auto add = [&](std::int64_t s, Part part) {
         sweep.join(held, saved_part<width, vectors, results>(shares, s, part, lane), row, something);
         something = true;
-        if (part == Part::of_first_row) break;
-    }
+    };
+    const std::int64_t middle_end = smaller(last, end);
+    for (std::int64_t s = share; s < middle_end; ++s) add(s, Part::of_last_row);
+    if (last < end) add(last, Part::of_first_row);
     sweep.keep(lane, held, row);
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <span>
 
 namespace gnnplan::kernels::cuda {
 

@@ -58,9 +58,11 @@ struct Lane {
 template <int width, int vectors>
 __device__ void load_row(const Lane<width, vectors>& lane, const float* from, bool aligned,
                          float (&to)[vectors][width]) {
+    GNNPLAN_UNROLL
     for (int k = 0; k < vectors; ++k) {
         Pack<width> pack = {};
         if (lane.inside(k)) pack = load<width>(from, lane.run(0, k, aligned));
+        GNNPLAN_UNROLL
         for (int v = 0; v < width; ++v) to[k][v] = pack.x[v];
     }
 }
@@ -68,8 +70,10 @@ __device__ void load_row(const Lane<width, vectors>& lane, const float* from, bo
 template <int width, int vectors>
 __device__ void store_row(const Lane<width, vectors>& lane, const float (&from)[vectors][width], float* to,
                           bool aligned) {
+    GNNPLAN_UNROLL
     for (int k = 0; k < vectors; ++k) {
         Pack<width> pack;
+        GNNPLAN_UNROLL
         for (int v = 0; v < width; ++v) pack.x[v] = from[k][v];
         if (lane.inside(k)) store<width>(to, lane.run(0, k, aligned), pack);
     }
@@ -92,6 +96,7 @@ __device__ Pack<width> load_vector(const Bf16* from) {
     };
     const Halves halves = *reinterpret_cast<const Halves*>(from);
     Pack<width> pack;
+    GNNPLAN_UNROLL
     for (int v = 0; v < width; ++v) pack.x[v] = __uint_as_float(std::uint32_t{halves.bits[v]} << 16U);
     return pack;
 }
@@ -100,12 +105,15 @@ template <int width, int vectors, class Element>
 __device__ Gathered<width, vectors> gather(const Lane<width, vectors>& lane, const Dense<const Element>& from,
                                            const std::int32_t (&rows)[entries_at_once], int count, float missing) {
     Gathered<width, vectors> to;
+    GNNPLAN_UNROLL
     for (int s = 0; s < entries_at_once; ++s) {
         const Element* const row = row_of(from, rows[s]);
+        GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
             if (s < count && lane.inside(k)) {
                 to.x[s][k] = load_vector<width>(row + lane.column(k));
             } else {
+                GNNPLAN_UNROLL
                 for (int v = 0; v < width; ++v) to.x[s][k].x[v] = missing;
             }
         }

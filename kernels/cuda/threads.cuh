@@ -9,6 +9,14 @@
 
 namespace gnnplan::kernels::cuda {
 
+// Before a loop over what a thread keeps in registers: an index that is not known when the kernel is compiled would put
+// it into memory.
+#ifdef __CUDACC__
+#define GNNPLAN_UNROLL _Pragma("unroll")
+#else
+#define GNNPLAN_UNROLL
+#endif
+
 inline constexpr unsigned all_lanes = 0xffffffffU;
 inline constexpr int warp_lanes = 32;
 
