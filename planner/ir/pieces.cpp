@@ -203,7 +203,8 @@ PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::in
     const bool in_one_unit = width > 0 && unit % width == 0;
     const bool use_all_sets = begin_units && (slices.count == 1 || width / unit % 2 == 1);
     const bool of_several = panels > 1 && width > unit && !use_all_sets;
-    const bool stays = rows * slices.columns * element_bytes <= blocking.cache_bytes;
+    const bool bounded = blocking.cache_bytes > 0;
+    const bool stays = !bounded || rows * slices.columns * element_bytes <= blocking.cache_bytes;
     const bool of_one = panels == 1 && blocking.packs_single_panels && stays && !begin_units && !in_one_unit;
     return {of_several || of_one || bf16 ? rows : 0, slices.count, slices.columns, element_bytes};
 }

@@ -290,5 +290,11 @@ TEST(PackedPanel, SlicesStayInTheCache) {
     EXPECT_EQ(columns(1'000'000, 100, false), std::pair(std::int64_t{3}, std::int64_t{208})) << "all of it fits";
 }
 
+TEST(PackedPanel, OfASinglePanelIsNoneWhereASliceWouldNotStay) {
+    EXPECT_EQ(packed_panel(gpu_with_cache(12'800), 100, 0, 602, false).rows, 100);
+    EXPECT_EQ(packed_panel(gpu_with_cache(12'799), 100, 0, 602, false).rows, 0);
+    EXPECT_EQ(packed_panel(gpu_with_cache(12'799), 100, 0, 602, true).rows, 100) << "in bf16 they are always copied";
+}
+
 }  // namespace
 }  // namespace gnnplan
