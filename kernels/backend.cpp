@@ -73,7 +73,7 @@ Backend on_host(const Table& (*table)()) {
 std::vector<std::string> backend_names() { return {"cpu", "reference", "cuda"}; }
 
 TensorMemory tensor_memory(std::string_view backend) {
-    if (backend == "cuda") return {.accelerator = true, .workspace_bytes = cuda_workspace_bytes};
+    if (backend == "cuda") return cuda_tensor_memory;
     return {};
 }
 

@@ -8,7 +8,6 @@
 #include "bench/kernels/gpu_bench.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 
@@ -16,14 +15,9 @@ namespace {
 
 using namespace gnnplan;
 using namespace gnnplan::bench;
+using Json = nlohmann::ordered_json;
 using kernels::Device;
 using kernels::Transpose;
-
-struct Options {
-    double scale = 1;
-    int repeats = 9;
-    std::string json;
-};
 
 struct Layer {
     std::int64_t n, k, m;
@@ -95,11 +89,14 @@ std::vector<GemmCase> measure(Device& device, const Layer& layer, const Options&
     return cases;
 }
 
-std::string json_of(const GemmCase& each, double peak, const Rates& rates) {
-    return fmt::format(R"({{"name": {}, "rows": {}, "inner": {}, "columns": {}, "seconds": {}, "share": {:.4g}, )"
-                       R"("error": {:.3g}}})",
-                       quoted(each.name), each.rows, each.inner, each.columns, bench::json_of(each.times),
-                       each.share(peak, rates), each.error);
+Json json_of(const GemmCase& each, double peak, const Rates& rates) {
+    return {{"name", each.name},
+            {"rows", each.rows},
+            {"inner", each.inner},
+            {"columns", each.columns},
+            {"seconds", bench::json_of(each.times)},
+            {"share", each.share(peak, rates)},
+            {"error", each.error}};
 }
 
 int run(Device& device, const kernels::cuda::Card& card, const Options& options) {
@@ -107,7 +104,7 @@ int run(Device& device, const kernels::cuda::Card& card, const Options& options)
     const Rates rates = measure_rates(device, card, options.repeats);
     print_card(card, rates);
     std::vector<GemmCase> cases;
-    std::vector<std::string> documents;
+    Json documents;
     bool right = true;
     for (const Layer& layer : layers) {
         for (const GemmCase& each : measure(device, layer, options)) {
@@ -121,15 +118,9 @@ int run(Device& device, const kernels::cuda::Card& card, const Options& options)
             cases.push_back(each);
         }
     }
-    const std::vector<Bar> bars = gemm_bars(cases, card.peak, rates);
-    print_bars(bars);
-    if (!right) fmt::print("results are further from the sums in double than fp32 explains\n");
-    write_json(options.json,
-               fmt::format(R"({{"program": "gemm_gpu", "scale": {}, "repeats": {}, "right": {}, "card": {}, )"
-                           R"("bars": {}, "cases": {}}})",
-                           options.scale, options.repeats, right, bench::json_of(card, rates), bench::json_of(bars),
-                           json_list(documents)));
-    return right ? 0 : 1;
+    return conclude({"gemm_gpu", gemm_bars(cases, card.peak, rates), std::move(documents), right,
+                     "results are further from the sums in double than fp32 explains"},
+                    options, card, rates);
 }
 
 }  // namespace
@@ -137,9 +128,7 @@ int run(Device& device, const kernels::cuda::Card& card, const Options& options)
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Dense products of layers on a GPU beside what its peak and its memory allow");
-    app.add_option("--scale", options.scale, "of the numbers of vertices")->check(CLI::PositiveNumber);
-    app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--json", options.json, "the file for all figures");
+    add_options(app, options);
     CLI11_PARSE(app, argc, argv);
     return on_gpu("gemm_gpu",
                   [&](Device& device, const kernels::cuda::Card& card) { return run(device, card, options); });

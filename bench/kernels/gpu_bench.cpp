@@ -14,6 +14,9 @@
 #include <span>
 
 namespace gnnplan::bench {
+
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 constexpr std::size_t random_floats = (std::size_t{1} << 22) + 7;  // no multiple of a usual width
@@ -80,6 +83,33 @@ std::unique_ptr<kernels::DeviceMemory> narrow(kernels::Device& device, const ker
     return on_device(device, row_start.data(), a.rows + 1);
 }
 
+Json json_of(const kernels::cuda::Card& card, const Rates& rates) {
+    return {{"name", card.name},
+            {"capability", card.capability},
+            {"driver", card.driver},
+            {"libraries", card.libraries},
+            {"memory_bytes", card.memory_bytes},
+            {"l2_bytes", card.l2_bytes},
+            {"fp32_operations_per_second", card.peak},
+            {"memory_bytes_per_second", rates.memory},
+            {"l2_bytes_per_second", rates.l2}};
+}
+
+// A value that is no number becomes null.
+Json json_of(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates) {
+    Json bars = Json::array();
+    for (const Bar& bar : outcome.bars) {
+        bars.push_back({{"what", bar.what},
+                        {"value", bar.value},
+                        {"wanted", bar.wanted},
+                        {"at_least", bar.at_least},
+                        {"met", bar.met()}});
+    }
+    return {{"program", outcome.program}, {"scale", options.scale},       {"repeats", options.repeats},
+            {"right", outcome.right},     {"card", json_of(card, rates)}, {"bars", bars},
+            {"cases", outcome.cases}};
+}
+
 }  // namespace
 
 DeviceCsr::DeviceCsr(kernels::Device& device, const kernels::Csr& on_host)
@@ -118,6 +148,12 @@ std::vector<float> DeviceMatrix::read(kernels::Device& device, std::int64_t firs
                     std::as_writable_bytes(std::span(values)));
     device.finish();
     return values;
+}
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("--scale", options.scale, "of the sizes measured")->check(CLI::PositiveNumber);
+    app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--json", options.json, "the file for all figures");
 }
 
 void alternate(kernels::Device& device, std::vector<Contender>& contenders, int repeats) {
@@ -172,47 +208,12 @@ int on_gpu(const char* program, const std::function<int(kernels::Device&, const 
     }
 }
 
-std::string quoted(const std::string& text) {
-    std::string escaped;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') escaped += '\\';
-        escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-    return '"' + escaped + '"';
-}
-
-std::string json_list(const std::vector<std::string>& elements) {
-    return fmt::format("[\n  {}\n]", fmt::join(elements, ",\n  "));
-}
-
-std::string json_of(const kernels::cuda::Card& card, const Rates& rates) {
-    return fmt::format(
-        R"({{"name": {}, "capability": {}, "driver": {}, "libraries": {}, "memory_bytes": {}, "l2_bytes": {}, )"
-        R"("fp32_operations_per_second": {:.6g}, "memory_bytes_per_second": {:.6g}, "l2_bytes_per_second": {:.6g}}})",
-        quoted(card.name), quoted(card.capability), quoted(card.driver), quoted(card.libraries), card.memory_bytes,
-        card.l2_bytes, card.peak, rates.memory, rates.l2);
-}
-
-std::string json_of(const Times& times) {
-    return fmt::format(R"({{"median": {:.6g}, "least": {:.6g}, "low": {:.6g}, "high": {:.6g}, "most": {:.6g}}})",
-                       times.median, times.least, times.low, times.high, times.most);
-}
-
-std::string json_of(const std::vector<Bar>& bars) {
-    std::vector<std::string> all;
-    for (const Bar& bar : bars) {
-        all.push_back(fmt::format(
-            R"({{"what": {}, "value": {}, "wanted": {:.6g}, "at_least": {}, "met": {}}})", quoted(bar.what),
-            std::isfinite(bar.value) ? fmt::format("{:.6g}", bar.value) : "null", bar.wanted, bar.at_least, bar.met()));
-    }
-    return json_list(all);
-}
-
-void write_json(const std::string& file, const std::string& document) {
-    if (file.empty()) return;
-    std::ofstream out(file);
-    out << document << '\n';
-    if (!out.flush()) throw Error(ErrorCode::io, "cannot be written", file);
+Json json_of(const Times& times) {
+    return {{"median", times.median},
+            {"least", times.least},
+            {"low", times.low},
+            {"high", times.high},
+            {"most", times.most}};
 }
 
 void print_card(const kernels::cuda::Card& card, const Rates& rates) {
@@ -221,11 +222,18 @@ void print_card(const kernels::cuda::Card& card, const Rates& rates) {
                rates.memory / 1e9, rates.l2 / 1e9, static_cast<double>(card.l2_bytes) / 1e6, card.peak / 1e12);
 }
 
-void print_bars(const std::vector<Bar>& bars) {
-    for (const Bar& bar : bars) {
+int conclude(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates) {
+    for (const Bar& bar : outcome.bars) {
         fmt::print("{:<62} {:8.3f}, wanted: {} {:<5} {}\n", bar.what, bar.value, bar.at_least ? ">=" : "<=", bar.wanted,
                    bar.met() ? "met" : "missed");
     }
+    if (!outcome.right) fmt::print("{}\n", outcome.wrong);
+    if (!options.json.empty()) {
+        std::ofstream out(options.json);
+        out << json_of(outcome, options, card, rates).dump(1) << '\n';
+        if (!out.flush()) throw Error(ErrorCode::io, "cannot be written", options.json);
+    }
+    return outcome.right ? 0 : 1;
 }
 
 }  // namespace gnnplan::bench

@@ -5,6 +5,9 @@
 #include "kernels/cuda/card.hpp"
 #include "kernels/device.hpp"
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -45,6 +48,14 @@ private:
     kernels::Csr view_;
 };
 
+// What each benchmark is told.
+struct Options {
+    double scale = 1;  // of the sizes measured
+    int repeats = 9;
+    std::string json;  // the file for all figures; empty: none
+};
+void add_options(CLI::App& app, Options& options);
+
 // What is timed: `queue` queues it once.
 struct Contender {
     std::string name;
@@ -56,24 +67,26 @@ struct Contender {
 // each measurement, so that marks and launches do not show.
 void alternate(kernels::Device& device, std::vector<Contender>& contenders, int repeats);
 
-// Of memory, the fastest of copies by the driver and by our kernel. Of the L2, the fastest of the same copies of what fits
-// it, and of our SpMM's gathers of rows that fit it: launches do not show there.
+// The rate of memory is that of the fastest copies, by the driver or by our kernel. The rate of the L2 is that of the
+// fastest of the same copies of what fits it and of our SpMM's gathers of rows that fit it: launches do not show there.
 Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, int repeats);
 
 // The main function of a benchmark: opens the first GPU and calls `body`. One line and exit code 77 where there is none.
 int on_gpu(const char* program, const std::function<int(kernels::Device&, const kernels::cuda::Card&)>& body);
 
-// JSON of what the benchmarks have in common; `text` is quoted.
-std::string quoted(const std::string& text);
-std::string json_of(const kernels::cuda::Card& card, const Rates& rates);
-std::string json_of(const Times& times);
-std::string json_of(const std::vector<Bar>& bars);
-// A list, or an object, of what are documents themselves.
-std::string json_list(const std::vector<std::string>& elements);
-// Writes it to the file, if there is a name; throws Error{io}.
-void write_json(const std::string& file, const std::string& document);
+nlohmann::ordered_json json_of(const Times& times);
 
 void print_card(const kernels::cuda::Card& card, const Rates& rates);
-void print_bars(const std::vector<Bar>& bars);
+
+// The end of a benchmark: prints the bars and, where results are wrong, `wrong`; writes options.json with the documents
+// of the cases. Returns the exit code; throws Error{io}.
+struct Outcome {
+    std::string program;
+    std::vector<Bar> bars;
+    nlohmann::ordered_json cases;
+    bool right = true;
+    std::string wrong;
+};
+int conclude(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates);
 
 }  // namespace gnnplan::bench

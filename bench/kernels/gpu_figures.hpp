@@ -59,7 +59,7 @@ struct GemmCase {
 
     double operations() const;
     double bytes() const;  // every operand once
-    // Of the time that the peak or the memory's rate allows, whichever is longer, over the time measured.
+    // This is the time that the peak or the memory's rate allows, whichever is longer, over the time measured.
     double share(double peak, const Rates& rates) const;
 };
 

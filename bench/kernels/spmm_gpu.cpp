@@ -16,7 +16,6 @@
 #include <gnnplan/ir/pieces.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -26,16 +25,14 @@ namespace {
 
 using namespace gnnplan;
 using namespace gnnplan::bench;
+using Json = nlohmann::ordered_json;
 using kernels::Device;
 using kernels::cuda::LibraryAlgorithm;
 using kernels::cuda::LibrarySpmm;
 
-struct Options {
+struct SpmmOptions : Options {
     std::vector<std::string> graphs = {"arxiv", "mid", "reddit", "products"};
     std::vector<std::int64_t> widths = {5, 8, 16, 32, 41, 64, 75, 128, 256, 602};
-    double scale = 1;
-    int repeats = 9;
-    std::string json;
 };
 
 struct GraphSize {
@@ -178,19 +175,25 @@ void print(const SpmmCase& each, const Rates& rates) {
     std::fflush(stdout);
 }
 
-std::string json_of(const Timed& timed) {
-    return fmt::format(
-        R"({{"name": {}, "seconds": {}, "buffer_bytes": {:.0f}, "difference": {:.3g}, "same_bits": {}}})",
-        quoted(timed.name), bench::json_of(timed.times), timed.buffer_bytes, timed.difference, timed.same_bits);
+Json json_of(const Timed& timed) {
+    return {{"name", timed.name},
+            {"seconds", bench::json_of(timed.times)},
+            {"buffer_bytes", timed.buffer_bytes},
+            {"difference", timed.difference},
+            {"same_bits", timed.same_bits}};
 }
 
-std::string json_of(const SpmmCase& each, const Rates& rates) {
-    std::vector<std::string> library;
+Json json_of(const SpmmCase& each, const Rates& rates) {
+    Json library = Json::array();
     for (const Timed& timed : each.library) library.push_back(json_of(timed));
-    return fmt::format(R"({{"graph": {}, "width": {}, "nonzeros": {}, "over_no_reuse": {:.4g}, "over_l2": {:.4g}, )"
-                       R"("gain": {:.4g}, "ours": {}, "library": {}}})",
-                       quoted(each.graph), each.width, each.nonzeros, each.over_no_reuse(rates), each.over_l2(rates),
-                       each.gain(), json_of(each.ours), json_list(library));
+    return {{"graph", each.graph},
+            {"width", each.width},
+            {"nonzeros", each.nonzeros},
+            {"over_no_reuse", each.over_no_reuse(rates)},
+            {"over_l2", each.over_l2(rates)},
+            {"gain", each.gain()},
+            {"ours", json_of(each.ours)},
+            {"library", library}};
 }
 
 // Sums of the same positive numbers in another order agree to this; and ours and ALG3 give the same bits each time.
@@ -200,13 +203,13 @@ bool is_right(const SpmmCase& each) {
            std::ranges::all_of(each.library, [](const Timed& timed) { return timed.difference <= tolerance; });
 }
 
-int run(Device& device, const kernels::cuda::Card& card, const Options& options) {
+int run(Device& device, const kernels::cuda::Card& card, const SpmmOptions& options) {
     for (const std::string& name : options.graphs) size_of(name);  // a wrong name is told at once
     const auto scaled = [&](std::int64_t count) { return std::llround(static_cast<double>(count) * options.scale); };
     const Rates rates = measure_rates(device, card, options.repeats);
     print_card(card, rates);
     std::vector<SpmmCase> cases;
-    std::vector<std::string> documents;
+    Json documents;
     for (const std::string& name : options.graphs) {
         const DeviceCsr a(device, rmat_block(scaled(size_of(name).vertices), scaled(size_of(name).edges)).view());
         fmt::print("{}: {} vertices, {} nonzeros\n", name, a.view().rows, a.nonzeros());
@@ -216,29 +219,19 @@ int run(Device& device, const kernels::cuda::Card& card, const Options& options)
             documents.push_back(json_of(cases.back(), rates));
         }
     }
-    const std::vector<Bar> bars = spmm_bars(cases, rates);
-    const bool right = std::ranges::all_of(cases, is_right);
-    print_bars(bars);
-    if (!right) fmt::print("results differ by more than 1e-4, or from one run to the next\n");
-    write_json(
-        options.json,
-        fmt::format(R"({{"program": "spmm_gpu", "scale": {}, "repeats": {}, "right": {}, "card": {}, "bars": {}, )"
-                    R"("cases": {}}})",
-                    options.scale, options.repeats, right, bench::json_of(card, rates), bench::json_of(bars),
-                    json_list(documents)));
-    return right ? 0 : 1;
+    return conclude({"spmm_gpu", spmm_bars(cases, rates), std::move(documents), std::ranges::all_of(cases, is_right),
+                     "results differ by more than 1e-4, or from one run to the next"},
+                    options, card, rates);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    Options options;
+    SpmmOptions options;
     CLI::App app("SpMM on a GPU beside cuSPARSE and beside bounds by the card's rates");
     app.add_option("--graphs", options.graphs, "of arxiv, mid, reddit, products")->delimiter(',');
     app.add_option("--widths", options.widths, "columns of the dense operand")->delimiter(',');
-    app.add_option("--scale", options.scale, "of the graphs' vertices and nonzeros")->check(CLI::PositiveNumber);
-    app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--json", options.json, "the file for all figures");
+    add_options(app, options);
     CLI11_PARSE(app, argc, argv);
     return on_gpu("spmm_gpu",
                   [&](Device& device, const kernels::cuda::Card& card) { return run(device, card, options); });

@@ -9,11 +9,6 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-// "13.0" of 13000.
-std::string cuda_version(int version) {
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 // "580.82.07 " where NVIDIA's kernel module says so, else nothing.
 std::string driver_number() {
     std::ifstream file("/proc/driver/nvidia/version");
@@ -54,8 +49,8 @@ Card card(const Gpu& gpu) {
     Card card;
     card.name = gpu.name;
     card.capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
-    card.driver = driver_number() + "for CUDA " + cuda_version(driver);
-    card.libraries = "CUDA " + cuda_version(runtime) + ", cuBLAS " + library_version(cublasGetProperty) +
+    card.driver = driver_number() + "for CUDA " + version_text(driver);
+    card.libraries = "CUDA " + version_text(runtime) + ", cuBLAS " + library_version(cublasGetProperty) +
                      ", cuSPARSE " + library_version(cusparseGetProperty);
     card.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     card.l2_bytes = properties.l2CacheSize;

@@ -72,7 +72,7 @@ FromLibrary from_library(PreparedRoom& room, const PreparedMatrix& prepared, con
     }
 }
 
-// Of one call, which is repeated; the first one warms up.
+// The call is repeated; the first one warms up.
 template <class Call>
 double median_seconds(Device& device, const Call& call) {
     call();
@@ -90,7 +90,7 @@ double median_seconds(Device& device, const Call& call) {
 std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, const Csr& a, ConstMatrix b, Matrix c,
                                          PanelRoom panel_room, std::string_view wanted) {
     auto& prepared = *static_cast<PreparedMatrix*>(a.prepared);
-    const auto& known = prepared.choice(c.columns).found;
+    const auto& known = PreparedMatrix::choice(a, c.columns).found;
     if (!known.empty() || c.rows == 0 || c.columns == 0) return known;
     const FromLibrary library = from_library(room, prepared, a, b, c, panel_room.bf16);
     const std::array<PreparedMatrix::Choice, 3> choices = {{{SpmmKernel::sliced, nullptr, {}},

@@ -85,7 +85,7 @@ public:
     CudaDevice& operator=(const CudaDevice&) = delete;
 
     const Table& table() const override { return cuda_table(); }
-    TensorMemory memory() const override { return {.accelerator = true, .workspace_bytes = cuda_workspace_bytes}; }
+    TensorMemory memory() const override { return cuda_tensor_memory; }
     std::optional<FreeMemory> free_memory() const override;
     std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Memory>(bytes); }
     std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
@@ -129,7 +129,7 @@ CudaDevice::CudaDevice(const Gpu& gpu) : unique_id_(gpu.unique_id), stream_(open
     queue_.stream = stream_.get();
     queue_.scratch = {scratch_.get(), scratch_bytes};
     queue_.processors = gpu.processors;
-    queue_.cache_bytes = gpu_blocking(gpu.l2_bytes).cache_bytes;
+    queue_.blocking = gpu_blocking(gpu.l2_bytes);
     queue_.blas = blas_.get();
     queue_of_thread = &queue_;
 }

@@ -14,11 +14,6 @@ Error unavailable(const std::string& what, const std::string& hint) {
     return {ErrorCode::unavailable, what, "cuda", hint};
 }
 
-// "13.0" of 13000.
-std::string version_text(int version) {
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 Error driver_error() {
     int driver = 0;
     int needed = 0;
@@ -62,6 +57,10 @@ Gpu choose_gpu(int local_rank) {
                           "CUDA_VISIBLE_DEVICES chooses another, --backend cpu needs none");
     }
     return gpu;
+}
+
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 }  // namespace gnnplan::kernels::cuda

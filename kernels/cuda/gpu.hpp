@@ -18,4 +18,7 @@ struct Gpu {
 // that is too old, no GPU, or one that is too old.
 Gpu choose_gpu(int local_rank);
 
+// "13.0" of 13000.
+std::string version_text(int version);
+
 }  // namespace gnnplan::kernels::cuda

@@ -27,7 +27,7 @@ public:
     LibrarySpmm(LibrarySpmm&&) noexcept;
     LibrarySpmm& operator=(LibrarySpmm&&) noexcept;
 
-    // Of the device's memory, which the product needs for itself.
+    // The product needs so much of the device's memory for itself.
     std::size_t buffer_bytes() const;
 
     // Queued; once, before the first product. cuSPARSE keeps in `buffer` (buffer_bytes() or more, 256-byte aligned) what

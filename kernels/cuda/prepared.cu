@@ -82,10 +82,12 @@ const std::int32_t* PreparedMatrix::known_row(std::int64_t panel) const {
     return reinterpret_cast<const std::int32_t*>(rows_->data()) + first_[static_cast<std::size_t>(panel)];
 }
 
-const PreparedMatrix::Choice& PreparedMatrix::choice(std::int64_t columns) const {
-    static const Choice none;
-    const auto found = choices_.find(columns);
-    return found != choices_.end() ? found->second : none;
+const PreparedMatrix::Choice& PreparedMatrix::choice(const Csr& a, std::int64_t columns) {
+    static const Choice usual;
+    if (a.prepared == nullptr) return usual;
+    const auto& choices = static_cast<const PreparedMatrix*>(a.prepared)->choices_;
+    const auto found = choices.find(columns);
+    return found != choices.end() ? found->second : usual;
 }
 
 void narrow_row_starts(const Csr& a, std::int32_t* row_start) {

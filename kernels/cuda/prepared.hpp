@@ -44,13 +44,13 @@ public:
     std::int64_t nonzeros(std::int64_t panel) const { return nonzeros_[static_cast<std::size_t>(panel)]; }
     const std::int32_t* known_row(std::int64_t panel) const;  // see spmm_shares.cuh
 
-    // Of products with operands of so many columns.
+    // What computes products with operands of one width.
     struct Choice {
         SpmmKernel kernel = SpmmKernel::sliced;
         std::shared_ptr<LibraryProduct> library;
         std::vector<ProductKernel> found;  // as Device::choose() returns them
     };
-    const Choice& choice(std::int64_t columns) const;
+    static const Choice& choice(const Csr& a, std::int64_t columns);  // ours where nothing is prepared or chosen
     void choose(std::int64_t columns, Choice choice) { choices_[columns] = std::move(choice); }
 
 private:

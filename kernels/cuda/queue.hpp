@@ -1,6 +1,8 @@
 // The queue of the calling thread's device: where its kernels run, and memory that they may use while they do.
 #pragma once
 
+#include <gnnplan/base/blocking.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,10 +15,10 @@ struct Queue {
     cudaStream_t stream = nullptr;
     // On the device, 256-byte aligned; kernels run one after the other, so each has it whole.
     std::span<std::byte> scratch;
-    int processors = 1;            // multiprocessors of the device
-    std::int64_t cache_bytes = 0;  // of its L2, for what kernels read again and again
-    void* blas = nullptr;          // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
-    void* sparse = nullptr;        // a cusparseHandle_t, or null before sparse_library() has made it
+    int processors = 1;      // multiprocessors of the device
+    Blocking blocking{};     // of products, by the size of its L2
+    void* blas = nullptr;    // a cublasHandle_t whose stream is `stream` and whose workspace is `scratch`
+    void* sparse = nullptr;  // a cusparseHandle_t, or null before sparse_library() has made it
     // The first error of what was queued; it comes out of Device::finish().
     cudaError_t failed = cudaSuccess;
     const char* failed_in = nullptr;

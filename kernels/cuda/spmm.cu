@@ -110,8 +110,8 @@ struct Product {
 // The product of the slices that there is room for, with a copy of the operand.
 template <class Element>
 void multiply_packed(const Product& x, const PanelRoom& room) {
-    const std::int64_t most = std::min(room.slice_columns, most_columns(4));
-    for_slices(x.c.columns, most, [&](std::int64_t first, std::int64_t count) {
+    const std::int64_t columns = x.c.columns, most = std::min(room.slice_columns, most_columns(4));
+    for_slices(widest_slices(columns, most), columns, [&](std::int64_t first, std::int64_t count) {
         constexpr std::int64_t sector = 32 / sizeof(Element);
         const std::int64_t stride = ceil_divide(count, sector) * sector;
         auto* const to = reinterpret_cast<Element*>(room.memory.data());
@@ -125,9 +125,8 @@ void multiply_packed(const Product& x, const PanelRoom& room) {
     });
 }
 
-void multiply_in_place(const Product& x, std::int64_t most) {
-    const int width = vector_width({x.b});
-    for_slices(x.c.columns, std::min(most, most_columns(width)), [&](std::int64_t first, std::int64_t count) {
+void multiply_in_place(const Product& x, const ColumnSlices& slices, int width) {
+    for_slices(slices, x.c.columns, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t p = 0; p < x.a.panels; ++p) {
             with_width(width, [&](auto known) {
                 multiply_panel<known.value>(panel_of(x.a, p), columns_of(x.b, first, count),
@@ -142,22 +141,26 @@ void multiply_in_place(const Product& x, std::int64_t most) {
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (c.rows == 0 || c.columns == 0) return;
     const Product product = {a, b, c, accumulate};
-    const auto* prepared = static_cast<const PreparedMatrix*>(a.prepared);
-    static const PreparedMatrix::Choice none;
-    const PreparedMatrix::Choice& choice = prepared != nullptr ? prepared->choice(c.columns) : none;
+    const PreparedMatrix::Choice& choice = PreparedMatrix::choice(a, c.columns);
     if (room.bf16) return multiply_packed<Bf16>(product, room);
     if (choice.library != nullptr && choice.library->fits(b, c)) return choice.library->multiply(b, c, accumulate);
     const bool sliced = choice.kernel == SpmmKernel::sliced;
     if (sliced && !room.memory.empty()) {
         multiply_packed<float>(product, room);
     } else {
-        multiply_in_place(product, sliced ? cached_columns(product.met_rows(), sizeof(float)) : all_columns);
+        const int width = vector_width({b});
+        multiply_in_place(product,
+                          sliced ? cached_slices(product.met_rows(), c.columns, width)
+                                 : widest_slices(c.columns, most_columns(width)),
+                          width);
     }
 }
 
 bool cuts_columns(const Csr& a, const ConstMatrix& b, const PanelRoom& room) {
-    const std::int64_t whole = std::min(b.columns, most_columns(vector_width({b})));
-    return !room.memory.empty() || cached_columns(ceil_divide(a.columns, a.panels), sizeof(float)) < whole;
+    if (!room.memory.empty()) return true;
+    const int width = vector_width({b});
+    return cached_slices(ceil_divide(a.columns, a.panels), b.columns, width).count >
+           widest_slices(b.columns, most_columns(width)).count;
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -148,12 +148,12 @@ struct MaxBackSweep {
     }
 };
 
-// sweep_of(first, count, accumulate) gives the sweep over a slice of the columns.
+// sweep_of(first, count, accumulate) gives the sweep over a slice of the columns; it gathers rows of so many operands.
 template <class SweepOf>
-void sweep_slices(const char* what, const Csr& a, std::int64_t columns, int width, std::int64_t row_bytes,
+void sweep_slices(const char* what, const Csr& a, std::int64_t columns, int width, std::int64_t operands,
                   bool accumulate, const SweepOf& sweep_of) {
-    const std::int64_t cached = cached_columns(ceil_divide(a.columns, a.panels), row_bytes);
-    for_slices(columns, std::min(most_columns(width), cached), [&](std::int64_t first, std::int64_t count) {
+    const std::int64_t gathered = operands * ceil_divide(a.columns, a.panels);
+    for_slices(cached_slices(gathered, columns, width), columns, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t p = 0; p < a.panels; ++p) {
             with_width(width, [&](auto known) {
                 sweep_panel<known.value>(what, panel_of(a, p), sweep_of(first, count, accumulate || p > 0));
@@ -171,7 +171,7 @@ void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accu
         return MaxSweep{columns_of(b, first, count), columns_of(maxima, first, count), columns_of(ties, first, count),
                         aligned, adds};
     };
-    sweep_slices("spmm_max", a, maxima.columns, vector_width({b}), sizeof(float), accumulate, sweep_of);
+    sweep_slices("spmm_max", a, maxima.columns, vector_width({b}), 1, accumulate, sweep_of);
 }
 
 void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate) {
@@ -185,8 +185,7 @@ void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, Const
                             is_aligned(own),
                             adds};
     };
-    sweep_slices("spmm_max_back", a, c.columns, vector_width({gradient, maxima}), 2 * sizeof(float), accumulate,
-                 sweep_of);
+    sweep_slices("spmm_max_back", a, c.columns, vector_width({gradient, maxima}), 2, accumulate, sweep_of);
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -5,11 +5,11 @@
 #include "kernels/cuda/prepared.hpp"
 #include "kernels/cuda/spmm_shares.cuh"
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 namespace gnnplan::kernels::cuda {
@@ -83,26 +83,22 @@ inline int vector_width(std::initializer_list<ConstMatrix> operands) {
     return 1;
 }
 
-inline constexpr std::int64_t least_slice_columns = 32;  // shorter rows cost more in nonzeros than they save
-
-constexpr std::int64_t all_columns = std::numeric_limits<std::int64_t>::max();
-
-// At most how many columns are multiplied at a time, where `rows` rows of them with elements of so many bytes are
-// gathered: as many as leave the operands in the L2, unless those are too few.
-inline std::int64_t cached_columns(std::int64_t rows, std::int64_t element_bytes) {
-    const std::int64_t fitting = queue().cache_bytes / (std::max<std::int64_t>(rows, 1) * element_bytes);
-    const std::int64_t whole = fitting / least_slice_columns * least_slice_columns;
-    return whole > 0 ? whole : all_columns;
+// The slices of so many columns that kernels multiply with vectors of `width` floats: those that leave `rows` gathered
+// rows in the L2, or, where nothing is to be left there, the widest that a group can have.
+inline ColumnSlices cached_slices(std::int64_t rows, std::int64_t columns, int width) {
+    Blocking blocking = queue().blocking;
+    blocking.slice_columns = std::min(blocking.slice_columns, most_columns(width));
+    return column_slices(blocking, rows, columns, sizeof(float));
+}
+inline ColumnSlices widest_slices(std::int64_t columns, std::int64_t most) {
+    return column_slices({.unit_bytes = queue().blocking.unit_bytes, .slice_columns = most}, 0, columns, sizeof(float));
 }
 
-// body(first, count) for slices of the columns that are about equal, of at most `most` each and of whole sectors.
+// body(first, count) for each slice.
 template <class Body>
-void for_slices(std::int64_t columns, std::int64_t most, const Body& body) {
-    constexpr std::int64_t sector = 8;
-    if (columns == 0) return;
-    const std::int64_t slices = ceil_divide(columns, std::max(most / sector * sector, sector));
-    const std::int64_t slice = ceil_divide(ceil_divide(columns, slices), sector) * sector;
-    for (std::int64_t first = 0; first < columns; first += slice) body(first, std::min(slice, columns - first));
+void for_slices(const ColumnSlices& slices, std::int64_t columns, const Body& body) {
+    for (std::int64_t first = 0; first < columns; first += slices.columns)
+        body(first, std::min(slices.columns, columns - first));
 }
 
 template <class T>

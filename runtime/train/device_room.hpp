@@ -9,7 +9,7 @@
 
 namespace gnnplan::train {
 
-// Of the device that has least for each of the ranks that compute on it.
+// Says what the device offers that has least for each of the ranks that compute on it.
 struct DeviceRoom {
     std::int64_t bytes_per_rank = 0;  // with what each of them has of its workspace already
     int ranks = 1;                    // that share the device

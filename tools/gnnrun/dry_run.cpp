@@ -76,7 +76,7 @@ struct DryRun {
     std::optional<std::int64_t> tuning;  // the most that a rank of several processes holds while candidates are tried
 };
 
-// Of the rank that needs most, as lines. The host of a GPU has a peak of its own.
+// The lines tell the memory of the rank that needs most. The host of a GPU has a peak of its own.
 std::string memory_lines(const DryRun& run, const TensorMemory& tensors) {
     const MemoryPlan& memory = run.memory;
     const auto line = [](const char* name, const std::string& value) {

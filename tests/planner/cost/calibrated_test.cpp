@@ -148,15 +148,22 @@ TEST(CalibratedStep, AProductCostsItsNonzerosAndItsRowsInEachPanel) {
     EXPECT_NEAR(seconds(product(false), m, graph), 2.0 * 40'000 * 8 / 1e9, 1e-10) << "the single rate";
 }
 
+// Curves of graphs of any size, for products whose messages cost nothing.
+GatherCurve flat_curve(std::int64_t width, double seconds) {
+    return {width, {{1 << 10, seconds}, {1 << 20, seconds}}, 1e-6, 2e-7};
+}
+Machine with_curves(std::vector<GatherCurve> curves) {
+    Machine m = machine();
+    m.intra_node = {0, 1e18};
+    m.calibration = Calibration{.gather = std::move(curves)};
+    return m;
+}
+
 // Rows of 24 columns lie within cache lines; packed, they are gathered like rows of 32.
 TEST(CalibratedStep, PackedPanelsCostTheirCopyAndTheGatheringOfWholeLines) {
     const UniformStats graph(400, 160'000, true);
-    Machine m = machine();
-    m.intra_node = {0, 1e18};
-    const auto curve = [](std::int64_t width, double seconds) {
-        return GatherCurve{width, {{1 << 10, seconds}, {1 << 20, seconds}}, 1e-6, 2e-7};
-    };
-    m.calibration = Calibration{.gather = {curve(16, 2e-9), curve(24, 9e-9), curve(32, 3e-9), curve(200, 9e-8)}};
+    const Machine m =
+        with_curves({flat_curve(16, 2e-9), flat_curve(24, 9e-9), flat_curve(32, 3e-9), flat_curve(200, 9e-8)});
     const double rows = 16 * 100 * 1e-6 + 15 * 100 * 2e-7;
     const double copies = 2 * 400 * 24 * 4 / 1e10;
     EXPECT_NEAR(seconds(product(false, 30, 24), m, graph), 40'000 * 3e-9 + rows + copies, 1e-10);
@@ -169,12 +176,7 @@ TEST(CalibratedStep, PackedPanelsCostTheirCopyAndTheGatheringOfWholeLines) {
 // Rows of 28 columns lie across the sectors of a GPU, which copies and gathers them like rows of 32.
 TEST(CalibratedStep, ASinglePanelOfAGpuCostsItsCopyAndTheGatheringOfWholeSectors) {
     const UniformStats graph(400, 160'000, true);
-    Machine m = machine();
-    m.intra_node = {0, 1e18};
-    const auto curve = [](std::int64_t width, double seconds) {
-        return GatherCurve{width, {{1 << 10, seconds}, {1 << 20, seconds}}, 1e-6, 2e-7};
-    };
-    m.calibration = Calibration{.gather = {curve(20, 8e-9), curve(24, 1e-9), curve(30, 7e-9), curve(40, 5e-9)}};
+    Machine m = with_curves({flat_curve(20, 8e-9), flat_curve(24, 1e-9), flat_curve(30, 7e-9), flat_curve(40, 5e-9)});
     const double rows = 4 * 100 * 1e-6 + 3 * 100 * 2e-7;
     Schedule s = product(false, 0, 28);
     EXPECT_NEAR(seconds(s, m, graph), 40'000 * 5e-9 + rows, 1e-10) << "between 24 and 30, as they lie";

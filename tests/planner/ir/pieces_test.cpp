@@ -247,7 +247,7 @@ TEST(Stages, ServeWhatPiecesLack) {
     }
 }
 
-// Of a GPU whose cache has room for so many bytes.
+// The GPU has a cache with room for so many bytes.
 Blocking gpu_with_cache(std::int64_t bytes) {
     Blocking blocking = gpu_blocking(0);
     blocking.cache_bytes = bytes;

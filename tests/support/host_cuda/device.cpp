@@ -15,7 +15,7 @@ namespace {
 // Little, so that what does not fit is met often; nobody may expect zeros in it.
 constexpr std::size_t scratch_bytes = 64 << 10;
 // Little, too, so that wide operands are cut into slices.
-constexpr std::int64_t cache_bytes = 16 << 10;
+constexpr std::int64_t l2_bytes = 24 << 10;
 
 struct OwnQueue : Queue {
     LargeBuffer memory{scratch_bytes + 256};
@@ -25,7 +25,7 @@ struct OwnQueue : Queue {
         std::align(256, scratch_bytes, begin, space);
         scratch = {static_cast<std::byte*>(begin), scratch_bytes};
         std::ranges::fill(scratch, std::byte{0xff});
-        Queue::cache_bytes = cuda::cache_bytes;
+        blocking = gpu_blocking(l2_bytes);
     }
 };
 

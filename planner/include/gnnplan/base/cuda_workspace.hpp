@@ -1,6 +1,8 @@
 // What the CUDA backend allocates beside tensors, and what plans for its devices count.
 #pragma once
 
+#include <gnnplan/base/tensor_memory.hpp>
+
 #include <cstdint>
 
 namespace gnnplan {
@@ -13,5 +15,6 @@ inline constexpr std::int64_t cuda_scratch_bytes = std::int64_t{32} << 20;
 inline constexpr std::int64_t cuda_prepared_bytes = std::int64_t{96} << 20;
 
 inline constexpr std::int64_t cuda_workspace_bytes = cuda_scratch_bytes + cuda_prepared_bytes;
+inline constexpr TensorMemory cuda_tensor_memory = {.accelerator = true, .workspace_bytes = cuda_workspace_bytes};
 
 }  // namespace gnnplan

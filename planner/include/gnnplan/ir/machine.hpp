@@ -125,8 +125,8 @@ struct Machine {
     std::optional<Calibration> calibration{};  // takes precedence over the single rates where it has them
     bool accelerators = false;         // memory_per_rank is a device's: its host loads the graph, in memory of its own
     std::int64_t workspace_bytes = 0;  // of that memory, for the device's kernels
-    Blocking blocking{};
-    std::int64_t reserved_bytes = 0;  // of memory_per_rank, for what no peak counts, such as CUDA's context
+    Blocking blocking{};               // how its products cut dense operands into slices
+    std::int64_t reserved_bytes = 0;   // of memory_per_rank, for what no peak counts, such as CUDA's context
 
     TensorMemory tensor_memory() const { return {accelerators, workspace_bytes}; }
     // Bytes that a plan may use where nobody says otherwise.
