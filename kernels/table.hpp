@@ -4,6 +4,7 @@
 // Same input, thread count and machine: the same bits.
 #pragma once
 
+#include "kernels/attention.hpp"
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
@@ -76,6 +77,35 @@ struct Table {
     // `gradient` and `maxima` are k x n, `own` and c m x n.
     void (*spmm_max_back)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
                           bool accumulate);
+
+    // The sums of attention and what a backward pass needs of them, from all entries of a row, whose values are not read.
+    // A call may know some of the entries only: with `accumulate` the results hold what earlier calls have left of the
+    // same rows, and until the call with `last` they are no more than that. Sums and totals then are of exp(e - largest)
+    // in place of alpha, log_total holds the largest e so far, by_target the part of the sum whose s + t is not positive
+    // and negative_share its part of the total; a total of 0 says that there was no entry yet. Rows without entries end
+    // with zeros everywhere.
+    void (*attend)(const Csr& a, const AttendOperands& in, const AttendResults& to, const Attention& how,
+                   bool accumulate, bool last);
+
+    // What goes back to sources; with `accumulate` it is added to the results. The values of a are not read.
+    void (*attend_back)(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
+                        bool accumulate);
+
+    // out(i, k) = the sum of x(i, j) * y(i, j) over the columns j of head k, 0 where it has none. A stride of 0 repeats
+    // one row of y.
+    void (*head_dot)(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out);
+
+    // x(i, j) += by(i, k) * y(i, j) for each column j, of head k. A stride of 0 repeats one row of y.
+    void (*head_spread)(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x);
+
+    // out[j] = the sum of x(i, j) * by(i, k) over all rows, j being of head k.
+    void (*head_fold)(ConstMatrix x, ConstMatrix by, Heads heads, float* out);
+
+    // out(i, j) = the mean of x(i, k * out.columns + j) over all heads k; x has whole heads.
+    void (*head_mean)(ConstMatrix x, Matrix out);
+
+    // What goes back from the mean: out(i, k * g.columns + j) = g(i, j) / heads.
+    void (*head_share)(ConstMatrix g, Matrix out);
 
     // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums
     // over more than c has rows.

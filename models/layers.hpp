@@ -28,6 +28,17 @@ public:
         if (model_.trains_epsilon) op.parameter = parameter("e", "", ".epsilon", {1}, Init::zeros, false);
         return add(op);
     }
+    // Attention over what a linear map has made of `of`, the columns of all heads.
+    int attend(int of, Heads heads) {
+        const std::int64_t columns = width(of) / heads.count;
+        const std::vector<std::int64_t> shape{heads.count, columns};
+        heads.source = parameter("a", "attention.source", "", shape, Init::glorot, false);
+        heads.target = parameter("a", "attention.target", "", shape, Init::glorot, false);
+        Op op{OpKind::aggregate, {of}, heads.average ? columns : width(of), layer_};
+        op.reduce = Reduce::attention;
+        op.heads = heads;
+        return add(op);
+    }
     // `part`: what the weight is called within its layer, "" if the layer has no other.
     int linear(int of, std::int64_t columns, const std::string& part = "") {
         // Kipf & Welling decay the first layer's weights only.
@@ -45,6 +56,7 @@ public:
         return add({operation_of(activation), {of}, width(of), layer_});
     }
     int sum(int a, int b) { return add({OpKind::add, {a, b}, width(a), layer_}); }
+    bool is_last() const { return layer_ + 1 == static_cast<int>(model_.widths.size()); }
     std::int64_t width(int op) const { return graph_.ops[static_cast<std::size_t>(op)].width; }
 
 private:

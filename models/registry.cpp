@@ -25,6 +25,7 @@ const std::vector<Model>& registry() {
           {"pool", {false, Normalisation::none}, sage_pool},
           {"gcn", {true, Normalisation::row_mean}, sage_gcn}}},
         {"gin", "graph isomorphism network (Xu et al. 2019)", {{"", {true, Normalisation::none}, gin}}},
+        {"gat", "graph attention network (Velickovic et al. 2018)", {{"", {true, Normalisation::none}, gat}}},
     };
     return models;
 }
@@ -53,6 +54,24 @@ MatrixForm matrix_of(const ModelRecord& model) {
     return form;
 }
 
+namespace {
+
+void check_heads(const ModelRecord& model) {
+    const bool any = model.heads != 0 || model.output_heads != 0 || model.average_heads || model.slope;
+    if (any && model.name != "gat")
+        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no heads of attention", "heads",
+                    "only gat has heads and a slope");
+    constexpr int most = 1024;
+    for (const int heads : {model.heads, model.output_heads}) {
+        if (heads < 0 || heads > most)
+            throw Error(ErrorCode::usage, "there are 1.." + std::to_string(most) + " heads", "heads");
+    }
+    if (model.slope && !(*model.slope >= 0 && *model.slope <= 1))
+        throw Error(ErrorCode::usage, "must be 0 to 1", "slope", "0.2 is usual: negative scores are multiplied by it");
+}
+
+}  // namespace
+
 OpGraph build(const ModelRecord& model) {
     const Aggregator& aggregator = find(model.name, model.aggregator);
     if (model.widths.size() < 2) {
@@ -66,6 +85,7 @@ OpGraph build(const ModelRecord& model) {
         throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "epsilon",
                     "only gin has one: it adds 1 + epsilon times the vertex's own features");
     }
+    check_heads(model);
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "epsilon");
     return aggregator.build(model);
 }

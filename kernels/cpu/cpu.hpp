@@ -8,6 +8,15 @@ namespace gnnplan::kernels::cpu {
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte> memory);
 void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate);
+void attend(const Csr& a, const AttendOperands& in, const AttendResults& to, const Attention& how, bool accumulate,
+            bool last);
+void attend_back(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
+                 bool accumulate);
+void head_dot(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out);
+void head_spread(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x);
+void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out);
+void head_mean(ConstMatrix x, Matrix out);
+void head_share(ConstMatrix g, Matrix out);
 void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
 void activate(Matrix z, const float* bias, Activation activation, const DropoutKey& dropout, std::uint8_t* bits);
 void activation_gradient(Matrix g, ConstMatrix h, Activation activation, const DropoutKey& dropout);

@@ -60,32 +60,43 @@ void store_counters(const Words (&words)[4], std::uint16_t* draws) {
     __builtin_memcpy(draws, pairs, sizeof pairs);
 }
 
+// Counters that are drawn at a time.
+constexpr std::int64_t most_counters = draw_columns / dropout_group;
+struct Counters {
+    std::uint64_t column[most_counters] = {};
+    std::uint64_t row[most_counters] = {};
+};
+
+// The draws of the first `total` counters; `draws` has room for draw_columns.
 template <int lanes>
-void dropout_draws(StreamKey key, DrawRows rows, std::int64_t row_count, std::int64_t group, std::int64_t groups,
-                   std::uint16_t* draws) {
+void draws_of(StreamKey key, const Counters& counters, std::int64_t total, std::uint16_t* draws) {
     static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half of a word is the first draw");
+    static_assert(most_counters % lanes == 0);
     using Words = typename WordsOf<lanes>::type;
-    constexpr std::int64_t most = draw_columns / dropout_group;
-    static_assert(most % lanes == 0);
-    std::uint64_t global_group[most] = {};
-    std::uint64_t global_row[most] = {};
-    std::int64_t total = 0;
-    for (std::int64_t r = 0; r < row_count; ++r) {
-        const auto row = static_cast<std::uint64_t>(rows.ids != nullptr ? rows.ids[r] : rows.first + r);
-        for (std::int64_t g = 0; g < groups; ++g, ++total) {
-            global_group[total] = static_cast<std::uint64_t>(group + g);
-            global_row[total] = row;
-        }
-    }
     for (std::int64_t t = 0; t < total; t += lanes) {
         Words words[4];
-        __builtin_memcpy(&words[0], global_group + t, sizeof(Words));
-        __builtin_memcpy(&words[2], global_row + t, sizeof(Words));
+        __builtin_memcpy(&words[0], counters.column + t, sizeof(Words));
+        __builtin_memcpy(&words[2], counters.row + t, sizeof(Words));
         words[1] = words[0] >> 32U;
         words[3] = words[2] >> 32U;
         philox(words, key);
         store_counters<lanes>(words, draws + t * dropout_group);
     }
+}
+
+template <int lanes>
+void dropout_draws(StreamKey key, DrawRows rows, std::int64_t row_count, std::int64_t group, std::int64_t groups,
+                   std::uint16_t* draws) {
+    Counters counters;
+    std::int64_t total = 0;
+    for (std::int64_t r = 0; r < row_count; ++r) {
+        const auto row = static_cast<std::uint64_t>(rows.ids != nullptr ? rows.ids[r] : rows.first + r);
+        for (std::int64_t g = 0; g < groups; ++g, ++total) {
+            counters.column[total] = static_cast<std::uint64_t>(group + g);
+            counters.row[total] = row;
+        }
+    }
+    draws_of<lanes>(key, counters, total, draws);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kernels/bf16.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/row_chunks.hpp"
 #include "kernels/cpu/vector.hpp"
 
 namespace gnnplan::kernels::cpu {
@@ -18,39 +19,7 @@ namespace {
 // A result this large is out of cache before anybody reads it again.
 constexpr std::int64_t streamed_bytes = std::int64_t{32} << 20;
 
-constexpr std::int64_t chunks_per_thread = 32;
-
 constexpr Blocking blocking;  // of CPUs
-
-// First row of part i of `parts` with equal shares of rows + nonzeros: counting rows too keeps long runs of empty rows
-// from landing in one part.
-std::int64_t first_row_of_part(const Csr& a, std::int64_t i, std::int64_t parts) {
-    const std::int64_t total = a.rows + a.nonzeros();
-    const std::int64_t share = total / parts * i + total % parts * i / parts;
-    std::int64_t low = 0;
-    std::int64_t high = a.rows;
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (middle + a.row_start[middle] - a.row_start[0] < share) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-// body(rows) for chunks of the rows of a panel, as threads come for them.
-template <class Body>
-void in_chunks(const Csr& panel, std::int64_t columns, const Body& body) {
-    const std::int64_t work = (panel.rows + panel.nonzeros()) * columns;
-    const std::int64_t parts = std::min(panel.rows, chunks_per_thread * max_threads());
-    parallel_for(parts, work, Schedule::dynamic, [&](std::int64_t i) {
-        const std::int64_t first = first_row_of_part(panel, i, parts);
-        const std::int64_t last = i + 1 == parts ? panel.rows : first_row_of_part(panel, i + 1, parts);
-        if (first < last) body(Range{first, last});
-    });
-}
 
 // One panel by the kernel for the operand's elements.
 void multiply_panel(const Csr& a, ConstMatrix b, Matrix c, Store store) {

@@ -30,6 +30,44 @@ struct Ahead {
     std::int64_t count = 0;
 };
 
+// Heads that the kernels of attention take at a time.
+inline constexpr std::int64_t attend_heads = 64;
+
+// AttentionDropout as draws are compared: those of an edge are of row `target` and of `groups` groups for each source.
+struct WeightDropout {
+    StreamKey key{};
+    std::uint32_t threshold = 0;
+    float scale = 0;  // of weights that survive; 0: nothing is dropped
+    std::int64_t groups = 1;
+    std::int64_t first_head = 0;
+    const std::int32_t* row_ids = nullptr;
+    const std::int32_t* column_ids = nullptr;
+};
+
+// What of Table::attend and Table::attend_back is done at a time, a in one panel: at most attend_heads heads, and all
+// of their columns.
+struct AttendBlock {
+    Csr a{};
+    AttendOperands in{};
+    AttendResults to{};
+    const std::int32_t* head_of = nullptr;  // the head of each column
+    float slope = 0;
+    WeightDropout dropout{};
+    bool accumulate = false;
+    bool last = false;
+    bool streams = false;  // results are out of cache before anybody reads them, and may be written past it
+};
+struct AttendBackBlock {
+    Csr a{};
+    AttendBackOperands in{};
+    AttendBackResults to{};
+    Heads heads{};
+    const std::int32_t* head_of = nullptr;
+    float slope = 0;
+    WeightDropout dropout{};
+    bool accumulate = false;
+};
+
 // A block of a dense product: c = op(a) * b, or c += op(a) * b. No dimension is 0.
 struct GemmBlock {
     Transpose transpose_a = Transpose::no;
@@ -55,6 +93,17 @@ struct VectorKernels {
                           std::int64_t last);
     void (*spmm_max_back_rows)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
                                Store store, std::int64_t first, std::int64_t last);
+
+    // Rows first .. last - 1.
+    void (*attend_rows)(const AttendBlock& block, std::int64_t first, std::int64_t last);
+    void (*attend_back_rows)(const AttendBackBlock& block, std::int64_t first, std::int64_t last);
+
+    // One row of Table::head_dot and Table::head_spread, of n columns and `count` heads.
+    void (*head_dot_row)(const float* x, const float* y, std::int64_t n, Heads heads, std::int64_t count, float* out);
+    void (*head_spread_row)(const float* by, const float* y, std::int64_t n, Heads heads, float* x);
+
+    // sum[j] += x[j] * by[head of column j] for j < n.
+    void (*head_fold_row)(const float* x, const float* by, std::int64_t n, Heads heads, double* sum);
 
     // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
     void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);

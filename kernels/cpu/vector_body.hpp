@@ -6,8 +6,11 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/attend_back_body.hpp"
+#include "kernels/cpu/attend_body.hpp"
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/gemm_body.hpp"
+#include "kernels/cpu/head_body.hpp"
 #include "kernels/cpu/mask_body.hpp"
 #include "kernels/cpu/max_body.hpp"
 #include "kernels/cpu/softmax_body.hpp"
@@ -101,8 +104,8 @@ double dot_row(const float* a, const float* b, std::int64_t n) {
     return sum;
 }
 
-// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` that of a
-// maximum, 2 * `height` a tile of a product.
+// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` two of them,
+// as those of a maximum, 2 * `height` a tile of a product.
 template <int width, int strip, int height>
 constexpr VectorKernels vector_kernels(const char* name) {
     constexpr int pairs = strip / 2 + (width == 16 ? 3 : 0);  // 32 registers instead of 16
@@ -111,6 +114,11 @@ constexpr VectorKernels vector_kernels(const char* name) {
             spmm_rows<width, strip, Bf16>,
             spmm_max_rows<width, pairs>,
             spmm_max_back_rows<width, pairs>,
+            attend_rows<width, strip, pairs>,
+            attend_back_rows<width, pairs>,
+            head_dot_row<width>,
+            head_spread_row,
+            head_fold_row,
             to_bf16,
             gemm_rows<width, height>,
             2 * width,

@@ -1,6 +1,7 @@
 // The random streams of kernels/stream.hpp in device code: the same numbers as on the processor.
 #pragma once
 
+#include "kernels/attention.hpp"
 #include "kernels/random.hpp"
 #include "kernels/stream.hpp"
 
@@ -22,11 +23,17 @@ __device__ inline Words philox(std::uint32_t key0, std::uint32_t key1, std::uint
     return r123::Philox4x32()(counter, key);
 }
 
-// The stream that decides what dropout drops in this pass.
-__device__ inline StreamKey dropout_stream(const DropoutKey& key) {
-    const Words words = philox(low_word(key.seed), high_word(key.seed), static_cast<std::uint32_t>(StreamUse::dropout),
-                               key.pass->epoch, key.layer, 0);
+__device__ inline StreamKey stream_of(std::uint64_t seed, StreamUse use, std::uint32_t a, std::uint32_t b) {
+    const Words words = philox(low_word(seed), high_word(seed), static_cast<std::uint32_t>(use), a, b, 0);
     return {words.v[0], words.v[1]};
+}
+
+// The streams that decide what dropout drops in this pass.
+__device__ inline StreamKey dropout_stream(const DropoutKey& key) {
+    return stream_of(key.seed, StreamUse::dropout, key.pass->epoch, key.layer);
+}
+__device__ inline StreamKey attention_stream(const AttentionDropout& dropout) {
+    return stream_of(dropout.seed, StreamUse::attention, dropout.pass->epoch, dropout.layer);
 }
 
 // The eight draws of a group of columns, two in each word.

@@ -1,4 +1,5 @@
 #include "kernels/reference/reference.hpp"
+#include "kernels/reference/attention.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -160,6 +161,13 @@ const Table& reference_table() {
         .spmm = spmm,
         .spmm_max = spmm_max,
         .spmm_max_back = reference::spmm_max_back<float>,
+        .attend = reference::attend<float>,
+        .attend_back = reference::attend_back<float>,
+        .head_dot = reference::head_dot<float>,
+        .head_spread = reference::head_spread<float>,
+        .head_fold = reference::head_fold<float>,
+        .head_mean = reference::head_mean<float>,
+        .head_share = reference::head_share<float>,
         .gemm = reference::gemm<float>,
         .add = add,
         .add_scaled = add_scaled,

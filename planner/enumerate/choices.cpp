@@ -43,17 +43,18 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated
     const bool last = rules.layer == rules.layers;
     for (const Order forward : {S, D}) {
         if (rules.forward && forward != *rules.forward) continue;
-        if (!rules.reorderable && forward == D) continue;
+        if (rules.only && forward != rules.only->forward) continue;
         for (const Order backward : first ? std::vector{Order::none} : std::vector{S, D}) {
             if (!first && rules.backward && backward != *rules.backward) continue;
-            if (!rules.reorderable && backward == S) continue;
+            if (rules.only && !first && backward != rules.only->backward) continue;
             for (const Operand operand : {Operand::product, Operand::gradient}) {
-                if (!rules.reorderable && operand == Operand::gradient) continue;
+                if (rules.only && operand != rules.only->operand) continue;
                 LayerChoice choice{forward, backward, operand};
                 if (undominated_only && !made_anyway(choice) && other_made_anyway(choice)) continue;
                 for (const bool column_loss : {false, true}) {
                     choice.column_loss = column_loss;
-                    if (column_loss && (!last || !rules.columns_split || forward != D)) continue;
+                    const bool splits = rules.columns_split && rules.leaves_columns && forward == D;
+                    if (column_loss && (!last || !splits)) continue;
                     if (first) {
                         add_inputs(rules, choice, undominated_only, choices);
                     } else {

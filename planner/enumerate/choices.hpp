@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/sites.hpp>
 
 #include <optional>
 #include <vector>
@@ -26,7 +27,8 @@ struct LayerRules {
     int layer = 1;
     int layers = 1;
     bool columns_split = false;              // y > 1 and dense operands are split over it
-    bool reorderable = true;                 // either product may come first: no maxima are taken
+    std::optional<OnlyOrders> only;          // where its products have one order
+    bool leaves_columns = true;              // its result may be split by columns
     bool cachable = true;                    // what layer 1 aggregates is the same in every epoch if its input is
     std::optional<bool> constant_input;      // pinned: whether the configuration relies on features that never change
     std::optional<Order> forward, backward;  // pinned

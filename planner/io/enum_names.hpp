@@ -56,13 +56,18 @@ struct EnumNames<Optimiser> {
 };
 template <>
 struct EnumNames<Program> {
-    static constexpr std::array<std::string_view, 3> names{"sum", "max", "max_back"};
+    static constexpr std::array<std::string_view, 5> names{"sum", "max", "max_back", "attend", "attend_back"};
 };
 template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 10> names{
+    static constexpr std::array<std::string_view, 11> names{
         "activate", "dropout", "positive_mask",       "apply_mask", "column_sum",
-        "add",      "divide",  "activation_gradient", "add_scaled", "dot"};
+        "add",      "divide",  "activation_gradient", "add_scaled", "copy",
+        "dot"};
+};
+template <>
+struct EnumNames<HeadOp> {
+    static constexpr std::array<std::string_view, 5> names{"dot", "spread", "fold", "mean", "share"};
 };
 template <>
 struct EnumNames<Exchange> {

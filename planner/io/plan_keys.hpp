@@ -38,6 +38,10 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("jk_concat", model.jk_concat);
     archive.optional("epsilon", model.epsilon);
     archive.optional("trains_epsilon", model.trains_epsilon);
+    archive.optional("heads", model.heads);
+    archive.optional("output_heads", model.output_heads);
+    archive.optional("average_heads", model.average_heads);
+    archive.optional("slope", model.slope);
 }
 
 template <class Archive>
@@ -45,6 +49,7 @@ void describe(Archive& archive, Subject<Archive, RunRecord>& run) {
     archive.positive("epochs", run.epochs);
     archive.optional("dropout", run.dropout);
     archive.optional("input_dropout", run.input_dropout);
+    archive.optional("attention_dropout", run.attention_dropout);
     archive.optional("eval_every", run.eval_every);
     archive.optional("optimiser", run.optimiser);
     archive.optional("momentum", run.momentum);

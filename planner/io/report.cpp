@@ -89,6 +89,7 @@ void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.optional("momentum", settings.momentum);
     archive.field("dropout", settings.dropout);
     archive.field("input_dropout", settings.input_dropout);
+    archive.optional("attention_dropout", settings.attention_dropout);
     archive.field("feature_norm", settings.feature_norm);
     archive.field("keep_best", settings.keep_best);
     archive.optional("patience", settings.patience);

@@ -105,6 +105,7 @@ void validate(const RunRecord& run) {
     };
     check(run.dropout, "dropout");
     check(run.input_dropout, "input_dropout");
+    check(run.attention_dropout, "attention_dropout");
     if (run.eval_every.value_or(0) < 0) refuse("problem.run.eval_every", "must not be negative");
     const bool has_momentum = run.optimiser == Optimiser::momentum;
     if (!(run.momentum >= 0 && run.momentum < 1) || (run.momentum > 0) != has_momentum)

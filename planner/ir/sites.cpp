@@ -111,11 +111,12 @@ private:
         return {push(linear_site(op, from.site))};
     }
 
-    // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result.
+    // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result, nor attention
+    // and what maps its sums.
     bool begins_product(const Op& op) const {
         const bool aggregates = op.kind == OpKind::aggregate;
-        if (reader_of(next_) != (aggregates ? OpKind::linear : OpKind::aggregate)) return false;
-        return aggregates || graph_.ops[readers_[next_].front()].reduce == Reduce::sum;
+        if (aggregates) return op.reduce != Reduce::attention && reader_of(next_) == OpKind::linear;
+        return reader_of(next_) == OpKind::aggregate && graph_.ops[readers_[next_].front()].reduce != Reduce::max;
     }
 
     // A linear map before the product of its layer has a row for each vertex that the product reads.
@@ -136,7 +137,9 @@ private:
         product.reduce = aggregation.reduce;
         product.self = aggregation.self;
         product.self_parameter = aggregation.parameter;
-        if (!product.reorderable() && product.adds_self()) refuse("adds a vertex itself to maxima");
+        product.heads = aggregation.heads;
+        if (!product.reorderable() && product.adds_self()) refuse("adds a vertex itself to what is no plain sum");
+        if (product.heads.count > 0 && half.width != product.mapped_width()) refuse("has other columns than its heads");
         product.rows_of = product.columns_of = op.layer;
         found_.products.push_back(push(product));
         ++found_.depth;
@@ -225,6 +228,20 @@ private:
 };
 
 }  // namespace
+
+std::optional<OnlyOrders> Site::only_orders() const {
+    switch (reduce) {
+        case Reduce::sum: break;
+        case Reduce::max: return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::product};
+        case Reduce::attention: return OnlyOrders{Order::dense_first, Order::sparse_first, Operand::gradient};
+    }
+    return std::nullopt;
+}
+
+std::string_view Site::why_one_order() const {
+    return reduce == Reduce::attention ? "attends to what its weights have made of the features"
+                                       : "takes maxima, which are no sums";
+}
 
 SiteGraph sites_of(const OpGraph& graph) { return SiteReader(graph).read(); }
 

@@ -25,6 +25,10 @@ public:
         require(at(id).dtype == dtype, "an operand has the wrong element type");
     }
     bool placed(TensorId id, const Layout& layout) const { return same_placement(at(id).layout, layout, grid()); }
+    // The same of what may have been summands, of which every rank has the sum by now: the order of steps is checked apart.
+    bool sum_placed(TensorId id, const Layout& layout) const {
+        return same_placement({at(id).layout.rows, at(id).layout.columns, {}}, layout, grid());
+    }
     void in_layout(TensorId id, const Layout& layout) const {
         require(placed(id, layout), "an operand is in the wrong layout");
     }

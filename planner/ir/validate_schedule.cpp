@@ -39,15 +39,23 @@ private:
         if (!condition) refuse("step " + step.name, "it uses " + tensor_of(schedule_, id).name + " " + what);
     }
 
+    void use_up(const Step& step, TensorId summand) {
+        require(tensor_of(schedule_, summand).role == Role::transient, step, summand, "which it uses up");
+        written_.erase(summand);
+    }
+
     // A partial tensor is a summand on every rank until one step makes it the sum, or uses it up.
     void follow_sums(const Step& step, const Operands& operands) {
         if (const std::optional<TensorId> sum = summed(step.operation)) {
             require(summands_.erase(*sum) == 1, step, *sum, "which is summed already");
             const bool in_place = operands.writes == std::vector{*sum};
-            if (in_place) return;
-            require(tensor_of(schedule_, *sum).role == Role::transient, step, *sum, "which it uses up");
-            written_.erase(*sum);
+            if (!in_place) use_up(step, *sum);
             return;
+        }
+        const SpmmStep* product = product_of(step.operation);
+        if (const auto used = product != nullptr ? product->uses_up(schedule_) : std::nullopt) {
+            require(summands_.erase(*used) == 1, step, *used, "which is summed already");
+            use_up(step, *used);
         }
         for (const TensorId id : operands.reads) {
             require(!summands_.contains(id), step, id, "before it is summed over ranks");

@@ -52,6 +52,8 @@ private:
         if (site.dropout > 0) site.dropout -= before_;
         site.parameter = parameter(site.parameter);
         site.self_parameter = parameter(site.self_parameter);
+        site.heads.source = parameter(site.heads.source);
+        site.heads.target = parameter(site.heads.target);
         number_of_[id] = static_cast<int>(cut_.sites.size());
         if (site.kind == SiteKind::product) cut_.products.push_back(number_of_[id]);
         cut_.sites.push_back(site);
@@ -81,7 +83,12 @@ SiteGraph with_widths(SiteGraph graph, const std::vector<std::int64_t>& widths) 
         if (site.parameter < 0) continue;
         Parameter& parameter = graph.parameters[static_cast<std::size_t>(site.parameter)];
         if (parameter.shape.size() > 1) parameter.shape.front() = graph.at(site.input).width;
-        parameter.shape.back() = site.width;
+        parameter.shape.back() = site.mapped_width();
+        for (const int by_head : {site.heads.source, site.heads.target}) {
+            if (by_head < 0) continue;
+            auto& shape = graph.parameters[static_cast<std::size_t>(by_head)].shape;
+            shape.back() = site.mapped_width() / site.heads.count;
+        }
     }
     return graph;
 }

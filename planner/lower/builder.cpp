@@ -80,6 +80,7 @@ std::int64_t Builder::panel_columns() const {
     std::int64_t widest = 1;
     for (int l = 1; l <= depth(); ++l) {
         const bool multiplies = l > 1 || !configuration().cached_aggregation;
+        if (model().product(l).heads.count > 0) widest = std::max(widest, model().product(l).mapped_width());
         const bool input = forward(l) == Order::sparse_first;
         const bool output = backward(l) == Order::sparse_first;
         if (multiplies) widest = std::max(widest, input ? model().in_width(l) : model().out_width(l));
@@ -215,6 +216,99 @@ TensorId Builder::spmm_max_back(const std::string& name, int l, TensorId shares,
     return product.results.front();
 }
 
+Builder::Attended Builder::attend(const std::string& name, const Site& site, TensorId h, TensorId source,
+                                  TensorId target, bool training) {
+    SpmmStep product = spmm_step(site.layer, true);
+    product.program = Program::attend;
+    product.attending = {site.heads.count, site.heads.slope, site.layer, training};
+    product.column_operands = {h, source};
+    product.row_operands = {target};
+    const std::string z = numbered("Z", site.layer) + (training ? ".sums" : "");
+    const Attended made{spmm_result(product, z, h), {}, {}};
+    const Tensor result = tensor_of(schedule_, made.sums);
+    const Layout layout = layout_at(by_heads(site));
+    const auto beside = [&](const char* what) {
+        return heads_like(numbered("Z", site.layer) + what, result, site, layout);
+    };
+    Attended all = made;
+    all.log_total = beside(".log_total");
+    product.results = {made.sums, *all.log_total, beside(".total")};
+    if (training) {
+        all.by_target = spmm_result(product, numbered("Z", site.layer) + ".by_target", h);
+        product.results.insert(product.results.end(), {*all.by_target, beside(".negative_share")});
+        product.column_operands.push_back(per_row("vertices", Role::vertices, DType::i32, tensor_of(schedule_, h)));
+        product.row_operands.push_back(per_row("vertices", Role::vertices, DType::i32, result));
+    }
+    step(name, OpKind::aggregate, product);
+    return all;
+}
+
+Builder::AttendedBack Builder::attend_back(const std::string& name, const Site& site, const AttendBackOperands& in) {
+    SpmmStep product = spmm_step(site.layer, false);
+    product.program = Program::attend_back;
+    product.attending = {site.heads.count, site.heads.slope, site.layer, true};
+    const Tensor rows = tensor_of(schedule_, in.h), columns = tensor_of(schedule_, in.gradient);
+    product.column_operands = {in.gradient, in.target, in.log_total, in.inner,
+                               per_row("vertices", Role::vertices, DType::i32, columns)};
+    product.row_operands = {in.h, in.source, per_row("vertices", Role::vertices, DType::i32, rows)};
+    Layout layout = layout_at(by_heads(site));
+    if (by_heads(site) == Place::f) layout.partial = Axes::parse("y");
+    const AttendedBack made{spmm_result(product, numbered("dh", site.layer), in.h),
+                            heads_like(numbered("ds", site.layer), rows, site, layout)};
+    product.results = {made.h, made.source};
+    step(name, OpKind::aggregate, product);
+    return made;
+}
+
+TensorId Builder::heads_like(const std::string& name, const Tensor& like, const Site& site, const Layout& layout) {
+    return transient(name, DType::f32, rows_of(like), site.heads.count, layout);
+}
+
+void Builder::head(const std::string& name, HeadOp op, const Site& site, std::vector<TensorId> in, TensorId out) {
+    step(name, OpKind::aggregate, HeadStep{op, site.heads.count, std::move(in), out});
+}
+
+TensorId Builder::head_dot(const std::string& name, const Site& site, TensorId x, TensorId y, const std::string& out) {
+    const Tensor wide = tensor_of(schedule_, x);
+    Layout layout = wide.layout;
+    if (!layout.columns.empty() && by_heads(site) == Place::f) layout = {layout.rows, {}, layout.columns};
+    const TensorId result = heads_like(out, wide, site, layout);
+    head(name, HeadOp::dot, site, {x, y}, result);
+    return result;
+}
+
+void Builder::head_spread(const std::string& name, const Site& site, TensorId wide, TensorId by, TensorId p) {
+    head(name, HeadOp::spread, site, {by, p}, wide);
+}
+
+TensorId Builder::head_fold(const std::string& name, const Site& site, TensorId wide, TensorId by, int id) {
+    const Parameter& p = model().parameter(id);
+    const TensorId gradient = transient("Y." + p.symbol, DType::f32, {p.rows()}, p.columns(), layout_partial());
+    head(name, HeadOp::fold, site, {wide, by}, gradient);
+    return gradient;
+}
+
+TensorId Builder::head_mean(const std::string& name, const Site& site, TensorId wide, const std::string& out) {
+    const TensorId mean = transient(out + suffix(Place::r), DType::f32, rows_of(tensor_of(schedule_, wide)), site.width,
+                                    layout_at(Place::r));
+    head(name, HeadOp::mean, site, {wide}, mean);
+    return mean;
+}
+
+TensorId Builder::head_share(const std::string& name, const Site& site, TensorId narrow, const std::string& out) {
+    const TensorId wide = transient(out + suffix(Place::r), DType::f32, rows_of(tensor_of(schedule_, narrow)),
+                                    site.mapped_width(), layout_at(Place::r));
+    head(name, HeadOp::share, site, {narrow}, wide);
+    return wide;
+}
+
+TensorId Builder::copy(const std::string& name, TensorId in, const std::string& out) {
+    const Tensor like = tensor_of(schedule_, in);
+    const TensorId made = transient(out, DType::f32, rows_of(like), like.columns, like.layout);
+    step(name, OpKind::aggregate, MapStep{MapOp::copy, in, {}, made, 0, Activation::none, false});
+    return made;
+}
+
 TensorId Builder::gemm(const std::string& name, TensorId in, const Site& site, bool transposed,
                        const std::string& out) {
     const TensorId w = weight(site);
@@ -257,7 +351,8 @@ TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, c
                                std::optional<int> space) {
     const Tensor tensor = tensor_of(schedule_, in);
     const Rows rows = space ? rows_in(*space) : rows_of(tensor);
-    const bool same_place = !places_differ() || tensor.layout == layout_at(to);
+    const Layout whole{tensor.layout.rows, tensor.layout.columns, {}};  // what was a sum is one by now
+    const bool same_place = !places_differ() || whole == layout_at(to);
     if (same_place && rows.space == tensor.space) return in;
     const TensorId moved = transient(out + suffix(to), tensor.dtype, rows, tensor.columns, layout_at(to));
     step(name, reader, RedistributeStep{in, moved});

@@ -62,6 +62,41 @@ public:
     // The gradient of what they were taken of, `own`, from that of the values, divided by the ties.
     TensorId spmm_max_back(const std::string& step, int l, TensorId shares, TensorId values, TensorId own,
                            const std::string& out);
+    // The sums of attention over layer l's in-neighbours, and in training what its backward pass wants of them.
+    struct Attended {
+        TensorId sums;
+        std::optional<TensorId> log_total, by_target{};
+    };
+    Attended attend(const std::string& step, const Site& product, TensorId h, TensorId source, TensorId target,
+                    bool training);
+    // The gradients of h, for given weights, and of source, from that of the sums; `inner` is <gradient, sums> by heads.
+    struct AttendedBack {
+        TensorId h, source;
+    };
+    struct AttendBackOperands {
+        TensorId gradient, target, log_total, inner, h, source;
+    };
+    AttendedBack attend_back(const std::string& step, const Site& product, const AttendBackOperands& in);
+    // By heads: the sums of x * y over the columns of each head, y being like x or a parameter; partial sums where x's
+    // columns are cut within heads.
+    TensorId head_dot(const std::string& step, const Site& product, TensorId x, TensorId y, const std::string& out);
+    // wide += by_heads * parameter.
+    void head_spread(const std::string& step, const Site& product, TensorId wide, TensorId by_heads,
+                     TensorId parameter);
+    // The gradient of a parameter by heads: the sums over rows of wide * by_heads.
+    TensorId head_fold(const std::string& step, const Site& product, TensorId wide, TensorId by_heads, int parameter);
+    // The mean over heads, in R, and what goes back from it.
+    TensorId head_mean(const std::string& step, const Site& product, TensorId wide, const std::string& out);
+    TensorId head_share(const std::string& step, const Site& product, TensorId narrow, const std::string& out);
+    TensorId copy(const std::string& step, TensorId in, const std::string& out);
+    // Where matrices by heads are beside wide ones in C.
+    Place by_heads(const Site& product) const {
+        return cuts_heads(configuration().grid, product.heads.count) ? Place::f : Place::c;
+    }
+    // Whether every rank of a group has a summand of it.
+    bool is_summand(TensorId id) const { return !tensor_of(schedule_, id).layout.partial.empty(); }
+    TensorId weight_of(int parameter_id) { return parameter(parameter_id, Role::weight); }
+
     TensorId gemm(const std::string& step, TensorId in, const Site& site, bool transposed, const std::string& out);
     // The same, added to what `onto` holds.
     void gemm_onto(const std::string& step, TensorId in, const Site& site, bool transposed, TensorId onto);
@@ -112,6 +147,9 @@ private:
     // A product over the nonzeros of layer l's matrix with operands and results yet to come.
     SpmmStep spmm_step(int l, bool transposed);
     TensorId spmm_result(const SpmmStep& product, const std::string& name, TensorId like);
+    // A float for each row of `like` and each head.
+    TensorId heads_like(const std::string& name, const Tensor& like, const Site& product, const Layout& layout);
+    void head(const std::string& step, HeadOp op, const Site& product, std::vector<TensorId> in, TensorId out);
     TensorId resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
                       const Layout& layout);
     TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);

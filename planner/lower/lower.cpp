@@ -23,11 +23,15 @@ void check_letters(const SiteGraph& model, const Configuration& configuration) {
     for (std::size_t i = 0; i < layers; ++i) {
         const int layer = static_cast<int>(i) + 1;
         const Order backward = configuration.backward[layers - 1 - i];
-        const bool one_way = configuration.forward[i] == Order::sparse_first && backward != Order::sparse_first &&
-                             configuration.operands[i] == Operand::product;
-        if (!model.product(layer).reorderable() && !one_way)
-            refuse("layer " + std::to_string(layer) + " takes maxima, which are no sums: its products have one order",
-                   "orders " + letters, "S forward and D backward");
+        const Site& product = model.product(layer);
+        const std::optional<OnlyOrders> only = product.only_orders();
+        const bool fits =
+            !only || (configuration.forward[i] == only->forward && configuration.operands[i] == only->operand &&
+                      (backward == only->backward || backward == Order::none));
+        if (!fits)
+            refuse("layer " + std::to_string(layer) + " " + std::string(product.why_one_order()) +
+                       ": its products have one order",
+                   "orders " + letters, text({only->forward}) + " forward and " + text({only->backward}) + " backward");
         const bool last = i + 1 == layers;
         if (configuration.forward[i] == Order::none || (configuration.backward[i] == Order::none && !last)) {
             refuse("only layer 1's backward letter may be '-'", "orders " + letters);
@@ -54,12 +58,12 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
-// Maxima need the whole neighbourhood of a vertex on the ranks that have its row.
-void check_maxima(const SiteGraph& model, const Configuration& configuration) {
-    const bool maxima =
+// Maxima and softmaxes need the whole neighbourhood of a vertex on the ranks that have its row.
+void check_neighbourhoods(const SiteGraph& model, const Configuration& configuration) {
+    const bool whole =
         std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.reorderable(); });
-    if (maxima && configuration.on().splits_neighbourhoods()) {
-        refuse("a maximum is no sum: no grid that splits neighbourhoods over ranks can take it",
+    if (whole && configuration.on().splits_neighbourhoods()) {
+        refuse("a maximum or a softmax is no sum: no grid that splits neighbourhoods over ranks can take it",
                "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
     }
     if (configuration.cached_aggregation && !model.aggregates_features())
@@ -70,7 +74,7 @@ void check_maxima(const SiteGraph& model, const Configuration& configuration) {
 void check(const SiteGraph& model, const Configuration& configuration) {
     check_letters(model, configuration);
     check_choices(configuration);
-    check_maxima(model, configuration);
+    check_neighbourhoods(model, configuration);
     if (model.at(model.sites.back().input).activation != Activation::none)
         refuse("the loss cannot follow an activation directly: it takes logits", "the last layer");
 }
@@ -85,8 +89,12 @@ SiteLowering lowering_of(const Site& site) {
     switch (site.kind) {
         case SiteKind::input: break;
         case SiteKind::product:
-            if (!site.reorderable()) return {forward_max, backward_max};
-            return {forward_product, backward_product};
+            switch (site.reduce) {
+                case Reduce::sum: return {forward_product, backward_product};
+                case Reduce::max: return {forward_max, backward_max};
+                case Reduce::attention: return {forward_attention, backward_attention};
+            }
+            break;
         case SiteKind::linear: return {forward_linear, backward_linear};
         case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
         case SiteKind::loss: return {forward_loss, backward_loss};

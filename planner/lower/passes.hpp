@@ -21,7 +21,12 @@ struct Value {
     std::optional<TensorId> kept;          // of a product: T = A^T H in left(site), where a pass leaves it
     std::optional<TensorId> maxima, ties;  // of a product of maxima: T and how many neighbours have it, in C
     std::optional<TensorId> mapped;        // of a product that began with H W: that, in gemm_out(site)
-    bool prepared = false;                 // whether prepare_backward has been here
+    // Of a product by attention: h = H W and its sums in C, and what the backward pass wants by heads.
+    struct Attended {
+        TensorId h, source, target, sums, log_total, by_target;
+    };
+    std::optional<Attended> attended;
+    bool prepared = false;  // whether prepare_backward has been here
 };
 
 // dL / d(value) while the backward pass has it.
@@ -67,6 +72,8 @@ void forward_product(Passes& passes, int site);
 void backward_product(Passes& passes, int site);
 void forward_max(Passes& passes, int site);
 void backward_max(Passes& passes, int site);
+void forward_attention(Passes& passes, int site);
+void backward_attention(Passes& passes, int site);
 void forward_linear(Passes& passes, int site);
 void backward_linear(Passes& passes, int site);
 void forward_pointwise(Passes& passes, int site);

@@ -26,7 +26,9 @@ Place Rules::made_in(int id) const {
     const Site& site = graph_.at(id);
     switch (site.kind) {
         case SiteKind::input: break;
-        case SiteKind::product: return forward(site.layer) == Order::sparse_first ? gemm_out(site) : spmm_out();
+        case SiteKind::product:
+            if (site.heads.average) return Place::r;
+            return forward(site.layer) == Order::sparse_first ? gemm_out(site) : spmm_out();
         case SiteKind::linear: {
             if (site.addend < 0) return gemm_out(site);
             const Place rest = made_in(site.addend);
@@ -55,6 +57,7 @@ Place Rules::gradient_made_in(int id) const {
 
 Place Rules::gradient_wanted(const Site& site) const {
     if (site.kind != SiteKind::product) return gemm_out(site);
+    if (site.heads.average) return Place::r;
     switch (backward(site.layer)) {
         case Order::sparse_first: return spmm_in();
         case Order::dense_first: return Place::r;

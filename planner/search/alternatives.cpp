@@ -109,14 +109,14 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
 
 // PyTorch Geometric's GCNConv transforms first, its SAGEConv and GINConv, which have a second weight, aggregate first;
 // DGL's GraphConv and SAGEConv transform first where that makes rows narrower, its GINConv never does. Maxima are
-// aggregated first by all of them.
+// aggregated first by all of them, and attention is the second of its two operations.
 std::vector<Changed> baselines(const Space& space, const Configuration& chosen) {
     const SiteGraph& model = space.model;
-    const Orders usual(space.depth(), model.model == "gcn" ? D : S);
-    Orders narrower_first;
+    Orders usual, narrower_first;
     for (int l = 1; l <= model.depth; ++l) {
-        const bool narrower = model.in_width(l) > model.out_width(l) && model.product(l).reorderable();
-        narrower_first.push_back(narrower ? D : S);
+        const std::optional<OnlyOrders> only = model.product(l).only_orders();
+        usual.push_back(only ? only->forward : model.model == "gcn" ? D : S);
+        narrower_first.push_back(only ? only->forward : model.in_width(l) > model.out_width(l) ? D : S);
     }
     std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, usual)}};
     if (narrower_first != usual && model.model != "gin") {

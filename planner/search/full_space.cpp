@@ -129,8 +129,8 @@ private:
     std::vector<std::vector<double>> seconds_of(const ConfigurationFrame& frame,
                                                 const std::vector<ExchangeOptions>& switches,
                                                 const std::vector<Choices>& sequences) {
-        // Source panels depend on the extents of the grid.
-        if (space_.shape.cache_bytes > 0) return seconds_of_each(frame, switches, sequences);
+        // Source panels depend on the extents of the grid, and so does whether heads are cut.
+        if (space_.shape.cache_bytes > 0 || space_.attends()) return seconds_of_each(frame, switches, sequences);
         const auto [entry, is_new] = lowered_.try_emplace(kind_of(frame));
         Lowered& known = entry->second;
         for (std::size_t c = 0; is_new && c < sequences.size(); ++c) {
@@ -197,7 +197,9 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
     rules.columns_split = on.splits_columns();
-    rules.reorderable = space.model.product(layer).reorderable();
+    const Site& product = space.model.product(layer);
+    rules.only = product.only_orders();
+    rules.leaves_columns = !product.heads.average;
     rules.cachable = space.model.aggregates_features();
     if (space.options.constant_input) rules.constant_input = true;
     if (space.options.drops_features.value_or(false)) rules.constant_input = false;

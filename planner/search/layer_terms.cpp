@@ -27,15 +27,20 @@ std::uint64_t code(const LayerChoice& c) {
 std::uint64_t code(const Site& site) {
     std::uint64_t bits = 4 * static_cast<std::uint64_t>(site.kind) + static_cast<std::uint64_t>(site.activation);
     bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);
-    for (const bool flag : {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.reorderable(),
+    bits = 4 * bits + static_cast<std::uint64_t>(site.reduce);
+    for (const bool flag : {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average,
                             site.adds_self(), site.self_parameter >= 0, site.columns_of >= 0}) {
         bits = 2 * bits + (flag ? 1 : 0);
     }
     return bits;
 }
 
-// An order of the backward pass that the layer has.
-Order some_order(const Site& product) { return product.reorderable() ? Order::sparse_first : Order::dense_first; }
+// A choice that the layer has, its backward pass being that of an inner layer or none.
+LayerChoice some_choice(const Site& product, bool inner) {
+    const OnlyOrders orders =
+        product.only_orders().value_or(OnlyOrders{Order::sparse_first, Order::sparse_first, Operand::product});
+    return {orders.forward, inner ? orders.backward : Order::none, orders.operand};
+}
 
 }  // namespace
 
@@ -77,7 +82,7 @@ const double* LayerTerms::seconds(int l, Place before, const LayerChoice& c, con
 std::vector<std::int64_t> LayerTerms::shape(int l, const SiteGraph& layers) const {
     std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
     for (const Site& site : layers.sites) {
-        shape.insert(shape.end(), {static_cast<std::int64_t>(code(site)), site.width});
+        shape.insert(shape.end(), {static_cast<std::int64_t>(code(site)), site.width, site.heads.count});
     }
     for (int i = first(l); frame_.loss_rows && i <= last(l); ++i)
         shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
@@ -153,8 +158,10 @@ LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers) 
     column_parallel.replicated_input = true;
     LayerChoice cached{Order::sparse_first};
     cached.constant_input = cached.cached_aggregation = cached.replicated_input = true;
-    for (const LayerChoice& previous : {LayerChoice{Order::sparse_first}, transformed, column_parallel, cached}) {
-        if (previous.forward == Order::dense_first && !layers.product(1).reorderable()) continue;
+    const std::optional<OnlyOrders> only = layers.product(1).only_orders();
+    for (LayerChoice previous : {LayerChoice{Order::sparse_first}, transformed, column_parallel, cached}) {
+        if (only && previous.forward != only->forward) continue;
+        if (only) previous.operand = only->operand;
         const Choices choices(static_cast<std::size_t>(layers.depth), previous);
         const Configuration configuration = configuration_of(frame_, choices);
         if (lower::Rules(layers, configuration).made_in(layers.result(1)) == before) return previous;
@@ -182,12 +189,13 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
 }
 
 std::optional<std::int64_t> LayerTerms::panels_of_all() const {
-    if (frame_.loss_rows) return std::nullopt;
+    // Heads have columns that are no width of a layer.
+    if (frame_.loss_rows || space_.attends()) return std::nullopt;
     const auto panels = [&](std::int64_t width) {
         SiteGraph layers = layers_around(1);
         layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));
-        Choices choices(static_cast<std::size_t>(layers.depth), LayerChoice{});
-        choices.back().backward = some_order(layers.product(layers.depth));
+        Choices choices;
+        for (int l = 1; l <= layers.depth; ++l) choices.push_back(some_choice(layers.product(l), l > 1));
         const Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), space_.shape);
         const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
                                          [](const Tensor& tensor) { return tensor.role == Role::adjacency; });
@@ -199,9 +207,8 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
 }
 
 Schedule LayerTerms::sample() const {
-    Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
-    for (std::size_t l = 1; l < choices.size(); ++l)
-        choices[l].backward = some_order(space_.model.product(static_cast<int>(l) + 1));
+    Choices choices;
+    for (int l = 1; l <= depth_; ++l) choices.push_back(some_choice(space_.model.product(l), l > 1));
     return lower::lower(space_.model, configuration_of(frame_, choices), space_.shape);
 }
 

@@ -191,8 +191,8 @@ std::vector<Changed> keeping_less(const Space& space, const Configuration& chose
     }
     const std::size_t across_epochs = chosen.cached_aggregation ? 1 : 0;
     const bool deep = space.depth() > max_varied_layers;
-    // Maxima stay, as their gradient needs them.
-    if (!deep && !space.takes_maxima() && kept_products(chosen).size() > across_epochs)
+    // Products of one order keep what their gradient needs.
+    if (!deep && !space.needs_whole_neighbourhoods() && kept_products(chosen).size() > across_epochs)
         changed.push_back({"nothing kept", false, keeping_nothing(chosen)});
     return changed;
 }

@@ -156,6 +156,9 @@ void add_factored(const Space& space, const Machine& machine, NumberedGraphs& gr
     }
 }
 
+// What a layer makes of all neighbours of a vertex.
+std::string whole_neighbourhood(const Space& space) { return space.attends() ? "a softmax" : "a maximum"; }
+
 void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
     const auto on = [&](const std::string& scheme) {
         return std::any_of(space.grids.begin(), space.grids.end(),
@@ -166,8 +169,10 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
         const auto refused = std::count_if(space.refused.begin(), space.refused.end(),
                                            [&](const Distribution& grid) { return scheme_of(grid) == scheme; });
         if (refused > 0) {
-            rejected.push_back({scheme, Rejection::Reason::not_applicable,
-                                "not applicable: a maximum is no sum, and these grids split neighbourhoods", refused});
+            rejected.push_back(
+                {scheme, Rejection::Reason::not_applicable,
+                 "not applicable: " + whole_neighbourhood(space) + " is no sum, and these grids split neighbourhoods",
+                 refused});
         }
         if (pinned || refused > 0 || on(scheme)) continue;
         rejected.push_back({scheme, Rejection::Reason::not_applicable,
@@ -175,7 +180,10 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
                                 (space.ranks == 1 ? " rank forms" : " ranks form") + " no such grid",
                             0});
     }
-    if (space.takes_maxima()) {
+    if (space.attends()) {
+        rejected.push_back({"forward S, backward D", Rejection::Reason::not_applicable,
+                            "not applicable: attention compares what the weights have made, so they come first", 0});
+    } else if (space.needs_whole_neighbourhoods()) {
         rejected.push_back({"forward D, backward S", Rejection::Reason::not_applicable,
                             "not applicable: a maximum is no sum, so aggregation comes before the weights", 0});
     }

@@ -72,34 +72,38 @@ void check_paper_model(const Space& space) {
                 "space", "use --space full");
 }
 
-// Layers of maxima begin with S forward and with D backward.
-void check_maxima(const Space& space) {
-    const auto check = [&](const std::optional<Orders>& orders, bool backward, Order only, const char* flag) {
+// Letters of layers whose products have one order.
+void check_only_orders(const Space& space) {
+    const auto check = [&](const std::optional<Orders>& orders, bool backward, const char* flag) {
         for (std::size_t i = 0; orders && i < orders->size(); ++i) {
             const auto layer = static_cast<int>(backward ? orders->size() - i : i + 1);
-            if (space.model.product(layer).reorderable() || (*orders)[i] == only || (*orders)[i] == Order::none)
-                continue;
+            const Site& product = space.model.product(layer);
+            const std::optional<OnlyOrders> only = product.only_orders();
+            if (!only || (*orders)[i] == Order::none) continue;
+            const Order order = backward ? only->backward : only->forward;
+            if ((*orders)[i] == order) continue;
             throw Error(ErrorCode::usage,
-                        "layer " + std::to_string(layer) +
-                            " aggregates with a maximum, which is no sum, so its letter in this pass must be " +
-                            text({only}),
+                        "layer " + std::to_string(layer) + " " + std::string(product.why_one_order()) +
+                            ", so its letter in this pass must be " + text({order}),
                         std::string(flag) + " " + text(*orders));
         }
     };
-    check(space.options.forward, false, Order::sparse_first, "forward");
-    check(space.options.backward, true, Order::dense_first, "backward");
+    check(space.options.forward, false, "forward");
+    check(space.options.backward, true, "backward");
 }
 
-// Moves the grids that maxima cannot be taken on to those that are refused.
+// Moves the grids on which a layer cannot see whole neighbourhoods, though it must, to those that are refused.
 void refuse_grids(Space& space) {
-    if (!space.takes_maxima()) return;
+    if (!space.needs_whole_neighbourhoods()) return;
     const auto first = std::stable_partition(space.grids.begin(), space.grids.end(),
                                              [](const Distribution& on) { return !on.splits_neighbourhoods(); });
     space.refused.assign(first, space.grids.end());
     space.grids.erase(first, space.grids.end());
     if (!space.grids.empty()) return;
-    throw Error(ErrorCode::usage, "a maximum is no sum: ranks that have parts of a vertex's neighbours cannot take it",
-                "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
+    throw Error(
+        ErrorCode::usage,
+        space.model.model + " needs a vertex's neighbours together, for a maximum or a softmax, which are no sums",
+        "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
 // The paper space is RDM's; other published schemes are found in it by name.
@@ -139,7 +143,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     check_pinned(options.forward, space.depth(), "forward");
     check_pinned(options.backward, space.depth(), "backward");
     check_letters(options);
-    check_maxima(space);
+    check_only_orders(space);
     if (options.candidates < 1 || options.candidates > max_candidates) {
         throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
                     "candidates");
@@ -169,8 +173,13 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     return space;
 }
 
-bool Space::takes_maxima() const {
+bool Space::needs_whole_neighbourhoods() const {
     return std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.reorderable(); });
+}
+
+bool Space::attends() const {
+    return std::any_of(model.sites.begin(), model.sites.end(),
+                       [](const Site& site) { return site.reduce == Reduce::attention; });
 }
 
 const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {

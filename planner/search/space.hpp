@@ -24,8 +24,9 @@ struct Space {
     std::int64_t memory_per_rank = 0;
     TensorMemory memory{};  // whose memory that is
     std::vector<Distribution> grids;
-    std::vector<Distribution> refused;  // grids that would be searched too if the model took no maxima
-    bool takes_maxima() const;
+    std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
+    bool needs_whole_neighbourhoods() const;
+    bool attends() const;
 };
 
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.

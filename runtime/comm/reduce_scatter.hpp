@@ -1,4 +1,4 @@
-// Reduce-scatter over any of the ranks, built from exchanges, so that its convention is what is sent.
+// Reduce-scatter and all-reduce over any of the ranks, built from exchanges, so that its convention is what is sent.
 #pragma once
 
 #include "kernels/table.hpp"
@@ -27,5 +27,13 @@ namespace gnnplan::comm {
 void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::span<const int> group,
                     std::span<float> values, std::span<const std::int64_t> offsets, std::span<float> mine,
                     std::span<float> scratch);
+
+// Ring all-reduce over `group`, as above: afterwards the values are their sum on each of its ranks. A reduce-scatter in
+// which the rank at index i ends with block i + 1 of g balanced blocks, and an all-gather: it sends every block but that
+// one, then every block but the next, as Communicator::all_reduce() does over all ranks.
+//
+//   scratch  at least as long as the largest block
+void all_reduce(Communicator& world, const kernels::Table& kernels, std::span<const int> group, std::span<float> values,
+                std::span<float> scratch);
 
 }  // namespace gnnplan::comm

@@ -88,6 +88,8 @@ void run_step(const MapStep& step, const StepContext& context) {
             return context.kernels.divide(context.store.matrix(step.tensor), context.store.matrix(*step.operand));
         case MapOp::activation_gradient: return activation_gradient(step, context);
         case MapOp::add_scaled: return add_scaled(step, context);
+        case MapOp::copy:
+            return context.kernels.copy(context.store.matrix(step.tensor), context.store.matrix(*step.out));
         case MapOp::dot: return dot(step, context);
     }
     ensure(false, "a map operation has no handler");

@@ -8,11 +8,12 @@
 namespace gnnplan::exec {
 
 struct PassSettings {
-    std::uint64_t seed = 1;   // of dropout
-    std::uint32_t epoch = 1;  // from 1; of dropout, and of Adam's corrections
-    bool training = true;     // dropout takes part
-    float dropout = 0;        // on the inputs of layers 2 .. L
-    float input_dropout = 0;  // on the features
+    std::uint64_t seed = 1;       // of dropout
+    std::uint32_t epoch = 1;      // from 1; of dropout, and of Adam's corrections
+    bool training = true;         // dropout takes part
+    float dropout = 0;            // on the inputs of layers 2 .. L
+    float input_dropout = 0;      // on the features
+    float attention_dropout = 0;  // on the weights of attention
     double inverse_training_count = 0;
     kernels::UpdateSettings update;  // weight_decay is for the parameters that the plan says; without `pass`
     bool decay_all = false;          // decay the weights of every layer as well; biases only if the plan says

@@ -8,8 +8,15 @@ void run_step(const AllReduceStep& step, const StepContext& context) {
     const Store& store = context.store;
     if (tensor_of(store.schedule(), step.tensor).dtype == DType::f64) {
         context.world.all_reduce(store.values<double>(step.tensor));
-    } else {
+    } else if (step.over_all_ranks(store.schedule())) {
         context.world.all_reduce(store.values<float>(step.tensor));
+    } else {
+        const std::vector<int> group = step.group(store.schedule(), store.rank());
+        const std::span<float> values = store.values<float>(step.tensor);
+        const auto largest = balanced_block({0, std::ssize(values)}, 0, static_cast<int>(group.size())).size();
+        const std::span<float> scratch{reinterpret_cast<float*>(store.staging(context.step)),
+                                       static_cast<std::size_t>(largest)};
+        comm::all_reduce(context.world, context.kernels, group, values, scratch);
     }
 }
 

@@ -61,6 +61,7 @@ public:
           buffers_(context.store.buffers(context.step)) {}
 
     void run() {
+        const std::size_t last = last_piece();
         const std::size_t ahead = step_.overlap ? static_cast<std::size_t>(buffers_.packs) : 0;
         for (std::size_t k = 0; k < part_.stages().size(); ++k) {
             begin_up_to(k);
@@ -69,6 +70,7 @@ public:
                 under_way_.pop_front();
             }
             begin_up_to(k + ahead);
+            last_ = k == last;
             multiply(k);
         }
         if (!accumulate_) clear();
@@ -87,6 +89,12 @@ public:
     }
 
 private:
+    // The last stage with a piece for this rank.
+    std::size_t last_piece() const {
+        std::size_t last = 0;
+        for (std::size_t k = 0; k < part_.stages().size(); ++k) last = part_.stages()[k].piece ? k : last;
+        return last;
+    }
     const Blocking& blocking() const { return context_.store.schedule().blocking; }
     std::byte* staging() const { return context_.store.staging(context_.step); }
     std::byte* pack_buffer(std::size_t k) const {
@@ -207,13 +215,47 @@ private:
             case Program::max_back:
                 return context_.kernels.spmm_max_back(nonzeros, columns[0], columns[1], rows[0], results[0],
                                                       accumulate);
+            case Program::attend: {
+                kernels::AttendResults to{results[0], results[1], results[2]};
+                if (results.size() > 3) to.by_target = results[3], to.negative_share = results[4];
+                return context_.kernels.attend(nonzeros, {columns[0], columns[1], rows[0]}, to,
+                                               attention(step_.column_operands[0], step_.column_operands[1], views),
+                                               accumulate, last_);
+            }
+            case Program::attend_back:
+                return context_.kernels.attend_back(
+                    nonzeros, {columns[0], columns[1], columns[2], columns[3], rows[0], rows[1]},
+                    {results[0], results[1]}, attention(step_.column_operands[0], step_.column_operands[1], views),
+                    accumulate);
         }
         ensure(false, "a program has no kernel");
     }
 
+    // `wide` and `by_heads` are a wide operand and one by heads.
+    kernels::Attention attention(TensorId wide, TensorId by_heads, const Views& views) const {
+        const Store& store = context_.store;
+        const std::int64_t columns = tensor_of(store.schedule(), wide).columns / step_.attending.heads;
+        const std::int64_t first_head = store.block(by_heads).columns.begin;
+        kernels::Attention how;
+        how.heads = {columns, store.block(wide).columns.begin - columns * first_head};
+        how.slope = static_cast<float>(step_.attending.slope);
+        if (!step_.attending.dropout || !context_.settings.training) return how;
+        const auto vertices = [](const auto& list) { return reinterpret_cast<const std::int32_t*>(list.back().data); };
+        how.dropout = {context_.settings.seed,
+                       context_.pass,
+                       static_cast<std::uint32_t>(step_.attending.layer),
+                       context_.settings.attention_dropout,
+                       first_head,
+                       step_.attending.heads,
+                       vertices(views.rows),
+                       vertices(views.columns)};
+        return how;
+    }
+
     // Slice after slice of the columns, and panel after panel, as the product does by itself: cut only by rows, each
-    // portion would read all of the column operands.
+    // portion would read all of the column operands. Attention has columns of several kinds, and heads instead.
     void in_portions(const kernels::Csr& nonzeros, const Views& views) const {
+        if (step_.attends()) return in_portions(nonzeros, views, accumulate_);
         const std::int64_t width = views.results.front().columns;
         const std::int64_t rows = (nonzeros.columns + nonzeros.panels - 1) / nonzeros.panels;
         const std::int64_t slice = column_slices(blocking(), rows, width, sizeof(float)).columns;
@@ -252,6 +294,7 @@ private:
     // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
     bool accumulate_ = false;  // whether a piece has been multiplied
+    bool last_ = false;        // whether the piece at work is the last one
 };
 
 }  // namespace

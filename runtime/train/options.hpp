@@ -25,6 +25,7 @@ struct TrainOptions {
     bool decay_all = false;               // decay the weights of all layers, not only the first's
     double dropout = 0;                   // on every layer's input
     std::optional<double> input_dropout;  // on the features, instead of `dropout`
+    double attention_dropout = 0;         // on the weights of attention
     // Epochs between evaluations; the last one is evaluated too; 0: never; unset: automatic_eval_every() of the
     // candidate that trains first.
     std::optional<std::int64_t> eval_every;

@@ -217,6 +217,7 @@ exec::PassSettings Trainer::settings(std::int64_t epoch, bool training) const {
     settings.training = training;
     settings.dropout = static_cast<float>(options_.dropout);
     settings.input_dropout = static_cast<float>(options_.features_dropout());
+    settings.attention_dropout = static_cast<float>(options_.attention_dropout);
     settings.inverse_training_count = 1.0 / static_cast<double>(dataset_.subset_size(data::train));
     settings.update.learning_rate = static_cast<float>(options_.learning_rate);
     settings.update.weight_decay = static_cast<float>(options_.weight_decay);

@@ -34,11 +34,15 @@ VARIANTS = {
     "gcn_residual_elu": ("gcn", "", True, "elu", True, False, None),
     "gcn_jk_leaky_relu": ("gcn", "", True, "leaky_relu", False, True, None),
     "sage_pool_residual_jk_elu": ("sage", "pool", True, "elu", True, True, None),
+    "gat": ("gat", "", True, "elu", False, False, None),
+    "gat_averaged_residual": ("gat", "", True, "relu", True, False, None),
 }
+# name: heads of hidden layers, of the last, whether the former are averaged, slope, widths that heads share
+HEADS = {"gat": (3, 1, False, 0.2, [5, 6, 9, 4]), "gat_averaged_residual": (4, 2, True, 0.5, WIDTHS)}
 
 
 def edges_of(model, aggregator, epsilon):
-    loops = model == "gcn" or aggregator == "gcn" or (model == "gin" and epsilon is None)
+    loops = model in ("gcn", "gat") or aggregator == "gcn" or (model == "gin" and epsilon is None)
     return EDGES + LOOPS if loops else EDGES
 
 
@@ -54,14 +58,16 @@ def entries(model, aggregator, edges):
 
 
 class Network:
-    def __init__(self, variant, uniform):
+    def __init__(self, name, variant, uniform):
+        self.heads = HEADS.get(name)
+        self.widths = self.heads[-1] if self.heads else WIDTHS
         self.model, self.aggregator, self.bias, activation, self.residual, self.jk, self.epsilon = variant
         self.activation = ACTIVATIONS[activation]
         self.edges = edges_of(self.model, self.aggregator, self.epsilon)
         self.entries = entries(self.model, self.aggregator, self.edges)
         self.uniform = uniform
         self.parameters = {}
-        self.forward(torch.zeros(VERTICES, WIDTHS[0], dtype=torch.float64))  # makes the parameters
+        self.forward(torch.zeros(VERTICES, self.widths[0], dtype=torch.float64))  # makes the parameters
 
     def parameter(self, name, *shape):
         if name not in self.parameters:
@@ -87,7 +93,26 @@ class Network:
             rows.append(h[sources].amax(0) if sources else torch.zeros(h.shape[1], dtype=torch.float64))
         return torch.stack(rows)
 
-    def layer(self, h, columns, name):
+    def attention(self, h, columns, name, last):
+        """Velickovic et al. 2018, eq. 1 to 6, over a dense matrix of scores."""
+        hidden, output, averages, slope, _ = self.heads
+        heads = output if last else hidden
+        averages = heads > 1 and (averages or last)
+        each = columns if averages else columns // heads
+        x = self.linear(h, heads * each, name).reshape(VERTICES, heads, each)
+        s = (x * self.parameter(name + "attention.source", heads, each)).sum(2)
+        t = (x * self.parameter(name + "attention.target", heads, each)).sum(2)
+        scores = torch.nn.functional.leaky_relu(s[None] + t[:, None], slope)  # target, source, head
+        edges = torch.zeros(VERTICES, VERTICES, dtype=torch.bool)
+        for u, v in self.edges:
+            edges[v, u] = True
+        weights = torch.softmax(scores.masked_fill(~edges[:, :, None], -float("inf")), 1)
+        sums = torch.einsum("vuk,ukj->vkj", weights, x)
+        return sums.mean(1) if averages else sums.reshape(VERTICES, columns)
+
+    def layer(self, h, columns, name, last):
+        if self.heads:
+            return self.attention(h, columns, name, last)
         if self.model == "gcn":
             return self.linear(self.sums(h), columns, name)
         if self.model == "gin":
@@ -105,13 +130,13 @@ class Network:
         return self.linear(aggregated, columns, name + "neighbour.") + self.linear(h, columns, name + "self.")
 
     def forward(self, h):
-        layers = len(WIDTHS) - 1
+        layers = len(self.widths) - 1
         outputs = []
         for l in range(1, layers + 1):
             name = f"layers.{l}."
             last = l == layers
-            columns = WIDTHS[l - 1] if last and self.jk else WIDTHS[l]
-            z = self.layer(h, columns, name)
+            columns = self.widths[l - 1] if last and self.jk else self.widths[l]
+            z = self.layer(h, columns, name, last)
             if self.residual:
                 z = z + (h if h.shape[1] == columns else self.linear(h, columns, name + "residual."))
             z = self.biased(z, name + ("mlp.1." if self.model == "gin" else ""))
@@ -170,7 +195,10 @@ def main():
     put("learning_rate", [LEARNING_RATE])
     put("weight_decay", [WEIGHT_DECAY])
     for name, variant in VARIANTS.items():
-        train(name, Network(variant, uniform), features)
+        network = Network(name, variant, uniform)
+        if network.heads:
+            put(f"{name}.widths", network.widths)
+        train(name, network, features)
 
 
 main()

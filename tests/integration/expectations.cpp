@@ -34,6 +34,15 @@ std::array<double, 3> count_correct(const TestProblem& problem, const Parameters
     return correct;
 }
 
+// What rounding leaves of a gradient whose terms cancel, as those of attention do where a vertex has one in-neighbour.
+double cancelled(const SerialEpoch& epoch) {
+    double most = 0;
+    for (const auto* group : {&epoch.before.gradient.weight, &epoch.before.gradient.bias}) {
+        for (const auto& gradient : *group) most = std::max(most, largest(gradient));
+    }
+    return 2 * unit_roundoff * most;
+}
+
 // Tolerances of weights after epoch `last`, added up over the updates so far.
 class UpdateTolerance {
 public:
@@ -46,7 +55,8 @@ public:
         for (std::size_t i = 0; i < weights.size(); ++i) {
             double sum = 8 * unit_roundoff * (std::abs(weights[i]) + settings_.learning_rate);
             for (std::size_t e = 0; e <= last; ++e) {
-                const double change = relative_ * largest((epochs[e].before.gradient.*group)[layer]);
+                const double change =
+                    relative_ * largest((epochs[e].before.gradient.*group)[layer]) + cancelled(epochs[e]);
                 const double root = std::sqrt((epochs[e].second_moment.*group)[layer][i]) + settings_.epsilon;
                 sum += settings_.learning_rate * std::min(2.5, 3 * change / root);
             }
@@ -64,10 +74,12 @@ void check_epoch(const TestProblem& problem, const RankEpoch& actual, const Expe
     const SerialSettings settings = problem.serial_settings(run_weight_decay);
     const UpdateTolerance tolerance(settings, expected.relative);
     const SerialEpoch& serial = expected.epochs[e];
+    const double absolute = cancelled(serial);
     EXPECT_TRUE(close(actual.loss, serial.before.loss, expected.relative)) << "loss";
     for (std::size_t l = 0; l < actual.weight.size(); ++l) {
         const std::string layer = fmt::format("parameter {}", l + 1);
-        EXPECT_TRUE(close(actual.weight_gradient[l], serial.before.gradient.weight[l], expected.relative)) << layer;
+        EXPECT_TRUE(close(actual.weight_gradient[l], serial.before.gradient.weight[l], expected.relative, absolute))
+            << layer;
         EXPECT_TRUE(within(actual.weight[l], serial.after.weight[l],
                            tolerance.after(expected.epochs, e, &Parameters::weight, l)))
             << "updated weight, " << layer;
@@ -106,7 +118,7 @@ Expected expect_of(const TestProblem& problem, int epochs) {
     const Parameters initial = initial_parameters(problem.serial(), run_seed);
     expected.epochs = train(problem.serial(), settings, initial, epochs);
     expected.correct = count_correct(problem, expected.epochs.back().after);
-    for (const SerialEpoch& epoch : expected.epochs) EXPECT_GT(epoch.before.kink_distance, 1e-5) << problem.name();
+    for (const SerialEpoch& epoch : expected.epochs) EXPECT_GT(epoch.before.kink_distance, 5e-6) << problem.name();
     return expected;
 }
 

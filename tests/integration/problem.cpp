@@ -37,18 +37,20 @@ TestProblem::TestProblem(const TinyGraph& graph, Network network)
 std::string TestProblem::name() const {
     constexpr std::array<const char*, 3> matrices{"", " row mean", " not normalised"};
     const ModelRecord& model = network_.model;
-    return fmt::format("{} {}{}{}{} on {}{}{} N={} widths={}{} dropout={} input={}", model.name, model.aggregator,
-                       model.activation ? " curved" : "", model.residual ? " residual" : "",
+    return fmt::format("{} {}{}{}{} on {}{}{} N={} widths={}{} heads={} dropout={} input={} attention={}", model.name,
+                       model.aggregator, model.activation ? " curved" : "", model.residual ? " residual" : "",
                        model.jk_concat ? " jk" : "", name_,
                        matrices[static_cast<std::size_t>(network_.matrix.normalisation)],
                        network_.matrix.self_loops ? "" : " without loops", serial_.vertices(), fmt::join(widths(), ","),
-                       network_.bias ? " bias" : "", network_.dropout, network_.input_dropout);
+                       network_.bias ? " bias" : "", model.heads, network_.dropout, network_.input_dropout,
+                       network_.attention_dropout);
 }
 
 SerialSettings TestProblem::serial_settings(double weight_decay) const {
     SerialSettings settings;
     settings.dropout = network_.dropout;
     settings.input_dropout = network_.input_dropout;
+    settings.attention_dropout = network_.attention_dropout;
     settings.weight_decay = weight_decay;
     return settings;
 }

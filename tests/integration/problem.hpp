@@ -20,6 +20,7 @@ struct Network {
     float input_dropout = 0;
     models::MatrixForm matrix = {};
     ModelRecord model = {};  // apart from widths and bias
+    float attention_dropout = 0;
 };
 
 class TestProblem {

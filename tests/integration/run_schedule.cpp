@@ -14,6 +14,7 @@ exec::PassSettings pass_settings(const TestProblem& problem, std::uint32_t epoch
     settings.training = training;
     settings.dropout = problem.network().dropout;
     settings.input_dropout = problem.network().input_dropout;
+    settings.attention_dropout = problem.network().attention_dropout;
     settings.inverse_training_count = 1.0 / static_cast<double>(problem.dataset().subset_size(data::train));
     settings.update.weight_decay = static_cast<float>(run_weight_decay);
     return settings;

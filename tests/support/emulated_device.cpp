@@ -138,6 +138,24 @@ kernels::DropoutKey opened(kernels::DropoutKey key) {
     key.pass = opened(key.pass);
     return key;
 }
+kernels::Attention opened(kernels::Attention how) {
+    how.dropout.pass = opened(how.dropout.pass);
+    how.dropout.row_ids = opened(how.dropout.row_ids);
+    how.dropout.column_ids = opened(how.dropout.column_ids);
+    return how;
+}
+kernels::Heads opened(kernels::Heads heads) { return heads; }
+kernels::AttendOperands opened(const kernels::AttendOperands& in) {
+    return {opened(in.h), opened(in.source), opened(in.target)};
+}
+kernels::AttendResults opened(const kernels::AttendResults& to) {
+    return {opened(to.sum), opened(to.log_total), opened(to.total), opened(to.by_target), opened(to.negative_share)};
+}
+kernels::AttendBackOperands opened(const kernels::AttendBackOperands& in) {
+    return {opened(in.gradient), opened(in.target), opened(in.log_total),
+            opened(in.inner),    opened(in.h),      opened(in.source)};
+}
+kernels::AttendBackResults opened(const kernels::AttendBackResults& to) { return {opened(to.h), opened(to.source)}; }
 kernels::UpdateSettings opened(kernels::UpdateSettings settings) {
     settings.pass = opened(settings.pass);
     return settings;
@@ -167,6 +185,13 @@ constexpr Table queued_table = {
     .spmm = Queued<&Table::spmm>::call,
     .spmm_max = Queued<&Table::spmm_max>::call,
     .spmm_max_back = Queued<&Table::spmm_max_back>::call,
+    .attend = Queued<&Table::attend>::call,
+    .attend_back = Queued<&Table::attend_back>::call,
+    .head_dot = Queued<&Table::head_dot>::call,
+    .head_spread = Queued<&Table::head_spread>::call,
+    .head_fold = Queued<&Table::head_fold>::call,
+    .head_mean = Queued<&Table::head_mean>::call,
+    .head_share = Queued<&Table::head_share>::call,
     .gemm = Queued<&Table::gemm>::call,
     .add = Queued<&Table::add>::call,
     .add_scaled = Queued<&Table::add_scaled>::call,

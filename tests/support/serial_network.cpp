@@ -1,6 +1,7 @@
 #include "tests/support/serial_network.hpp"
 
 #include "kernels/table.hpp"
+#include "tests/support/serial_attention.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -181,6 +182,8 @@ public:
     double kink_distance() const {
         double distance = std::numeric_limits<double>::infinity();
         for (const Op& op : model_.ops) {
+            if (op.kind == OpKind::aggregate && op.reduce == Reduce::attention)
+                distance = std::min(distance, attention(op).kink_distance());
             const bool reads_features = op.kind == OpKind::aggregate && model_.ops[index(op.inputs[0])].layer <= 1 &&
                                         model_.ops[index(op.inputs[0])].kind == OpKind::dropout;
             if (op.kind == OpKind::aggregate && op.reduce == Reduce::max && !reads_features) {
@@ -205,8 +208,24 @@ private:
     // What an aggregation adds of the vertex itself.
     double self(const Op& op) const { return op.self + (op.parameter < 0 ? 0.0 : parameter(op)[0]); }
 
+    SerialAttention attention(const Op& op) const {
+        return {problem_,
+                settings_,
+                op,
+                epoch_,
+                input(op),
+                value_of(model_, parameters_, op.heads.source),
+                value_of(model_, parameters_, op.heads.target)};
+    }
+
     template <class Arrive>
     void back_from_aggregation(const Op& op, const Values& g, Parameters& of_parameters, const Arrive& arrive) {
+        if (op.reduce == Reduce::attention) {
+            const SerialAttention::Gradients back = attention(op).gradients(g);
+            add(value_of(model_, of_parameters, op.heads.source), back.source);
+            add(value_of(model_, of_parameters, op.heads.target), back.target);
+            return arrive(back.h);
+        }
         if (op.reduce == Reduce::max) {
             const Values& made = values_[index(&op - model_.ops.data())];
             return arrive(back_from_largest(problem_.forward, input(op), made, g, op.width));
@@ -224,6 +243,7 @@ private:
         switch (op.kind) {
             case OpKind::dropout: multiply(x, dropout_factors(problem_, settings_, op.layer, op.width, epoch_)); break;
             case OpKind::aggregate: {
+                if (op.reduce == Reduce::attention) return attention(op).value();
                 if (op.reduce == Reduce::max) return largest_of(problem_.forward, x, op.width);
                 Values sum = sparse_times(problem_.forward, x, op.width);
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];

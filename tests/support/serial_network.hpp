@@ -42,6 +42,7 @@ struct SerialSettings {
     std::uint64_t seed = 1;   // of dropout
     float dropout = 0;        // on the inputs of layers 2 .. L
     float input_dropout = 0;  // on the features
+    float attention_dropout = 0;
     double learning_rate = 0.01;
     double beta1 = 0.9;
     double beta2 = 0.999;

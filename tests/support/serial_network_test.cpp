@@ -29,6 +29,7 @@ struct Case {
     bool bias;
     float dropout, input_dropout;
     ModelRecord model = {};
+    float attention_dropout = 0;
 };
 
 ModelRecord record(const char* name, const char* aggregator, Activation activation, bool residual = false,
@@ -43,18 +44,32 @@ ModelRecord record(const char* name, const char* aggregator, Activation activati
     return model;
 }
 
+ModelRecord attention_record(int heads, int output_heads, bool average, double slope) {
+    ModelRecord model;
+    model.name = "gat";
+    model.heads = heads;
+    model.output_heads = output_heads;
+    model.average_heads = average;
+    model.slope = slope;
+    return model;
+}
+
 std::vector<Case> cases() {
     const TinyGraph directed = random_directed(23, 4, 7, 5, 1);
-    return {{"SageMeanResidual", directed, {6, 6}, true, 0.5F, 0, record("sage", "mean", Activation::elu, true)},
-            {"SageMax", directed, {6, 5}, true, 0, 0, record("sage", "max", Activation::leaky_relu)},
-            {"SagePoolDropout", directed, {6}, true, 0.5F, 0.25F, record("sage", "pool", Activation::relu)},
-            {"SageJk", directed, {5, 6}, true, 0, 0, record("sage", "sum", Activation::leaky_relu, true, true)},
-            {"Gin", directed, {6}, true, 0, 0.25F, record("gin", "", Activation::elu)},
-            {"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
-            {"Symmetric", random_symmetric(24, 5, 8, 4, 2), {6, 5}, true, 0, 0},
-            {"Dropout", random_directed(23, 4, 7, 5, 1), {6, 5}, false, 0.5F, 0.25F},
-            {"Isolated", isolated_vertices(17, 6, 3, 5), {4}, false, 0, 0.5F},
-            {"NoEdges", no_edges(9, 5, 3, 6), {4}, true, 0, 0}};
+    return {
+        {"SageMeanResidual", directed, {6, 6}, true, 0.5F, 0, record("sage", "mean", Activation::elu, true)},
+        {"SageMax", directed, {6, 5}, true, 0, 0, record("sage", "max", Activation::leaky_relu)},
+        {"SagePoolDropout", directed, {6}, true, 0.5F, 0.25F, record("sage", "pool", Activation::relu)},
+        {"SageJk", directed, {5, 6}, true, 0, 0, record("sage", "sum", Activation::leaky_relu, true, true)},
+        {"Gat", directed, {6, 9}, true, 0.5F, 0.25F, attention_record(3, 2, false, 0.2), 0.4F},
+        {"GatAveraged", directed, {4}, true, 0, 0, attention_record(2, 1, true, 0.5), 0.25F},
+        {"GatWithoutNeighbours", isolated_vertices(17, 6, 3, 5), {4}, false, 0, 0, attention_record(2, 1, false, 0), 0},
+        {"Gin", directed, {6}, true, 0, 0.25F, record("gin", "", Activation::elu)},
+        {"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
+        {"Symmetric", random_symmetric(24, 5, 8, 4, 2), {6, 5}, true, 0, 0},
+        {"Dropout", random_directed(23, 4, 7, 5, 1), {6, 5}, false, 0.5F, 0.25F},
+        {"Isolated", isolated_vertices(17, 6, 3, 5), {4}, false, 0, 0.5F},
+        {"NoEdges", no_edges(9, 5, 3, 6), {4}, true, 0, 0}};
 }
 
 class FiniteDifferences : public ::testing::TestWithParam<Case> {};
@@ -68,6 +83,7 @@ TEST_P(FiniteDifferences, MatchGradients) {
     SerialSettings settings;
     settings.dropout = GetParam().dropout;
     settings.input_dropout = GetParam().input_dropout;
+    settings.attention_dropout = GetParam().attention_dropout;
     Parameters parameters = initial_parameters(problem, 3);
     for (auto& bias : parameters.bias) {
         for (std::size_t j = 0; j < bias.size(); ++j) bias[j] = 0.1 * std::sin(static_cast<double>(j + 1));
@@ -202,11 +218,13 @@ protected:
         found.bias.resize(std::max(found.bias.size(), found.weight.size()));
         return found;
     }
+    // Gradients of attention may be sums that cancel.
     static void expect_equal(const Parameters& actual, const Parameters& expected) {
+        constexpr double rounding = 1e-14;
         for (std::size_t i = 0; i < expected.weight.size(); ++i)
-            EXPECT_TRUE(close(actual.weight[i], expected.weight[i], 1e-9)) << "matrix " << i + 1;
+            EXPECT_TRUE(close(actual.weight[i], expected.weight[i], 1e-9, rounding)) << "matrix " << i + 1;
         for (std::size_t i = 0; i < expected.bias.size(); ++i)
-            EXPECT_TRUE(close(actual.bias[i], expected.bias[i], 1e-9)) << "vector " << i + 1;
+            EXPECT_TRUE(close(actual.bias[i], expected.bias[i], 1e-9, rounding)) << "vector " << i + 1;
     }
 };
 
@@ -214,6 +232,8 @@ TEST_P(SerialModel, EqualsPyTorch) {
     const std::string name = std::string(GetParam().first) + ".";
     SerialProblem problem = golden_problem(golden_, name);
     ModelRecord model = GetParam().second;
+    if (golden_.contains(name + "widths"))
+        problem.widths.assign(golden_[name + "widths"].begin(), golden_[name + "widths"].end());
     model.widths = problem.widths;
     problem.model = models::build(model);
     SerialSettings settings;
@@ -239,9 +259,19 @@ std::pair<const char*, ModelRecord> variant(const char* name, const char* model,
     return {name, made};
 }
 
+std::pair<const char*, ModelRecord> attending(const char* name, ModelRecord made, Activation activation,
+                                              bool residual) {
+    made.bias = true;
+    made.activation = activation;
+    made.residual = residual;
+    return {name, made};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Variants, SerialModel,
-    ::testing::Values(variant("sage_mean", "sage", "mean", true), variant("sage_sum", "sage", "sum", false),
+    ::testing::Values(attending("gat", attention_record(3, 1, false, 0.2), Activation::elu, false),
+                      attending("gat_averaged_residual", attention_record(4, 2, true, 0.5), Activation::relu, true),
+                      variant("sage_mean", "sage", "mean", true), variant("sage_sum", "sage", "sum", false),
                       variant("sage_gcn", "sage", "gcn", true), variant("sage_max", "sage", "max", true),
                       variant("sage_pool", "sage", "pool", true), variant("gin", "gin", "", true),
                       variant("gin_trained", "gin", "", false),

@@ -31,10 +31,15 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.name = flags.name;
     model.aggregator = models::find(flags.name, flags.aggregator).name;
     model.bias = flags.bias;
+    if (flags.activation == "relu") model.activation = Activation::relu;
     if (flags.activation == "elu") model.activation = Activation::elu;
     if (flags.activation == "leaky_relu") model.activation = Activation::leaky_relu;
     model.residual = flags.residual;
     model.jk_concat = flags.jk == "concat";
+    model.heads = static_cast<int>(flags.heads.value_or(0));
+    model.output_heads = static_cast<int>(flags.output_heads.value_or(0));
+    model.average_heads = flags.average_heads;
+    model.slope = flags.slope;
     model.trains_epsilon = flags.epsilon == "train";
     if (!flags.epsilon.empty() && !model.trains_epsilon) {
         const char* end = flags.epsilon.data() + flags.epsilon.size();

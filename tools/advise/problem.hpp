@@ -43,8 +43,11 @@ struct ModelFlags {
     std::string name = "gcn";
     std::string aggregator;  // "": the model's default
     bool bias = false;
-    std::string activation = "relu";
+    std::string activation;  // "": the model's
     bool residual = false;
+    std::optional<std::int64_t> heads, output_heads;
+    bool average_heads = false;
+    std::optional<double> slope;
     std::string jk;       // "": none, or "concat"
     std::string epsilon;  // "": 0; a number, or "train"
 };

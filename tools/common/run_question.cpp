@@ -20,6 +20,8 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
                "Probability of dropping an element of any layer's input, the features included");
     add_number(app, "--input-dropout", question.input_dropout, probability, probabilities,
                "The same for the features only, in place of --dropout");
+    add_number(app, "--attention-dropout", question.attention_dropout, probability, probabilities,
+               "Probability of dropping a weight of attention, one for each edge and head; default: the plan's, 0");
     add_count(
         app, "--eval-every", question.eval_every,
         "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
@@ -52,6 +54,7 @@ RunRecord run_record(const RunQuestion& question, const RunRecord& planned) {
         run.dropout = question.dropout;
         run.input_dropout = question.input_dropout;
     }
+    run.attention_dropout = question.attention_dropout.value_or(planned.attention_dropout);
     take_optimiser(question, run);
     return run;
 }

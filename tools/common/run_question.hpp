@@ -13,7 +13,7 @@ namespace gnnplan::tools {
 
 struct RunQuestion {
     std::optional<std::int64_t> epochs, eval_every;
-    std::optional<double> dropout, input_dropout;
+    std::optional<double> dropout, input_dropout, attention_dropout;
     std::optional<std::string> optimizer;
     std::optional<double> momentum;
 };

@@ -141,10 +141,26 @@ void add_space_flags(CLI::App& command, std::string& space, std::optional<std::s
     under_heading(command, pin_heading);
 }
 
+namespace {
+
+void add_attention_flags(CLI::App& command, ModelFlags& model) {
+    const Bounds heads{1, 1024};
+    add_count(command, "--heads", model.heads, "Heads of attention of gat's hidden layers; default: 1", heads);
+    add_count(command, "--output-heads", model.output_heads,
+              "Heads of gat's last layer, which are averaged; default: 1", heads);
+    command.add_flag("--average-heads", model.average_heads,
+                     "Average the heads of hidden layers too, in place of setting them side by side");
+    add_number(
+        command, "--slope", model.slope, [](double x) { return x >= 0 && x <= 1; }, "0 to 1",
+        "What gat multiplies negative scores of attention with; default: 0.2");
+}
+
+}  // namespace
+
 void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
-    command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin")
+    command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin, gat")
         ->type_name("NAME")
         ->capture_default_str();
     command
@@ -158,10 +174,12 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
                     "How much more than once gin adds the vertex itself: a number, or train, which begins with 0; "
                     "default: 0")
         ->type_name("X|train");
-    command.add_option("--activation", flags.model.activation, "What follows every layer but the last")
+    command
+        .add_option("--activation", flags.model.activation,
+                    "What follows every layer but the last; default: relu, and elu of gat")
         ->check(CLI::IsMember({"relu", "elu", "leaky_relu"}))
-        ->type_name("relu|elu|leaky_relu")
-        ->capture_default_str();
+        ->type_name("relu|elu|leaky_relu");
+    add_attention_flags(command, flags.model);
     command.add_flag("--residual", flags.model.residual,
                      "Let every layer add what it reads, mapped by a weight where the widths differ");
     command

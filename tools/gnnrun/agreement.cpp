@@ -37,6 +37,7 @@ std::vector<Fact> facts_of_training(const RunFlags& flags, const train::TrainOpt
             {"--decay-all", given_or_not(options.decay_all)},
             {"--dropout", fmt::format("{}", options.dropout)},
             {"--input-dropout", text_of(options.input_dropout)},
+            {"--attention-dropout", fmt::format("{}", options.attention_dropout)},
             {"--feature-norm", flags.feature_norm}};
 }
 

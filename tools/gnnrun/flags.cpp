@@ -150,6 +150,7 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     options.decay_all = flags.decay_all;
     options.dropout = run.dropout.value_or(0);
     options.input_dropout = run.input_dropout;
+    options.attention_dropout = run.attention_dropout;
     options.eval_every = run.eval_every;
     options.autotune = flags.autotune;
     options.keep_best = flags.keep_best;
@@ -177,6 +178,7 @@ RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::T
             .momentum = options.momentum,
             .dropout = options.dropout,
             .input_dropout = options.features_dropout(),
+            .attention_dropout = options.attention_dropout,
             .feature_norm = flags.feature_norm,
             .keep_best = options.keep_best,
             .patience = options.patience,

@@ -11,6 +11,9 @@ std::string model_text(const ModelRecord& model) {
     if (!model.aggregator.empty()) text += " " + model.aggregator;
     if (model.trains_epsilon) text += ", epsilon trained";
     if (!model.trains_epsilon && model.epsilon != 0) text += fmt::format(", epsilon {}", model.epsilon);
+    if (model.heads > 0) text += fmt::format(", {} heads{}", model.heads, model.average_heads ? " averaged" : "");
+    if (model.output_heads > 0) text += fmt::format(", {} output heads", model.output_heads);
+    if (model.slope) text += fmt::format(", slope {}", *model.slope);
     if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
     if (model.residual) text += ", residual";
     if (model.jk_concat) text += ", jk concat";

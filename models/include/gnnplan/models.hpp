@@ -34,6 +34,11 @@ OpGraph sage_pool(const ModelRecord& model);
 OpGraph gin(const ModelRecord& model);
 OpGraph gin(const std::vector<std::int64_t>& widths, bool bias);
 
+// Graph attention network (Velickovic et al. 2018): of each head H^l = activation(A_alpha^T H W^l [+ b^l]), where A_alpha
+// has the softmax of leaky(<h_u, source> + <h_v, target>) over the in-neighbours u of v, h = H W^l. The heads of hidden
+// layers follow each other, or are averaged as those of the last layer are; the activation is ELU unless another is asked for.
+OpGraph gat(const ModelRecord& model);
+
 // The matrix A that a model multiplies by, unless the user asks for another.
 struct MatrixForm {
     bool self_loops = true;

@@ -68,6 +68,10 @@ void MapStep::check(const StepCheck& step) const {
             step.written(tensor), step.require(operand && !out, "add_scaled takes an operand and no output");
             if (epsilon) step.with_role(*epsilon, {Role::bias}), step.shaped(*epsilon, 1, 1);
             return check_other(step, tensor, *operand);
+        case MapOp::copy:
+            only_out("copy takes an output and no operand");
+            step.written(*out);
+            return check_other(step, tensor, *out);
         case MapOp::dot:
             step.require(operand && out, "dot takes an operand and an output");
             step.typed(*out, DType::f32), step.written(*out), step.shaped(*out, 1, 1);
@@ -92,6 +96,7 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::add:
         case MapOp::divide:
         case MapOp::add_scaled:
+        case MapOp::copy:
         case MapOp::dot: break;  // read and written in order, as what is copied
     }
     return streamed(schedule, *this, rank, stream);

@@ -45,10 +45,12 @@ void RedistributeStep::check(const StepCheck& step) const {
     }
     step.require(dtype == step.at(out).dtype, "element types differ");
     step.require(dtype == DType::f32 || dtype == DType::bits, "only f32 and bits are redistributed");
-    for (const TensorId id : {in, out}) {
-        const bool rests = step.placed(id, layout_c()) || step.placed(id, layout_r()) || step.placed(id, layout_f());
-        step.require(rests, "only layouts C, R and F are redistributed");
-    }
+    const auto rests = [&](const auto& placed) {
+        return placed(layout_c()) || placed(layout_r()) || placed(layout_f());
+    };
+    step.require(rests([&](const Layout& layout) { return step.sum_placed(in, layout); }) &&
+                     rests([&](const Layout& layout) { return step.placed(out, layout); }),
+                 "only layouts C, R and F are redistributed");
 }
 
 std::vector<int> RedistributeStep::peers(const Schedule& schedule, int rank) const {

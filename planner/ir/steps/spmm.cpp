@@ -16,9 +16,9 @@ namespace {
 
 // Lists as long as the program's, whose tensors are different ones wherever something is written.
 void check_lists(const StepCheck& step, const SpmmStep& product) {
-    const ProgramOperands counts = operand_counts(product.program);
-    step.require(product.column_operands.size() == counts.columns && product.row_operands.size() == counts.rows &&
-                     product.results.size() == counts.results,
+    const ProgramOperands kinds = product.kinds();
+    step.require(product.column_operands.size() == kinds.columns.size() &&
+                     product.row_operands.size() == kinds.rows.size() && product.results.size() == kinds.results.size(),
                  "the program has other numbers of operands and results");
     for (std::size_t i = 0; i < product.results.size(); ++i) {
         for (const TensorId in : product.column_operands) step.distinct(in, product.results[i]);
@@ -36,23 +36,64 @@ Layout result_layout(const Grid& grid, const Tensor& matrix) {
     return layout;
 }
 
+// One side of a product: the rows or the columns of its matrix.
+struct Side {
+    Layout layout;  // of wide operands
+    std::int64_t rows;
+    std::optional<int> space;
+};
+
+class OperandCheck {
+public:
+    OperandCheck(const StepCheck& step, const SpmmStep& product)
+        : step_(step), heads_(product.attending.heads), width_(step.at(product.results.front()).columns) {
+        if (!product.attends()) return;
+        step.require(heads_ > 0 && width_ % heads_ == 0, "its heads do not share the columns");
+        cut_ = cuts_heads(step.grid(), heads_);
+    }
+
+    void operand(TensorId id, OperandKind kind, const Side& side) const {
+        if (kind == OperandKind::vertices) {
+            step_.with_role(id, {Role::vertices});
+        } else if (kind == OperandKind::wide) {
+            step_.dense(id);
+        } else {
+            step_.typed(id, DType::f32), step_.written(id);
+        }
+        placed(id, kind, side, kind == OperandKind::by_heads);
+    }
+    void result(TensorId id, OperandKind kind, const Side& side) const {
+        step_.typed(id, DType::f32), step_.written(id), placed(id, kind, side, false);
+    }
+
+private:
+    void placed(TensorId id, OperandKind kind, const Side& side, bool may_be_sum) const {
+        Layout layout = side.layout;
+        const bool whole_rows = kind == OperandKind::vertices || (kind != OperandKind::wide && cut_);
+        if (whole_rows) layout.columns = {};
+        if (kind == OperandKind::summand_by_heads && cut_) layout.partial = Axes::parse("y");
+        const std::int64_t columns = kind == OperandKind::wide ? width_ : kind == OperandKind::vertices ? 1 : heads_;
+        step_.require(may_be_sum ? step_.sum_placed(id, layout) : step_.placed(id, layout),
+                      "an operand is in the wrong layout");
+        step_.shaped(id, side.rows, columns);
+        step_.require(step_.at(id).space == side.space, "operands are not about the rows and columns of the matrix");
+    }
+
+    const StepCheck& step_;
+    std::int64_t heads_, width_;
+    bool cut_ = false;
+};
+
 void check_operands(const StepCheck& step, const SpmmStep& product) {
-    constexpr const char* other_rows = "operands are not about the rows and columns of the matrix";
     const Tensor& m = step.at(product.matrix);
-    const Layout layout = result_layout(step.grid(), m);
-    const std::int64_t width = step.at(product.results.front()).columns;
-    for (const TensorId in : product.column_operands) {
-        step.dense(in), step.in_layout(in, dense_layout(m)), step.shaped(in, m.columns, width);
-        step.require(step.at(in).space == m.column_space, other_rows);
-    }
-    for (const TensorId in : product.row_operands) {
-        step.dense(in), step.in_layout(in, layout), step.shaped(in, m.rows, width);
-        step.require(step.at(in).space == m.space, other_rows);
-    }
-    for (const TensorId out : product.results) {
-        step.typed(out, DType::f32), step.written(out), step.in_layout(out, layout), step.shaped(out, m.rows, width);
-        step.require(step.at(out).space == m.space, other_rows);
-    }
+    const Side columns{dense_layout(m), m.columns, m.column_space};
+    const Side rows{result_layout(step.grid(), m), m.rows, m.space};
+    const ProgramOperands kinds = product.kinds();
+    const OperandCheck check(step, product);
+    for (std::size_t i = 0; i < kinds.columns.size(); ++i)
+        check.operand(product.column_operands[i], kinds.columns[i], columns);
+    for (std::size_t i = 0; i < kinds.rows.size(); ++i) check.operand(product.row_operands[i], kinds.rows[i], rows);
+    for (std::size_t i = 0; i < kinds.results.size(); ++i) check.result(product.results[i], kinds.results[i], rows);
 }
 
 }  // namespace
@@ -62,12 +103,41 @@ void SpmmStep::check(const StepCheck& step) const {
     const Tensor& m = step.at(matrix);
     check_lists(step, *this);
     step.require(program == Program::sum || !contraction_axis(step.grid(), m),
-                 "a maximum is no sum over ranks: it needs the whole contraction side on every rank");
+                 "its program is no sum over ranks: it needs the whole contraction side on every rank");
     check_operands(step, *this);
     step.require((exchange != Exchange::none) == gathers_rows(step.grid()), "the exchange does not fit the grid");
     const bool gathers = gathers_rows(step.grid()) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");
     step.require(can_round() || !bf16, "only sums round to bf16, and with overlap or needed rows no panel is packed");
+}
+
+ProgramOperands SpmmStep::kinds() const {
+    constexpr auto wide = OperandKind::wide, by_heads = OperandKind::by_heads, summand = OperandKind::summand_by_heads;
+    ProgramOperands kinds;
+    switch (program) {
+        case Program::sum: return {{wide}, {}, {wide}};
+        case Program::max: return {{wide}, {}, {wide, wide}};
+        case Program::max_back: return {{wide, wide}, {wide}, {wide}};
+        case Program::attend: {
+            kinds = {{wide, by_heads}, {by_heads}, {wide, by_heads, by_heads}};
+            const bool for_evaluation = results.size() == kinds.results.size();
+            if (!for_evaluation) kinds.results.insert(kinds.results.end(), {wide, by_heads});
+            break;
+        }
+        case Program::attend_back:
+            kinds = {{wide, by_heads, by_heads, summand}, {wide, by_heads}, {wide, summand}};
+            break;
+    }
+    if (!attending.dropout) return kinds;
+    kinds.columns.push_back(OperandKind::vertices), kinds.rows.push_back(OperandKind::vertices);
+    return kinds;
+}
+
+std::optional<TensorId> SpmmStep::uses_up(const Schedule& schedule) const {
+    constexpr std::size_t inner = 3;
+    const bool summand = program == Program::attend_back && column_operands.size() > inner &&
+                         !tensor_of(schedule, column_operands[inner]).layout.partial.empty();
+    return summand ? std::optional(column_operands[inner]) : std::nullopt;
 }
 
 std::int64_t SpmmStep::travelling_columns(const Schedule& schedule, int rank) const {

@@ -71,6 +71,7 @@ Schedule sample_schedule() {
     const TensorId u = b.dense("U", 3, layout_r());
     const TensorId u_c = b.dense("U.c", 3, layout_c());
     const TensorId g = b.dense("G", 3, layout_c());
+    const TensorId mean = b.dense("Z.mean", 1, layout_r());
     const TensorId mask = b.tensor("mask", Role::transient, DType::bits, 7, 2, layout_r());
     const TensorId loss = b.tensor("loss", Role::transient, DType::f64, 1, 1, layout_partial());
     const TensorId counts = b.tensor("counts", Role::transient, DType::f64, 1, 3, layout_partial());
@@ -85,6 +86,7 @@ Schedule sample_schedule() {
     b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
     b.step("forward.activate", Phase::epoch,
            MapStep{MapOp::activate, z, bias, {}, 2, Activation::relu, true, vertices});
+    b.step("forward.mean", Phase::epoch, HeadStep{HeadOp::mean, 2, {z}, mean});
     b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, Activation::none, false});
     b.step("loss", Phase::epoch, LossStep{z, labels, subset, loss});
     b.step("loss.sum", Phase::epoch, AllReduceStep{loss});
@@ -155,7 +157,7 @@ Plan sample_plan() {
     plan.problem.model = {"gcn", {3, 2}, true};
     plan.problem.ranks = 4;
     plan.problem.memory_per_rank = 123'456'789;
-    plan.problem.run = {300, 0.5, 0.0, 10};
+    plan.problem.run = {300, 0.5, 0.0, 0, 10};
     plan.machine = sample_machine();
     plan.candidates = {sample_candidate(), sample_candidate()};
     plan.candidates[1].configuration.id.reset();
@@ -212,7 +214,7 @@ RunReport sample_report() {
     report.tool_version = "0.1.0";
     report.command_line = "gnnrun plan.json";
     report.seed = ~std::uint64_t{0};
-    report.settings = {200, 0.01, 5e-4, false, Optimiser::adam, 0, 0.5, 0.25, "row", true, 10, "w.safetensors"};
+    report.settings = {200, 0.01, 5e-4, false, Optimiser::adam, 0, 0.5, 0.25, 0, "row", true, 10, "w.safetensors"};
     report.ranks = 4;
     report.threads = 2;
     report.communicator = "threads";

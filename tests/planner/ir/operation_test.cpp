@@ -80,7 +80,11 @@ TEST(ExchangeGroup, IsWhoTakesPart) {
     // Rank 0 gets dense rows of rank 2, along x, and nonzeros of rank 1, along y.
     EXPECT_EQ(exchange_group(schedule, product, 0), (std::vector<int>{0, 1, 2}));
     EXPECT_EQ(exchange_group(schedule, RedistributeStep{a, b}, 3), (std::vector<int>{2, 3}));
-    EXPECT_EQ(exchange_group(schedule, AllReduceStep{a}, 1), (std::vector<int>{0, 1, 2, 3}));
+    Schedule sums = schedule;
+    sums.tensors[a].layout = layout_partial();
+    EXPECT_EQ(exchange_group(sums, AllReduceStep{a}, 1), (std::vector<int>{0, 1, 2, 3}));
+    sums.tensors[a].layout.partial = Axes::parse("y");
+    EXPECT_EQ(exchange_group(sums, AllReduceStep{a}, 1), (std::vector<int>{0, 1}));
     EXPECT_EQ(exchange_group(schedule, activation, 2), (std::vector<int>{2}));
 }
 

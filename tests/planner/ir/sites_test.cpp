@@ -170,6 +170,46 @@ TEST(Sites, OfASagePool) {
     EXPECT_EQ(with_widths(second, {70, 60}).at(1).width, 70);
 }
 
+ModelRecord attention(std::vector<std::int64_t> widths, int heads, int output_heads, bool average = false) {
+    ModelRecord model = record("gat", std::move(widths));
+    model.heads = heads, model.output_heads = output_heads, model.average_heads = average;
+    return model;
+}
+
+// Heads side by side share the columns; heads that are averaged have as many columns each.
+TEST(Sites, OfAGat) {
+    const SiteGraph graph = sites_of(models::build(attention({16, 24, 7}, 8, 2)));
+    ASSERT_EQ(kinds_of(graph), (std::vector{SiteKind::input, SiteKind::product, SiteKind::pointwise, SiteKind::product,
+                                            SiteKind::loss}));
+    EXPECT_EQ(graph.at(2).activation, Activation::elu);
+    const Site& hidden = graph.product(1);
+    const Site& last = graph.product(2);
+    EXPECT_EQ(hidden.mapped_width(), 24);
+    EXPECT_EQ(last.mapped_width(), 14);
+    EXPECT_EQ(last.width, 7);
+    EXPECT_EQ(graph.parameter(hidden.heads.source).shape, (std::vector<std::int64_t>{8, 3}));
+    EXPECT_EQ(graph.parameter(last.heads.target).shape, (std::vector<std::int64_t>{2, 7}));
+    EXPECT_EQ(graph.parameter(last.heads.target).name, "layers.2.attention.target");
+    EXPECT_EQ(hidden.only_orders()->forward, Order::dense_first);
+    EXPECT_EQ(hidden.only_orders()->backward, Order::sparse_first);
+    const SiteGraph wide = with_widths(window(graph, 2, 2), {40, 9});
+    EXPECT_EQ(wide.parameter(wide.product(1).heads.source).shape, (std::vector<std::int64_t>{2, 9}));
+    EXPECT_EQ(wide.parameter(wide.product(1).parameter).shape, (std::vector<std::int64_t>{40, 18}));
+}
+
+TEST(Models, HeadsThatDoNotFitAreRefused) {
+    EXPECT_THROW(models::build(attention({16, 24, 7}, 5, 1)), Error);
+    EXPECT_NO_THROW(models::build(attention({16, 24, 7}, 5, 1, true)));
+    EXPECT_THROW(models::build(attention({16, 24, 7}, -1, 1)), Error);
+    EXPECT_THROW(models::build(attention({16, 24, 7}, 1, 2000)), Error);
+    ModelRecord gcn = record("gcn", {16, 24, 7});
+    gcn.heads = 4;
+    EXPECT_THROW(models::build(gcn), Error);
+    ModelRecord steep = attention({16, 24, 7}, 8, 1);
+    steep.slope = 1.5;
+    EXPECT_THROW(models::build(steep), Error);
+}
+
 // A skip is a sum without a weight where the widths allow it.
 TEST(Sites, OfAResidualGcn) {
     ModelRecord model = record("gcn", {16, 16, 8});

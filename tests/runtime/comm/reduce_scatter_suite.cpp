@@ -5,6 +5,7 @@
 #include "runtime/comm/counting.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/range.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -124,6 +125,49 @@ TEST_P(Contract, ReduceScatterSendsAllButTheOwnBlock) {
             CountingCommunicator counting(comm, traffic);
             reduced(counting, job, [](int, std::int64_t) { return 1.0F; });
             EXPECT_EQ(traffic, expected) << "index " << job.index << " of " << job.ranks();
+        });
+    });
+}
+
+// The sum of `count` values over the ranks of a job, each rank having other ones.
+std::vector<float> summed(Communicator& comm, const Job& job, std::int64_t count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t j = 0; j < values.size(); ++j)
+        values[j] = static_cast<float>((job.index + 1) * static_cast<int>(j % 17) - job.index);
+    const auto largest = balanced_block({0, count}, 0, job.ranks()).size();
+    std::vector<float> scratch(static_cast<std::size_t>(largest));
+    all_reduce(comm, kernels::reference_table(), job.group, values, scratch);
+    return values;
+}
+
+TEST_P(Contract, AllReduceOverAGroupSumsExactly) {
+    on_ranks([](Communicator& comm) {
+        for_all_jobs(comm, [&](const Job& job) {
+            for (const std::int64_t count : {0, 1, 2, 1000, 1003}) {
+                const std::vector<float> values = summed(comm, job, count);
+                const int g = job.ranks();
+                for (std::size_t j = 0; j < values.size(); ++j) {
+                    const auto sum = g * (g + 1) / 2 * static_cast<int>(j % 17) - g * (g - 1) / 2;
+                    ASSERT_EQ(values[j], static_cast<float>(sum)) << "element " << j << " of " << count;
+                }
+            }
+        });
+    });
+}
+
+// Twice all but two blocks, as over all ranks.
+TEST_P(Contract, AllReduceOverAGroupSendsWhatItSays) {
+    on_ranks([](Communicator& comm) {
+        for_all_jobs(comm, [&](const Job& job) {
+            for (const std::int64_t count : {0, 1, 2, 1000, 1003}) {
+                Traffic traffic;
+                CountingCommunicator counting(comm, traffic);
+                summed(counting, job, count);
+                const int g = job.ranks();
+                const auto without = [&](int i) { return count - balanced_block({0, count}, i % g, g).size(); };
+                const std::int64_t sent = g > 1 ? without(job.index + 1) + without(job.index + 2) : 0;
+                EXPECT_EQ(traffic.sent_bytes, 4 * sent) << "index " << job.index << " of " << g;
+            }
         });
     });
 }

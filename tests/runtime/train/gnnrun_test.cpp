@@ -165,7 +165,7 @@ TEST_F(Gnnrun, LeavesNoOtherFilesWhenTrainingFails) {
 // What the plan was asked is what the run does, unless its own flags say otherwise.
 TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
     Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
-    plan.problem.run = {7, std::nullopt, std::nullopt, 3};
+    plan.problem.run = {7, std::nullopt, std::nullopt, 0, 3};
     save(plan, "asked.json");
     ASSERT_EQ(gnnrun("@asked.json --data @graph --report @run.json").code, 0);
     EXPECT_EQ(report("run.json").epochs.size(), 7U);

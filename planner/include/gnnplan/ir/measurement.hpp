@@ -85,6 +85,7 @@ struct RunSettings {
     double momentum = 0;
     double dropout = 0;  // on the inputs of layers after the first
     double input_dropout = 0;
+    double attention_dropout = 0;
     std::string feature_norm;                  // "none" or "row"
     bool keep_best = false;                    // the weights kept are those of the best validation accuracy
     std::optional<std::int64_t> patience;      // evaluations without a better one that end the run

@@ -41,6 +41,21 @@ constexpr OpKind operation_of(Activation activation) {
 enum class Reduce : std::uint8_t {
     sum,  // weighed by the entries of the matrix
     max,  // the largest of each column, 0 of none; the entries of the matrix are not read
+    // Weighed by what the two vertices of an edge are, whatever the entries of the matrix: see Heads.
+    attention,
+};
+
+// The heads of an aggregation by attention (Velickovic et al. 2018, eq. 1 to 6). Its input is the columns of all heads,
+// one head after the other; of the edge u -> v head k has the score leaky(<h_u, source_k> + <h_v, target_k>), with
+// leaky(x) = x > 0 ? x : slope * x, and the weight that the softmax makes of it over the in-neighbours of v. Its result is
+// the weighted sums of all heads, one after the other, or their mean.
+struct Heads {
+    int count = 0;  // 0: no attention
+    bool average = false;
+    double slope = 0.2;
+    int source = -1;  // indices into OpGraph::parameters: a row for each head
+    int target = -1;
+    bool operator==(const Heads&) const = default;
 };
 
 // How a parameter is filled before the first epoch.
@@ -73,6 +88,7 @@ struct Op {
     // How much of the vertex itself a sum adds to its in-neighbours: (A + self I)^T H, or with a parameter
     // (A + (self + e) I)^T H, which has the gradient <dL/d((A + ...)^T H), H> for e.
     double self = 0;
+    Heads heads = {};
 };
 
 struct OpGraph {

@@ -18,6 +18,7 @@
 
 #include <gnnplan/ir/steps/all_reduce.hpp>
 #include <gnnplan/ir/steps/gemm.hpp>
+#include <gnnplan/ir/steps/head.hpp>
 #include <gnnplan/ir/steps/loss.hpp>
 #include <gnnplan/ir/steps/map.hpp>
 #include <gnnplan/ir/steps/redistribute.hpp>
@@ -37,7 +38,7 @@
 namespace gnnplan {
 
 using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep,
-                               AllReduceStep, MapStep, LossStep, ScoreStep, UpdateStep>;
+                               AllReduceStep, MapStep, HeadStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>
 concept LocalStep = S::local;

@@ -54,6 +54,12 @@ struct ModelRecord {
     bool jk_concat = false;                  // the logits are a linear map of all layers' outputs, concatenated
     double epsilon = 0;                      // of gin: fixed, or where training begins
     bool trains_epsilon = false;
+    // Of models that attend; 0 and unset: their defaults. Hidden layers have `heads`, whose results follow each other
+    // unless they are averaged; the last layer averages `output_heads`.
+    int heads = 0;
+    int output_heads = 0;
+    bool average_heads = false;
+    std::optional<double> slope{};
 };
 
 // What the run will be asked, as far as a plan depends on it. gnnrun takes from here what its own flags do not say.
@@ -61,6 +67,7 @@ struct RunRecord {
     std::int64_t epochs = 200;
     std::optional<double> dropout;           // on every layer's input; unset: not said
     std::optional<double> input_dropout;     // on the features, in place of `dropout`
+    double attention_dropout = 0;            // on the weights of attention
     std::optional<std::int64_t> eval_every;  // epochs between evaluations, 0: never; unset: automatic_eval_every()
 
     Optimiser optimiser = Optimiser::adam;

@@ -4,7 +4,8 @@
 
 namespace gnnplan {
 
-// Sums a partial tensor over all ranks, in place: afterwards every rank holds the sum.
+// Sums a partial tensor over the ranks along the axes of its sum, in place: afterwards each of them holds the sum of their
+// blocks.
 struct AllReduceStep {
     TensorId tensor;
 
@@ -22,6 +23,7 @@ struct AllReduceStep {
     Message between(const Schedule& schedule, const GraphStats& graph, int from, int to) const;
     Staging staging(const Schedule& schedule, const GraphStats& graph, int rank) const;
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
+    bool over_all_ranks(const Schedule& schedule) const;
     TensorId summed() const { return tensor; }
     Collective collective(const Schedule&, int /*rank*/) const { return Collective::all_reduce; }
 };

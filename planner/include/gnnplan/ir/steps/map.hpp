@@ -20,6 +20,7 @@ enum class MapOp : std::uint8_t {
     // is missing where there is no activation.
     activation_gradient,
     add_scaled,  // in place: tensor = tensor + (scale + epsilon) * operand
+    copy,        // out = tensor
     dot,         // out = the sum of tensor * operand over the local block: a partial sum
 };
 
@@ -47,6 +48,7 @@ struct MapStep {
             case MapOp::dropout:
             case MapOp::positive_mask:
             case MapOp::column_sum:
+            case MapOp::copy:
             case MapOp::dot: break;
         }
         return false;

@@ -23,22 +23,33 @@ enum class Program : std::uint8_t {
     // in; result: the gradient of in. gradient_v = the sum of share_u where in_v equals maxima_u. The values of the
     // matrix are not read.
     max_back,
+    // Attention (kernels/attention.hpp has the formulas); the matrix is A^T. Column operands: h, and s by heads; row
+    // operand: t by heads. Results: the sums, and log_total and total by heads; before a backward pass also by_target,
+    // which is d sum / dt, and negative_share by heads.
+    attend,
+    // What goes back from the sums; the matrix is A. Column operands: the gradient of the sums, and t, log_total and
+    // inner = <gradient, sums> by heads; row operands: h, and s by heads. Results: the gradient of h for given weights,
+    // and that of s by heads.
+    attend_back,
 };
 
-// How many operands and results a program has.
-struct ProgramOperands {
-    std::size_t columns = 0;
-    std::size_t rows = 0;
-    std::size_t results = 0;
+// What programs of attention have besides. Matrices by heads have a column for each head: split over y, as wide ones
+// are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the gradient of
+// s are sums over y, of which each rank has what its columns make.
+struct Attending {
+    int heads = 0;
+    double slope = 0;
+    int layer = 0;         // whose draws decide which weights are dropped
+    bool dropout = false;  // whether weights may be; the vertices of rows are then the last column and row operand
 };
-constexpr ProgramOperands operand_counts(Program program) {
-    switch (program) {
-        case Program::sum: return {1, 0, 1};
-        case Program::max: return {1, 0, 2};
-        case Program::max_back: return {2, 1, 1};
-    }
-    return {};
-}
+constexpr bool cuts_heads(const Grid& grid, std::int64_t heads) { return heads % grid.y != 0; }
+
+// What an operand or a result of a program is: a matrix as wide as the others, one with a column for each head, such a
+// one that may be a sum over y, or the vertices that rows stand for.
+enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices };
+struct ProgramOperands {
+    std::vector<OperandKind> columns, rows, results;
+};
 
 // A generalised product of a sparse matrix: one pass over the nonzeros of a rank's rows. `matrix` has its rows over x
 // and its contraction side over z, over z and y, or over y (pieces.hpp).
@@ -46,8 +57,8 @@ constexpr ProgramOperands operand_counts(Program program) {
 // Rows of column operands meet columns of the matrix. They are in C, or in F when the contraction side is over y. The
 // rows that other ranks hold come piece by piece, of each operand in a message of its own; with `overlap` the next piece
 // is on its way while one is multiplied. Rows of row operands and results are rows of the matrix, over x: they stay. A
-// sum is partial over the axes that split the contraction side; other programs want all of it on every rank. All dense
-// operands have equally many columns.
+// sum is partial over the axes that split the contraction side; other programs want all of it on every rank. Wide
+// operands and results have equally many columns.
 //
 // With `bf16` the rows that a panel meets are kept in cache as bfloat16, to which they are rounded: in sums only, not
 // with overlap, nor with needed rows, where nothing is packed.
@@ -60,6 +71,7 @@ struct SpmmStep {
     bool bf16 = false;
     Program program = Program::sum;
     std::vector<TensorId> row_operands = {};
+    Attending attending = {};
 
     static constexpr std::string_view kind = "spmm";
     static constexpr bool local = false;
@@ -75,11 +87,22 @@ struct SpmmStep {
             archive.reads("row_operands", self.row_operands);
             archive.writes("results", self.results);
         }
+        if (self.attends()) {
+            archive.value("heads", self.attending.heads);
+            archive.value("slope", self.attending.slope);
+            archive.identity("layer", self.attending.layer);
+            archive.value("dropout", self.attending.dropout);
+        }
         archive.value("exchange", self.exchange);
         archive.value("overlap", self.overlap);
         archive.optional("bf16", self.bf16);
     }
     TensorId subject() const { return results.front(); }
+    bool attends() const { return program == Program::attend || program == Program::attend_back; }
+    // The kinds of what the program takes and makes, in the order of the lists.
+    ProgramOperands kinds() const;
+    // `inner`, whose summands are used up where y cuts heads.
+    std::optional<TensorId> uses_up(const Schedule& schedule) const;
     // Columns of all column operands together in the blocks of `rank`: of what travels.
     std::int64_t travelling_columns(const Schedule& schedule, int rank) const;
     // Whether it packs panels in which its operand may be rounded to bf16.

@@ -1,0 +1,166 @@
+// What is done head by head around attention: products, sums and means.
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/sums.cuh"
+
+#include <algorithm>
+
+namespace gnnplan::kernels::cuda {
+namespace {
+
+// A power of two of lanes has a row and a head at a time.
+__global__ void __launch_bounds__(block_threads)
+    dot_heads(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out, int lanes) {
+    const std::int64_t all = out.rows * out.columns;
+    const int index = lane_of_warp() & (lanes - 1);
+    const std::int64_t first = (thread_number() - lane_of_warp()) / lanes;  // of the warp
+    for (std::int64_t base = first; base < all; base += thread_count() / lanes) {
+        const std::int64_t number = base + lane_of_warp() / lanes;
+        const std::int64_t row = quotient(smaller(number, all - 1), out.columns);
+        const std::int64_t head = smaller(number, all - 1) - row * out.columns;
+        const std::int64_t before = head * heads.columns - heads.first;
+        const std::int64_t begin = larger<std::int64_t>(before, 0), end = smaller(before + heads.columns, x.columns);
+        float sum = 0;
+        for (std::int64_t j = begin + index; j < end; j += lanes) sum = fmaf(row_of(x, row)[j], row_of(y, row)[j], sum);
+        for (int distance = lanes / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(all_lanes, sum, distance);
+        if (index == 0 && number < all) row_of(out, row)[head] = sum;
+    }
+}
+
+struct Spread : InPlace {
+    ConstMatrix by, y;
+    Heads heads;
+
+    // All are of one head.
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        const float factor = row_of(by, at.row)[quotient(heads.first + at.column, heads.columns)];
+        const Pack<width> term = load<width>(row_of(y, at.row), at);
+        for (int k = 0; k < width; ++k) x[k] = fmaf(factor, term.x[k], x[k]);
+    }
+};
+
+// As sum_columns of sums.cu, for columns `first` .. first + columns - 1.
+struct Fold {
+    ConstMatrix x, by;
+    Heads heads;
+    std::int64_t first, columns;
+};
+__global__ void __launch_bounds__(block_threads) fold_rows(Fold fold, std::int64_t parts, double* partial) {
+    __shared__ double of_warp[block_warps][warp_lanes];
+    const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
+    const int lane = lane_of_warp();
+    const std::int64_t part = blockIdx.x % parts;
+    const std::int64_t column = blockIdx.x / parts * warp_lanes + lane;
+    const bool inside = column < fold.columns;
+    const std::int64_t j = fold.first + column;
+    const std::int64_t head = quotient(fold.heads.first + j, fold.heads.columns);
+    double sum = 0;
+    for (std::int64_t i = part * block_warps + warp; inside && i < fold.x.rows; i += parts * block_warps)
+        sum += static_cast<double>(row_of(fold.x, i)[j]) * static_cast<double>(row_of(fold.by, i)[head]);
+    of_warp[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || !inside) return;
+    for (int w = 1; w < block_warps; ++w) sum += of_warp[w][lane];
+    partial[part * fold.columns + column] = sum;
+}
+
+__global__ void __launch_bounds__(block_threads)
+    add_folds(const double* partial, std::int64_t parts, std::int64_t columns, float* out) {
+    const std::int64_t column = thread_number();
+    if (column >= columns) return;
+    double sum = 0;
+    for (std::int64_t part = 0; part < parts; ++part) sum += partial[part * columns + column];
+    out[column] = static_cast<float>(sum);
+}
+
+// Starts from the columns of the first head.
+struct Mean {
+    ConstMatrix x;
+    Matrix out;
+    std::int64_t heads;
+
+    __device__ const float* from(std::int64_t i) const { return row_of(x, i); }
+    __device__ float* to(std::int64_t i) const { return row_of(out, i); }
+    __device__ void begin() const {}
+    template <int width>
+    __device__ void change(float (&sum)[width], const Run& at) const {
+        for (std::int64_t head = 1; head < heads; ++head) {
+            const Pack<width> more = load<width>(row_of(x, at.row) + head * out.columns, at);
+            for (int k = 0; k < width; ++k) sum[k] += more.x[k];
+        }
+        for (int k = 0; k < width; ++k) sum[k] /= static_cast<float>(heads);
+    }
+};
+
+// What is stored last is that of the first head.
+struct Share {
+    ConstMatrix g;
+    Matrix out;
+    std::int64_t heads;
+
+    __device__ const float* from(std::int64_t i) const { return row_of(g, i); }
+    __device__ float* to(std::int64_t i) const { return row_of(out, i); }
+    __device__ void begin() const {}
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        Pack<width> share;
+        for (int k = 0; k < width; ++k) share.x[k] = x[k] /= static_cast<float>(heads);
+        for (std::int64_t head = 1; head < heads; ++head)
+            store<width>(row_of(out, at.row) + head * g.columns, at, share);
+    }
+};
+
+// Runs of four where they are aligned.
+template <class Body>
+void change_fours(const char* what, bool fours, std::int64_t rows, std::int64_t columns, const Body& body) {
+    if (fours) {
+        change_in_runs<4>(what, rows, columns, 0, true, body);
+    } else {
+        change_in_runs<1>(what, rows, columns, 0, true, body);
+    }
+}
+
+}  // namespace
+
+void head_dot(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out) {
+    constexpr std::int64_t columns_of_lane = 4;
+    int lanes = 1;
+    while (lanes < warp_lanes && lanes * columns_of_lane < heads.columns) lanes *= 2;
+    launch("head_dot", blocks_for(out.rows * out.columns * lanes), dot_heads, x, y, heads, out, lanes);
+}
+
+void head_spread(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x) {
+    const bool fours = is_aligned(x) && is_aligned(y) && heads.columns % 4 == 0 && heads.first % 4 == 0;
+    change_fours("head_spread", fours, x.rows, x.columns, Spread{{x}, by, y, heads});
+}
+
+void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out) {
+    constexpr std::int64_t rows_per_part = 64, most_parts = 256;
+    const std::span<std::byte> scratch = queue().scratch;
+    const auto room = static_cast<std::int64_t>(scratch.size() / sizeof(double));
+    auto* const partial = reinterpret_cast<double*>(scratch.data());
+    for (std::int64_t first = 0; first < x.columns; first += room) {
+        const std::int64_t columns = std::min(room, x.columns - first);
+        const std::int64_t wanted = std::clamp<std::int64_t>(x.rows / rows_per_part, 1, most_parts);
+        const std::int64_t parts = std::min(wanted, room / columns);
+        launch("head_fold", parts * ceil_divide(columns, warp_lanes), fold_rows, Fold{x, by, heads, first, columns},
+               parts, partial);
+        launch("head_fold", ceil_divide(columns, block_threads), add_folds, static_cast<const double*>(partial), parts,
+               columns, out + first);
+    }
+}
+
+void head_mean(ConstMatrix x, Matrix out) {
+    if (out.columns == 0) return;
+    const bool fours = is_aligned(x) && is_aligned(out) && out.columns % 4 == 0;
+    change_fours("head_mean", fours, out.rows, out.columns, Mean{x, out, x.columns / out.columns});
+}
+
+void head_share(ConstMatrix g, Matrix out) {
+    if (g.columns == 0) return;
+    const bool fours = is_aligned(g) && is_aligned(out) && g.columns % 4 == 0;
+    change_fours("head_share", fours, g.rows, g.columns, Share{g, out, out.columns / g.columns});
+}
+
+}  // namespace gnnplan::kernels::cuda

@@ -1,0 +1,136 @@
+// What attention sends, and what a schedule may get wrong about it.
+#include "planner/lower/lower.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/traffic.hpp>
+#include <gnnplan/models.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace gnnplan {
+namespace {
+
+constexpr std::int64_t vertices = 24;
+const UniformStats graph(vertices, 131, false);
+
+// Two layers of as many heads, of two columns each, and the last one averaged.
+Schedule gat(const Grid& grid, int heads, bool replicated_input = false) {
+    ModelRecord model;
+    model.name = "gat";
+    model.widths = {5, 2 * heads, 3};
+    model.heads = model.output_heads = heads;
+    Configuration on;
+    on.grid = grid;
+    on.forward = {Order::dense_first, Order::dense_first};
+    on.backward = {Order::sparse_first, Order::none};
+    on.operands = {Operand::gradient, Operand::gradient};
+    on.exchange = grid.x > 1 ? Exchange::panels : Exchange::none;
+    on.replicated_input = replicated_input;
+    lower::GraphShape shape;
+    shape.vertices = vertices;
+    shape.nonzeros = 131;
+    return lower::lower(sites_of(models::build(model)), on, shape);
+}
+
+std::int64_t sent(const Schedule& schedule, const std::string& step) {
+    std::int64_t bytes = 0;
+    for (const Step& each : schedule.steps) {
+        if (each.name != step) continue;
+        for (const RankTraffic& rank : traffic_of(schedule, each, graph)) bytes += rank.sent_bytes;
+    }
+    return bytes;
+}
+
+// Wide operands travel once to each rank of an x-group; by heads whole on every rank of a y-group where y cuts heads;
+// the vertices always are.
+TEST(Attention, SendsWideOperandsOnceAndFewNumbersByHeads) {
+    for (const Grid& grid :
+         {Grid{1, 1, 1}, Grid{3, 1, 1}, Grid{2, 2, 1}, Grid{2, 3, 1}, Grid{1, 4, 1}, Grid{3, 4, 1}}) {
+        for (const int heads : {1, 3, 4, 8}) {
+            const Schedule schedule = gat(grid, heads);
+            EXPECT_NO_THROW(validate(schedule));
+            const std::int64_t copies = heads % grid.y == 0 ? 1 : grid.y;
+            const std::int64_t rows = 4 * (grid.x - 1) * vertices, wide = 2 * heads;
+            EXPECT_EQ(sent(schedule, "forward.1.spmm"), rows * (wide + copies * heads + grid.y))
+                << grid.text() << heads;
+            EXPECT_EQ(sent(schedule, "backward.1.spmm"), rows * (wide + 3 * copies * heads + grid.y))
+                << grid.text() << heads;
+            EXPECT_EQ(sent(schedule, "evaluation.forward.1.spmm"), rows * (wide + copies * heads)) << "nothing drops";
+        }
+    }
+}
+
+// Scores of whole rows are gathered where y cuts heads, and gradients of scores summed: over the y-group alone.
+TEST(Attention, SumsGradientsOfScoresOverGroupsThatCutHeads) {
+    const Schedule whole = gat({2, 2, 1}, 4), cut = gat({2, 2, 1}, 3);
+    for (const std::string name : {"backward.1.source.all_reduce", "backward.1.target.all_reduce"}) {
+        EXPECT_EQ(sent(whole, name), 0);
+        EXPECT_EQ(sent(cut, name), 4 * 2 * vertices * 3) << "2 (g - 1) of them for groups of g = 2";
+    }
+    EXPECT_EQ(sent(cut, "forward.1.source.redistribute"), 4 * vertices * 3);
+    EXPECT_EQ(sent(cut, "forward.1.source.all_reduce"), 0) << "whole rows have whole heads";
+    const Schedule columns = gat({2, 2, 1}, 3, true);
+    EXPECT_EQ(sent(columns, "forward.1.source.all_reduce"), 4 * 2 * vertices * 3) << "h is born in columns";
+    EXPECT_NO_THROW(validate(columns));
+}
+
+SpmmStep& product(Schedule& schedule, const std::string& name) {
+    for (Step& step : schedule.steps) {
+        if (step.name == name) return std::get<SpmmStep>(step.operation);
+    }
+    throw std::out_of_range(name);
+}
+Tensor& tensor(Schedule& schedule, TensorId id) { return schedule.tensors[static_cast<std::size_t>(id)]; }
+
+struct Mistake {
+    const char* name;
+    std::function<void(Schedule&)> make;
+};
+const Mistake mistakes[] = {
+    {"heads that do not share the columns", [](Schedule& s) { product(s, "forward.1.spmm").attending.heads = 5; }},
+    {"other heads than s has", [](Schedule& s) { product(s, "forward.1.spmm").attending.heads = 2; }},
+    {"no vertices to draw by", [](Schedule& s) { product(s, "forward.1.spmm").column_operands.pop_back(); }},
+    {"vertices that nothing draws by", [](Schedule& s) { product(s, "forward.1.spmm").attending.dropout = false; }},
+    {"half of what the backward pass wants", [](Schedule& s) { product(s, "forward.1.spmm").results.pop_back(); }},
+    {"s in place of t",
+     [](Schedule& s) { product(s, "forward.1.spmm").row_operands[0] = product(s, "forward.1.spmm").results[0]; }},
+    {"a sum with heads", [](Schedule& s) { product(s, "forward.1.spmm").program = Program::sum; }},
+    {"s that lies elsewhere",
+     [](Schedule& s) { tensor(s, product(s, "forward.1.spmm").column_operands[1]).layout = layout_r(); }},
+    {"inner that was summed where heads are cut",
+     [](Schedule& s) { tensor(s, product(s, "backward.1.spmm").column_operands[3]).layout.partial = {}; }},
+};
+
+TEST(Attention, MistakesOfSchedulesAreFound) {
+    for (const Mistake& mistake : mistakes) {
+        Schedule schedule = gat({2, 2, 1}, 3);
+        ASSERT_NO_THROW(validate(schedule));
+        mistake.make(schedule);
+        EXPECT_THROW(validate(schedule), Error) << mistake.name;
+    }
+}
+
+TEST(Attention, IsRefusedWithOtherOrdersAndOnGridsThatSplitNeighbourhoods) {
+    ModelRecord model;
+    model.name = "gat";
+    model.widths = {5, 4, 3};
+    const SiteGraph sites = sites_of(models::build(model));
+    lower::GraphShape shape;
+    shape.vertices = vertices;
+    Configuration on;
+    on.forward = {Order::dense_first, Order::dense_first};
+    on.backward = {Order::sparse_first, Order::none};
+    on.operands = {Operand::gradient, Operand::gradient};
+    EXPECT_NO_THROW(lower::lower(sites, on, shape));
+    Configuration sparse = on;
+    sparse.forward[0] = Order::sparse_first;
+    EXPECT_THROW(lower::lower(sites, sparse, shape), Error);
+    Configuration split = on;
+    split.grid = {1, 1, 2};
+    EXPECT_THROW(lower::lower(sites, split, shape), Error);
+}
+
+}  // namespace
+}  // namespace gnnplan

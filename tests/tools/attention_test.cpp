@@ -1,0 +1,60 @@
+// Graph attention at the command line: what is planned, what is refused and why, and what runs.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string gat = "plan --graph cora --ranks 4 --model gat --heads 8 --hidden 64 ";
+
+TEST(PlanAttention, RecordsItsHeadsAndSaysWhatDoesNotApply) {
+    const auto model = gnnplan(gat + "--output-heads 2 --slope 0.1 --json").json()["problem"]["model"];
+    EXPECT_EQ(model["heads"], 8);
+    EXPECT_EQ(model["output_heads"], 2);
+    EXPECT_EQ(model["slope"], 0.1);
+    const std::string plan = gnnplan(gat).out;
+    EXPECT_THAT(plan, HasSubstr("a softmax is no sum, and these grids split"));
+    EXPECT_THAT(plan, HasSubstr("attention compares what the weights have made"));
+}
+
+TEST(PlanAttention, RefusesWithASentence) {
+    const std::pair<std::string, std::string> cases[] = {
+        {"--model gat --heads 7 --hidden 16", "7 heads cannot share 16 columns"},
+        {"--heads 2", "the model 'gcn' has no heads of attention"},
+        {"--model gat --forward SS", "attends to what its weights have made of the features"},
+        {"--model gat --grid 1x2x2", "neighbours together"}};
+    for (const auto& [flags, message] : cases) {
+        const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
+    }
+}
+
+// The plan trains, heads cut by y or not, and weights of attention dropped: the same network for any number of ranks.
+TEST(RunAttention, TrainsTheSameNetworkOnAnyGrid) {
+    const Folder folder;
+    const std::string graph = folder / "graph", plan = folder / "plan.json";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --vertices 300 --nonzeros 3000 --features 8 --classes 3 -o " + graph).code, 0);
+    std::vector<double> losses;
+    for (const std::string grid : {"1x1", "3x1", "1x2", "2x2"}) {
+        const int ranks = grid == "1x1" ? 1 : grid == "3x1" ? 3 : grid == "1x2" ? 2 : 4;
+        const std::string on =
+            " --model gat --heads 3 --hidden 12 --bias --ranks " + std::to_string(ranks) + " --grid ";
+        const Outcome planned = gnnplan("plan --graph " + graph + on + grid + " -o " + plan);
+        ASSERT_EQ(planned.code, 0) << planned.err;
+        const std::string report = folder / "report.json";
+        const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --epochs 5" +
+                                                         " --dropout 0.5 --attention-dropout 0.5 --report " + report);
+        ASSERT_EQ(run.code, 0) << run.err;
+        losses.push_back(nlohmann::json::parse(read_text(report))["epochs"].back()["loss"].get<double>());
+    }
+    for (const double loss : losses) EXPECT_NEAR(loss, losses.front(), 1e-5 * losses.front());
+}
+
+}  // namespace
+}  // namespace gnnplan::testing
