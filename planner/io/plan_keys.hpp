@@ -20,6 +20,7 @@ void describe(Archive& archive, Subject<Archive, GraphRecord>& graph) {
     archive.optional("index_base", graph.index_base);
     archive.field("symmetrised", graph.symmetrised);
     archive.field("self_loops", graph.self_loops);
+    archive.optional("edge_weights", graph.edge_weights);
     archive.field("normalisation", graph.normalisation);
     archive.field("split", graph.split);
     archive.extent("generated_features", graph.generated_features);

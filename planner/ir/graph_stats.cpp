@@ -30,11 +30,13 @@ double log_of_miss(std::int64_t nonzeros, std::int64_t columns) {
 
 }  // namespace
 
-UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric, double train_fraction)
+UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric, double train_fraction,
+                           bool weighted)
     : vertices_(vertices),
       nonzeros_(nonzeros),
       symmetric_(symmetric),
       train_fraction_(train_fraction),
+      weighted_(weighted),
       bands_{{{0, vertices}, {0, vertices}, nonzeros}} {
     if (vertices < 1) throw Error(ErrorCode::usage, "a graph needs at least one vertex", "vertices");
     if (nonzeros < 0) throw Error(ErrorCode::usage, "the number of nonzeros is negative", "nonzeros");
@@ -114,7 +116,7 @@ std::vector<std::int64_t> UniformStats::loss_rows(int layers) const {
 }
 
 std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& numbering) const {
-    auto result = std::make_shared<UniformStats>(vertices_, nonzeros_, symmetric_, train_fraction_);
+    auto result = std::make_shared<UniformStats>(vertices_, nonzeros_, symmetric_, train_fraction_, weighted_);
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);
     std::vector<Band>& bands = result->bands_;

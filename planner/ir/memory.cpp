@@ -122,7 +122,8 @@ std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const 
 
 std::int64_t load_bytes(const GraphStats& graph) {
     const std::int64_t directions = graph.symmetric() ? 1 : 2;
-    return directions * (8 * (graph.vertices() + 1) + 4 * graph.nonzeros()) + 16 * graph.vertices();
+    const std::int64_t nonzero_bytes = graph.weighted() ? 8 : 4;
+    return directions * (8 * (graph.vertices() + 1) + nonzero_bytes * graph.nonzeros()) + 16 * graph.vertices();
 }
 
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {

@@ -66,6 +66,9 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
                 if (tensor.structure && !problem.graph.symmetric) {
                     refuse(tensor_where, "only a symmetric graph's matrix has the pattern of its transpose");
                 }
+                if (tensor.storage.factored && problem.graph.edge_weights) {
+                    refuse(tensor_where, "with weights of edges, values are no products of two scales");
+                }
                 break;
             case Role::features:
                 if (!tensor.space || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
@@ -85,6 +88,14 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
             case Role::cached:
             case Role::transient: break;
         }
+    }
+}
+
+void validate_weights(const Schedule& schedule, const std::string& where) {
+    for (const Step& step : schedule.steps) {
+        const SpmmStep* spmm = product_of(step.operation);
+        if (spmm != nullptr && spmm->program != Program::sum)
+            refuse(where + ": step " + step.name, "it does not read the weights of edges, which the plan uses");
     }
 }
 
@@ -192,6 +203,7 @@ void validate(const Plan& plan) {
         validate(candidate.schedule);
         validate_rounding(candidate, where + ".schedule");
         validate(candidate.schedule, plan.problem, where + ".schedule");
+        if (plan.problem.graph.edge_weights) validate_weights(candidate.schedule, where + ".schedule");
         validate_logits(candidate.schedule, plan.problem, where + ".schedule");
         if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {
             refuse(where + ".predicted.step_seconds", "needs one entry per step");

@@ -253,6 +253,17 @@ std::vector<int> SiteGraph::readers(int site) const {
     return found;
 }
 
+void check_reads_weights(const SiteGraph& graph) {
+    for (int l = 1; l <= graph.depth; ++l) {
+        const Reduce reduce = graph.product(l).reduce;
+        if (reduce == Reduce::sum) continue;
+        const char* why =
+            reduce == Reduce::max ? "takes maxima, whatever edges weigh" : "weighs edges by attention alone";
+        throw Error(ErrorCode::usage, "layer " + std::to_string(l) + " of " + graph.model + " " + why, "edge weights",
+                    "leave --edge-weights out; gcn, gin, and sage with mean, sum or gcn read them");
+    }
+}
+
 std::vector<std::int64_t> widths_of(const SiteGraph& graph) {
     std::vector<std::int64_t> widths{graph.in_width(1)};
     for (int l = 1; l <= graph.depth; ++l) widths.push_back(graph.out_width(l));

@@ -187,6 +187,10 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
         rejected.push_back({"forward D, backward S", Rejection::Reason::not_applicable,
                             "not applicable: a maximum is no sum, so aggregation comes before the weights", 0});
     }
+    if (space.graph->weighted()) {
+        rejected.push_back({"factored values", Rejection::Reason::not_applicable,
+                            "not applicable: with weights of edges, values are no products of two scales", 0});
+    }
     if (never_pruned(space)) {
         rejected.push_back({"needed rows only", Rejection::Reason::not_applicable,
                             "not applicable: rows of deep networks whose layers all reach the loss are not pruned", 0});

@@ -106,6 +106,17 @@ void refuse_grids(Space& space) {
         "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
+// Values that are made of the edges' weights are read by sums alone, and stored.
+void check_weighted(Space& space) {
+    if (!space.graph->weighted()) return;
+    check_reads_weights(space.model);
+    if (space.options.factored_values.value_or(false)) {
+        throw Error(ErrorCode::usage, "with weights of edges, values are no products of two scales", "values",
+                    "use --values stored, or leave out --edge-weights");
+    }
+    space.options.factored_values = false;
+}
+
 // The paper space is RDM's; other published schemes are found in it by name.
 std::vector<Distribution> grids_of(const Space& space) {
     enumerate::GridChoice choice{space.options.scheme, space.options.replication, space.options.grid};
@@ -144,6 +155,8 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     check_pinned(options.backward, space.depth(), "backward");
     check_letters(options);
     check_only_orders(space);
+    ensure(problem.record.graph.edge_weights == problem.graph->weighted(), "the record says what the graph has");
+    check_weighted(space);
     if (options.candidates < 1 || options.candidates > max_candidates) {
         throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
                     "candidates");

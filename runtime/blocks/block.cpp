@@ -40,8 +40,8 @@ public:
     EdgeValues(const DegreeScales& scales, bool transposed)
         : row_(transposed ? scales.target : scales.source), column_(transposed ? scales.source : scales.target) {}
 
-    float at(std::int64_t row, std::int64_t column) const {
-        return row_.empty() ? 1.0F : static_cast<float>(row_[data::at(row)] * column_[data::at(column)]);
+    float at(std::int64_t row, std::int64_t column, float weight) const {
+        return row_.empty() ? weight : static_cast<float>(row_[data::at(row)] * column_[data::at(column)] * weight);
     }
 
 private:
@@ -166,6 +166,7 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range 
     for (std::size_t t = 1; t < columns.size(); ++t) {
         ensure(columns[t - 1].end <= columns[t].begin, "column ranges ascend and are disjoint");
     }
+    ensure(format.values || !graph.weighted, "with weights of edges, values are no products of two scales");
     if (columns.empty()) return {};
     const std::vector<Range> ranges = panels_of(columns, format);
     const std::vector<std::int64_t> counts = count_blocks(graph, transposed, rows, ranges, order);
@@ -184,10 +185,14 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range 
     MatrixRows matrix(graph.matrix(transposed), {columns.front().begin, columns.back().end}, order);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         std::size_t t = 0;
-        for (const std::int32_t c : matrix.ascending(i)) {
+        const std::span<const std::int32_t> entries = matrix.ascending(i);
+        const std::span<const float> weights = matrix.weights();
+        for (std::size_t k = 0; k < entries.size(); ++k) {
+            const std::int32_t c = entries[k];
             while (c >= panels[t].columns.end) ++t;  // the last range ends where the entries do
             if (c < panels[t].columns.begin) continue;
-            const float value = format.values ? values.at(matrix.vertex(i), matrix.vertex(c)) : 1.0F;
+            const float weight = weights.empty() ? 1.0F : weights[k];
+            const float value = format.values ? values.at(matrix.vertex(i), matrix.vertex(c), weight) : 1.0F;
             panels[t].writer.add(c - panels[t].block_begin, value);
         }
         for (Panel& panel : panels) panel.writer.end_row();

@@ -12,18 +12,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace gnnplan::data {
 
-// The value of edge u -> v is source[u] * target[v]; both are empty for Normalisation::none (all values 1).
+// The value of edge u -> v is w source[u] * target[v], w being its weight, 1 where edges have none; both are empty for
+// Normalisation::none.
 struct DegreeScales {
     std::vector<double> source;
     std::vector<double> target;
 };
 
+// Degrees are sums of weights where edges have some; a degree of 0 has the scale 0. Throws Error{data} as
+// check_degrees() does, without saying where the graph is from.
 DegreeScales compute_scales(const Graph& graph, Normalisation normalisation);
+
+// Throws Error{data} at `where` for weights of edges that cannot be normalised so: those whose sum is negative at a
+// vertex and has no square root, and those that are beyond a float once they are normalised.
+void check_degrees(const Graph& graph, Normalisation normalisation, const std::string& where);
 
 // The same, with two scales for each vertex whatever the normalisation, as the memory plan counts them.
 DegreeScales stored_scales(const Graph& graph, Normalisation normalisation);
@@ -75,7 +83,7 @@ kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::i
 // being the order of the file.
 
 // The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
-// exact transposes of each other, values included.
+// exact transposes of each other, values included. A graph with weights has its values stored.
 LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales,
                        const VertexOrder* order = nullptr, const BlockFormat& format = {});
 

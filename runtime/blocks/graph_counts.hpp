@@ -20,6 +20,7 @@ public:
     std::int64_t vertices() const override { return graph_.vertices(); }
     std::int64_t nonzeros() const override { return graph_.nonzeros(); }
     bool symmetric() const override { return graph_.symmetric; }
+    bool weighted() const override { return graph_.weighted; }
     bool exact() const override { return true; }
     std::int64_t row_nonzeros(bool transposed, Range rows) const override;
     // The first question about a row range scans its nonzeros, the next ones about it are binary searches.

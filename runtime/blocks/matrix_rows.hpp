@@ -1,4 +1,4 @@
-// Rows of a pattern, numbered as some order of the vertices has them.
+// Rows of a matrix, numbered as some order of the vertices has them.
 #pragma once
 
 #include "runtime/graph/csr.hpp"
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::data {
@@ -37,12 +38,41 @@ public:
     }
 
     std::span<const std::int32_t> ascending(std::int64_t row) {
+        if (matrix_.weighted()) return ascending_with_weights(row);
         const auto entries = any_order(row);
         if (order_ != nullptr) std::sort(found_.begin(), found_.end());
         return entries;
     }
 
+    // The weights of what ascending() returned last, in its order; none where edges have none.
+    std::span<const float> weights() const { return weights_; }
+
 private:
+    std::span<const std::int32_t> ascending_with_weights(std::int64_t row) {
+        if (order_ == nullptr) {
+            const auto entries = in_file_order(row);
+            weights_ = {matrix_.weight.data() + (entries.data() - matrix_.column.data()), entries.size()};
+            return entries;
+        }
+        pairs_.clear();
+        const auto all = whole(vertex(row));
+        const float* weight = matrix_.weight.data() + (all.data() - matrix_.column.data());
+        for (const std::int32_t c : all) {
+            const std::int32_t position = order_->position[static_cast<std::size_t>(c)];
+            if (position >= columns_.begin && position < columns_.end) pairs_.emplace_back(position, *weight);
+            ++weight;
+        }
+        std::sort(pairs_.begin(), pairs_.end());
+        found_.clear();
+        found_weights_.clear();
+        for (const auto& [position, of_position] : pairs_) {
+            found_.push_back(position);
+            found_weights_.push_back(of_position);
+        }
+        weights_ = found_weights_;
+        return found_;
+    }
+
     std::span<const std::int32_t> whole(std::int64_t row) const {
         const std::int64_t begin = matrix_.row_start[static_cast<std::size_t>(row)];
         return {matrix_.column.data() + begin, static_cast<std::size_t>(matrix_.degree(row))};
@@ -59,6 +89,9 @@ private:
     Range columns_;
     const VertexOrder* order_;
     std::vector<std::int32_t> found_;
+    std::vector<std::pair<std::int32_t, float>> pairs_;  // of a row, while it is sorted
+    std::vector<float> found_weights_;
+    std::span<const float> weights_;
 };
 
 }  // namespace gnnplan::data

@@ -33,7 +33,11 @@ void require(bool condition, const std::string& what, const std::string& where) 
 }
 
 void check_edges(const Arrays& arrays) {
-    arrays.edges.for_each([&](Edge edge) {
+    arrays.edges.for_each([&](Edge edge, float weight) {
+        require(
+            std::isfinite(weight),
+            "the weight of the edge " + std::to_string(edge.from) + " -> " + std::to_string(edge.to) + " is not finite",
+            arrays.name);
         for (const std::int32_t id : {edge.from, edge.to}) {
             require(id >= 0 && id < arrays.vertices,
                     "vertex id " + std::to_string(id) + " is out of range: the graph has " +
@@ -76,7 +80,7 @@ void check_supervision(const Arrays& arrays) {
 
 }  // namespace
 
-Origin origin_of(Arrays arrays) {
+Origin origin_of(Arrays arrays, bool edge_weights) {
     require(arrays.vertices >= 0 && arrays.vertices <= largest_vertices,
             "the number of vertices must be in [0, 2^31 - 1]", arrays.name);
     check_edges(arrays);
@@ -87,6 +91,7 @@ Origin origin_of(Arrays arrays) {
     origin.graph.format = "arrays";
     origin.graph.vertices = arrays.vertices;
     origin.graph.edges_read = arrays.edges.size();
+    if (arrays.edges.weighted() && !edge_weights) origin.graph.edge_values_ignored = arrays.edges.size();
     origin.graph.edges = std::move(arrays.edges);
     origin.open_features = [values = std::move(arrays.feature),
                             columns = arrays.features](std::int64_t) mutable -> std::unique_ptr<FeatureSource> {

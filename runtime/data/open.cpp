@@ -39,6 +39,8 @@ Graph prepare(ParsedGraph parsed, const Preparation& preparation, LoadReport& re
     report.self_loops_added = preparation.add_self_loops;
     report.self_loops_dropped = counts.self_loops_dropped;
     report.duplicates_dropped = counts.duplicates_dropped;
+    report.weighted = preparation.edge_weights;
+    report.weights_only_directed = counts.weights_only;
     report.nonzeros = graph.nonzeros();
     if (counts.one_way && !preparation.symmetrise) {
         report.hints.emplace_back("no edge comes with its reverse; --symmetrise if undirected");
@@ -115,7 +117,7 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     const Reader& reader = find_reader(path);
     Origin origin;
     origin.where = path.string();
-    origin.graph = read_graph(reader, path, options.index_base);
+    origin.graph = read_graph(reader, path, {options.index_base, options.preparation.edge_weights});
     origin.open_features = [&](std::int64_t vertices) { return open_features(reader, path, vertices); };
     origin.read_supervision = [&](const std::string& split, std::int64_t vertices) {
         return read_supervision(reader, path, split, vertices);
@@ -129,7 +131,11 @@ Dataset make_dataset(Arrays arrays, const DatasetOptions& options) {
         throw Error(ErrorCode::usage, "ids of vertices in arrays count from 0, not from 1", arrays.name,
                     "leave the index base out");
     }
-    return {origin_of(std::move(arrays)), options};
+    if (options.preparation.edge_weights && !arrays.edges.weighted()) {
+        throw Error(ErrorCode::data, "the edges have no weights", arrays.name,
+                    "make the list of edges with weights, or do not ask for them");
+    }
+    return {origin_of(std::move(arrays), options.preparation.edge_weights), options};
 }
 
 }  // namespace gnnplan::data

@@ -22,7 +22,7 @@ struct Origin {
     std::function<Supervision(const std::string& split, std::int64_t vertices)> read_supervision;
 };
 
-// Throws ErrorCode::data when the arrays are not as data::Arrays says.
-Origin origin_of(Arrays arrays);
+// `edge_weights`: the edges' weights will be used. Throws ErrorCode::data when the arrays are not as data::Arrays says.
+Origin origin_of(Arrays arrays, bool edge_weights);
 
 }  // namespace gnnplan::data

@@ -13,12 +13,18 @@ std::string grouped(std::int64_t value) {
 }  // namespace
 
 std::string LoadReport::describe() const {
-    std::string text = format + ", ids from " + std::to_string(index_base) + ", " +
-                       (directed ? "directed as listed" : "undirected (each edge comes with its reverse)") + ": " +
+    const char* directions = weights_only_directed ? "directed (some edges and their reverses differ in weight)"
+                             : directed            ? "directed as listed"
+                                                   : "undirected (each edge comes with its reverse)";
+    std::string text = format + ", ids from " + std::to_string(index_base) + ", " + directions + ": " +
                        grouped(vertices) + " vertices, " + grouped(edges_read) + " edges read";
-    if (edge_values_ignored > 0) text += " (the values of " + grouped(edge_values_ignored) + " ignored)";
-    text +=
-        "; dropped " + grouped(self_loops_dropped) + " self loops and " + grouped(duplicates_dropped) + " duplicates; ";
+    if (weighted) text += " with their weights";
+    if (edge_values_ignored > 0) {
+        text += " (" + std::string(weighted ? "further" : "the") + " values of " + grouped(edge_values_ignored) +
+                " ignored" + (weighted ? "" : ": plan with --edge-weights to use weights") + ")";
+    }
+    text += "; dropped " + grouped(self_loops_dropped) + " self loops and " + grouped(duplicates_dropped) +
+            " duplicates" + (weighted && duplicates_dropped > 0 ? ", whose weights are added up; " : "; ");
     text += symmetrised ? "symmetrised; " : "";
     text += self_loops_added ? "a self loop added to every vertex; " : "no self loops added; ";
     text += grouped(nonzeros) + " nonzeros.";

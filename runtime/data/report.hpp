@@ -9,16 +9,18 @@ namespace gnnplan::data {
 
 struct LoadReport {
     std::string path;
-    std::string format;             // "OGB raw folder", "Matrix Market", ...
-    int index_base = 0;             // of the vertex ids in the file
-    bool directed = false;          // as listed: some u -> v came without v -> u
-    bool symmetrised = false;       // the reverse of each edge was added
-    bool self_loops_added = false;  // one on every vertex
+    std::string format;                  // "OGB raw folder", "Matrix Market", ...
+    int index_base = 0;                  // of the vertex ids in the file
+    bool directed = false;               // as listed: some u -> v came without v -> u, or with one of another weight
+    bool weights_only_directed = false;  // directed, though every u -> v came with v -> u
+    bool symmetrised = false;            // the reverse of each edge was added
+    bool self_loops_added = false;       // one on every vertex
     std::int64_t vertices = 0;
     std::int64_t edges_read = 0;  // entries of the file
     std::int64_t self_loops_dropped = 0;
-    std::int64_t duplicates_dropped = 0;
-    std::int64_t edge_values_ignored = 0;  // entries that carried a weight or other columns
+    std::int64_t duplicates_dropped = 0;   // their weights are added up
+    bool weighted = false;                 // edges have the weights of the data
+    std::int64_t edge_values_ignored = 0;  // entries that carried a weight or other columns that are not used
     std::int64_t nonzeros = 0;             // of the prepared matrix
     bool features_generated = false;       // the data had none
     bool labels_generated = false;

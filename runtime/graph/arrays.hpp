@@ -12,7 +12,7 @@ namespace gnnplan::data {
 struct Arrays {
     std::string name = "arrays";  // for messages and reports, where the data of a file has its path
     std::int64_t vertices = 0;
-    EdgeList edges;                         // directed, as listed; ids in [0, vertices)
+    EdgeList edges;                         // directed, as listed; ids in [0, vertices); weights are finite
     std::int64_t features = 0;              // columns of `feature`; 0: no features
     std::vector<float> feature;             // vertices x features, row-major, finite
     std::vector<std::int32_t> label = {};   // per vertex, -1 unlabelled; empty: no labels

@@ -1,11 +1,14 @@
 // Counting sort by source, sort and unique within rows, one transpose, and for undirected graphs one merge. Peak memory
-// is that of the edges (8 bytes each) beside the columns (4 bytes each), then of three patterns at most.
+// is that of the edges (8 bytes each) beside the columns (4 bytes each), then of three patterns at most; weights take 4
+// bytes more each time.
 #include "runtime/graph/csr.hpp"
 
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -39,12 +42,21 @@ void check_size(std::int64_t vertices, std::int64_t edges) {
 }
 
 // Rows in the order of listing, with self loops and duplicates as listed; consumes the edges.
-Csr scatter(EdgeList edges, std::int64_t vertices) {
+Csr scatter(EdgeList edges, std::int64_t vertices, bool weighted) {
     Csr csr{vertices, std::vector<std::int64_t>(at(vertices) + 1, 0), {}};
     edges.for_each([&](Edge e) { ++csr.row_start[at(e.from) + 1]; });
     accumulate_counts(csr.row_start);
     csr.column.resize(at(csr.row_start.back()));
-    edges.drain([&](Edge e) { csr.column[at(csr.row_start[at(e.from)]++)] = e.to; });
+    if (weighted) {
+        csr.weight.resize(csr.column.size());
+        edges.drain([&](Edge e, float weight) {
+            const std::size_t k = at(csr.row_start[at(e.from)]++);
+            csr.column[k] = e.to;
+            csr.weight[k] = weight;
+        });
+    } else {
+        edges.drain([&](Edge e) { csr.column[at(csr.row_start[at(e.from)]++)] = e.to; });
+    }
     rewind_starts(csr.row_start);
     return csr;
 }
@@ -75,7 +87,67 @@ void clean_rows(Csr& csr, PreparationCounts& counts) {
     csr.column.shrink_to_fit();
 }
 
-// Calls emit(column) for the union of two rows (the second may be empty) and, when asked, the diagonal; ascending.
+// An entry of a row while its weights are sorted and added up.
+struct Weighted {
+    std::int32_t column;
+    float weight;
+};
+
+float sum_of_duplicates(std::span<const Weighted> entries, std::int64_t row) {
+    double sum = 0;
+    for (const Weighted& entry : entries) sum += entry.weight;
+    const auto weight = static_cast<float>(sum);
+    if (std::isfinite(weight)) return weight;
+    throw Error(ErrorCode::data, "the weights of the edge " + std::to_string(row) + " -> " +
+                                     std::to_string(entries.front().column) +
+                                     " (counted from 0), which is listed more than once, add up to more than float32 "
+                                     "holds");
+}
+
+// The same for rows with weights. Equal columns are added up from the smallest weight on, so that the sum does not
+// depend on the order of listing, and is that of the reverse edge where the same weights are listed for both.
+void clean_weighted_rows(Csr& csr, PreparationCounts& counts) {
+    std::vector<Weighted> row;
+    std::int64_t kept = 0;
+    std::int64_t begin = 0;
+    for (std::int64_t u = 0; u < csr.vertices; ++u) {
+        const std::int64_t end = csr.row_start[at(u) + 1];
+        row.clear();
+        for (std::int64_t k = begin; k < end; ++k) row.push_back({csr.column[at(k)], csr.weight[at(k)]});
+        begin = end;
+        std::sort(row.begin(), row.end(), [](const Weighted& a, const Weighted& b) {
+            return a.column != b.column ? a.column < b.column : a.weight < b.weight;
+        });
+        for (auto first = row.begin(); first != row.end();) {
+            const auto last =
+                std::find_if(first, row.end(), [&](const Weighted& entry) { return entry.column != first->column; });
+            if (first->column == u) {
+                counts.self_loops_dropped += last - first;
+            } else {
+                counts.duplicates_dropped += last - first - 1;
+                csr.column[at(kept)] = first->column;
+                csr.weight[at(kept++)] = sum_of_duplicates({first, last}, u);
+            }
+            first = last;
+        }
+        csr.row_start[at(u) + 1] = kept;
+    }
+    csr.column.resize(at(kept));
+    csr.column.shrink_to_fit();
+    csr.weight.resize(at(kept));
+    csr.weight.shrink_to_fit();
+}
+
+// The weight of entry i of `a`, of entry j of `b`, or of both; -1 stands for no entry.
+float joint_weight(const Csr& a, std::int64_t i, const Csr* b, std::int64_t j) {
+    if (i >= 0 && j >= 0) {
+        return static_cast<float>((double{a.weight[at(i)]} + double{b->weight[at(j)]}) / 2);
+    }
+    return i >= 0 ? a.weight[at(i)] : b->weight[at(j)];
+}
+
+// Calls emit(column, i, j) for the union of two rows (the second may be empty) and, when asked, the diagonal; ascending.
+// i and j are the places of the entry in the two matrices, -1 where one has none.
 template <class Emit>
 void merge_row(std::int64_t row, bool self_loop, const Csr& a, const Csr* b, Emit&& emit) {
     const std::int32_t* i = a.column.data() + a.row_start[at(row)];
@@ -88,24 +160,30 @@ void merge_row(std::int64_t row, bool self_loop, const Csr& a, const Csr* b, Emi
         if (i != i_end) next = *i;
         if (j != j_end) next = std::min<std::int64_t>(next, *j);
         if (pending) next = std::min(next, row);
-        if (i != i_end && *i == next) ++i;
-        if (j != j_end && *j == next) ++j;
+        const bool in_a = i != i_end && *i == next;
+        const bool in_b = j != j_end && *j == next;
         if (next == row) pending = false;
-        emit(static_cast<std::int32_t>(next));
+        emit(static_cast<std::int32_t>(next), in_a ? i - a.column.data() : -1, in_b ? j - b->column.data() : -1);
+        if (in_a) ++i;
+        if (in_b) ++j;
     }
 }
 
-Csr merge(const Csr& a, const Csr* b, bool self_loops) {
+Csr merge(const Csr& a, const Csr* b, bool self_loops, bool weighted) {
     Csr csr{a.vertices, std::vector<std::int64_t>(at(a.vertices) + 1, 0), {}};
     for (std::int64_t u = 0; u < a.vertices; ++u) {
         std::int64_t count = 0;
-        merge_row(u, self_loops, a, b, [&](std::int32_t) { ++count; });
+        merge_row(u, self_loops, a, b, [&](std::int32_t, std::int64_t, std::int64_t) { ++count; });
         csr.row_start[at(u) + 1] = csr.row_start[at(u)] + count;
     }
     csr.column.resize(at(csr.row_start.back()));
+    if (weighted) csr.weight.resize(csr.column.size());
     std::size_t k = 0;
     for (std::int64_t u = 0; u < a.vertices; ++u) {
-        merge_row(u, self_loops, a, b, [&](std::int32_t c) { csr.column[k++] = c; });
+        merge_row(u, self_loops, a, b, [&](std::int32_t c, std::int64_t i, std::int64_t j) {
+            if (weighted) csr.weight[k] = i < 0 && j < 0 ? 1.0F : joint_weight(a, i, b, j);  // neither: the self loop
+            csr.column[k++] = c;
+        });
     }
     return csr;
 }
@@ -132,9 +210,12 @@ Csr transpose(const Csr& matrix) {
     for (const std::int32_t c : matrix.column) ++result.row_start[at(c) + 1];
     accumulate_counts(result.row_start);
     result.column.resize(matrix.column.size());
+    result.weight.resize(matrix.weight.size());
     for (std::int64_t u = 0; u < matrix.vertices; ++u) {
         for (std::int64_t k = matrix.row_start[at(u)]; k < matrix.row_start[at(u) + 1]; ++k) {
-            result.column[at(result.row_start[at(matrix.column[at(k)])]++)] = static_cast<std::int32_t>(u);
+            const std::size_t to = at(result.row_start[at(matrix.column[at(k)])]++);
+            result.column[to] = static_cast<std::int32_t>(u);
+            if (matrix.weighted()) result.weight[to] = matrix.weight[at(k)];
         }
     }
     rewind_starts(result.row_start);
@@ -143,22 +224,31 @@ Csr transpose(const Csr& matrix) {
 
 Graph build_graph(EdgeList edges, std::int64_t vertices, const Preparation& preparation, PreparationCounts& counts) {
     check_size(vertices, edges.size());
+    const bool weighted = preparation.edge_weights;
+    ensure(!weighted || edges.weighted(), "edges whose weights are kept have some");
     Graph graph;
-    graph.out = scatter(std::move(edges), vertices);
-    clean_rows(graph.out, counts);
+    graph.weighted = weighted;
+    graph.out = scatter(std::move(edges), vertices, weighted);
+    if (weighted) {
+        clean_weighted_rows(graph.out, counts);
+    } else {
+        clean_rows(graph.out, counts);
+    }
     graph.in = transpose(graph.out);
-    counts.directed = graph.in.row_start != graph.out.row_start || graph.in.column != graph.out.column;
-    counts.one_way = counts.directed && !any_reverse(graph.out, graph.in);
+    const bool one_pattern = graph.in.row_start == graph.out.row_start && graph.in.column == graph.out.column;
+    counts.directed = !one_pattern || graph.in.weight != graph.out.weight;
+    counts.weights_only = one_pattern && counts.directed;
+    counts.one_way = !one_pattern && !any_reverse(graph.out, graph.in);
     graph.symmetric = !counts.directed || preparation.symmetrise;
     if (graph.symmetric) {
         if (!counts.directed) graph.in = {};
         if (counts.directed || preparation.add_self_loops) {
-            graph.out = merge(graph.out, counts.directed ? &graph.in : nullptr, preparation.add_self_loops);
+            graph.out = merge(graph.out, counts.directed ? &graph.in : nullptr, preparation.add_self_loops, weighted);
         }
         graph.in = {};
     } else if (preparation.add_self_loops) {
-        graph.out = merge(graph.out, nullptr, true);
-        graph.in = merge(graph.in, nullptr, true);
+        graph.out = merge(graph.out, nullptr, true, weighted);
+        graph.in = merge(graph.in, nullptr, true, weighted);
     }
     return graph;
 }

@@ -1,4 +1,4 @@
-// The prepared graph: a pattern in compressed sparse rows, and how a list of edges becomes one.
+// The prepared graph: a matrix in compressed sparse rows, and how a list of edges becomes one.
 #pragma once
 
 #include "runtime/graph/edges.hpp"
@@ -8,13 +8,15 @@
 
 namespace gnnplan::data {
 
-// Pattern of a square sparse matrix. Row i holds column[row_start[i]] .. column[row_start[i + 1] - 1], ascending,
-// without duplicates.
+// A square sparse matrix: its pattern, and the weights of its edges where the data's are used. Row i holds
+// column[row_start[i]] .. column[row_start[i + 1] - 1], ascending, without duplicates.
 struct Csr {
     std::int64_t vertices = 0;
     std::vector<std::int64_t> row_start;  // vertices + 1
     std::vector<std::int32_t> column;
+    std::vector<float> weight = {};  // of each column, finite; empty: edges have none
 
+    bool weighted() const { return !weight.empty(); }
     std::int64_t nonzeros() const { return static_cast<std::int64_t>(column.size()); }
     std::int64_t degree(std::int64_t row) const {
         const auto i = static_cast<std::size_t>(row);
@@ -24,9 +26,10 @@ struct Csr {
 };
 
 struct Graph {
-    Csr out;  // A: row u holds the targets v of the edges u -> v
-    Csr in;   // A^T; empty (vertices = 0) when symmetric, because A^T = A then
-    bool symmetric = false;
+    Csr out;                 // A: row u holds the targets v of the edges u -> v
+    Csr in;                  // A^T; empty (vertices = 0) when symmetric, because A^T = A then
+    bool symmetric = false;  // in its weights too, where it has some
+    bool weighted = false;   // with the data's weights; matrices without nonzeros show none
 
     // A, or A^T: the matrix of the forward aggregation, whose row v holds the sources u of the edges u -> v.
     const Csr& matrix(bool transposed) const { return transposed && !symmetric ? in : out; }
@@ -34,25 +37,31 @@ struct Graph {
     std::int64_t nonzeros() const { return out.nonzeros(); }
 };
 
-// What is done to the listed edges. Duplicates and listed self loops are always dropped.
+// What is done to the listed edges. Listed self loops are always dropped, and of duplicates one is left, whose weight is
+// the sum of theirs.
 struct Preparation {
-    bool symmetrise = false;     // add v -> u for each u -> v
-    bool add_self_loops = true;  // put one self loop on every vertex
+    // Add v -> u for each u -> v, of the same weight. Edges listed in both directions get the mean of the two weights,
+    // so that doing it again changes nothing.
+    bool symmetrise = false;
+    bool add_self_loops = true;  // put one self loop on every vertex, of weight 1
+    bool edge_weights = false;   // keep the weights of the edges, which must have some
 };
 
 struct PreparationCounts {
     std::int64_t self_loops_dropped = 0;
     std::int64_t duplicates_dropped = 0;  // listings of an edge u -> v beyond its first
-    bool directed = false;                // as listed: some u -> v came without v -> u
-    bool one_way = false;                 // as listed: every u -> v did, and there is one
+    bool directed = false;                // as listed: some u -> v came without v -> u, or with one of another weight
+    bool one_way = false;                 // as listed: every u -> v came without v -> u, and there is one
+    bool weights_only = false;            // directed, though every u -> v came with v -> u
 };
 
 // Builds the graph and consumes the edges. All ids are in [0, vertices). At most three times the bytes of the result
-// are live at once when few edges are duplicates. Throws ErrorCode::data when vertices is not in [1, 2^31 - 1], or is
-// so much larger than the number of edges that the ids cannot be contiguous.
+// are live at once when few edges are duplicates. Throws ErrorCode::data when vertices is not in [1, 2^31 - 1], is so
+// much larger than the number of edges that the ids cannot be contiguous, or when weights of duplicates add up to more
+// than a float holds.
 Graph build_graph(EdgeList edges, std::int64_t vertices, const Preparation& preparation, PreparationCounts& counts);
 
-// A^T of a pattern, by counting sort.
+// A^T, with its weights, by counting sort.
 Csr transpose(const Csr& matrix);
 
 }  // namespace gnnplan::data

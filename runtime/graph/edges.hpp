@@ -1,9 +1,10 @@
-// A list of directed edges that grows without copying and frees itself while it is read.
+// A list of directed edges, with weights or without, that grows without copying and frees itself while it is read.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace gnnplan::data {
@@ -14,14 +15,23 @@ struct Edge {
     bool operator==(const Edge&) const = default;
 };
 
-// Edges in blocks: growing never moves what is there, so that the list never takes more than its own 8 bytes an edge.
+// Edges in blocks: growing never moves what is there, so that the list never takes more than its own 8 bytes an edge, or
+// 12 with weights.
 class EdgeList {
 public:
-    void add(std::int32_t from, std::int32_t to) {
+    EdgeList() = default;
+    explicit EdgeList(bool weighted) : weighted_(weighted) {}
+
+    // Whether every edge has a weight; if not, add() takes no notice of one.
+    bool weighted() const { return weighted_; }
+
+    void add(std::int32_t from, std::int32_t to, float weight = 1) {
         if (last_used_ == block_edges) {
             blocks_.push_back(std::make_unique_for_overwrite<Edge[]>(block_edges));
+            if (weighted_) weights_.push_back(std::make_unique_for_overwrite<float[]>(block_edges));
             last_used_ = 0;
         }
+        if (weighted_) weights_.back()[last_used_] = weight;
         blocks_.back()[last_used_++] = {from, to};
     }
 
@@ -35,12 +45,11 @@ public:
         return {blocks_[b].get(), used(b)};
     }
 
-    // visit(Edge) for all edges in the order they were added.
+    // visit(Edge), or visit(Edge, float weight), for all edges in the order they were added. The weight is 1 in a list
+    // without weights.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        for (std::size_t b = 0; b < blocks_.size(); ++b) {
-            for (std::size_t i = 0; i < used(b); ++i) visit(blocks_[b][i]);
-        }
+        for (std::size_t b = 0; b < blocks_.size(); ++b) visit_block(b, visit);
     }
 
     // Adds `by` to every id.
@@ -57,10 +66,12 @@ public:
     template <class Visit>
     void drain(Visit&& visit) {
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
-            for (std::size_t i = 0; i < used(b); ++i) visit(blocks_[b][i]);
+            visit_block(b, visit);
             blocks_[b].reset();
+            if (weighted_) weights_[b].reset();
         }
         blocks_.clear();
+        weights_.clear();
         last_used_ = block_edges;
     }
 
@@ -69,8 +80,21 @@ private:
 
     std::size_t used(std::size_t block) const { return block + 1 == blocks_.size() ? last_used_ : block_edges; }
 
+    template <class Visit>
+    void visit_block(std::size_t b, Visit& visit) const {
+        for (std::size_t i = 0; i < used(b); ++i) {
+            if constexpr (std::is_invocable_v<Visit&, Edge, float>) {
+                visit(blocks_[b][i], weighted_ ? weights_[b][i] : 1.0F);
+            } else {
+                visit(blocks_[b][i]);
+            }
+        }
+    }
+
+    bool weighted_ = false;
     std::vector<std::unique_ptr<Edge[]>> blocks_;
-    std::size_t last_used_ = block_edges;  // of the last block; "full" when there is none
+    std::vector<std::unique_ptr<float[]>> weights_;  // as many as `blocks_` in a list with weights, else none
+    std::size_t last_used_ = block_edges;            // of the last block; "full" when there is none
 };
 
 }  // namespace gnnplan::data

@@ -44,6 +44,7 @@ std::string fingerprint(const Graph& graph) {
     add(&csr.vertices, sizeof csr.vertices);
     add(csr.row_start.data(), csr.row_start.size() * sizeof csr.row_start[0]);
     add(csr.column.data(), csr.column.size() * sizeof csr.column[0]);
+    add(csr.weight.data(), csr.weight.size() * sizeof(float));
     return text_of(XXH3_64bits_digest(state.get()));
 }
 

@@ -10,7 +10,8 @@
 
 namespace gnnplan::data {
 
-// XXH3 (64 bit) of the number of vertices, the row starts and the columns, as 16 hexadecimal digits.
+// XXH3 (64 bit) of the number of vertices, the row starts, the columns and the weights if there are any, as 16
+// hexadecimal digits.
 std::string fingerprint(const Graph& graph);
 
 // Fingerprints of the labels, and of the subsets that the vertices are in.

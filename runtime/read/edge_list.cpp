@@ -32,10 +32,20 @@ bool is_header(std::string_view line) {
     return is_name(line.substr(0, comma)) && is_name(line.substr(comma + 1));
 }
 
+float read_weight(const TextReader& reader, Fields& fields) {
+    if (fields.at_end()) {
+        reader.fail("malformed line: edge weight is missing",
+                    "the third column has the weights; without --edge-weights none are read");
+    }
+    return fields.finite("edge weight");
+}
+
 }  // namespace
 
-ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
+ParsedGraph read_edge_list(TextReader& reader, const ReadOptions& options) {
+    const IndexBase index_base = options.index_base;
     ParsedGraph graph;
+    graph.edges = EdgeList(options.edge_weights);
     const std::int64_t base = index_base == IndexBase::one ? 1 : 0;
     bool first = true;
     bool csv = false;
@@ -57,6 +67,7 @@ ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
         }
         const std::int64_t from = fields.index(largest_vertices + base, "vertex id", base) - base;
         const std::int64_t to = fields.index(largest_vertices + base, "vertex id", base) - base;
+        const float weight = options.edge_weights ? read_weight(reader, fields) : 1;
         if (!fields.at_end()) {
             ++graph.edge_values_ignored;
             while (!fields.at_end()) fields.number("edge value");
@@ -64,7 +75,7 @@ ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
         fields.finish();
         smallest = std::min({smallest, from, to});
         largest = std::max({largest, from, to});
-        graph.edges.add(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to));
+        graph.edges.add(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), weight);
     }
     if (declared > largest_vertices)
         reader.fail("the file declares " + std::to_string(declared) + " vertices: at most 2^31 - 1 are supported");
@@ -85,9 +96,9 @@ ParsedGraph read_edge_list(TextReader& reader, IndexBase index_base) {
 
 bool is_edge_list(const Source& source) { return source.text(); }
 
-ParsedGraph read_edge_list(const std::filesystem::path& path, IndexBase index_base) {
+ParsedGraph read_edge_list(const std::filesystem::path& path, const ReadOptions& options) {
     TextReader reader(open_input(path));
-    return read_edge_list(reader, index_base);
+    return read_edge_list(reader, options);
 }
 
 }  // namespace gnnplan::data

@@ -46,8 +46,12 @@ bool next_entry(TextReader& reader, std::string_view& line) {
 
 }  // namespace
 
-ParsedGraph read_matrix_market(TextReader& reader) {
+ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
     const Banner banner = read_banner(reader);
+    if (options.edge_weights && banner.pattern) {
+        reader.fail("field 'pattern': the entries have no values, which would be the weights of the edges",
+                    "leave --edge-weights out");
+    }
     std::string_view line;
     if (!next_entry(reader, line)) reader.fail("the size line is missing");
     constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
@@ -66,20 +70,24 @@ ParsedGraph read_matrix_market(TextReader& reader) {
     graph.format = banner.symmetric ? "Matrix Market, symmetric" : "Matrix Market, general";
     graph.index_base = 1;
     graph.vertices = rows;
+    graph.edges = EdgeList(options.edge_weights);
     while (next_entry(reader, line)) {
         if (graph.edges_read == declared)
             reader.fail("more entries than the " + std::to_string(declared) + " declared");
         Fields fields(reader, line);
         const auto i = static_cast<std::int32_t>(fields.index(rows + 1, "row index", 1) - 1);
         const auto j = static_cast<std::int32_t>(fields.index(rows + 1, "column index", 1) - 1);
-        if (!banner.pattern) {
+        float weight = 1;
+        if (options.edge_weights) {
+            weight = fields.finite("value");
+        } else if (!banner.pattern) {
             fields.number("value");
             ++graph.edge_values_ignored;
         }
         fields.finish();
         ++graph.edges_read;
-        graph.edges.add(i, j);
-        if (banner.symmetric && i != j) graph.edges.add(j, i);
+        graph.edges.add(i, j, weight);
+        if (banner.symmetric && i != j) graph.edges.add(j, i, weight);
     }
     if (graph.edges_read != declared) {
         reader.fail("the file ends after " + std::to_string(graph.edges_read) + " of " + std::to_string(declared) +
@@ -95,9 +103,9 @@ bool is_matrix_market(const Source& source) {
            name.ends_with(".mtx") || name.ends_with(".mtx.gz");
 }
 
-ParsedGraph read_matrix_market(const std::filesystem::path& path, IndexBase /*index_base*/) {
+ParsedGraph read_matrix_market(const std::filesystem::path& path, const ReadOptions& options) {
     TextReader reader(open_input(path));
-    return read_matrix_market(reader);
+    return read_matrix_market(reader, options);
 }
 
 }  // namespace gnnplan::data

@@ -17,9 +17,10 @@ namespace gnnplan::data {
 bool is_npz_file(const Source& source);
 
 // edge_index int [2, E], with the number of vertices from num_nodes, x, y or the largest id, in this order; or a SciPy
-// CSR matrix (indptr, indices, shape, format), whose entry (i, j) is the edge i -> j.
-ParsedGraph read_npz_graph(const NpzArchive& archive);
-ParsedGraph read_npz_graph(const std::filesystem::path& path, IndexBase index_base);
+// CSR matrix (indptr, indices, data, shape, format), whose entry (i, j) is the edge i -> j. The weights, where they are
+// to be read: edge_weight float or int [E] or [E, 1]; or the data of the matrix.
+ParsedGraph read_npz_graph(const NpzArchive& archive, const ReadOptions& options = {});
+ParsedGraph read_npz_graph(const std::filesystem::path& path, const ReadOptions& options);
 
 // y int or float [N] or [N, 1]; train_idx, valid_idx or val_idx, test_idx int; or train_mask ... bool [N]. All
 // optional. There are no named splits.

@@ -1,5 +1,6 @@
 #include "runtime/read/integer_stream.hpp"
 #include "runtime/read/npz_dataset.hpp"
+#include "runtime/read/weight_stream.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -27,8 +28,24 @@ std::optional<std::int64_t> declared_vertices(const NpzArchive& archive) {
     return std::nullopt;
 }
 
-ParsedGraph read_edge_index(const NpzArchive& archive) {
+std::string names_of(const NpzArchive& archive) {
+    std::string found;
+    for (const std::string& name : archive.arrays()) found += (found.empty() ? "" : ", ") + name;
+    return found.empty() ? "none" : found;
+}
+
+// The weights of `edges` edges in an array of this name, all 1 where they are not to be read.
+WeightStream open_weights(const NpzArchive& archive, const std::string& array, std::int64_t edges,
+                          const ReadOptions& options) {
+    if (!options.edge_weights) return {};
+    if (archive.has(array)) return WeightStream(archive.open(array), edges);
+    throw Error(ErrorCode::data, "the archive holds no weights of edges: looked for the array " + array, archive.name(),
+                "its arrays: " + names_of(archive) + "; without --edge-weights none are read");
+}
+
+ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& options) {
     ParsedGraph graph;
+    graph.edges = EdgeList(options.edge_weights);
     graph.format = "NumPy .npz data set";
     const std::optional<std::int64_t> declared = declared_vertices(archive);
     const std::int64_t limit = std::min(declared.value_or(largest_vertices), largest_vertices);
@@ -38,11 +55,13 @@ ParsedGraph read_edge_index(const NpzArchive& archive) {
     if (header.shape.size() != 2 || header.shape[0] != 2)
         from.reader().fail("[2, E] expected, found " + header.describe());
     graph.edges_read = header.shape[1];
+    WeightStream weights = open_weights(archive, "edge_weight", graph.edges_read, options);
+    if (!options.edge_weights && archive.has("edge_weight")) graph.edge_values_ignored = graph.edges_read;
 
     std::int32_t largest = -1;
     const auto add = [&](std::int32_t u, std::int32_t v) {
         largest = std::max({largest, u, v});
-        graph.edges.add(u, v);
+        graph.edges.add(u, v, weights.next());
     };
     if (header.fortran_order) {  // stored pair by pair: the transpose of an [E, 2] array
         for (std::int64_t e = 0; e < graph.edges_read; ++e) {
@@ -59,6 +78,7 @@ ParsedGraph read_edge_index(const NpzArchive& archive) {
         }
         to.reader().finish();
     }
+    weights.finish();
     graph.vertices = declared.value_or(std::int64_t{largest} + 1);
     return graph;
 }
@@ -81,8 +101,9 @@ std::int64_t square_size(const NpzArchive& archive) {
     return shape[0];
 }
 
-ParsedGraph read_scipy_csr(const NpzArchive& archive) {
+ParsedGraph read_scipy_csr(const NpzArchive& archive, const ReadOptions& options) {
     ParsedGraph graph;
+    graph.edges = EdgeList(options.edge_weights);
     graph.format = "SciPy CSR .npz";
     graph.vertices = square_size(archive);
     IntegerStream row_start(archive.open("indptr"));
@@ -94,6 +115,7 @@ ParsedGraph read_scipy_csr(const NpzArchive& archive) {
                                 row_start.reader().header().describe());
     }
     graph.edges_read = column.reader().header().count();
+    WeightStream weights = open_weights(archive, "data", graph.edges_read, options);
     std::int64_t position = row_start.next();
     if (position != 0) row_start.reader().fail("does not start with 0");
     for (std::int64_t u = 0; u < graph.vertices; ++u) {
@@ -104,13 +126,14 @@ ParsedGraph read_scipy_csr(const NpzArchive& archive) {
                                     std::to_string(graph.edges_read));
         }
         for (; position < end; ++position) {
-            graph.edges.add(static_cast<std::int32_t>(u), column.next_vertex(graph.vertices));
+            graph.edges.add(static_cast<std::int32_t>(u), column.next_vertex(graph.vertices), weights.next());
         }
     }
     if (position != graph.edges_read) row_start.reader().fail("ends before the last of the indices");
     row_start.reader().finish();
     column.reader().finish();
-    if (archive.has("data")) graph.edge_values_ignored = graph.edges_read;
+    weights.finish();
+    if (!options.edge_weights && archive.has("data")) graph.edge_values_ignored = graph.edges_read;
     return graph;
 }
 
@@ -120,17 +143,17 @@ bool is_npz_file(const Source& source) {
     return source.head.starts_with("PK\x03\x04") || source.head.starts_with("PK\x05\x06");
 }
 
-ParsedGraph read_npz_graph(const std::filesystem::path& path, IndexBase /*index_base*/) {
-    return read_npz_graph(NpzArchive(path));
+ParsedGraph read_npz_graph(const std::filesystem::path& path, const ReadOptions& options) {
+    return read_npz_graph(NpzArchive(path), options);
 }
 
-ParsedGraph read_npz_graph(const NpzArchive& archive) {
-    if (archive.has("edge_index")) return read_edge_index(archive);
-    if (archive.has("indptr") && archive.has("indices") && archive.has("shape")) return read_scipy_csr(archive);
-    std::string found;
-    for (const std::string& name : archive.arrays()) found += (found.empty() ? "" : ", ") + name;
+ParsedGraph read_npz_graph(const NpzArchive& archive, const ReadOptions& options) {
+    if (archive.has("edge_index")) return read_edge_index(archive, options);
+    if (archive.has("indptr") && archive.has("indices") && archive.has("shape")) {
+        return read_scipy_csr(archive, options);
+    }
     throw Error(ErrorCode::data, "the archive holds neither edge_index nor a SciPy CSR matrix (indptr, indices, shape)",
-                archive.name(), "its arrays: " + (found.empty() ? "none" : found));
+                archive.name(), "its arrays: " + names_of(archive));
 }
 
 }  // namespace gnnplan::data

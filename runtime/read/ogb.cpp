@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::data {
@@ -90,25 +93,76 @@ fs::path find_csv(const fs::path& folder, const std::string& name) {
 
 bool is_ogb_folder(const Source& source) { return source.folder && !find_csv(source.path / "raw", "edge.csv").empty(); }
 
-ParsedGraph read_ogb_graph(const fs::path& folder, IndexBase /*index_base*/) {
+namespace {
+
+constexpr const char* edge_features = "edge-feat.csv";
+
+// The one column of raw/edge-feat.csv, read line by line beside the edges; all weights are 1 without a file.
+class EdgeFeatures {
+public:
+    EdgeFeatures() = default;
+    explicit EdgeFeatures(const fs::path& path) : reader_(std::in_place, open_input(path)) {}
+
+    float next(std::int64_t edges_before) {
+        if (!reader_) return 1;
+        std::string_view line;
+        if (!reader_->next_line(line)) {
+            reader_->fail("the file ends after the weights of " + std::to_string(edges_before) +
+                          " edges, and there are more");
+        }
+        Fields fields(*reader_, line);
+        const float weight = fields.finite("edge weight");
+        if (!fields.at_end()) {
+            reader_->fail("more than one feature of an edge: a weight is one number",
+                          "leave --edge-weights out, or make one column of them");
+        }
+        fields.finish();
+        return weight;
+    }
+
+    void finish(std::int64_t edges) {
+        std::string_view line;
+        if (reader_ && reader_->next_line(line)) {
+            reader_->fail("more weights than the " + std::to_string(edges) + " edges");
+        }
+    }
+
+private:
+    std::optional<TextReader> reader_;
+};
+
+EdgeFeatures open_edge_features(const fs::path& raw) {
+    const fs::path path = find_csv(raw, edge_features);
+    if (!path.empty()) return EdgeFeatures(path);
+    throw Error(ErrorCode::missing_input, "no weights of edges: not found, nor " + std::string(edge_features) + ".gz",
+                (raw / edge_features).string(), "without --edge-weights none are read");
+}
+
+}  // namespace
+
+ParsedGraph read_ogb_graph(const fs::path& folder, const ReadOptions& options) {
     const fs::path raw = folder / "raw";
     ParsedGraph graph;
     graph.format = "OGB raw folder";
+    graph.edges = EdgeList(options.edge_weights);
     TextReader reader = open_csv(raw, "edge.csv");
     graph.vertices = read_count(raw, "num-node-list.csv");
     if (graph.vertices > largest_vertices) {
         throw Error(ErrorCode::data, std::to_string(graph.vertices) + " vertices: at most 2^31 - 1 are supported",
                     find_csv(raw, "num-node-list.csv").string() + ":1");
     }
+    EdgeFeatures weights = options.edge_weights ? open_edge_features(raw) : EdgeFeatures();
     std::string_view line;
     while (reader.next_line(line)) {
         Fields fields(reader, line);
         const auto from = static_cast<std::int32_t>(fields.index(graph.vertices, "vertex id"));
         const auto to = static_cast<std::int32_t>(fields.index(graph.vertices, "vertex id"));
         fields.finish();
-        graph.edges.add(from, to);
+        graph.edges.add(from, to, weights.next(graph.edges.size()));
     }
     graph.edges_read = graph.edges.size();
+    weights.finish(graph.edges_read);
+    if (!options.edge_weights && !find_csv(raw, edge_features).empty()) graph.edge_values_ignored = graph.edges_read;
     if (!find_csv(raw, "num-edge-list.csv").empty()) {
         const std::int64_t declared = read_count(raw, "num-edge-list.csv");
         if (declared != graph.edges_read) {

@@ -18,8 +18,9 @@ std::filesystem::path find_csv(const std::filesystem::path& folder, const std::s
 // True of folders with raw/edge.csv.
 bool is_ogb_folder(const Source& source);
 
-// raw/edge.csv and raw/num-node-list.csv; raw/num-edge-list.csv, when it is there, must agree. Ids count from 0.
-ParsedGraph read_ogb_graph(const std::filesystem::path& folder, IndexBase index_base);
+// raw/edge.csv and raw/num-node-list.csv; raw/num-edge-list.csv, when it is there, must agree. Ids count from 0. The
+// weights, where they are to be read, are the one column of raw/edge-feat.csv.
+ParsedGraph read_ogb_graph(const std::filesystem::path& folder, const ReadOptions& options);
 
 // raw/node-label.csv and split/NAME/{train,valid,test}.csv, both optional. An empty split name takes the only one there
 // is; throws ErrorCode::usage, naming them, when there are several, and ErrorCode::missing_input when `split` is not

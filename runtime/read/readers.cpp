@@ -58,11 +58,15 @@ const Reader& find_reader(const fs::path& path) {
     refuse(source);
 }
 
-ParsedGraph read_graph(const Reader& reader, const fs::path& path, IndexBase index_base) {
-    ParsedGraph graph = reader.read_graph(path, index_base);
-    if (index_base == IndexBase::one && graph.index_base != 1) {
+ParsedGraph read_graph(const Reader& reader, const fs::path& path, const ReadOptions& options) {
+    ParsedGraph graph = reader.read_graph(path, options);
+    if (options.index_base == IndexBase::one && graph.index_base != 1) {
         throw Error(ErrorCode::usage, "ids of vertices in this format count from 0, not from 1: " + graph.format,
                     path.string(), "leave --index-base out");
+    }
+    if (options.edge_weights && !graph.edges.weighted()) {
+        throw Error(ErrorCode::usage, "this format has no weights of edges: " + graph.format, path.string(),
+                    "leave --edge-weights out");
     }
     return graph;
 }

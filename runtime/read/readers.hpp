@@ -17,7 +17,7 @@ namespace gnnplan::data {
 struct Reader {
     const char* name;  // in the list of known forms
     bool (*matches)(const Source& source);
-    ParsedGraph (*read_graph)(const std::filesystem::path& path, IndexBase index_base);
+    ParsedGraph (*read_graph)(const std::filesystem::path& path, const ReadOptions& options);
     // Returns null where the data has no features. The function is null where the form never has any.
     std::unique_ptr<FeatureSource> (*open_features)(const std::filesystem::path& path, std::int64_t vertices);
     // Reads labels and split, as far as they are there. `split` names one of several splits; a form without names calls
@@ -31,8 +31,8 @@ struct Reader {
 const Reader& find_reader(const std::filesystem::path& path);
 
 // The three functions of a reader, for whatever form. read_graph() throws ErrorCode::usage when ids are said to count
-// from 1 in a form where they count from 0.
-ParsedGraph read_graph(const Reader& reader, const std::filesystem::path& path, IndexBase index_base);
+// from 1 in a form where they count from 0, and when weights of edges are asked of a form that has none.
+ParsedGraph read_graph(const Reader& reader, const std::filesystem::path& path, const ReadOptions& options);
 std::unique_ptr<FeatureSource> open_features(const Reader& reader, const std::filesystem::path& path,
                                              std::int64_t vertices);
 Supervision read_supervision(const Reader& reader, const std::filesystem::path& path, const std::string& split,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -130,6 +131,15 @@ double Fields::number(const char* what) {
     }
     next_ = stop;
     skip_separator(what);
+    return value;
+}
+
+float Fields::finite(const char* what) {
+    const char* begin = next_;
+    const auto value = static_cast<float>(number(what));
+    if (!std::isfinite(value)) {
+        reader_.fail(std::string(what) + " " + token(begin) + " is not finite (or beyond float32)");
+    }
     return value;
 }
 

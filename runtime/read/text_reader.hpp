@@ -49,6 +49,8 @@ public:
     std::int64_t index(std::int64_t limit, const char* what, std::int64_t first = 0);
     // A floating point number, finite or not, and the separator after it.
     double number(const char* what);
+    // The same, rounded to a float; throws where that is not finite.
+    float finite(const char* what);
     // Throws unless the whole line was used.
     void finish() const;
 

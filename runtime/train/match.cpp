@@ -54,8 +54,11 @@ void match_graph(const GraphRecord& planned, const std::string& fingerprint, con
         refuse("the fingerprint " + fingerprint, dataset.fingerprint());
     }
     if (planned.symmetric && !dataset.graph().symmetric) {
-        throw Error(ErrorCode::mismatch, "the plan is for a symmetric graph, this one is directed", "data",
-                    "plan again with --symmetrise, or with --graph and this path");
+        const bool by_weights = dataset.report().weights_only_directed;
+        throw Error(ErrorCode::mismatch,
+                    std::string("the plan is for a symmetric graph, this one is directed") +
+                        (by_weights ? ": some edges and their reverses differ in weight" : ""),
+                    "data", "plan again with --symmetrise, or with --graph and this path");
     }
     match_nonzeros(planned.nonzeros, dataset.nonzeros());
 }
@@ -69,7 +72,7 @@ void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_
 data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm) {
     const GraphRecord& graph = plan.problem.graph;
     data::DatasetOptions options;
-    options.preparation = {graph.symmetrised, graph.self_loops};
+    options.preparation = {graph.symmetrised, graph.self_loops, graph.edge_weights};
     options.index_base = graph.index_base == 1 ? data::IndexBase::one : data::IndexBase::zero;
     options.split = graph.split;
     options.generate_features = graph.generated_features;

@@ -29,8 +29,9 @@ namespace {
 std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
     std::int64_t bytes = 0;
     for (const data::Csr* csr : {&graph.out, &graph.in}) {
-        bytes += static_cast<std::int64_t>(csr->row_start.size() * sizeof(std::int64_t) +
-                                           csr->column.size() * sizeof(std::int32_t));
+        bytes +=
+            static_cast<std::int64_t>(csr->row_start.size() * sizeof(std::int64_t) +
+                                      csr->column.size() * sizeof(std::int32_t) + csr->weight.size() * sizeof(float));
     }
     return bytes + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
 }
@@ -309,6 +310,7 @@ Tuning Trainer::prepare() {
                                               std::to_string(options_.epochs));
         }
         for (const std::string& remark : match_data(plan_, dataset_)) note(remark);
+        data::check_degrees(dataset_.graph(), plan_.problem.graph.normalisation, dataset_.report().path);
         scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
         loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
         tuning =

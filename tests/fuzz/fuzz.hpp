@@ -6,6 +6,7 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -38,12 +39,16 @@ void expect_read_or_refused(Read&& read) {
 inline void check_graph(data::ParsedGraph parsed) {
     const std::int64_t n = parsed.vertices;
     check(n >= 0 && n <= data::largest_vertices, "number of vertices");
-    parsed.edges.for_each(
-        [&](data::Edge e) { check(e.from >= 0 && e.from < n && e.to >= 0 && e.to < n, "edge out of range"); });
+    parsed.edges.for_each([&](data::Edge e, float weight) {
+        check(e.from >= 0 && e.from < n && e.to >= 0 && e.to < n, "edge out of range");
+        check(std::isfinite(weight), "weight not finite");
+    });
     if (n == 0 || n > 4096) return;  // building a large one tells nothing more
+    const bool weighted = parsed.edges.weighted();
     data::PreparationCounts counts;
-    const data::Graph graph = data::build_graph(std::move(parsed.edges), n, {false, true}, counts);
+    const data::Graph graph = data::build_graph(std::move(parsed.edges), n, {false, true, weighted}, counts);
     check(graph.out.nonzeros() >= n, "self loops");
+    check(graph.out.weight.size() == (weighted ? graph.out.column.size() : 0), "a weight for each nonzero");
     check(graph.symmetric || data::transpose(graph.out) == graph.in, "transpose");
 }
 

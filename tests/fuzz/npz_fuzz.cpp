@@ -13,5 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (!supervision.label.empty()) data::check_classes(supervision, 0, "input");
         }
     });
+    fuzz::expect_read_or_refused([&] {
+        const data::NpzArchive archive("input", fuzz::as_text(data, size));
+        fuzz::check_graph(data::read_npz_graph(archive, {data::IndexBase::unsaid, true}));
+    });
     return 0;
 }

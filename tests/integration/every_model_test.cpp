@@ -19,19 +19,29 @@ namespace {
 struct Variant {
     const char* name;
     ModelRecord model;
+    bool weighted = false;  // its graphs
 };
 
 Variant variant(const char* name, const char* model, const char* aggregator = "",
                 const std::function<void(ModelRecord&)>& change = {}) {
-    Variant made{name, {}};
+    Variant made{name, {}, false};
     made.model.name = model;
     made.model.aggregator = aggregator;
     if (change) change(made.model);
     return made;
 }
 
+// On graphs with weights of edges.
+Variant weighted(Variant made) {
+    made.weighted = true;
+    return made;
+}
+
 std::vector<Variant> variants() {
-    return {variant("SageMean", "sage", "mean"),
+    return {weighted(variant("GcnWeighted", "gcn")),
+            weighted(variant("SageMeanWeighted", "sage", "mean")),
+            weighted(variant("GinEpsilonTrainedWeighted", "gin", "", [](ModelRecord& m) { m.trains_epsilon = true; })),
+            variant("SageMean", "sage", "mean"),
             variant("SageSum", "sage", "sum"),
             variant("SageMax", "sage", "max"),
             variant("SagePool", "sage", "pool"),
@@ -59,7 +69,7 @@ std::vector<Variant> variants() {
 // has dropout, on the features too for some, and some have three layers.
 ExpectedProblems problems_of(const Variant& variant) {
     ExpectedProblems all;
-    const std::vector<TinyGraph> graphs = tiny_graphs();
+    const std::vector<TinyGraph> graphs = variant.weighted ? weighted_tiny_graphs() : tiny_graphs();
     for (std::size_t i = 0; i < graphs.size(); ++i) {
         // Where every vertex attends to itself alone, the gradients of scores are what rounding leaves of 0, and Adam
         // makes whole steps of that.

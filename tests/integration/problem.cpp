@@ -23,6 +23,7 @@ data::Dataset load(const TinyGraph& graph, const Network& network, const std::fi
     write_ogb(graph, folder);
     data::DatasetOptions options;
     options.preparation.add_self_loops = network.matrix.self_loops;
+    options.preparation.edge_weights = graph.weighted;
     return data::open_dataset(folder, options);
 }
 
@@ -70,6 +71,7 @@ Problem TestProblem::planner_problem(const GraphStats& graph, int ranks) const {
     record.nonzeros = dataset_.nonzeros();
     record.symmetric = dataset_.graph().symmetric;
     record.self_loops = network_.matrix.self_loops;
+    record.edge_weights = dataset_.report().weighted;
     record.normalisation = network_.matrix.normalisation;
     record.exact = true;
     return problem;

@@ -49,7 +49,8 @@ RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::u
 std::int64_t loaded_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
     std::size_t bytes = (scales.source.size() + scales.target.size()) * sizeof(scales.source[0]);
     for (const data::Csr* csr : {&graph.out, &graph.in}) {
-        bytes += csr->row_start.size() * sizeof(csr->row_start[0]) + csr->column.size() * sizeof(csr->column[0]);
+        bytes += csr->row_start.size() * sizeof(csr->row_start[0]) + csr->column.size() * sizeof(csr->column[0]) +
+                 csr->weight.size() * sizeof(csr->weight[0]);
     }
     return static_cast<std::int64_t>(bytes);
 }

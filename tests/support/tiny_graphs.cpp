@@ -14,7 +14,7 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-enum ElementwiseKind : std::uint32_t { edges = 101, features = 102, labels = 103, subsets = 104 };
+enum ElementwiseKind : std::uint32_t { edges = 101, features = 102, labels = 103, subsets = 104, weights = 105 };
 
 float unit(std::uint64_t seed, ElementwiseKind stream, std::int64_t row, std::int64_t column = 0) {
     return kernels::random_unit(seed, stream, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column));
@@ -24,7 +24,7 @@ float unit(std::uint64_t seed, ElementwiseKind stream, std::int64_t row, std::in
 // have no label and belong to no subset.
 TinyGraph without_edges(std::string name, std::int64_t n, std::int64_t width, std::int64_t classes,
                         std::uint64_t seed) {
-    TinyGraph graph{std::move(name), n, {}, width, classes, {}, {}, {}};
+    TinyGraph graph{std::move(name), n, {}, width, classes, {}, {}, {}, {}, false};
     for (std::int64_t v = 0; v < n; ++v) {
         for (std::int64_t j = 0; j < width; ++j) graph.feature.push_back(2 * unit(seed, features, v, j) - 1);
         const float draw = unit(seed, subsets, v);
@@ -125,30 +125,65 @@ std::vector<TinyGraph> tiny_graphs() {
             no_edges(1, 3, 1, 8)};            // one vertex
 }
 
-SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
-                             const models::MatrixForm& form, ModelRecord model) {
-    std::vector<std::vector<std::int32_t>> sources(index(graph.vertices));  // of the edges into v, itself included
-    std::vector<double> out_degree(index(graph.vertices), form.self_loops ? 1.0 : 0.0);
-    for (std::int32_t v = 0; form.self_loops && v < graph.vertices; ++v) sources[index(v)].push_back(v);
-    for (const auto& [u, v] : graph.edges) {
-        sources[index(v)].push_back(u);
-        out_degree[index(u)] += 1;
+std::vector<TinyGraph> weighted_tiny_graphs() {
+    std::vector<TinyGraph> graphs = tiny_graphs();
+    for (TinyGraph& graph : graphs) {
+        const bool symmetric = graph.name == "random_symmetric";
+        graph.name += " weighted";
+        graph.weighted = true;
+        for (auto [u, v] : graph.edges) {
+            if (symmetric && u > v) std::swap(u, v);
+            const float draw = unit(11, weights, u, v);
+            graph.weights.push_back(draw < 0.1F ? 0 : 2 * draw);
+        }
     }
-    SerialProblem problem;
-    problem.forward.size = graph.vertices;
-    problem.forward.row_start.push_back(0);
+    return graphs;
+}
+
+namespace {
+
+// The weight of an edge, divided by what the normalisation divides it by, unless that is 0.
+double normalised(double weight, double out_degree, double in_degree, Normalisation normalisation) {
+    const double divisor = normalisation == Normalisation::none       ? 1
+                           : normalisation == Normalisation::row_mean ? in_degree
+                                                                      : std::sqrt(out_degree * in_degree);
+    return divisor == 0 ? 0 : weight / divisor;
+}
+
+// A^T, normalised.
+SparseMatrix forward_matrix(const TinyGraph& graph, const models::MatrixForm& form) {
+    using Source = std::pair<std::int32_t, double>;                   // with the weight of the edge from it
+    std::vector<std::vector<Source>> sources(index(graph.vertices));  // of the edges into v, itself included
+    std::vector<double> out_degree(index(graph.vertices), form.self_loops ? 1.0 : 0.0);
+    for (std::int32_t v = 0; form.self_loops && v < graph.vertices; ++v) sources[index(v)].emplace_back(v, 1.0);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+        const auto& [u, v] = graph.edges[e];
+        const double weight = graph.weighted ? graph.weights[e] : 1;
+        sources[index(v)].emplace_back(u, weight);
+        out_degree[index(u)] += weight;
+    }
+    SparseMatrix forward;
+    forward.size = graph.vertices;
+    forward.row_start.push_back(0);
     for (auto& row : sources) {
         std::sort(row.begin(), row.end());
-        for (const std::int32_t u : row) {
-            problem.forward.column.push_back(u);
-            const auto in_degree = static_cast<double>(row.size());
-            problem.forward.value.push_back(form.normalisation == Normalisation::none ? 1
-                                            : form.normalisation == Normalisation::row_mean
-                                                ? 1 / in_degree
-                                                : 1 / std::sqrt(out_degree[index(u)] * in_degree));
+        double in_degree = 0;
+        for (const auto& [u, weight] : row) in_degree += weight;
+        for (const auto& [u, weight] : row) {
+            forward.column.push_back(u);
+            forward.value.push_back(normalised(weight, out_degree[index(u)], in_degree, form.normalisation));
         }
-        problem.forward.row_start.push_back(static_cast<std::int64_t>(problem.forward.column.size()));
+        forward.row_start.push_back(static_cast<std::int64_t>(forward.column.size()));
     }
+    return forward;
+}
+
+}  // namespace
+
+SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
+                             const models::MatrixForm& form, ModelRecord model) {
+    SerialProblem problem;
+    problem.forward = forward_matrix(graph, form);
     problem.features.assign(graph.feature.begin(), graph.feature.end());
     problem.labels = graph.labels;
     for (const std::uint8_t subset : graph.subset) problem.training.push_back(subset == 0 ? 1 : 0);

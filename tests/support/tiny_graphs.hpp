@@ -22,6 +22,8 @@ struct TinyGraph {
     std::vector<float> feature;        // vertices x features
     std::vector<std::int32_t> labels;  // -1: unlabelled
     std::vector<std::uint8_t> subset;  // 0 train, 1 valid, 2 test, 255 none; at least one vertex trains
+    std::vector<float> weights = {};   // of each edge, in a weighted graph
+    bool weighted = false;
 };
 
 // Each of `vertices` x (vertices - 1) directed edges with the chance degree / (vertices - 1).
@@ -41,6 +43,10 @@ TinyGraph planted(std::int64_t vertices, double degree, std::int64_t features, s
 // Uneven sizes, more ranks than rows, widths below the number of ranks, one class, isolated vertices, no edges, one
 // vertex.
 std::vector<TinyGraph> tiny_graphs();
+
+// The same graphs with weights of edges between 0 and 2, some 0. Those of symmetric graphs are symmetric, but for the
+// star's.
+std::vector<TinyGraph> weighted_tiny_graphs();
 
 // A GCN on the graph unless another model is given. `widths` begins with graph.features and ends with graph.classes.
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,

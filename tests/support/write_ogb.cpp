@@ -25,6 +25,12 @@ std::string edge_lines(const TinyGraph& graph) {
     return text;
 }
 
+std::string weight_lines(const TinyGraph& graph) {
+    std::string text;
+    for (const float weight : graph.weights) text += fmt::format("{:.9g}\n", weight);
+    return text;
+}
+
 std::string feature_lines(const TinyGraph& graph) {
     std::string text;
     for (std::size_t i = 0; i < graph.feature.size(); ++i) {
@@ -56,6 +62,7 @@ void write_ogb(const TinyGraph& graph, const std::filesystem::path& folder) {
     std::filesystem::create_directories(raw);
     std::filesystem::create_directories(split);
     write_gzip(raw / "edge.csv.gz", edge_lines(graph));
+    if (graph.weighted) write_gzip(raw / "edge-feat.csv.gz", weight_lines(graph));
     write_gzip(raw / "num-node-list.csv.gz", fmt::format("{}\n", graph.vertices));
     write_gzip(raw / "num-edge-list.csv.gz", fmt::format("{}\n", graph.edges.size()));
     write_gzip(raw / "node-feat.csv.gz", feature_lines(graph));

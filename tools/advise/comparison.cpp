@@ -126,6 +126,7 @@ Side side_of(const Plan& plan) {
                     {"vertices", std::to_string(graph.vertices)},
                     {"nonzeros", std::to_string(graph.nonzeros)},
                     {"normalisation", std::string(io::name_of(graph.normalisation))},
+                    {"edge weights", graph.edge_weights ? "of the data" : ""},
                     {"graph fingerprint", plan.fingerprints.graph},
                     {"model", model_text(plan.problem.model)},
                     {"widths", fmt::format("{}", fmt::join(plan.problem.model.widths, "-"))},

@@ -120,7 +120,7 @@ Explanation explain(const Plan& plan) {
     const GraphRecord& graph = plan.problem.graph;
     Explanation explanation;
     // The graph is not at hand: steps whose bytes depend on it are estimated from its sizes.
-    const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric);
+    const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
     explanation.steps = step_costs(chosen, *sizes.numbered(chosen.schedule.numbering));
     explanation.executed = cost::executed_units(chosen.schedule);
     const bool papers = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;

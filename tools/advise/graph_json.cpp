@@ -43,6 +43,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
                                  {"symmetrised", report.symmetrised},
                                  {"self_loops_dropped", report.self_loops_dropped},
                                  {"duplicates_dropped", report.duplicates_dropped},
+                                 {"edge_weights", report.weighted},
                                  {"edge_values_ignored", report.edge_values_ignored},
                                  {"degree_min", degrees.min},
                                  {"degree_mean", degrees.mean},

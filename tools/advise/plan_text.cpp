@@ -33,9 +33,10 @@ std::string graph_line(const ProblemRecord& problem) {
     const GraphRecord& graph = problem.graph;
     const std::string source = graph.source == graph.name ? "" : " (" + graph.source + ")";
     const auto& widths = problem.model.widths;
-    return fmt::format("{}{}   N={}  nnz={} ({})  {} features, {} classes", graph.name, source,
+    return fmt::format("{}{}   N={}  nnz={} ({}{})  {} features, {} classes", graph.name, source,
                        format_count(graph.vertices), format_count(graph.nonzeros),
-                       graph.self_loops ? "self loops included" : "without self loops", widths.front(), widths.back());
+                       graph.self_loops ? "self loops included" : "without self loops",
+                       graph.edge_weights ? ", weighted" : "", widths.front(), widths.back());
 }
 
 std::string infeasible_text(const Infeasible& infeasible) {

@@ -6,12 +6,14 @@
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
 #include "planner/io/parse.hpp"
+#include "runtime/blocks/block.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "tools/advise/calibration.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/streams.hpp"
 
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/ir/sites.hpp>
 #include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
@@ -65,6 +67,12 @@ models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelR
     return form;
 }
 
+// Before the graph is read, and its widths are known.
+void check_reads_weights(ModelRecord model) {
+    model.widths = {1, 1};
+    gnnplan::check_reads_weights(sites_of(models::build(model)));
+}
+
 std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation,
                                             bool self_loops) {
     if (!std::filesystem::exists(shape.graph)) {
@@ -75,6 +83,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     options.index_base = parse_index_base(preparation.index_base);
     options.preparation.symmetrise = preparation.symmetrise;
     options.preparation.add_self_loops = self_loops;
+    options.preparation.edge_weights = preparation.edge_weights;
     options.split = preparation.split;
     options.seed = static_cast<std::uint64_t>(preparation.seed);
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
@@ -96,6 +105,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     loaded.dataset = read_dataset(shape, preparation, form.self_loops);
     const data::Dataset& dataset = *loaded.dataset;
     if (!dataset.subset().empty()) data::check_training_set(dataset);
+    data::check_degrees(dataset.graph(), form.normalisation, dataset.report().path);
     GraphRecord& record = loaded.problem.record.graph;
     record.name = io::printable(shape.graph);
     record.source = "file: " + dataset.report().format;
@@ -104,6 +114,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.exact = true;
     record.self_loops = form.self_loops;
     record.normalisation = form.normalisation;
+    record.edge_weights = preparation.edge_weights;
     record.symmetric = dataset.graph().symmetric;
     record.index_base = preparation.index_base.empty() ? 0 : dataset.report().index_base;
     record.symmetrised = preparation.symmetrise;
@@ -131,12 +142,13 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     if (!form.self_loops && !shape.graph.empty()) record.nonzeros -= std::min(sizes.vertices, sizes.nonzeros);
     record.self_loops = form.self_loops;
     record.normalisation = form.normalisation;
+    record.edge_weights = preparation.edge_weights;
     record.symmetric = sizes.symmetric || preparation.symmetrise;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     loaded.graph = std::make_unique<UniformStats>(record.vertices, record.nonzeros, record.symmetric,
-                                                  shape.train_fraction.value_or(1));
+                                                  shape.train_fraction.value_or(1), record.edge_weights);
     loaded.features = sizes.features;
     loaded.classes = sizes.classes;
 }
@@ -194,6 +206,7 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
     ProblemRecord& record = loaded.problem.record;
     record.model = model_record(model);
     const models::MatrixForm form = matrix_form(preparation, record.model);
+    if (preparation.edge_weights) check_reads_weights(record.model);
     if (shape.graph.empty() || is_card(shape.graph)) {
         load_from_sizes(loaded, shape, preparation, form);
     } else {

@@ -35,6 +35,7 @@ struct PreparationFlags {
     bool symmetrise = false;
     std::string split;
     std::string normalisation;  // "": the model's
+    bool edge_weights = false;
     std::int64_t seed = 1;
 };
 

@@ -192,6 +192,10 @@ std::string pytorch_program(const Plan& plan) {
         throw Error(ErrorCode::usage, "only plans of plain gcn are written as PyTorch programs", "--pytorch",
                     "this plan is of " + model_text(model));
     }
+    if (plan.problem.graph.edge_weights) {
+        throw Error(ErrorCode::usage, "plans that use the weights of edges are not written as PyTorch programs",
+                    "--pytorch", "plan without --edge-weights");
+    }
     const Configuration& configuration = plan.candidates.front().configuration;
     return head(plan) + products(configuration) + keep(configuration) + distribution(plan) + pytorch_imports +
            settings(plan) + pytorch_matrices + (needs_product(configuration) ? pytorch_product : "") + "\n\n" +

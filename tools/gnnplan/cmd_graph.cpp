@@ -20,6 +20,7 @@ struct InfoOptions {
     std::string path;
     std::string index_base;
     bool symmetrise = false;
+    bool edge_weights = false;
     std::string split;
     bool json = false;
 };
@@ -36,17 +37,18 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
     return fmt::format(
         "format       {}, ids from {}\nvertices     {}\nedges        {} {}, without self loops\nnonzeros     {} (one "
         "self loop on "
-        "every vertex)\nread         {} edges; dropped {} self loops and {} duplicates{}\ndegree       min {}, mean "
+        "every vertex)\nread         {} edges{}; dropped {} self loops and {} duplicates{}\ndegree       min {}, mean "
         "{:.2f}, max "
         "{}\nfeatures     {}\nclasses      {}\nsplit        {}\nfingerprint  {}\n",
         report.format, report.index_base, format_count(report.vertices),
         format_count(report.nonzeros - report.vertices), dataset.graph().symmetric ? "in both directions" : "directed",
-        format_count(report.nonzeros), format_count(report.edges_read), format_count(report.self_loops_dropped),
-        format_count(report.duplicates_dropped),
+        format_count(report.nonzeros), format_count(report.edges_read), report.weighted ? " with their weights" : "",
+        format_count(report.self_loops_dropped), format_count(report.duplicates_dropped),
         std::string(report.symmetrised ? "; added the reverse of every edge" : "") +
             (report.edge_values_ignored > 0
-                 ? fmt::format("; ignored the values of {} entries: the normalisation gives them theirs",
-                               format_count(report.edge_values_ignored))
+                 ? fmt::format("; ignored {} values of {} entries{}", report.weighted ? "further" : "the",
+                               format_count(report.edge_values_ignored),
+                               report.weighted ? "" : ": --edge-weights reads weights")
                  : ""),
         format_count(degrees.min), degrees.mean, format_count(degrees.max), count_or_dash(dataset.features()),
         count_or_dash(dataset.classes()), split, dataset.fingerprint());
@@ -61,6 +63,7 @@ int run_info(const Context&, const InfoOptions& options) {
     data::DatasetOptions read;
     read.index_base = parse_index_base(options.index_base);
     read.preparation.symmetrise = options.symmetrise;
+    read.preparation.edge_weights = options.edge_weights;
     read.split = options.split;
     const data::Dataset dataset = data::open_dataset(options.path, read);
     const Degrees degrees = degrees_of(dataset);
@@ -91,6 +94,7 @@ void add_graph(CLI::App& root, Context& context) {
         ->type_name("PATH");
     add_index_base(info, options->index_base);
     info.add_flag("--symmetrise", options->symmetrise, "Add the reverse of every edge");
+    info.add_flag("--edge-weights", options->edge_weights, "Read a weight of every edge, and say where one is missing");
     info.add_option("--split", options->split, "Take this split, where the data has several")->type_name("NAME");
     info.add_flag("--json", options->json, "Print one JSON object (gnnplan.graph/1)");
     on_command(info, context, options, run_info);

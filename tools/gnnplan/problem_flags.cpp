@@ -116,11 +116,15 @@ void add_index_base(CLI::App& command, std::string& value) {
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
     add_index_base(command, flags.index_base);
     command.add_flag("--symmetrise", flags.symmetrise, "Add the reverse of every edge");
+    command.add_flag("--edge-weights", flags.edge_weights,
+                     "Read a weight of every edge: the third column of an edge list, the values of a Matrix Market "
+                     "file, edge_weight of an .npz, or raw/edge-feat.csv of an OGB folder");
     command.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
     command
         .add_option("--normalisation", flags.normalisation,
                     "How an edge is weighed: symmetric (by the degrees of both ends), row_mean (by that of the "
-                    "receiving end), none (by 1); default: as the model wants it, symmetric for gcn")
+                    "receiving end), none (by 1, or the weight it has); default: as the model wants it, symmetric for "
+                    "gcn")
         ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
         ->type_name("KIND");
     add_count(command, "--seed", flags.seed, "Generate features and classes that the data lacks from this number", {0});

@@ -72,7 +72,8 @@ std::vector<Fact> facts_of_model(const ProblemRecord& problem) {
     model.activation = model.activation.value_or(Activation::relu);
     model.bias = false;
     return {{"the model", model_text(model)},
-            {"the weighing of edges", std::string(io::name_of(problem.graph.normalisation))}};
+            {"the weighing of edges", std::string(io::name_of(problem.graph.normalisation)) +
+                                          (problem.graph.edge_weights ? ", with the data's weights" : "")}};
 }
 
 std::vector<Fact> facts_of_data(const data::Dataset& dataset) {

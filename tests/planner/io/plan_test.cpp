@@ -397,6 +397,29 @@ TEST(Plan, MeaningIsValidated) {
     expect_refused(resealed(document), "does not hold the plan's ranks");
 }
 
+TEST(Plan, WeightsOfEdgesAreReadByStoredSumsAlone) {
+    EXPECT_FALSE(sample_json()["problem"]["graph"].contains("edge_weights"));
+    Plan plan = sample_plan();
+    plan.problem.graph.edge_weights = true;
+    EXPECT_TRUE(read_plan(write_plan(plan), "plan.json").problem.graph.edge_weights);
+    const auto refusal = [](Plan changed) {
+        try {
+            validate(changed);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data);
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    EXPECT_EQ(refusal(plan), "none");
+    for (Tensor& tensor : plan.candidates[0].schedule.tensors) {
+        if (tensor.name == "AT") tensor.storage.factored = true;
+    }
+    EXPECT_NE(refusal(plan).find("values are no products of two scales"), std::string::npos);
+    plan.problem.graph.edge_weights = false;
+    EXPECT_EQ(refusal(plan), "none");
+}
+
 TEST(Plan, NotANumberAndDuplicateKeysInAPlan) {
     std::string text = write_plan(sample_plan());
     const std::string key = "\"epoch_seconds\": 0.0375";

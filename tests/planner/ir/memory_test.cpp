@@ -152,6 +152,7 @@ TEST(Memory, AdjacencyByHand) {
               2 * 8 * 52 + 8 * (700 * 51 / 101));
     EXPECT_EQ(load_bytes(graph), 8 * 102 + 4 * 700 + 16 * 101);
     EXPECT_EQ(load_bytes(UniformStats(101, 700, false)), 2 * (8 * 102 + 4 * 700) + 16 * 101);
+    EXPECT_EQ(load_bytes(UniformStats(101, 700, true, 1, true)), 8 * 102 + 8 * 700 + 16 * 101);
 }
 
 // A directed pattern stored once as columns only, with two sets of scales, and in panels of at most 20 columns.

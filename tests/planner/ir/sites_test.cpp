@@ -259,6 +259,20 @@ TEST(Models, RegistryBuildsByNameAndRefusesTheRest) {
 }
 
 // Fixed at 0, the vertex itself is on the diagonal; otherwise it is added to what a matrix without it makes.
+TEST(Models, SumsAloneReadWeightsOfEdges) {
+    const auto check = [](const char* name, const char* aggregator) {
+        ModelRecord model;
+        model.name = name;
+        model.aggregator = aggregator;
+        model.widths = {4, 3, 2};
+        check_reads_weights(sites_of(models::build(model)));
+    };
+    for (const char* aggregator : {"mean", "sum", "gcn"}) EXPECT_NO_THROW(check("sage", aggregator));
+    for (const char* model : {"gcn", "gin"}) EXPECT_NO_THROW(check(model, ""));
+    for (const char* aggregator : {"max", "pool"}) EXPECT_THROW(check("sage", aggregator), Error);
+    EXPECT_THROW(check("gat", ""), Error);
+}
+
 TEST(Models, GinsEpsilonTakesTheLoopsOutOfTheMatrix) {
     ModelRecord model = record("gin", {8, 4, 2});
     EXPECT_TRUE(models::matrix_of(model).self_loops);

@@ -255,6 +255,37 @@ TEST(SelectFull, MemoryIsAHardFilter) {
     }
 }
 
+// Values are stored whatever is sent and however little memory there is, and loading takes more.
+TEST(SelectFull, WeightsOfEdgesAreStored) {
+    const UniformStats weighted(244'903, 12'390'318, true, 0.08, true);
+    Problem asked = problem(widths, 4, weighted);
+    asked.record.graph.edge_weights = true;
+    SelectOptions options;
+    const SelectResult open = select(asked, machine(), options);
+    ASSERT_TRUE(open) << open.message;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const RankedConfiguration& r : open.selection->ranked) {
+        EXPECT_FALSE(r.configuration.factored_values);
+        least = std::min(least, r.predicted.peak_bytes_per_rank);
+    }
+    EXPECT_TRUE(std::any_of(open.selection->rejected.begin(), open.selection->rejected.end(), [](const Rejection& r) {
+        return r.what == "factored values" && r.reason == Rejection::Reason::not_applicable;
+    }));
+    EXPECT_NO_THROW(validate(open.selection->plan));
+    options.memory_per_rank = least;
+    const SelectResult tight = select(asked, machine(), options);
+    ASSERT_TRUE(tight) << tight.message;
+    for (const RankedConfiguration& r : tight.selection->ranked) EXPECT_FALSE(r.configuration.factored_values);
+    options.factored_values = true;
+    EXPECT_EQ(select(asked, machine(), options).code, ErrorCode::usage);
+    asked.record.model.name = "sage";
+    asked.record.model.aggregator = "max";
+    asked.ops = models::build(asked.record.model);
+    const SelectResult refused = select(asked, machine(), {});
+    EXPECT_EQ(refused.code, ErrorCode::usage);
+    EXPECT_NE(refused.message.find("takes maxima, whatever edges weigh"), std::string::npos);
+}
+
 TEST(SelectFull, SaysWhatIsMissingWhenNothingFits) {
     SelectOptions options;
     options.memory_per_rank = 100'000'000;

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace gnnplan::data {
 namespace {
@@ -66,7 +68,9 @@ std::vector<VertexOrder> orders_of(const Graph& graph) {
 
 // Every tile of every cut, both directions, all weightings: values, counts and distinct columns.
 TEST(OrderedBlocks, EqualThePermutedMatrix) {
-    for (const Graph& graph : testing::small_graphs()) {
+    std::vector<Graph> graphs = testing::small_graphs();
+    for (Graph& graph : testing::small_weighted_graphs()) graphs.push_back(std::move(graph));
+    for (const Graph& graph : graphs) {
         const Range all = {0, graph.vertices()};
         for (const auto how : {Normalisation::none, Normalisation::symmetric, Normalisation::row_mean}) {
             const DegreeScales scales = compute_scales(graph, how);

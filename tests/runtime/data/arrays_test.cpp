@@ -52,6 +52,23 @@ TEST(ArraysOfMemory, AreTheDataSetOfTheSameFile) {
     EXPECT_EQ(made.report().path, "generated");
 }
 
+TEST(ArraysOfMemory, MayHaveWeightsOfEdges) {
+    const DatasetOptions weighted{.preparation = {.add_self_loops = false, .edge_weights = true}};
+    const auto with_weight = [](float weight) {
+        Arrays arrays = triangle();
+        arrays.edges = EdgeList(true);
+        for (std::int32_t v = 0; v < 3; ++v) arrays.edges.add(v, (v + 1) % 3, v == 1 ? weight : 1);
+        return arrays;
+    };
+    EXPECT_EQ(make_dataset(with_weight(0.5F), weighted).graph().out.weight, (std::vector<float>{1, 0.5F, 1}));
+    const Dataset unused = make_dataset(with_weight(0.5F));
+    EXPECT_TRUE(unused.graph().out.weight.empty());
+    EXPECT_EQ(unused.report().edge_values_ignored, 3);
+    expect_error(ErrorCode::data, {"the edges have no weights"}, [&] { make_dataset(triangle(), weighted); });
+    expect_error(ErrorCode::data, {"the weight of the edge 1 -> 2 is not finite"},
+                 [&] { make_dataset(with_weight(std::numeric_limits<float>::infinity()), weighted); });
+}
+
 TEST(ArraysOfMemory, ArePreparedAsFilesAre) {
     Arrays arrays = triangle();
     arrays.edges.add(0, 0);

@@ -46,13 +46,13 @@ namespace {
 
 std::int64_t bytes_of(const Csr& csr) {
     return static_cast<std::int64_t>(csr.row_start.size() * sizeof(std::int64_t) +
-                                     csr.column.size() * sizeof(std::int32_t));
+                                     csr.column.size() * sizeof(std::int32_t) + csr.weight.size() * sizeof(float));
 }
 
-std::string text_of(const EdgeList& edges, bool lower_only) {
+std::string text_of(const EdgeList& edges, bool lower_only, const std::string& end = "\n") {
     std::string text;
     edges.for_each([&](Edge e) {
-        if (!lower_only || e.to < e.from) text += std::to_string(e.from) + "\t" + std::to_string(e.to) + "\n";
+        if (!lower_only || e.to < e.from) text += std::to_string(e.from) + "\t" + std::to_string(e.to) + end;
     });
     return text;
 }
@@ -61,7 +61,7 @@ void expect_three_times_at_most(const std::string& text, const Preparation& prep
     const std::int64_t before = live_bytes;
     peak_bytes = before;
     TextReader reader(memory_input("edges", text));
-    ParsedGraph parsed = read_edge_list(reader);
+    ParsedGraph parsed = read_edge_list(reader, {IndexBase::zero, preparation.edge_weights});
     PreparationCounts counts;
     const Graph graph = build_graph(std::move(parsed.edges), parsed.vertices, preparation, counts);
     const std::int64_t result = bytes_of(graph.out) + bytes_of(graph.in);
@@ -76,6 +76,8 @@ TEST(Memory, IsAtMostThreeTimesTheGraph) {
     expect_three_times_at_most(text_of(both.edges, false), {false, true});  // undirected, both directions listed
     expect_three_times_at_most(text_of(both.edges, false), {true, true});
     expect_three_times_at_most(text_of(both.edges, true), {true, true});  // undirected, listed once
+    expect_three_times_at_most(text_of(both.edges, false, "\t0.5\n"), {false, true, true});
+    expect_three_times_at_most(text_of(both.edges, true, "\t0.5\n"), {true, true, true});
     options.symmetrise = false;
     expect_three_times_at_most(text_of(generate_rmat(options).edges, false), {false, true});  // directed
     expect_three_times_at_most(text_of(generate_rmat(options).edges, false), {false, false});

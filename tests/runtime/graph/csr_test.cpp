@@ -57,6 +57,80 @@ TEST(BuildGraph, DetectsSymmetry) {
     EXPECT_EQ(graph.nonzeros(), 7);
 }
 
+struct WeightedEdge {
+    std::int32_t from, to;
+    float weight;
+};
+
+EdgeList weighted_edges(std::initializer_list<WeightedEdge> edges) {
+    EdgeList list(true);
+    for (const WeightedEdge& e : edges) list.add(e.from, e.to, e.weight);
+    return list;
+}
+
+using Weights = std::vector<float>;
+constexpr Preparation keep_weights{false, false, true};
+
+TEST(BuildGraphWithWeights, BothDirectionsHaveThem) {
+    PreparationCounts counts;
+    const Graph graph = build_graph(weighted_edges({{2, 0, 3}, {0, 2, 0.5F}, {0, 1, -1}}), 3, keep_weights, counts);
+    EXPECT_EQ(graph.out.column, (Columns{1, 2, 0}));
+    EXPECT_EQ(graph.out.weight, (Weights{-1, 0.5F, 3}));
+    EXPECT_EQ(graph.in.column, (Columns{2, 0, 0}));
+    EXPECT_EQ(graph.in.weight, (Weights{3, -1, 0.5F}));
+    EXPECT_TRUE(graph.weighted);
+}
+
+TEST(BuildGraphWithWeights, DuplicatesAreAddedUpAndListedLoopsDropped) {
+    PreparationCounts counts;
+    const Graph graph = build_graph(weighted_edges({{0, 1, 2}, {1, 1, 9}, {0, 1, 0.25F}, {0, 0, 9}, {0, 1, -1}}), 2,
+                                    {false, true, true}, counts);
+    EXPECT_EQ(counts.duplicates_dropped, 2);
+    EXPECT_EQ(counts.self_loops_dropped, 2);
+    EXPECT_EQ(graph.out.column, (Columns{0, 1, 1}));
+    EXPECT_EQ(graph.out.weight, (Weights{1, 1.25F, 1}));
+    EXPECT_EQ(graph.in.weight, (Weights{1, 1.25F, 1}));
+}
+
+TEST(BuildGraphWithWeights, SymmetryIsOfTheWeightsToo) {
+    PreparationCounts counts;
+    // The sum of the duplicates does not depend on their order.
+    const Graph symmetric = build_graph(
+        weighted_edges({{0, 1, 0.1F}, {0, 1, 1e7F}, {0, 1, 0.3F}, {1, 0, 1e7F}, {1, 0, 0.3F}, {1, 0, 0.1F}}), 2,
+        keep_weights, counts);
+    EXPECT_TRUE(symmetric.symmetric);
+    EXPECT_FALSE(counts.directed);
+    const Graph directed = build_graph(weighted_edges({{0, 1, 1}, {1, 0, 2}}), 2, keep_weights, counts);
+    EXPECT_FALSE(directed.symmetric);
+    EXPECT_TRUE(counts.directed);
+    EXPECT_TRUE(counts.weights_only);
+    EXPECT_FALSE(counts.one_way);
+    EXPECT_EQ(directed.out.weight, (Weights{1, 2}));
+    EXPECT_EQ(directed.in.weight, (Weights{2, 1}));
+    const Graph unweighted = build_graph(weighted_edges({{0, 1, 1}, {1, 0, 2}}), 2, {false, false}, counts);
+    EXPECT_TRUE(unweighted.symmetric);
+    EXPECT_TRUE(unweighted.out.weight.empty());
+}
+
+TEST(BuildGraphWithWeights, SymmetrisedEdgesKeepTheirWeightOrGetTheMean) {
+    PreparationCounts counts;
+    const Graph graph = build_graph(weighted_edges({{0, 1, 4}, {1, 0, 4}, {1, 2, 3}, {3, 0, 1}, {0, 3, 2}}), 4,
+                                    {true, true, true}, counts);
+    EXPECT_TRUE(graph.symmetric);
+    EXPECT_EQ(graph.out.column, (Columns{0, 1, 3, 0, 1, 2, 1, 2, 0, 3}));
+    EXPECT_EQ(graph.out.weight, (Weights{1, 4, 1.5F, 4, 1, 3, 3, 1, 1.5F, 1}));
+}
+
+TEST(BuildGraphWithWeights, FingerprintsTellWeightsApart) {
+    PreparationCounts counts;
+    const auto of = [&](float weight, const Preparation& preparation) {
+        return fingerprint(build_graph(weighted_edges({{0, 1, 1}, {1, 2, weight}}), 3, preparation, counts));
+    };
+    EXPECT_EQ(of(2, keep_weights), of(2, keep_weights));
+    EXPECT_NE(of(2, keep_weights), of(3, keep_weights));
+    EXPECT_EQ(of(2, {false, false}), of(3, {false, false}));
+}
+
 TEST(BuildGraph, ManyBlocksOfEdges) {
     EdgeList edges;
     constexpr std::int32_t n = 1000;

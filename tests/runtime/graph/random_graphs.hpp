@@ -33,6 +33,29 @@ inline std::vector<Graph> small_graphs() {
     return graphs;
 }
 
+// The same with weights of edges, none of which is 0.
+inline Graph weighted_random_graph(std::int64_t vertices, std::int64_t edges, bool symmetrise, bool self_loops,
+                                   unsigned seed) {
+    std::mt19937 random(seed);
+    EdgeList list(true);
+    for (std::int64_t e = 0; e < edges; ++e) {
+        const auto from = static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(vertices));
+        const auto to = static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(vertices));
+        list.add(from, to, 0.25F * static_cast<float>(1 + random() % 9));
+    }
+    PreparationCounts counts;
+    return build_graph(std::move(list), vertices, {symmetrise, self_loops, true}, counts);
+}
+
+inline std::vector<Graph> small_weighted_graphs() {
+    std::vector<Graph> graphs;
+    graphs.push_back(weighted_random_graph(9, 20, false, true, 1));
+    graphs.push_back(weighted_random_graph(10, 14, true, true, 3));
+    graphs.push_back(weighted_random_graph(8, 9, false, false, 4));
+    graphs.push_back(weighted_random_graph(7, 0, false, false, 5));
+    return graphs;
+}
+
 // 0 or 1: whether A, or A^T, has an entry.
 inline std::vector<std::vector<int>> dense_pattern(const Graph& graph, bool transposed) {
     const auto n = static_cast<std::size_t>(graph.vertices());

@@ -47,6 +47,49 @@ TEST(EdgeList, AByteOrderMarkIsNoPartOfTheFirstLine) {
 
 TEST(EdgeList, LargestIdCountsWhenMoreThanDeclared) { EXPECT_EQ(open_text("# Nodes: 2\n0 7\n").vertices(), 8); }
 
+using Weights = std::vector<float>;
+
+Dataset open_weighted(const std::string& content) {
+    const TempFolder folder;
+    DatasetOptions options = bare();
+    options.preparation.edge_weights = true;
+    return open_dataset(folder.write("graph.txt", content), options);
+}
+
+TEST(EdgeList, TheThirdColumnIsTheWeight) {
+    const Dataset d = open_weighted("# u v w time\n2 0 -1e-3 1999\n0\t1 0.5\n1 2 7\n");
+    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+    EXPECT_EQ(d.graph().out.weight, (Weights{0.5F, 7, -1e-3F}));
+    EXPECT_EQ(d.graph().in.column, (std::vector<std::int32_t>{2, 0, 1}));
+    EXPECT_EQ(d.graph().in.weight, (Weights{-1e-3F, 0.5F, 7}));
+    EXPECT_TRUE(d.report().weighted);
+    EXPECT_EQ(d.report().edge_values_ignored, 1);
+    EXPECT_THAT(d.report().describe(),
+                testing::HasSubstr("3 edges read with their weights (further values of 1 ignored)"));
+    EXPECT_EQ(open_weighted("from,to,weight\n0,1,0.5\n").graph().out.weight, Weights{0.5F});
+}
+
+TEST(EdgeList, WeightsThatAreNotUsedAreSaid) {
+    const Dataset d = open_text("0 1 0.5\n1 2 3\n");
+    EXPECT_FALSE(d.report().weighted);
+    EXPECT_TRUE(d.graph().out.weight.empty());
+    EXPECT_THAT(d.report().describe(),
+                testing::HasSubstr("(the values of 2 ignored: plan with --edge-weights to use weights)"));
+}
+
+TEST(EdgeList, BadWeightsAreRefusedWithTheirLine) {
+    const auto expect_bad_weights = [](const std::string& content, const std::vector<std::string>& parts) {
+        expect_error(ErrorCode::data, parts, [&] { open_weighted(content); });
+    };
+    expect_bad_weights("0 1 0.5\n1 2\n", {"graph.txt:2", "edge weight is missing", "third column"});
+    expect_bad_weights("0 1\n", {"graph.txt:1", "edge weight is missing"});
+    expect_bad_weights("0 1 1\n1 2 nan\n", {"graph.txt:2", "edge weight 'nan' is not finite"});
+    expect_bad_weights("0 1 -inf\n", {"graph.txt:1", "edge weight '-inf' is not finite"});
+    expect_bad_weights("0 1 1e39\n", {"graph.txt:1", "edge weight '1e39' is not finite (or beyond float32)"});
+    expect_bad_weights("0 1 heavy\n", {"graph.txt:1", "edge weight expected, found 'heavy'"});
+    expect_bad_weights("0 1 3e38\n0 1 3e38\n", {"graph.txt", "0 -> 1", "listed more than once", "float32"});
+}
+
 TEST(EdgeList, GzipIsTransparent) {
     EXPECT_EQ(open_text("0 1\n1 2\n", "graph.txt.gz").fingerprint(), open_text("0 1\n1 2\n").fingerprint());
 }

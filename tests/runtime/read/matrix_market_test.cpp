@@ -5,10 +5,11 @@
 namespace gnnplan::data {
 namespace {
 
-Dataset open_mtx(const std::string& content, const std::string& name = "graph.mtx") {
+Dataset open_mtx(const std::string& content, const std::string& name = "graph.mtx", bool edge_weights = false) {
     const files::TempFolder folder;
     DatasetOptions options;
     options.preparation.add_self_loops = false;
+    options.preparation.edge_weights = edge_weights;
     return open_dataset(folder.write(name, content), options);
 }
 
@@ -26,6 +27,33 @@ TEST(MatrixMarket, GeneralPattern) {
     EXPECT_EQ(d.report().self_loops_dropped, 1);
     EXPECT_EQ(d.graph().out.row_start, (std::vector<std::int64_t>{0, 1, 1, 2}));
     EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 0}));
+}
+
+TEST(MatrixMarket, ValuesAreWeights) {
+    using Weights = std::vector<float>;
+    const Dataset symmetric =
+        open_mtx("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 0.5\n3 3 1\n3 2 -1e3\n", "a.mtx", true);
+    EXPECT_TRUE(symmetric.graph().symmetric);
+    EXPECT_EQ(symmetric.graph().out.column, (std::vector<std::int32_t>{1, 0, 2, 1}));
+    EXPECT_EQ(symmetric.graph().out.weight, (Weights{0.5F, 0.5F, -1e3F, -1e3F}));
+    EXPECT_EQ(symmetric.report().edge_values_ignored, 0);
+    const Dataset directed =
+        open_mtx("%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 4\n2 1 5\n", "a.mtx", true);
+    EXPECT_FALSE(directed.graph().symmetric);
+    EXPECT_TRUE(directed.report().directed);
+    EXPECT_TRUE(directed.report().weights_only_directed);
+    EXPECT_EQ(directed.graph().out.weight, (Weights{4, 5}));
+    EXPECT_EQ(directed.graph().in.weight, (Weights{5, 4}));
+}
+
+TEST(MatrixMarket, RefusesBadWeights) {
+    const auto expect_bad_weights = [](const std::string& content, const std::vector<std::string>& parts) {
+        files::expect_error(ErrorCode::data, parts, [&] { open_mtx(content, "graph.mtx", true); });
+    };
+    expect_bad_weights(general + "2 2 1\n1 2\n", {"graph.mtx:1", "field 'pattern'", "no values", "--edge-weights"});
+    const std::string real = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n";
+    expect_bad_weights(real + "2 1\n", {"graph.mtx:4", "value is missing"});
+    expect_bad_weights(real + "2 1 nan\n", {"graph.mtx:4", "value 'nan' is not finite"});
 }
 
 TEST(MatrixMarket, SymmetricMirrorsOffDiagonalEntries) {

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <cmath>
 #include <limits>
 
 namespace gnnplan::data {
@@ -33,9 +34,10 @@ std::vector<Array> with(Array array) {
     return all;
 }
 
-Dataset open_arrays(const TempFolder& folder, const std::vector<Array>& all) {
+Dataset open_arrays(const TempFolder& folder, const std::vector<Array>& all, bool edge_weights = false) {
     DatasetOptions options;
     options.preparation.add_self_loops = false;
+    options.preparation.edge_weights = edge_weights;
     return open_dataset(files::write_npz(folder, all), options);
 }
 
@@ -45,6 +47,53 @@ void expect_bad(const std::vector<Array>& all, const std::vector<std::string>& p
         Dataset d = open_arrays(folder, all);
         d.cache_features();
     });
+}
+
+TEST(Npz, ReadsWeightsOfEdges) {
+    const TempFolder folder;
+    const std::vector<float> expected{0.5F, 2, -3};
+    for (const Array& weights : {Array{"edge_weight", "<f4", {3}, bytes_of<float>({0.5F, 2, -3})},
+                                 Array{"edge_weight", "<f8", {3, 1}, bytes_of<double>({0.5, 2, -3})}}) {
+        const Dataset d = open_arrays(folder, with(weights), true);
+        EXPECT_TRUE(d.report().weighted);
+        EXPECT_EQ(d.report().edge_values_ignored, 0);
+        EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+        EXPECT_EQ(d.graph().out.weight, expected);
+        const Dataset plain = open_arrays(folder, with(weights));
+        EXPECT_EQ(plain.report().edge_values_ignored, 3);
+        EXPECT_TRUE(plain.graph().out.weight.empty());
+        EXPECT_NE(plain.fingerprint(), d.fingerprint());
+        EXPECT_EQ(plain.fingerprint(), open_arrays(folder, arrays()).fingerprint());
+    }
+    const Array integers{"edge_weight", "<i8", {3}, bytes_of<I64>({5, 6, 7})};
+    EXPECT_EQ(open_arrays(folder, with(integers), true).graph().out.weight, (std::vector<float>{5, 6, 7}));
+}
+
+TEST(Npz, ReadsWeightsOfPairsStoredTogether) {
+    const TempFolder folder;
+    Array pairs{"edge_index", "<i8", {2, 3}, bytes_of<I64>({2, 0, 0, 1, 1, 2})};
+    pairs.fortran_order = true;
+    std::vector<Array> all = with(pairs);
+    all.push_back({"edge_weight", "<f4", {3}, bytes_of<float>({7, 8, 9})});
+    EXPECT_EQ(open_arrays(folder, all, true).graph().out.weight, (std::vector<float>{8, 9, 7}));
+}
+
+TEST(Npz, RefusesBadWeightsOfEdges) {
+    const auto expect_bad_weights = [](const std::vector<Array>& all, const std::vector<std::string>& parts) {
+        const TempFolder folder;
+        expect_error(ErrorCode::data, parts, [&] { open_arrays(folder, all, true); });
+    };
+    expect_bad_weights(arrays(), {"no weights of edges: looked for the array edge_weight", "its arrays: edge_index"});
+    expect_bad_weights(with({"edge_weight", "<f4", {2}, bytes_of<float>({1, 2})}),
+                       {"edge_weight", "one weight for each of the 3 edges expected, found float32 [2]"});
+    expect_bad_weights(with({"edge_weight", "<f4", {4}, bytes_of<float>({1, 2, 3, 4})}), {"found float32 [4]"});
+    expect_bad_weights(with({"edge_weight", "<f4", {3, 2}, bytes_of<float>({1, 2, 3, 4, 5, 6})}),
+                       {"found float32 [3, 2]"});
+    expect_bad_weights(with({"edge_weight", "<f4", {3}, bytes_of<float>({1, std::nanf(""), 2})}),
+                       {"edge_weight", "the weight of edge 1 (counted from 0) is not finite"});
+    expect_bad_weights(with({"edge_weight", "<f8", {3}, bytes_of<double>({1, 2, 1e300})}),
+                       {"the weight of edge 2 (counted from 0) is not finite (or beyond float32)"});
+    expect_bad_weights(with({"edge_weight", "|b1", {3}, std::string("\1\0\1", 3)}), {"numbers expected as weights"});
 }
 
 TEST(Npz, ReadsEverything) {
@@ -207,6 +256,18 @@ TEST(ScipyCsr, IsAGraph) {
     EXPECT_EQ(d.report().edge_values_ignored, 3);
     EXPECT_EQ(d.graph().out.row_start, (std::vector<I64>{0, 2, 2, 3}));
     EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+}
+
+TEST(ScipyCsr, DataAreWeights) {
+    const TempFolder folder;
+    std::vector<Array> all = scipy("csr");
+    all[2].bytes = bytes_of<double>({1, 2.5, -3});
+    const Dataset d = open_arrays(folder, all, true);
+    EXPECT_EQ(d.report().edge_values_ignored, 0);
+    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+    EXPECT_EQ(d.graph().out.weight, (std::vector<float>{2.5F, 1, -3}));
+    all.erase(all.begin() + 2);
+    expect_error(ErrorCode::data, {"looked for the array data"}, [&] { open_arrays(folder, all, true); });
 }
 
 TEST(ScipyCsr, BadMatrices) {

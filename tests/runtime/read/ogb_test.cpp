@@ -56,6 +56,34 @@ TEST(OgbFolder, ReadsEverything) {
     EXPECT_EQ(x, (std::vector<float>{1, 0.5F, -2, 0, 3, 4, 0, 0}));
 }
 
+TEST(OgbFolder, FeaturesOfEdgesAreWeights) {
+    const OgbFolder ogb;
+    ogb.folder.write("raw/edge-feat.csv.gz", "0.5\n1e1\n-2\n");
+    const Dataset weighted = ogb.open({.preparation = {.add_self_loops = false, .edge_weights = true}});
+    EXPECT_EQ(weighted.graph().out.weight, (std::vector<float>{0.5F, 10, -2}));
+    EXPECT_EQ(weighted.report().edge_values_ignored, 0);
+    const Dataset plain = ogb.open();
+    EXPECT_TRUE(plain.graph().out.weight.empty());
+    EXPECT_EQ(plain.report().edge_values_ignored, 3);
+}
+
+TEST(OgbFolder, RefusesBadWeightsOfEdges) {
+    const OgbFolder ogb;
+    const auto expect_bad_weights = [&](ErrorCode code, const std::vector<std::string>& parts) {
+        expect_error(code, parts, [&] { ogb.open({.preparation = {.edge_weights = true}}); });
+    };
+    expect_bad_weights(ErrorCode::missing_input, {"raw/edge-feat.csv", "no weights of edges: not found, nor"});
+    const auto with = [&](const std::string& content, const std::vector<std::string>& parts) {
+        ogb.folder.write("raw/edge-feat.csv.gz", content);
+        expect_bad_weights(ErrorCode::data, parts);
+    };
+    with("1\n2\n", {"edge-feat.csv.gz:2", "the file ends after the weights of 2 edges"});
+    with("1\n2\n3\n4\n", {"edge-feat.csv.gz:4", "more weights than the 3 edges"});
+    with("1\n2,5\n3\n", {"edge-feat.csv.gz:2", "more than one feature of an edge"});
+    with("1\ninf\n3\n", {"edge-feat.csv.gz:2", "edge weight 'inf' is not finite"});
+    with("1\n\n3\n", {"edge-feat.csv.gz:2", "edge weight is missing"});
+}
+
 TEST(OgbFolder, GraphAloneSuffices) {
     const TempFolder folder;
     folder.write("raw/edge.csv", "0,1\n");

@@ -55,6 +55,7 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
     plan.problem.graph.vertices = dataset.vertices();
     plan.problem.graph.nonzeros = dataset.nonzeros();
     plan.problem.graph.symmetric = dataset.graph().symmetric;
+    plan.problem.graph.edge_weights = dataset.report().weighted;
     plan.fingerprints.graph = dataset.fingerprint();
     plan.problem.run.optimiser = optimiser;
     plan.problem.run.momentum = optimiser == Optimiser::momentum ? 0.5 : 0;

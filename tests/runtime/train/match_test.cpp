@@ -69,6 +69,27 @@ TEST_F(Match, RefusesADirectedGraphForASymmetricPlan) {
     EXPECT_EQ(failure([&] { static_cast<void>(match_data(plan_, directed)); }), ErrorCode::mismatch);
 }
 
+TEST_F(Match, RefusesOtherWeightsOfEdges) {
+    gnnplan::testing::TinyGraph graph = gnnplan::testing::weighted_tiny_graphs()[1];
+    const auto load = [&](bool edge_weights) {
+        const gnnplan::testing::TemporaryFolder folder;
+        gnnplan::testing::write_ogb(graph, folder.path() / "graph");
+        return data::open_dataset(folder.path() / "graph", {.preparation = {.edge_weights = edge_weights}});
+    };
+    const data::Dataset weighted = load(true);
+    Plan plan = testing::make_plan(weighted, 2, false, 2, {{2, 10}});
+    EXPECT_TRUE(dataset_options(plan, data::FeatureNorm::none).preparation.edge_weights);
+    const auto mismatch_of = [&](const data::Dataset& dataset) {
+        return failure([&] { static_cast<void>(match_data(plan, dataset)); });
+    };
+    EXPECT_EQ(mismatch_of(weighted), std::nullopt);
+    EXPECT_EQ(mismatch_of(load(false)), ErrorCode::mismatch);
+    graph.weights.front() += 1;  // of one direction, so that the graph is directed now
+    EXPECT_EQ(mismatch_of(load(true)), ErrorCode::mismatch);
+    plan.fingerprints.graph.clear();
+    EXPECT_EQ(mismatch_of(load(true)), ErrorCode::mismatch);
+}
+
 TEST_F(Match, UsesOnlyCandidatesThatAllowDropoutOnTheInput) {
     TrainOptions options;
     plan_.candidates[0].configuration.constant_input = true;

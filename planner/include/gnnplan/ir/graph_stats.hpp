@@ -50,8 +50,11 @@ public:
 
     virtual std::int64_t vertices() const = 0;
     virtual std::int64_t nonzeros() const = 0;  // of the propagation matrix, self loops included
-    virtual bool symmetric() const = 0;         // every edge has its reverse: the pattern of A is that of its transpose
-    virtual bool exact() const = 0;             // block answers are counts of a real graph, not estimates
+    // Every edge has its reverse, of the same weight where edges have weights: A is its transpose.
+    virtual bool symmetric() const = 0;
+    // Whether edges have weights of their own, which values of the matrix are made of.
+    virtual bool weighted() const { return false; }
+    virtual bool exact() const = 0;  // block answers are counts of a real graph, not estimates
 
     // Nonzeros in `rows` of A^T (transposed, the forward matrix) or A.
     virtual std::int64_t row_nonzeros(bool transposed, Range rows) const = 0;
@@ -84,11 +87,13 @@ public:
 class UniformStats final : public GraphStats {
 public:
     // Throws Error{usage} for less than one vertex, less than no nonzeros and a fraction outside 0 .. 1.
-    UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric, double train_fraction = 1);
+    UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool symmetric, double train_fraction = 1,
+                 bool weighted = false);
 
     std::int64_t vertices() const override { return vertices_; }
     std::int64_t nonzeros() const override { return nonzeros_; }
     bool symmetric() const override { return symmetric_; }
+    bool weighted() const override { return weighted_; }
     bool exact() const override { return false; }
     std::int64_t row_nonzeros(bool transposed, Range rows) const override;
     std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
@@ -113,6 +118,7 @@ private:
     std::int64_t nonzeros_;
     bool symmetric_;
     double train_fraction_;
+    bool weighted_;
     std::vector<Band> bands_;  // rows ascend; all of the matrix, unless loss_layers make several
 };
 

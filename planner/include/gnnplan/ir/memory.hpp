@@ -87,8 +87,8 @@ PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int ran
 // are factored.
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank);
 
-// Bytes of the whole graph's structure as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, and two 8-byte
-// scales per vertex.
+// Bytes of the whole graph as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, 4 * nnz more where edges have
+// weights, and two 8-byte scales per vertex.
 std::int64_t load_bytes(const GraphStats& graph);
 // A numbering that is not the file's takes 8 bytes per vertex, with its inverse.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);

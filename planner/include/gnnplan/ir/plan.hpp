@@ -13,11 +13,12 @@
 
 namespace gnnplan {
 
-// How edges are weighted; A is the prepared matrix, with its self loops where they were added.
+// How edges are normalised; A is the prepared matrix, with its self loops where they were added. Its entries are the
+// edges' weights where GraphRecord::edge_weights says so, else 1; degrees are their sums.
 enum class Normalisation : std::uint8_t {
     symmetric,  // D_out^-1/2 A D_in^-1/2 (Kipf & Welling 2017, eq. 2, for directed graphs)
-    row_mean,   // 1 / in-degree of the target: each non-empty row of the forward matrix A^T sums to 1
-    none,       // 1
+    row_mean,   // A D_in^-1: each row of the forward matrix A^T whose degree is not 0 sums to 1
+    none,       // A
 };
 
 // Whether A equals its transpose in values, so that one stored copy serves both passes. Row means weigh u -> v and v ->
@@ -32,11 +33,12 @@ struct GraphRecord {
     std::string source;  // "card: GNN-RDM Table V", "file: OGB folder", "sizes"
     std::int64_t vertices = 0;
     std::int64_t nonzeros = 0;  // of the propagation matrix, self loops included
-    bool symmetric = true;      // every edge has its reverse
+    bool symmetric = true;      // every edge has its reverse, of the same weight where weights are used
     bool exact = false;         // counted on the real graph
     int index_base = 0;         // of the ids of an edge list: 0 or 1
     bool symmetrised = false;   // the loader adds every reverse edge
     bool self_loops = true;     // the loader puts one self loop on every vertex
+    bool edge_weights = false;  // the loader reads weights of edges
     Normalisation normalisation = Normalisation::symmetric;
     std::string split;                    // split folder; "" when there is only one
     std::int64_t generated_features = 0;  // > 0: features of this width are generated from `seed`

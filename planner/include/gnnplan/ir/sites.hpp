@@ -90,6 +90,10 @@ struct SiteGraph {
 // place for: such a model needs another kind of site.
 SiteGraph sites_of(const OpGraph& graph);
 
+// Throws Error{usage} unless every product reads the values of the matrix: those that take maxima or attend do not, so
+// that weights of edges would change nothing.
+void check_reads_weights(const SiteGraph& graph);
+
 // f_0 .. f_L: what the layers read and make.
 std::vector<std::int64_t> widths_of(const SiteGraph& graph);
 
