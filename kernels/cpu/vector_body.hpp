@@ -10,6 +10,7 @@
 #include "kernels/cpu/attend_body.hpp"
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/gemm_body.hpp"
+#include "kernels/cpu/gspmm_body.hpp"
 #include "kernels/cpu/head_body.hpp"
 #include "kernels/cpu/mask_body.hpp"
 #include "kernels/cpu/max_body.hpp"
@@ -114,6 +115,8 @@ constexpr VectorKernels vector_kernels(const char* name) {
             spmm_rows<width, strip, Bf16>,
             spmm_max_rows<width, pairs>,
             spmm_max_back_rows<width, pairs>,
+            gspmm_rows<width, strip>,
+            gspmm_rows_bf16<width, strip>,
             attend_rows<width, strip, pairs>,
             attend_back_rows<width, pairs>,
             head_dot_row<width>,

@@ -3,9 +3,8 @@
 // first, a slice at a time: rounded to bfloat16, or as they are, so that each begins with the 32 bytes that memory gives
 // at a time. The rest is in spmm_walk.cuh.
 #include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/packed.cuh"
 #include "kernels/cuda/spmm_sweep.cuh"
-
-#include <gnnplan/base/range.hpp>
 
 namespace gnnplan::kernels::cuda {
 namespace {
@@ -93,11 +92,6 @@ __global__ void __launch_bounds__(block_threads) round_rows(ConstMatrix from, De
     }
 }
 
-void pack(ConstMatrix from, Dense<float> to) { copy(from, to); }
-void pack(ConstMatrix from, Dense<Bf16> to) {
-    launch("spmm", blocks_for(from.rows * from.columns), round_rows, from, to);
-}
-
 struct Product {
     Csr a;
     ConstMatrix b;
@@ -110,18 +104,9 @@ struct Product {
 // The product of the slices that there is room for, with a copy of the operand.
 template <class Element>
 void multiply_packed(const Product& x, const PanelRoom& room) {
-    const std::int64_t columns = x.c.columns, most = std::min(room.slice_columns, most_columns(4));
-    for_slices(widest_slices(columns, most), columns, [&](std::int64_t first, std::int64_t count) {
-        constexpr std::int64_t sector = 32 / sizeof(Element);
-        const std::int64_t stride = ceil_divide(count, sector) * sector;
-        auto* const to = reinterpret_cast<Element*>(room.memory.data());
-        for (std::int64_t p = 0; p < x.a.panels; ++p) {
-            const Range met = balanced_block({0, x.a.columns}, p, x.a.panels);
-            const ConstMatrix from = {x.b.row(met.begin) + first, met.size(), count, x.b.stride};
-            pack(from, Dense<Element>{to, met.size(), count, stride});
-            const Dense<const Element> packed = {to - met.begin * stride, x.b.rows, count, stride};
-            multiply_panel<4>(panel_of(x.a, p), packed, columns_of(x.c, first, count), x.accumulate || p > 0);
-        }
+    for_packed<Element>(x.a, x.b, room, [&](const PackedSlice<Element>& at) {
+        multiply_panel<4>(panel_of(x.a, at.panel), at.rows, columns_of(x.c, at.first, at.rows.columns),
+                          x.accumulate || at.panel > 0);
     });
 }
 
@@ -137,6 +122,11 @@ void multiply_in_place(const Product& x, const ColumnSlices& slices, int width) 
 }
 
 }  // namespace
+
+void pack(ConstMatrix from, Dense<float> to) { copy(from, to); }
+void pack(ConstMatrix from, Dense<Bf16> to) {
+    launch("spmm", blocks_for(from.rows * from.columns), round_rows, from, to);
+}
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (c.rows == 0 || c.columns == 0) return;

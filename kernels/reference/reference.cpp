@@ -1,5 +1,6 @@
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/attention.hpp"
+#include "kernels/reference/operators.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -27,14 +28,28 @@ float as_bf16(float x) {
     return static_cast<float>(std::nearbyint(x / quantum) * quantum);
 }
 
+// A matrix whose numbers are rounded.
+struct Rounded {
+    std::vector<float> numbers;
+    ConstMatrix matrix;
+
+    explicit Rounded(ConstMatrix b) {
+        numbers.reserve(static_cast<std::size_t>(b.rows * b.columns));
+        for (std::int64_t i = 0; i < b.rows; ++i) {
+            for (std::int64_t j = 0; j < b.columns; ++j) numbers.push_back(as_bf16(b.row(i)[j]));
+        }
+        matrix = {numbers.data(), b.rows, b.columns, b.columns};
+    }
+};
+
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (!room.bf16) return reference::spmm<float>(a, b, c, accumulate);
-    std::vector<float> rounded;
-    rounded.reserve(static_cast<std::size_t>(b.rows * b.columns));
-    for (std::int64_t i = 0; i < b.rows; ++i) {
-        for (std::int64_t j = 0; j < b.columns; ++j) rounded.push_back(as_bf16(b.row(i)[j]));
-    }
-    reference::spmm<float>(a, {rounded.data(), b.rows, b.columns, b.columns}, c, accumulate);
+    reference::spmm<float>(a, Rounded(b).matrix, c, accumulate);
+}
+
+void gspmm(EdgeOp op, ReduceOp reduce, const Csr& a, ConstMatrix x, ConstMatrix edge, Matrix out, PanelRoom room) {
+    if (!room.bf16 || !rounds_vertices(op, reduce)) return reference::gspmm<float>(op, reduce, a, x, edge, out);
+    reference::gspmm<float>(op, reduce, a, Rounded(x).matrix, edge, out);
 }
 
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte>) {
@@ -161,6 +176,7 @@ const Table& reference_table() {
         .spmm = spmm,
         .spmm_max = spmm_max,
         .spmm_max_back = reference::spmm_max_back<float>,
+        .gspmm = gspmm,
         .attend = reference::attend<float>,
         .attend_back = reference::attend_back<float>,
         .head_dot = reference::head_dot<float>,
