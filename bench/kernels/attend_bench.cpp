@@ -5,6 +5,7 @@
 // The graph is an R-MAT graph of so many drawn edges, in both directions, with self loops. A shape is heads x columns of
 // a head. Medians of `--repeats` rounds, and the least times, as other programs
 // disturb both; ratios are to the product with values as one panel.
+#include "bench/kernels/alternate.hpp"
 #include "bench/kernels/huge_buffer.hpp"
 #include "kernels/table.hpp"
 #include "runtime/blocks/block.hpp"
@@ -15,10 +16,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <ctime>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -26,6 +23,7 @@
 namespace {
 
 using namespace gnnplan;
+using bench::Case;
 using bench::HugeBuffer;
 using kernels::ConstMatrix;
 using kernels::Csr;
@@ -51,34 +49,6 @@ struct Memory {
         for (std::int64_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = static_cast<float>(i * 7919 % 17 - 8) / 8;
     }
 };
-
-struct Case {
-    std::string name;
-    std::function<void()> run;
-    std::vector<double> seconds;
-
-    double least() const { return *std::min_element(seconds.begin(), seconds.end()); }
-    double median() {
-        std::sort(seconds.begin(), seconds.end());
-        return seconds[seconds.size() / 2];
-    }
-};
-
-double now(bool processor_time) {
-    if (processor_time) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-void alternate(std::vector<Case>& cases, const Options& options) {
-    for (int round = -1; round < options.repeats; ++round) {
-        for (Case& each : cases) {
-            const double start = now(options.processor_time);
-            each.run();
-            const double took = now(options.processor_time) - start;
-            if (round >= 0) each.seconds.push_back(took);
-        }
-    }
-}
 
 // Operands and results of a layer of attention, forward and back, of `n` columns in `k` heads.
 struct Layer {
@@ -147,7 +117,7 @@ void measure(const Options& options, const Csr& a, std::int64_t heads, std::int6
     add_attention("", a, x, plain, cases);
     add_attention(", dropout", a, x, drops, cases);
     add_heads(x, plain.heads, cases);
-    alternate(cases, options);
+    bench::alternate(cases, options.repeats, options.processor_time);
     const double product = cases.front().median();
     const double least = cases.front().least();
     fmt::print("{} x {}\n", heads, columns);

@@ -6,7 +6,9 @@
 // rounds. "plain loop" is compiled for this machine and works on memory as the allocator gives it; ratios are to it.
 // "bound" is nonzeros * width * 4 bytes over the bandwidth of reading memory in order, measured in the same rounds: the
 // time without any reuse of the rows of the dense operand.
+#include "bench/kernels/alternate.hpp"
 #include "bench/kernels/huge_buffer.hpp"
+#include "bench/kernels/named_rmat.hpp"
 #include "bench/kernels/plain_spmm.hpp"
 #include "kernels/table.hpp"
 #include "runtime/blocks/block.hpp"
@@ -18,10 +20,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <list>
 #include <map>
 #include <span>
@@ -31,6 +30,7 @@
 namespace {
 
 using namespace gnnplan;
+using bench::Case;
 using bench::HugeBuffer;
 using kernels::Csr;
 
@@ -55,16 +55,8 @@ struct Forms {
     std::vector<std::pair<std::string, Csr>> graphs;
 };
 
-data::RmatOptions rmat(const std::string& graph) {
-    if (graph == "arxiv") return {.vertices = 170'000, .nonzeros = 2'490'000, .seed = 1};
-    if (graph == "mid") return {.vertices = 233'000, .nonzeros = 28'500'000, .seed = 1};  // 23.2M without duplicates
-    const auto colon = graph.find(':');
-    if (colon == std::string::npos) throw Error(ErrorCode::usage, "arxiv, mid or VERTICES:NONZEROS expected", graph);
-    return {.vertices = std::stoll(graph.substr(0, colon)), .nonzeros = std::stoll(graph.substr(colon + 1)), .seed = 1};
-}
-
 Forms build(const Options& options) {
-    data::GeneratedGraph generated = data::generate_rmat(rmat(options.graph));
+    data::GeneratedGraph generated = data::generate_rmat(bench::named_rmat(options.graph));
     data::PreparationCounts counts;
     const data::Graph graph = data::build_graph(std::move(generated.edges), generated.vertices, {}, counts);
     const data::DegreeScales scales = data::compute_scales(graph, Normalisation::symmetric);
@@ -87,28 +79,6 @@ Forms build(const Options& options) {
     }
     if (options.panels.front() != 0) throw Error(ErrorCode::usage, "the plain loop needs 0 as the first of --panels");
     return forms;
-}
-
-struct Case {
-    std::string name;
-    std::function<void()> run;
-    std::vector<double> seconds;
-
-    double median() {
-        std::sort(seconds.begin(), seconds.end());
-        return seconds[seconds.size() / 2];
-    }
-};
-
-void alternate(std::vector<Case>& cases, int repeats) {
-    for (int round = -1; round < repeats; ++round) {
-        for (Case& each : cases) {
-            const auto start = std::chrono::steady_clock::now();
-            each.run();
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-            if (round >= 0) each.seconds.push_back(took.count());
-        }
-    }
 }
 
 // Rows of whole cache lines, an odd number of them where a row is longer than the kernel's slices: slices of rows that
@@ -189,7 +159,7 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
         if (!room.memory.empty()) add(name + ", not packed", view, dense, {});
         add(name + ", padded", view, padded, {});
     }
-    alternate(cases, options.repeats);
+    bench::alternate(cases, options.repeats);
     const double bandwidth = 4 * static_cast<double>(memory.size()) / cases[0].median();
     const double bound = 4 * static_cast<double>(plain.nonzeros()) * static_cast<double>(width) / bandwidth;
     const double loop = cases[1].median();
