@@ -59,6 +59,29 @@ struct UpdateSettings {
     float weight_decay = 0;            // L2: added to the gradient as weight_decay * w
 };
 
+// Two numbers for each row of a matrix: the largest of beta * score over its entries, and the sum of exp(beta * score -
+// largest); 0 and 0 of no entries.
+struct EdgeTotals {
+    float* largest = nullptr;
+    float* total = nullptr;
+};
+
+// What goes back from weights to scores. Scores, weights and `gradient` have an element for each entry, inner and of_beta for
+// each row.
+struct EdgeSoftmaxBack {
+    const float* scores = nullptr;
+    const float* weights = nullptr;
+    const float* inner = nullptr;
+    const float* beta = nullptr;
+    float* gradient = nullptr;
+    float* of_beta = nullptr;
+};
+
+// Operands of Table::head_unit_back.
+struct UnitBackOperands {
+    ConstMatrix gradient{}, unit{}, inner{}, squares{};
+};
+
 struct Table {
     const char* name;
 
@@ -117,6 +140,29 @@ struct Table {
 
     // What goes back from the mean: out(i, k * g.columns + j) = g(i, j) / heads.
     void (*head_share)(ConstMatrix g, Matrix out);
+
+    // out(i, j) = x(i, j) / sqrt(squares(i, k)) for each column j, of head k; 0 where that is 0.
+    void (*head_unit)(ConstMatrix x, ConstMatrix squares, Heads heads, Matrix out);
+
+    // What goes back from there: x(i, j) += (gradient(i, j) - inner(i, k) * unit(i, j)) / sqrt(squares(i, k)), where that is
+    // not 0.
+    void (*head_unit_back)(const UnitBackOperands& in, Heads heads, Matrix x);
+
+    // Below, element e of scores, weights and gradients is of the entry whose column is a.column[e]; the values of a are not
+    // read.
+
+    // scores[e] = <y(i), x(u)> for the entries e = (i, u).
+    void (*edge_dot)(const Csr& a, ConstMatrix x, ConstMatrix y, float* scores);
+
+    // With `accumulate` the totals are over what they hold, too.
+    void (*edge_totals)(const Csr& a, const float* scores, const float* beta, EdgeTotals to, bool accumulate);
+
+    // weights[e] = exp(beta * scores[e] - largest) / total, of e's row.
+    void (*edge_softmax)(const Csr& a, const float* scores, const float* beta, EdgeTotals of, float* weights);
+
+    // gradient[e], of the weights, becomes that of the scores: beta * d with d = weights[e] * (gradient[e] - inner). of_beta =
+    // the sums of d * scores[e] over rows; with `accumulate` they are added to it.
+    void (*edge_softmax_back)(const Csr& a, const EdgeSoftmaxBack& back, bool accumulate);
 
     // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums
     // over more than c has rows.

@@ -39,6 +39,13 @@ public:
         op.heads = heads;
         return add(op);
     }
+    // Sums that are weighed by beta times cosines.
+    int compare(int of) {
+        Op op{OpKind::aggregate, {of}, width(of), layer_};
+        op.reduce = Reduce::cosine;
+        op.parameter = parameter("beta", "", ".beta", {1}, Init::ones, false);
+        return add(op);
+    }
     // `part`: what the weight is called within its layer, "" if the layer has no other.
     int linear(int of, std::int64_t columns, const std::string& part = "") {
         // Kipf & Welling decay the first layer's weights only.
@@ -59,12 +66,17 @@ public:
     bool is_last() const { return layer_ + 1 == static_cast<int>(model_.widths.size()); }
     std::int64_t width(int op) const { return graph_.ops[static_cast<std::size_t>(op)].width; }
 
-private:
-    template <class Layer>
-    friend OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer);
-
+    int input() { return add({OpKind::input, {}, model_.widths.front(), 0}); }
     // Dropout of what layer `l` reads.
     int dropout(int of, int l) { return add({OpKind::dropout, {of}, width(of), l}); }
+    // What is added from now on belongs to layer `l`.
+    void begin(int l) { layer_ = l; }
+    OpGraph end(int logits) {
+        add({OpKind::softmax_cross_entropy, {logits}, model_.widths.back(), layer_});
+        return std::move(graph_);
+    }
+
+private:
     int add(Op op) {
         graph_.ops.push_back(std::move(op));
         return static_cast<int>(graph_.ops.size()) - 1;
@@ -91,11 +103,11 @@ template <class Layer>
 OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer) {
     const auto& widths = model.widths;
     Layers layers(model);
-    int read = layers.dropout(layers.add({OpKind::input, {}, widths.front(), 0}), 1);
+    int read = layers.dropout(layers.input(), 1);
     int logits = -1;
     for (std::size_t l = 1; l < widths.size(); ++l) {
         const bool last = l + 1 == widths.size();
-        layers.layer_ = static_cast<int>(l);
+        layers.begin(static_cast<int>(l));
         const std::int64_t columns = last && model.jk_concat && l > 1 ? widths[l - 1] : widths[l];
         int value = layer(layers, read, columns);
         if (model.residual)
@@ -110,8 +122,7 @@ OpGraph stack(const ModelRecord& model, const std::string& last_part, const Laye
         }
     }
     if (model.jk_concat) logits = layers.bias(logits, "jk");
-    layers.add({OpKind::softmax_cross_entropy, {logits}, widths.back(), layers.layer_});
-    return std::move(layers.graph_);
+    return layers.end(logits);
 }
 
 }  // namespace gnnplan::models

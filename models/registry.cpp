@@ -26,6 +26,9 @@ const std::vector<Model>& registry() {
           {"gcn", {true, Normalisation::row_mean}, sage_gcn}}},
         {"gin", "graph isomorphism network (Xu et al. 2019)", {{"", {true, Normalisation::none}, gin}}},
         {"gat", "graph attention network (Velickovic et al. 2018)", {{"", {true, Normalisation::none}, gat}}},
+        {"agnn",
+         "attention-based graph neural network (Thekumparampil et al. 2018)",
+         {{"", {true, Normalisation::none}, agnn}}},
     };
     return models;
 }

@@ -3,11 +3,15 @@
     python peer_models.py pyg logits sage:mean DATA.npz --weights w.safetensors --against logits.npy
     python peer_models.py dgl steps sage:max DATA.npz --weights w.safetensors --against w3.safetensors --epochs 3
     python peer_models.py pyg accuracy gin DATA.npz --seeds 10 --epochs 200 --dropout 0.5
+    python peer_models.py pyg attention gat:8x1 DATA.npz --seeds 20 --hidden 64 --weight-decay 5e-4
     python peer_models.py dgl speed sage:mean DATA.npz --widths 128,256,40 --epochs 5
 
 `logits` and `steps` begin with weights that gnnrun wrote, and say by how much the result differs from gnnrun's, as a
 share of the largest value; the steps are of SGD with momentum 0.9. `accuracy` and `speed` begin with Glorot's weights and
-with biases of 0, and take Adam, with weight decay on the matrices of the first layer. DATA.npz has edge_index, x, y, train_idx, test_idx.
+with biases of 0, and take Adam, with weight decay on the matrices of the first layer. `attention` trains as Velickovic et al. (2018) on Cora: dropout 0.6 on
+features and attention, learning rate 0.005, decay on all, features divided by their row's sum, until the validation accuracy
+has not grown for 100 epochs; the test accuracy is that of the best epoch. gat:HxO has H heads and O in the last layer, which
+are averaged. DATA.npz has edge_index, x, y, train_idx, test_idx.
 """
 import argparse, json, struct, sys, time, warnings
 
@@ -55,14 +59,24 @@ class Graph:
                                        torch.ones(len(self.source)), size=(self.n, self.n))
 
 
+ATTENTION_DROPOUT = 0.0  # set by main
+
+
+def heads_of(text, last):
+    return int(text.split("x")[1 if last else 0])
+
+
 def mlp(inner, outer, bias):
     return torch.nn.Sequential(torch.nn.Linear(inner, outer, bias=bias), torch.nn.ReLU(),
                                torch.nn.Linear(outer, outer, bias=bias))
 
 
-def pyg_layer(model, aggregator, f, g, bias):
+def pyg_layer(model, aggregator, f, g, bias, last=False):
     import torch_geometric.nn as nn
 
+    if model == "gat":
+        heads = heads_of(aggregator, last)
+        return nn.GATConv(f, g if last else g // heads, heads, concat=not last, bias=bias, dropout=ATTENTION_DROPOUT)
     if model == "gin":
         return nn.GINConv(mlp(f, g, bias))
     if aggregator == "gcn":
@@ -70,9 +84,12 @@ def pyg_layer(model, aggregator, f, g, bias):
     return nn.SAGEConv(f, g, aggr="max" if aggregator == "pool" else aggregator, project=aggregator == "pool", bias=bias)
 
 
-def dgl_layer(model, aggregator, f, g, bias):
+def dgl_layer(model, aggregator, f, g, bias, last=False):
     import dgl.nn as nn
 
+    if model == "gat":
+        heads = heads_of(aggregator, last)
+        return nn.GATConv(f, g if last else g // heads, heads, bias=bias)
     if model == "gin":
         return nn.GINConv(mlp(f, g, bias), "sum")
     if aggregator in ("sum", "max"):
@@ -105,6 +122,8 @@ NAMES = {
     "pyg": {"neighbour.weight": "lin_l.weight", "bias": "lin_l.bias", "self.weight": "lin_r.weight",
             "pool.weight": "lin.weight", "pool.bias": "lin.bias", "mlp.0.weight": "nn.0.weight", "mlp.0.bias": "nn.0.bias",
             "mlp.1.weight": "nn.2.weight", "mlp.1.bias": "nn.2.bias"},
+    "pyg-gat": {"weight": "lin.weight", "attention.source": "att_src", "attention.target": "att_dst", "bias": "bias"},
+    "dgl-gat": {"weight": "fc.weight", "attention.source": "attn_l", "attention.target": "attn_r", "bias": "bias"},
     "dgl": {"neighbour.weight": "fc_neigh.weight", "bias": "bias", "self.weight": "fc_self.weight",
             "pool.weight": "fc_pool.weight", "pool.bias": "fc_pool.bias", "mlp.0.weight": "apply_func.0.weight",
             "mlp.0.bias": "apply_func.0.bias", "mlp.1.weight": "apply_func.2.weight",
@@ -115,9 +134,11 @@ NAMES = {
 class Network(torch.nn.Module):
     def __init__(self, framework, model, aggregator, widths, bias, graph, as_csr=False):
         super().__init__()
-        self.framework = framework
+        self.framework, self.model = framework, model
         make = pyg_layer if framework == "pyg" else dgl_layer
-        self.layers = torch.nn.ModuleList(make(model, aggregator, *sides, bias) for sides in zip(widths, widths[1:]))
+        last = len(widths) - 1
+        self.layers = torch.nn.ModuleList(make(model, aggregator, widths[l - 1], widths[l], bias, l == last)
+                                          for l in range(1, last + 1))
         if framework == "pyg":
             self.graph = graph.csr() if as_csr else graph.edge_index()
         else:
@@ -129,8 +150,12 @@ class Network(torch.nn.Module):
     def forward(self, x, dropout=0.0):
         for l, layer in enumerate(self.layers):
             x = torch.nn.functional.dropout(x, dropout, self.training)
+            last = l + 1 == len(self.layers)
             x = layer(x, self.graph) if self.framework == "pyg" else layer(self.graph, x)
-            x = torch.relu(x) if l + 1 < len(self.layers) else x
+            if x.dim() == 3:  # DGL's heads
+                x = x.mean(1) if last else x.flatten(1)
+            if not last:
+                x = torch.nn.functional.elu(x) if self.model == "gat" else torch.relu(x)
         return x
 
     def named(self):
@@ -138,7 +163,8 @@ class Network(torch.nn.Module):
         found = {}
         for l, layer in enumerate(self.layers, 1):
             parameters = dict(layer.named_parameters())
-            names = {**NAMES[self.framework], **({"bias": "fc_self.bias"} if "fc_self.bias" in parameters else {})}
+            of = self.framework + ("-gat" if self.model == "gat" else "")
+            names = {**NAMES[of], **({"bias": "fc_self.bias"} if "fc_self.bias" in parameters else {})}
             for ours, theirs in names.items():
                 if theirs in parameters:
                     found[f"layers.{l}.{ours}"] = parameters.pop(theirs)
@@ -151,17 +177,51 @@ class Network(torch.nn.Module):
         if set(named) != set(weights):
             raise SystemExit(f"the weights differ: {sorted(set(named) ^ set(weights))}")
         for name, parameter in named.items():
-            parameter.data.copy_(weights[name].T if parameter.dim() == 2 else weights[name])
+            parameter.data.copy_(weights[name].T if parameter.dim() == 2 else weights[name].reshape(parameter.shape))
 
     def reset(self):
         for parameter in self.named().values():
-            torch.nn.init.xavier_uniform_(parameter) if parameter.dim() == 2 else torch.nn.init.zeros_(parameter)
+            torch.nn.init.xavier_uniform_(parameter) if parameter.dim() > 1 else torch.nn.init.zeros_(parameter)
 
 
-def adam(network, learning_rate, decay):
+class Compared(Network):
+    """AGNN: linear maps before the first convolution and behind the last."""
+
+    def __init__(self, framework, layers, widths, bias, graph):
+        torch.nn.Module.__init__(self)
+        self.framework, self.model = framework, "agnn"
+        self.first = torch.nn.Linear(widths[0], widths[1], bias=bias)
+        self.last = torch.nn.Linear(widths[1], widths[-1], bias=bias)
+        if framework == "pyg":
+            import torch_geometric.nn as nn
+
+            self.layers = torch.nn.ModuleList(nn.AGNNConv() for _ in range(layers))
+            self.graph = graph.edge_index()
+        else:
+            import dgl
+            import dgl.nn as nn
+
+            self.layers = torch.nn.ModuleList(nn.AGNNConv() for _ in range(layers))
+            self.graph = dgl.graph(tuple(graph.edge_index()), num_nodes=graph.n)
+            self.graph.create_formats_()
+
+    def forward(self, x, dropout=0.0):
+        x = torch.relu(self.first(torch.nn.functional.dropout(x, dropout, self.training)))
+        for layer in self.layers:
+            x = layer(x, self.graph) if self.framework == "pyg" else layer(self.graph, x)
+        return self.last(torch.nn.functional.dropout(x, dropout, self.training))
+
+    def named(self):
+        found = {f"layers.{l}.beta": layer.beta for l, layer in enumerate(self.layers, 1)}
+        for name, layer in (("1.embedding", self.first), (f"{len(self.layers)}.output", self.last)):
+            found |= {f"layers.{name}.{key}": value for key, value in layer.named_parameters()}
+        return found
+
+
+def adam(network, learning_rate, decay, everywhere=False):
     first, others = [], []
     for name, parameter in network.named().items():
-        (first if name.startswith("layers.1.") and parameter.dim() == 2 else others).append(parameter)
+        (first if everywhere or name.startswith("layers.1.") and parameter.dim() == 2 else others).append(parameter)
     return torch.optim.Adam([{"params": first, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}],
                             lr=learning_rate)
 
@@ -179,11 +239,28 @@ def epoch(network, optimizer, x, y, training, dropout):
     return loss.item()
 
 
+def best_test_accuracy(network, optimizer, x, y, data, dropout, patience, most):
+    """Of the epoch of the best validation accuracy, the first of equal ones."""
+    training, valid, test = (torch.from_numpy(data[f"{part}_idx"]) for part in ("train", "valid", "test"))
+    best, of_test, since = -1.0, 0.0, 0
+    for _ in range(most):
+        epoch(network, optimizer, x, y, training, dropout)
+        network.eval()
+        with torch.no_grad():
+            right = (network(x).argmax(1) == y).double()
+        since += 1
+        if right[valid].mean().item() > best:
+            best, of_test, since = right[valid].mean().item(), right[test].mean().item(), 0
+        if since == patience:
+            break
+    return of_test
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=["pyg", "dgl"])
-    parser.add_argument("mode", choices=["logits", "steps", "accuracy", "speed"])
-    parser.add_argument("model", help="gin, or sage:AGGREGATOR")
+    parser.add_argument("mode", choices=["logits", "steps", "accuracy", "attention", "speed"])
+    parser.add_argument("model", help="gin, agnn, sage:AGGREGATOR or gat:HEADSxOUTPUT_HEADS")
     parser.add_argument("data")
     parser.add_argument("--weights")
     parser.add_argument("--against")
@@ -199,13 +276,21 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     model, _, aggregator = options.model.partition(":")
+    if options.mode == "attention":
+        global ATTENTION_DROPOUT
+        ATTENTION_DROPOUT = 0.6
     data = numpy.load(options.data)
     x, y = torch.from_numpy(data["x"]), torch.from_numpy(data["y"].astype(numpy.int64))
     training, test = torch.from_numpy(data["train_idx"]), torch.from_numpy(data["test_idx"])
     widths = options.widths or [x.shape[1], options.hidden, int(y.max()) + 1]
-    graph = Graph(data, loops=aggregator == "gcn" and options.framework == "pyg")  # DGL adds the vertex itself
-    network = Network(options.framework, model, aggregator, widths, options.bias, graph,
-                      as_csr=options.mode == "speed" and aggregator != "pool")
+    # For GCN's aggregator DGL adds the vertex itself; for attention PyTorch Geometric does.
+    loops = options.framework == ("dgl" if model in ("gat", "agnn") else "pyg")
+    graph = Graph(data, loops=loops and (aggregator == "gcn" or model in ("gat", "agnn")))
+    if model == "agnn":
+        network = Compared(options.framework, len(widths) - 1, widths, options.bias, graph)
+    else:
+        network = Network(options.framework, model, aggregator, widths, options.bias, graph,
+                          as_csr=options.mode == "speed" and aggregator != "pool" and model != "gat")
     result = {"torch": torch.__version__}
     if options.weights:
         network.set(load_safetensors(options.weights))
@@ -218,8 +303,16 @@ def main():
         optimizer = torch.optim.SGD(network.named().values(), lr=options.learning_rate, momentum=0.9)
         result["losses"] = [epoch(network, optimizer, x, y, training, 0) for _ in range(options.epochs)]
         ends = load_safetensors(options.against)
-        result["difference"] = max(difference(p.detach().T if p.dim() == 2 else p.detach(), ends[name])
-                                   for name, p in network.named().items())
+        result["difference"] = max(difference(p.detach().T if p.dim() == 2 else p.detach().reshape(ends[name].shape),
+                                              ends[name]) for name, p in network.named().items())
+    elif options.mode == "attention":
+        x = x / x.sum(1, keepdim=True).clamp(min=1)
+        result["accuracies"] = []
+        for seed in range(options.seeds):
+            torch.manual_seed(seed)
+            network.reset()
+            optimizer = adam(network, 0.005, options.weight_decay, everywhere=True)
+            result["accuracies"].append(best_test_accuracy(network, optimizer, x, y, data, 0.6, 100, 1000))
     elif options.mode == "accuracy":
         result["accuracies"] = []
         for seed in range(options.seeds):

@@ -42,7 +42,7 @@ void add_flags(CLI::App& app, Options& options) {
     app.add_option("--graph", options.graph.graph, "A graph, or rmat:VERTICES:NONZEROS:SEED")->required();
     app.add_flag("--symmetrise", options.graph.symmetrise, "Add the reverse of every edge");
     tools::add_counts(app, "--widths", options.widths, "Widths of the layers, e.g. 602,128,41", {1}, 2)->required();
-    app.add_option("--model", options.model, "gcn, gin, or sage:AGGREGATOR")->capture_default_str();
+    app.add_option("--model", options.model, "gcn, gin, agnn, sage:AGGREGATOR, or gat:HEADS")->capture_default_str();
     app.add_option("--machine", options.machine, "The file of a profile, or a preset")->required();
     app.add_option("--network", options.network, "What to call the network in the rows")->capture_default_str();
     app.add_option("--space", options.space, "Which configurations")->check(CLI::IsMember({"full", "paper"}));
@@ -62,7 +62,12 @@ ModelRecord model_of(const Options& options) {
     ModelRecord model;
     const std::size_t colon = options.model.find(':');
     model.name = options.model.substr(0, colon);
-    if (colon != std::string::npos) model.aggregator = options.model.substr(colon + 1);
+    const std::string detail = colon == std::string::npos ? "" : options.model.substr(colon + 1);
+    if (model.name == "gat") {
+        model.heads = detail.empty() ? 1 : std::stoi(detail);
+    } else {
+        model.aggregator = detail;
+    }
     model.widths = options.widths;
     return model;
 }

@@ -28,7 +28,7 @@ class Problem(NamedTuple):
     most: int  # configurations to run
     symmetrise: bool = False
     name: str = ""  # of the graph in the rows; default: the graph, and the model unless it is gcn
-    model: str = "gcn"  # or gin, or sage:AGGREGATOR
+    model: str = "gcn"  # or gin, agnn, sage:AGGREGATOR, gat:HEADS
 
 
 LOCAL = [Problem("rmat:170000:2490000:70101", "128,256,40", 12),     # ogbn-arxiv's size
@@ -44,10 +44,14 @@ REAL = [Problem("snap/ego-twitter.txt.gz", "602,128,41", 10, symmetrise=True),
 # The same graphs once more, under models with more products a layer, or maxima.
 MODELS = [Problem("rmat:170000:2490000:70111", "128,256,40", 10, model="sage:mean"),
           Problem("rmat:170000:2490000:70111", "128,256,40", 8, model="sage:max"),
-          Problem("rmat:170000:2490000:70111", "128,128,40", 10, model="gin")]
+          Problem("rmat:170000:2490000:70111", "128,128,40", 10, model="gin"),
+          Problem("rmat:170000:2490000:70111", "128,64,40", 8, model="gat:8"),
+          Problem("rmat:170000:2490000:70111", "128,128,40", 8, model="gat:4"),
+          Problem("rmat:170000:2490000:70111", "128,32,40", 8, model="agnn")]
 REAL_MODELS = [Problem("snap/ego-twitter.txt.gz", "602,128,41", 8, symmetrise=True, model="sage:mean"),
                Problem("snap/soc-slashdot0902.txt.gz", "256,128,64", 8, model="sage:max"),
-               Problem("snap/email-enron.txt.gz", "128,128,32", 8, symmetrise=True, model="gin")]
+               Problem("snap/email-enron.txt.gz", "128,128,32", 8, symmetrise=True, model="gin"),
+               Problem("snap/soc-slashdot0902.txt.gz", "128,64,32", 8, model="gat:4")]
 LIMITED = [Problem("rmat:40000:600000:70106", "128,64,16", 12), Problem("rmat:16000:500000:70107", "602,128,41", 12)]
 NETWORKS = [(2, "1gbit"), (4, "200mbit")]
 

@@ -123,6 +123,21 @@ struct VectorKernels {
     // sum[j] += x[j] * by[head of column j] for j < n.
     void (*head_fold_row)(const float* x, const float* by, std::int64_t n, Heads heads, double* sum);
 
+    // Rows first .. last - 1 of Table::edge_dot and of the three steps of a softmax, a in one panel.
+    void (*edge_dot_rows)(const Csr& a, ConstMatrix x, ConstMatrix y, float* scores, std::int64_t first,
+                          std::int64_t last);
+    void (*edge_totals_rows)(const Csr& a, const float* scores, float beta, EdgeTotals to, bool accumulate,
+                             std::int64_t first, std::int64_t last);
+    void (*edge_softmax_rows)(const Csr& a, const float* scores, float beta, EdgeTotals of, float* weights,
+                              std::int64_t first, std::int64_t last);
+    void (*edge_softmax_back_rows)(const Csr& a, const EdgeSoftmaxBack& back, float beta, bool accumulate,
+                                   std::int64_t first, std::int64_t last);
+
+    // One row of Table::head_unit and Table::head_unit_back, of n columns.
+    void (*head_unit_row)(const float* x, const float* squares, std::int64_t n, Heads heads, float* out);
+    void (*head_unit_back_row)(const float* gradient, const float* unit, const float* inner, const float* squares,
+                               std::int64_t n, Heads heads, float* x);
+
     // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
     void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);
 

@@ -9,6 +9,7 @@
 #include "kernels/cpu/attend_back_body.hpp"
 #include "kernels/cpu/attend_body.hpp"
 #include "kernels/cpu/draws_body.hpp"
+#include "kernels/cpu/edges_body.hpp"
 #include "kernels/cpu/gemm_body.hpp"
 #include "kernels/cpu/gspmm_body.hpp"
 #include "kernels/cpu/head_body.hpp"
@@ -122,6 +123,12 @@ constexpr VectorKernels vector_kernels(const char* name) {
             head_dot_row<width>,
             head_spread_row,
             head_fold_row,
+            edge_dot_rows<width>,
+            edge_totals_rows<width>,
+            edge_softmax_rows<width>,
+            edge_softmax_back_rows<width>,
+            head_unit_row,
+            head_unit_back_row,
             to_bf16,
             gemm_rows<width, height>,
             2 * width,

@@ -40,6 +40,39 @@ struct Spread : InPlace {
     }
 };
 
+__device__ inline float inverse_root(float square) { return square > 0 ? 1 / sqrtf(square) : 0; }
+
+// Numbers of a run are all of one head.
+struct Unit {
+    ConstMatrix x, squares;
+    Heads heads;
+    Matrix out;
+
+    __device__ const float* from(std::int64_t i) const { return row_of(x, i); }
+    __device__ float* to(std::int64_t i) const { return row_of(out, i); }
+    __device__ void begin() const {}
+    template <int width>
+    __device__ void change(float (&of_row)[width], const Run& at) const {
+        const std::int64_t head = quotient(heads.first + at.column, heads.columns);
+        const float by = inverse_root(row_of(squares, at.row)[head]);
+        for (int k = 0; k < width; ++k) of_row[k] *= by;
+    }
+};
+
+struct UnitBack : InPlace {
+    UnitBackOperands in;
+    Heads heads;
+
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        const std::int64_t head = quotient(heads.first + at.column, heads.columns);
+        const float by = inverse_root(row_of(in.squares, at.row)[head]), along = row_of(in.inner, at.row)[head];
+        const Pack<width> gradient = load<width>(row_of(in.gradient, at.row), at);
+        const Pack<width> unit = load<width>(row_of(in.unit, at.row), at);
+        for (int k = 0; k < width; ++k) x[k] = fmaf(fmaf(-along, unit.x[k], gradient.x[k]), by, x[k]);
+    }
+};
+
 // As sum_columns of sums.cu, for columns `first` .. first + columns - 1.
 struct Fold {
     ConstMatrix x, by;
@@ -133,6 +166,17 @@ void head_dot(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out) {
 void head_spread(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x) {
     const bool fours = is_aligned(x) && is_aligned(y) && heads.columns % 4 == 0 && heads.first % 4 == 0;
     change_fours("head_spread", fours, x.rows, x.columns, Spread{{x}, by, y, heads});
+}
+
+void head_unit(ConstMatrix x, ConstMatrix squares, Heads heads, Matrix out) {
+    const bool fours = is_aligned(x) && is_aligned(out) && heads.columns % 4 == 0 && heads.first % 4 == 0;
+    change_fours("head_unit", fours, out.rows, out.columns, Unit{x, squares, heads, out});
+}
+
+void head_unit_back(const UnitBackOperands& in, Heads heads, Matrix x) {
+    const bool fours = is_aligned(x) && is_aligned(in.gradient) && is_aligned(in.unit) && heads.columns % 4 == 0 &&
+                       heads.first % 4 == 0;
+    change_fours("head_unit_back", fours, x.rows, x.columns, UnitBack{{x}, in, heads});
 }
 
 void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out) {

@@ -1,5 +1,6 @@
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/attention.hpp"
+#include "kernels/reference/edges.hpp"
 #include "kernels/reference/operators.hpp"
 
 #include <algorithm>
@@ -184,6 +185,12 @@ const Table& reference_table() {
         .head_fold = reference::head_fold<float>,
         .head_mean = reference::head_mean<float>,
         .head_share = reference::head_share<float>,
+        .head_unit = reference::head_unit,
+        .head_unit_back = reference::head_unit_back,
+        .edge_dot = reference::edge_dot,
+        .edge_totals = reference::edge_totals,
+        .edge_softmax = reference::edge_softmax,
+        .edge_softmax_back = reference::edge_softmax_back,
         .gemm = reference::gemm<float>,
         .add = add,
         .add_scaled = add_scaled,

@@ -3,6 +3,8 @@
 #include "planner/calibrate/line.hpp"
 #include "planner/calibrate/quantile.hpp"
 
+#include <gnnplan/ir/rates.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,6 +30,12 @@ constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 9> streams{
      {"stream.column_sum", ElementwiseKind::column_sum},
      {"stream.score", ElementwiseKind::score},
      {"stream.update", ElementwiseKind::update}}};
+
+constexpr std::array<std::pair<std::string_view, Program>, 5> programs{{{"program.max", Program::max},
+                                                                        {"program.max_back", Program::max_back},
+                                                                        {"program.attend", Program::attend},
+                                                                        {"program.attend_back", Program::attend_back},
+                                                                        {"program.dot", Program::dot}}};
 
 template <class Names>
 auto find(const Names& names, std::string_view what) -> std::optional<decltype(names[0].second)> {
@@ -148,6 +156,29 @@ std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples) {
         rates.push_back({width, 2.0 * static_cast<double>(width) / nearest->second.front().seconds});
     }
     return rates;
+}
+
+std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Calibration& gathered) {
+    constexpr double least = 1e-12;  // seconds: a program may cost no more than a sum
+    std::vector<ProgramCost> costs;
+    if (gathered.gather.empty()) return costs;
+    std::map<std::pair<Program, std::int64_t>, std::vector<Timing>> by_heads;
+    for (const Sample& sample : samples) {
+        const auto program = find(programs, sample.what);
+        if (!program) continue;
+        const auto at = [&](std::size_t i) { return static_cast<double>(sample.at[i]); };
+        const double sum =
+            gather_seconds(gathered, sample.at[2], 0, at(3)) + at(5) / at(4) * row_seconds(gathered, sample.at[2]);
+        const double more = median(sample.seconds) / at(4) - sum;
+        by_heads[{*program, sample.at[1]}].push_back({at(0), std::max(least, more)});
+    }
+    for (const auto& [which, timings] : by_heads) {
+        const auto other = [&](const Timing& timing) { return timing.bytes != timings.front().bytes; };
+        if (std::ranges::none_of(timings, other)) continue;
+        const AlphaBeta line = fit_alpha_beta(timings);
+        costs.push_back({which.first, static_cast<int>(which.second), line.alpha, line.beta});
+    }
+    return costs;
 }
 
 std::vector<GemmRate> fit_gemm(std::span<const Sample> samples) {

@@ -80,6 +80,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     Machine machine = base;
     Calibration calibration;
     calibration.gather = fit_gather(samples);
+    calibration.programs = fit_programs(samples, calibration);
     calibration.gemm = fit_gemm(samples);
     calibration.streams = fit_streams(samples);
     calibration.loss = fit_loss(samples);

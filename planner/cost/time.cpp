@@ -152,10 +152,14 @@ double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWo
         work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {
+        const double columns = 2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width));
+        const double nonzeros = work.sparse_flops / columns;
         work.sparse_flops = 0;
-        seconds = sparse_seconds(reuse_of(schedule, spmm, graph, rank), work.sparse_width, machine);
+        seconds = nonzeros * program_seconds(*calibration(), spmm.program, spmm.local_heads(schedule, rank),
+                                             block_of(schedule, spmm.column_operands.front(), rank).columns.size()) +
+                  sparse_seconds(reuse_of(schedule, spmm, graph, rank), work.sparse_width, machine);
     }
-    if (tensor_of(schedule, spmm.matrix).storage.factored) {
+    if (tensor_of(schedule, spmm.matrix).storage.factored && spmm.program == Program::sum) {
         work.sparse_flops *= factored_slowdown;
         seconds *= factored_slowdown;
     }

@@ -50,7 +50,7 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated
             for (const Operand operand : {Operand::product, Operand::gradient}) {
                 if (rules.only && operand != rules.only->operand) continue;
                 LayerChoice choice{forward, backward, operand};
-                if (undominated_only && !made_anyway(choice) && other_made_anyway(choice)) continue;
+                if (undominated_only && !rules.only && !made_anyway(choice) && other_made_anyway(choice)) continue;
                 for (const bool column_loss : {false, true}) {
                     choice.column_loss = column_loss;
                     const bool splits = rules.columns_split && rules.leaves_columns && forward == D;

@@ -22,8 +22,9 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<Role> {
-    static constexpr std::array<std::string_view, 10> names{"adjacency", "features", "labels", "subset", "vertices",
-                                                            "weight",    "bias",     "moment", "cached", "transient"};
+    static constexpr std::array<std::string_view, 11> names{"adjacency", "features",  "labels", "subset",
+                                                            "vertices",  "weight",    "bias",   "moment",
+                                                            "cached",    "transient", "edges"};
 };
 template <>
 struct EnumNames<Phase> {
@@ -44,7 +45,7 @@ struct EnumNames<Activation> {
 };
 template <>
 struct EnumNames<Init> {
-    static constexpr std::array<std::string_view, 2> names{"glorot", "zeros"};
+    static constexpr std::array<std::string_view, 3> names{"glorot", "zeros", "ones"};
 };
 template <>
 struct EnumNames<Optimiser> {
@@ -56,7 +57,8 @@ struct EnumNames<Optimiser> {
 };
 template <>
 struct EnumNames<Program> {
-    static constexpr std::array<std::string_view, 5> names{"sum", "max", "max_back", "attend", "attend_back"};
+    static constexpr std::array<std::string_view, 7> names{"sum",         "max", "max_back", "attend",
+                                                           "attend_back", "dot", "edge_sum"};
 };
 template <>
 struct EnumNames<MapOp> {
@@ -67,7 +69,16 @@ struct EnumNames<MapOp> {
 };
 template <>
 struct EnumNames<HeadOp> {
-    static constexpr std::array<std::string_view, 5> names{"dot", "spread", "fold", "mean", "share"};
+    static constexpr std::array<std::string_view, 7> names{"dot",   "spread", "fold",     "mean",
+                                                           "share", "unit",   "unit_back"};
+};
+template <>
+struct EnumNames<EdgeOp> {
+    static constexpr std::array<std::string_view, 2> names{"softmax", "softmax_back"};
+};
+template <>
+struct EnumNames<Scores> {
+    static constexpr std::array<std::string_view, 2> names{"columns", "whole_rows"};
 };
 template <>
 struct EnumNames<Exchange> {

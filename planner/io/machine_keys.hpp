@@ -64,6 +64,14 @@ void describe(Archive& archive, Subject<Archive, StreamRate>& rate) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, ProgramCost>& cost) {
+    archive.field("program", cost.program);
+    archive.optional("heads", cost.heads);
+    archive.field("seconds_per_nonzero", cost.seconds_per_nonzero);
+    archive.field("seconds_per_column", cost.seconds_per_column);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, LossCost>& cost) {
     archive.field("seconds_per_row", cost.seconds_per_row);
     archive.field("seconds_per_logit", cost.seconds_per_logit);
@@ -78,6 +86,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.optional("threads", calibration.threads);
     archive.optional("processes", calibration.processes);
     archive.optional("busy", calibration.busy);
+    archive.optional("programs", calibration.programs);
     archive.optional("loss", calibration.loss);
     archive.optional("all_reduce", calibration.all_reduce);
     archive.optional("reduce_scatter", calibration.reduce_scatter);

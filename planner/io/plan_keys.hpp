@@ -105,6 +105,7 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.field("parts", configuration.parts);
     archive.field("factored_values", configuration.factored_values);
     archive.optional("bf16", configuration.bf16);
+    archive.optional("scores", configuration.scores);
 }
 
 template <class Archive>

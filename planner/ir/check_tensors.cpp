@@ -49,6 +49,11 @@ bool fits_role(const Tensor& tensor) {
         case Role::weight:
         case Role::bias:
         case Role::moment: return is(DType::f32, layout_replicated());
+        case Role::edges: {
+            const Axes& partial = tensor.layout.partial;
+            return tensor.columns == 1 && (partial.empty() || partial == Axes::parse("y")) &&
+                   is(DType::f32, {Axes::parse("x"), {}, partial});
+        }
         case Role::cached:
         case Role::transient: return true;
     }
@@ -64,7 +69,8 @@ void check_tensor(const Tensor& tensor) {
         (tensor.storage.splits > 1 && tensor.role != Role::adjacency)) {
         refuse(where, "splits must be 1.." + std::to_string(max_splits) + ", and 1 but for adjacencies");
     }
-    const bool plain = tensor.storage == Storage{.splits = tensor.storage.splits} && !tensor.structure;
+    const bool shared = tensor.structure && tensor.role != Role::edges;
+    const bool plain = tensor.storage == Storage{.splits = tensor.storage.splits} && !shared;
     if (!plain && tensor.role != Role::adjacency) refuse(where, "only adjacencies are factored, paneled or shared");
     if (tensor.storage.panel_columns < 0) refuse(where, "panel_columns must not be negative");
     check_layout(tensor);
@@ -89,13 +95,24 @@ void check_total_size(const Schedule& schedule) try {
     refuse("tensors", "their sizes times steps and ranks do not fit 64 bits");
 }
 
+// Values of the nonzeros of a matrix of which every rank has whole rows, in one piece from each other rank: then the
+// pieces of its transpose are those of other ranks too.
+void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& matrix) {
+    const Layout whole{Axes::parse("x"), Axes::parse("z"), {}};
+    const bool fits = matrix.role == Role::adjacency && matrix.layout == whole && schedule.grid.z == 1 &&
+                      matrix.storage.splits == 1 && matrix.rows == edges.rows && matrix.space == edges.space;
+    if (!fits) refuse("tensor " + edges.name, "its structure must be an adjacency of its rows, whole and not split");
+}
+
 // A transpose that uses the nonzeros of a matrix, before it in the table, of the same sizes, cut in the same way.
 void check_structure(const Schedule& schedule, std::size_t id) {
     const Tensor& tensor = schedule.tensors[id];
+    if (!tensor.structure && tensor.role == Role::edges) refuse("tensor " + tensor.name, "edges need a structure");
     if (!tensor.structure) return;
     const auto of = static_cast<std::size_t>(*tensor.structure);
     if (of >= id) refuse("tensor " + tensor.name, "its structure must be a tensor before it");
     const Tensor& stored = schedule.tensors[of];
+    if (tensor.role == Role::edges) return check_edges(schedule, tensor, stored);
     const bool fits = stored.role == Role::adjacency && !stored.structure && stored.storage.factored &&
                       stored.transposed != tensor.transposed && stored.rows == tensor.rows &&
                       stored.columns == tensor.columns && stored.rows == stored.columns &&

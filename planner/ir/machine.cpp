@@ -109,6 +109,16 @@ void validate(const Calibration& calibration, const Machine& machine) {
     }
     validate(calibration.gemm, machine);
     validate(calibration.streams, machine);
+    for (std::size_t i = 0; i < calibration.programs.size(); ++i) {
+        const ProgramCost& cost = calibration.programs[i];
+        const std::string field = element("calibration.programs", i);
+        require_not_negative(cost.seconds_per_nonzero, machine, field + ".seconds_per_nonzero");
+        require_not_negative(cost.seconds_per_column, machine, field + ".seconds_per_column");
+        require(cost.heads >= 0, machine, field + ".heads", "must not be negative");
+        const ProgramCost* before = i > 0 ? &calibration.programs[i - 1] : nullptr;
+        require(before == nullptr || std::pair(before->program, before->heads) < std::pair(cost.program, cost.heads),
+                machine, field, "must come in the order of programs and heads");
+    }
     if (calibration.loss) {
         require_not_negative(calibration.loss->seconds_per_row, machine, "calibration.loss.seconds_per_row");
         require_positive(calibration.loss->seconds_per_logit, machine, "calibration.loss.seconds_per_logit");

@@ -89,13 +89,31 @@ void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, Memory
     plan.device_peak_bytes = plan.adjacency_bytes + plan.request_bytes + plan.arena_bytes + plan.served_bytes;
 }
 
-std::vector<std::int64_t> tensor_bytes(const Schedule& schedule, int rank) {
+std::vector<std::int64_t> tensor_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
     std::vector<std::int64_t> bytes;
     bytes.reserve(schedule.tensors.size());
     for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
-        const bool dense = schedule.tensors[id].role != Role::adjacency;
-        bytes.push_back(dense ? block_bytes(schedule, static_cast<TensorId>(id), rank) : 0);
+        const Tensor& tensor = schedule.tensors[id];
+        const auto count = [&] { return elements_of(schedule, static_cast<TensorId>(id), graph, rank); };
+        bytes.push_back(tensor.role == Role::adjacency ? 0 : bytes_of(tensor.dtype, count()));
     }
+    return bytes;
+}
+
+std::vector<std::pair<TensorId, TensorId>> transposed_edges(const Schedule& schedule) {
+    std::vector<std::pair<TensorId, TensorId>> pairs;
+    for (const Step& step : schedule.steps) {
+        const auto* transpose = std::get_if<EdgeTransposeStep>(&step.operation);
+        if (transpose == nullptr) continue;
+        const auto pair = transpose->matrices(schedule);
+        if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+    }
+    return pairs;
+}
+
+std::int64_t edge_order_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
+    std::int64_t bytes = 0;
+    for (const auto& [from, to] : transposed_edges(schedule)) bytes += 4 * edges_of(schedule, to, graph, rank);
     return bytes;
 }
 
@@ -132,10 +150,11 @@ std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
 
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank) {
     MemoryPlan plan;
-    BufferBytes bytes{tensor_bytes(schedule, rank), {}};
+    BufferBytes bytes{tensor_bytes(schedule, graph, rank), {}};
     for (const Step& step : schedule.steps) bytes.staging.push_back(staged_bytes(schedule, step, graph, rank));
     Arena(schedule).place(bytes, plan);
     add_sparse_bytes(schedule, graph, rank, plan);
+    plan.adjacency_bytes += edge_order_bytes(schedule, graph, rank);
     add_load_and_peak(schedule, graph, plan);
     return plan;
 }
@@ -152,6 +171,17 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank).largest);
         if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
     }
+    // Orders of edges are found before all that, from the pattern of one piece at a time.
+    for (const auto& [from, to] : transposed_edges(schedule)) {
+        const Tensor& matrix = tensor_of(schedule, to);
+        const Range rows = block_of(schedule, to, rank).rows;
+        Tensor pattern = matrix;
+        pattern.storage.factored = true;
+        for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+            const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+            most = std::max(most, sparse_bytes(pattern, rows, piece.columns, nonzeros) + 4 * nonzeros);
+        }
+    }
     return most;
 }
 
@@ -159,9 +189,10 @@ std::vector<TensorSize> largest_tensors(const Schedule& schedule, const GraphSta
     std::vector<TensorSize> sizes;
     for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
         const Tensor& tensor = schedule.tensors[id];
+        const auto tensor_id = static_cast<TensorId>(id);
         sizes.push_back({tensor.name, tensor.role == Role::adjacency
-                                          ? adjacency_block_bytes(schedule, static_cast<TensorId>(id), graph, rank)
-                                          : block_bytes(schedule, static_cast<TensorId>(id), rank)});
+                                          ? adjacency_block_bytes(schedule, tensor_id, graph, rank)
+                                          : bytes_of(tensor.dtype, elements_of(schedule, tensor_id, graph, rank))});
     }
     std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     sizes.resize(std::min(sizes.size(), static_cast<std::size_t>(count)));

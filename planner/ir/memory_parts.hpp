@@ -5,6 +5,7 @@
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gnnplan {
@@ -13,8 +14,13 @@ namespace gnnplan {
 bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix);
 
 // Bytes of each tensor on a rank, 0 of adjacencies, and of what a step stages there.
-std::vector<std::int64_t> tensor_bytes(const Schedule& schedule, int rank);
+std::vector<std::int64_t> tensor_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 std::int64_t staged_bytes(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
+
+// The pairs of matrices between which a schedule transposes edges, each once. A rank keeps the order of each pair: 4 bytes
+// for each of its nonzeros of the second one.
+std::vector<std::pair<TensorId, TensorId>> transposed_edges(const Schedule& schedule);
+std::int64_t edge_order_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 
 // Fills in the peaks, when the arena and the sparse bytes are known.
 void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, MemoryPlan& plan);

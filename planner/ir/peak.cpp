@@ -27,6 +27,7 @@ public:
           bytes_(classes_.representative.size()) {
         for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
             const auto matrix = static_cast<TensorId>(id);
+            if (schedule.tensors[id].role == Role::edges) edges_.push_back(id);
             if (schedule.tensors[id].role != Role::adjacency) continue;
             matrices_.push_back({matrix, exchanges_needed_rows(schedule, matrix)});
         }
@@ -46,6 +47,7 @@ public:
             plan.adjacency_bytes += slices_.gathered(matrix) ? slices_.adjacency_bytes(matrix, needed_rows, rank)
                                                              : adjacency_block_bytes(schedule_, matrix, graph_, rank);
         }
+        plan.adjacency_bytes += edge_order_bytes(schedule_, graph_, rank);
         for (const Step* step : requests_) {
             const RankTraffic indices = slices_.traffic(*step, rank);
             plan.request_bytes += indices.sent_bytes;
@@ -67,16 +69,19 @@ private:
         if (bytes.tensors.empty()) bytes = bytes_by_size(rank);
         std::vector<std::int64_t> key{alike};
         for (const std::size_t step : by_graph_) key.push_back(bytes_by_graph(step, bytes.staging[step], rank));
+        for (const std::size_t id : edges_)
+            key.push_back(4 * elements_of(schedule_, static_cast<TensorId>(id), graph_, rank));
         const auto [entry, is_new] = arenas_.try_emplace(key, 0);
         if (!is_new) return entry->second;
         BufferBytes all = bytes;
         for (std::size_t i = 0; i < by_graph_.size(); ++i) all.staging[by_graph_[i]] = key[i + 1];
+        for (std::size_t i = 0; i < edges_.size(); ++i) all.tensors[edges_[i]] = key[by_graph_.size() + 1 + i];
         return entry->second = arena_.bytes(all, packer_);
     }
 
     // Products that gather nonzeros stage their panels here, and other steps that the graph decides stage nothing.
     BufferBytes bytes_by_size(int rank) const {
-        BufferBytes bytes{tensor_bytes(schedule_, rank), {}};
+        BufferBytes bytes{tensor_bytes(schedule_, graph_, rank), {}};
         for (std::size_t i = 0; i < first_equal_.size(); ++i) {
             if (first_equal_[i] < i) {
                 bytes.staging.push_back(bytes.staging[first_equal_[i]]);
@@ -110,8 +115,9 @@ private:
     std::vector<Matrix> matrices_;
     std::vector<std::size_t> first_equal_;  // per step: the first that is equal
     std::vector<std::size_t> by_graph_;     // steps whose staging the graph decides
+    std::vector<std::size_t> edges_;        // tensors whose sizes it decides
     std::vector<const Step*> requests_;
-    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class and staging
+    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class, staging and edges
 };
 
 }  // namespace

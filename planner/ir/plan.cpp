@@ -86,7 +86,8 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
                 break;
             case Role::moment:
             case Role::cached:
-            case Role::transient: break;
+            case Role::transient:
+            case Role::edges: break;
         }
     }
 }
@@ -106,6 +107,16 @@ void validate_logits(const Schedule& schedule, const ProblemRecord& problem, con
         if (logits && tensor_of(schedule, *logits).columns != problem.model.widths.back()) {
             refuse(where + ": step " + step.name, "its logits are not as wide as there are classes");
         }
+    }
+}
+
+// The nonzeros of a matrix are those of its transpose where the graph is symmetric.
+void validate_transposed_edges(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
+    for (const Step& step : schedule.steps) {
+        const auto* transpose = std::get_if<EdgeTransposeStep>(&step.operation);
+        if (transpose == nullptr || problem.graph.symmetric) continue;
+        const auto [from, to] = transpose->matrices(schedule);
+        if (from == to) refuse(where + ": step " + step.name, "only a symmetric graph's matrix is its own transpose");
     }
 }
 
@@ -205,6 +216,7 @@ void validate(const Plan& plan) {
         validate(candidate.schedule, plan.problem, where + ".schedule");
         if (plan.problem.graph.edge_weights) validate_weights(candidate.schedule, where + ".schedule");
         validate_logits(candidate.schedule, plan.problem, where + ".schedule");
+        validate_transposed_edges(candidate.schedule, plan.problem, where + ".schedule");
         if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {
             refuse(where + ".predicted.step_seconds", "needs one entry per step");
         }

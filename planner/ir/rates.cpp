@@ -170,6 +170,24 @@ double packed_gather_seconds(const Machine& machine, const PackedPanel& packed, 
            by_width(machine.calibration.value(), packed.row_bytes() / 4, mean, fit);
 }
 
+double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width) {
+    const auto at = [&](const ProgramCost& cost) {
+        return cost.seconds_per_nonzero + cost.seconds_per_column * static_cast<double>(width);
+    };
+    std::vector<const ProgramCost*> measured;  // by heads
+    for (const ProgramCost& cost : calibration.programs) {
+        if (cost.program == program) measured.push_back(&cost);
+    }
+    if (measured.empty()) return 0;
+    if (measured.size() == 1 || heads <= measured.front()->heads) return at(*measured.front());
+    // Between two measured numbers of heads, and beyond the largest.
+    std::size_t above = 1;
+    while (above + 1 < measured.size() && measured[above]->heads < heads) ++above;
+    const ProgramCost &less = *measured[above - 1], &more = *measured[above];
+    const double share = static_cast<double>(heads - less.heads) / static_cast<double>(more.heads - less.heads);
+    return std::max(0.0, at(less) + share * (at(more) - at(less)));
+}
+
 double row_seconds(const Calibration& calibration, std::int64_t width) {
     return by_width(calibration, width, [](const GatherCurve& curve) { return curve.seconds_per_row; });
 }

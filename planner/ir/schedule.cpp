@@ -1,9 +1,10 @@
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 namespace gnnplan {
 
-bool is_resident(Role role) { return role != Role::transient && role != Role::cached; }
+bool is_resident(Role role) { return role != Role::transient && role != Role::cached && role != Role::edges; }
 
 bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
 
@@ -14,6 +15,21 @@ Block block_of(const Schedule& schedule, TensorId id, int rank) {
 
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank) {
     return bytes_of(tensor_of(schedule, id).dtype, block_of(schedule, id, rank).count());
+}
+
+std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, adjacency);
+    const Range rows = block_of(schedule, adjacency, rank).rows;
+    std::int64_t nonzeros = 0;
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank))
+        nonzeros += graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+    return nonzeros;
+}
+
+std::int64_t elements_of(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const Tensor& tensor = tensor_of(schedule, id);
+    const bool edges = tensor.role == Role::edges;
+    return edges ? edges_of(schedule, *tensor.structure, graph, rank) : block_of(schedule, id, rank).count();
 }
 
 Axis partial_axis(const Tensor& tensor) {

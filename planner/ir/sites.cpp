@@ -105,18 +105,36 @@ private:
 
     Made multiply(const Op& op) {
         const Made& from = input_of(op);
+        if (op.reduce == Reduce::cosine) return cosine_product(op, from);
         if (from.half != nullptr) return complete_product(op, *from.half, from.site);
         if (begins_product(op)) return {from.site, &op};
         if (op.kind == OpKind::aggregate) refuse("has no linear map beside it");
         return {push(linear_site(op, from.site))};
     }
 
-    // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result, nor attention
-    // and what maps its sums.
+    // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result, nor
+    // attention and what maps its sums.
     bool begins_product(const Op& op) const {
         const bool aggregates = op.kind == OpKind::aggregate;
         if (aggregates) return op.reduce != Reduce::attention && reader_of(next_) == OpKind::linear;
-        return reader_of(next_) == OpKind::aggregate && graph_.ops[readers_[next_].front()].reduce != Reduce::max;
+        if (reader_of(next_) != OpKind::aggregate) return false;
+        const Reduce reduce = graph_.ops[readers_[next_].front()].reduce;
+        return reduce == Reduce::sum || reduce == Reduce::attention;
+    }
+
+    // A product of its own, without a linear map.
+    Made cosine_product(const Op& op, const Made& from) {
+        if (from.half != nullptr || op.layer != found_.depth + 1) refuse("is not the one product of its layer");
+        if (op.parameter < 0 || op.self != 0) refuse("has no beta, or adds a vertex itself");
+        Site product{SiteKind::product, from.site, op.layer, op.width};
+        product.reduce = op.reduce;
+        product.beta = op.parameter;
+        product.heads.count = 1;
+        product.rows_of = op.layer;
+        product.columns_of = at(from.site).width == op.width ? at(from.site).columns_of : -1;
+        found_.products.push_back(push(product));
+        ++found_.depth;
+        return {found_.products.back()};
     }
 
     // A linear map before the product of its layer has a row for each vertex that the product reads.
@@ -234,13 +252,19 @@ std::optional<OnlyOrders> Site::only_orders() const {
         case Reduce::sum: break;
         case Reduce::max: return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::product};
         case Reduce::attention: return OnlyOrders{Order::dense_first, Order::sparse_first, Operand::gradient};
+        case Reduce::cosine: return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::gradient};
     }
     return std::nullopt;
 }
 
 std::string_view Site::why_one_order() const {
-    return reduce == Reduce::attention ? "attends to what its weights have made of the features"
-                                       : "takes maxima, which are no sums";
+    switch (reduce) {
+        case Reduce::sum: break;
+        case Reduce::max: return "takes maxima, which are no sums";
+        case Reduce::attention: return "attends to what its weights have made of the features";
+        case Reduce::cosine: return "weighs edges by cosines, and has no linear map";
+    }
+    return "";
 }
 
 SiteGraph sites_of(const OpGraph& graph) { return SiteReader(graph).read(); }

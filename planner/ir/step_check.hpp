@@ -51,6 +51,13 @@ public:
     }
     // Residents other than weights and moments are never written after load.
     void written(TensorId id) const { with_role(id, {Role::transient, Role::cached}); }
+    // A value for each nonzero of `matrix`, a sum over the axes of `partial` that is yet to be made. Of what was a sum, every
+    // rank has all of it now.
+    void edges(TensorId id, TensorId matrix, const Axes& partial) const {
+        with_role(id, {Role::edges});
+        require(at(id).structure == matrix, "values are of the nonzeros of another matrix");
+        require(partial.empty() || at(id).layout.partial == partial, "values are no sum over ranks");
+    }
     // One label, and one subset, for each row that a rank has logits of.
     void labelled(TensorId logits, TensorId labels, TensorId subset) const {
         dense(logits), written(logits);

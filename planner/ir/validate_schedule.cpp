@@ -1,6 +1,7 @@
 // Validation of a whole schedule: the table, each step, and what follows from their order.
 #include "planner/ir/schedule_checks.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace gnnplan {
@@ -61,7 +62,8 @@ private:
             require(!summands_.contains(id), step, id, "before it is summed over ranks");
         }
         for (const TensorId id : operands.writes) {
-            if (!tensor_of(schedule_, id).layout.partial.empty()) summands_.insert(id);
+            const bool in_place = std::find(operands.reads.begin(), operands.reads.end(), id) != operands.reads.end();
+            if (!in_place && !tensor_of(schedule_, id).layout.partial.empty()) summands_.insert(id);
         }
     }
 

@@ -52,6 +52,7 @@ private:
         if (site.dropout > 0) site.dropout -= before_;
         site.parameter = parameter(site.parameter);
         site.self_parameter = parameter(site.self_parameter);
+        site.beta = parameter(site.beta);
         site.heads.source = parameter(site.heads.source);
         site.heads.target = parameter(site.heads.target);
         number_of_[id] = static_cast<int>(cut_.sites.size());

@@ -114,7 +114,8 @@ TensorId Builder::adjacency(int l, bool transposed) {
     matrix.transposed = stored_transposed;
     matrix.column_space = columns.space;
     matrix.storage = {factored, panel_columns(), 1};
-    if (configuration().overlap) matrix.storage.splits = splits_for_overlap(schedule_.grid, matrix);
+    const bool edges = model().product(l).reduce == Reduce::cosine;  // values come and go in whole blocks
+    if (configuration().overlap && !edges) matrix.storage.splits = splits_for_overlap(schedule_.grid, matrix);
     matrix.structure = structure;
     return id;
 }
@@ -123,8 +124,8 @@ TensorId Builder::features(Place place, int space) {
     if (!places_differ()) place = Place::r;
     const Rows rows = rows_in(space);
     const std::string part = rows.count < graph_.vertices ? "." + std::to_string(rows.count) : "";
-    return resident("H0" + part + suffix(place), Role::features, DType::f32, rows, model().in_width(1),
-                    layout_at(place));
+    const std::int64_t width = model().sites.front().width;  // layer 1 may read a map of the features
+    return resident("H0" + part + suffix(place), Role::features, DType::f32, rows, width, layout_at(place));
 }
 
 // One entry for each row of another tensor, where its rows are.
@@ -307,6 +308,87 @@ TensorId Builder::copy(const std::string& name, TensorId in, const std::string& 
     const TensorId made = transient(out, DType::f32, rows_of(like), like.columns, like.layout);
     step(name, OpKind::aggregate, MapStep{MapOp::copy, in, {}, made, 0, Activation::none, false});
     return made;
+}
+
+TensorId Builder::head_unit(const std::string& name, const Site& site, TensorId x, TensorId squares,
+                            const std::string& out) {
+    const Tensor like = tensor_of(schedule_, x);
+    const TensorId unit = transient(out, DType::f32, rows_of(like), like.columns, like.layout);
+    head(name, HeadOp::unit, site, {x, squares}, unit);
+    return unit;
+}
+
+void Builder::head_unit_back(const std::string& name, const Site& site, const UnitBack& in, TensorId gradient) {
+    head(name, HeadOp::unit_back, site, {in.of_unit, in.unit, in.inner, in.squares}, gradient);
+}
+
+TensorId Builder::edges_of(TensorId matrix, const std::string& name, const Axes& partial) {
+    const Rows rows = rows_of(tensor_of(schedule_, matrix));
+    const TensorId edges = transient(name, DType::f32, rows, 1, {Axes::parse("x"), {}, partial});
+    schedule_.tensors[static_cast<std::size_t>(edges)].role = Role::edges;
+    schedule_.tensors[static_cast<std::size_t>(edges)].structure = matrix;
+    return edges;
+}
+
+TensorId Builder::by_rows_of(TensorId matrix, const std::string& name) {
+    return transient(name, DType::f32, rows_of(tensor_of(schedule_, matrix)), 1, layout_at(Place::f));
+}
+
+TensorId Builder::edge_dot(const std::string& name, int l, TensorId x, TensorId y, const std::string& out) {
+    SpmmStep product = spmm_step(l, true);
+    product.program = Program::dot;
+    product.column_operands = {x};
+    product.row_operands = {y};
+    const bool sums = places_differ() && scores_place() == Place::c;
+    product.results = {edges_of(product.matrix, out, sums ? Axes::parse("y") : Axes())};
+    step(name, OpKind::aggregate, product);
+    if (sums) all_reduce(name + ".all_reduce", product.results.front(), OpKind::aggregate);
+    return product.results.front();
+}
+
+TensorId Builder::edge_softmax(const std::string& name, const Site& site, TensorId scores, const std::string& out) {
+    const TensorId matrix = *tensor_of(schedule_, scores).structure;
+    const TensorId weights = edges_of(matrix, out);
+    const TensorId largest = by_rows_of(matrix, out + ".largest"), total = by_rows_of(matrix, out + ".total");
+    const TensorId beta = parameter(site.beta, Role::bias);
+    step(name, OpKind::aggregate,
+         EdgeStep{EdgeOp::softmax, matrix, {scores, beta}, std::nullopt, {weights, largest, total}});
+    return weights;
+}
+
+TensorId Builder::edge_softmax_back(const std::string& name, const Site& site, const SoftmaxBack& in,
+                                    const std::string& out) {
+    const TensorId matrix = *tensor_of(schedule_, in.scores).structure;
+    const TensorId of_beta = by_rows_of(matrix, out);
+    const TensorId beta = parameter(site.beta, Role::bias);
+    step(name, OpKind::aggregate,
+         EdgeStep{EdgeOp::softmax_back, matrix, {in.scores, in.weights, in.inner, beta}, in.gradient, {of_beta}});
+    return of_beta;
+}
+
+TensorId Builder::edge_transpose(const std::string& name, int l, TensorId in, const std::string& out) {
+    const TensorId transposed = edges_of(spmm_step(l, false).matrix, out);
+    step(name, OpKind::aggregate, EdgeTransposeStep{in, transposed});
+    return transposed;
+}
+
+TensorId Builder::edge_sum(const std::string& name, int l, bool transposed, TensorId values, TensorId in,
+                           const std::string& out) {
+    SpmmStep product = spmm_step(l, transposed);
+    product.program = Program::edge_sum;
+    product.column_operands = {in};
+    product.row_operands = {values};
+    product.results = {spmm_result(product, out, in)};
+    step(name, OpKind::aggregate, product);
+    return product.results.front();
+}
+
+void Builder::update_beta(const std::string& name, const Site& site, TensorId by_rows) {
+    const TensorId once = redistribute(name + ".redistribute", by_rows, Place::r,
+                                       tensor_of(schedule_, by_rows).name + ".once", OpKind::aggregate);
+    const TensorId gradient = transient(numbered("y", site.layer) + ".beta", DType::f32, {1}, 1, layout_partial());
+    step(name, OpKind::aggregate, MapStep{MapOp::column_sum, once, {}, gradient, site.layer, Activation::none, false});
+    reduce_and_update(parameter(site.beta, Role::bias), gradient, OpKind::aggregate);
 }
 
 TensorId Builder::gemm(const std::string& name, TensorId in, const Site& site, bool transposed,

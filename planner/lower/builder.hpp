@@ -89,6 +89,33 @@ public:
     TensorId head_mean(const std::string& step, const Site& product, TensorId wide, const std::string& out);
     TensorId head_share(const std::string& step, const Site& product, TensorId narrow, const std::string& out);
     TensorId copy(const std::string& step, TensorId in, const std::string& out);
+    // x / |x|, and what goes back from it into `gradient`, from that of `unit`; `squares` and `inner` are by heads.
+    TensorId head_unit(const std::string& step, const Site& product, TensorId x, TensorId squares,
+                       const std::string& out);
+    struct UnitBack {
+        TensorId of_unit, unit, inner, squares;
+    };
+    void head_unit_back(const std::string& step, const Site& product, const UnitBack& in, TensorId gradient);
+    // <y_v, x_u> of the nonzeros of layer l's matrix A^T: x has the rows that the layer reads, y those that it makes, both
+    // where the configuration makes scores. The sum over ranks is made.
+    TensorId edge_dot(const std::string& step, int l, TensorId x, TensorId y, const std::string& out);
+    // The softmax of beta * scores in each row.
+    TensorId edge_softmax(const std::string& step, const Site& product, TensorId scores, const std::string& out);
+    // `gradient` of the weights becomes that of the scores. Returns what goes back to beta by rows.
+    struct SoftmaxBack {
+        TensorId scores, weights, inner, gradient;
+    };
+    TensorId edge_softmax_back(const std::string& step, const Site& product, const SoftmaxBack& in,
+                               const std::string& out);
+    // Values of A^T where A has them.
+    TensorId edge_transpose(const std::string& step, int l, TensorId in, const std::string& out);
+    // A product with these values in place of the matrix's own.
+    TensorId edge_sum(const std::string& step, int l, bool transposed, TensorId values, TensorId in,
+                      const std::string& out);
+    // The gradient of beta, the sum of what goes back to it by rows, and its update.
+    void update_beta(const std::string& step, const Site& product, TensorId by_rows);
+    // Where operands of edge_dot are.
+    Place scores_place() const { return configuration().scores == Scores::columns ? Place::c : Place::f; }
     // Where matrices by heads are beside wide ones in C.
     Place by_heads(const Site& product) const {
         return cuts_heads(configuration().grid, product.heads.count) ? Place::f : Place::c;
@@ -147,6 +174,9 @@ private:
     // A product over the nonzeros of layer l's matrix with operands and results yet to come.
     SpmmStep spmm_step(int l, bool transposed);
     TensorId spmm_result(const SpmmStep& product, const std::string& name, TensorId like);
+    // A value for each nonzero of a product's matrix, and a float for each of its rows.
+    TensorId edges_of(TensorId matrix, const std::string& name, const Axes& partial = {});
+    TensorId by_rows_of(TensorId matrix, const std::string& name);
     // A float for each row of `like` and each head.
     TensorId heads_like(const std::string& name, const Tensor& like, const Site& product, const Layout& layout);
     void head(const std::string& step, HeadOp op, const Site& product, std::vector<TensorId> in, TensorId out);

@@ -66,6 +66,12 @@ void check_neighbourhoods(const SiteGraph& model, const Configuration& configura
         refuse("a maximum or a softmax is no sum: no grid that splits neighbourhoods over ranks can take it",
                "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
     }
+    const bool keeps_values =
+        std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.maps(); });
+    if (keeps_values && configuration.on().sends_nonzeros()) {
+        refuse("values of edges lie with whole neighbourhoods: no grid that shares out nonzeros can take them",
+               "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
+    }
     if (configuration.cached_aggregation && !model.aggregates_features())
         refuse("layer 1 does not aggregate the features as they are, so there is nothing to cache",
                "cached_aggregation");
@@ -93,6 +99,7 @@ SiteLowering lowering_of(const Site& site) {
                 case Reduce::sum: return {forward_product, backward_product};
                 case Reduce::max: return {forward_max, backward_max};
                 case Reduce::attention: return {forward_attention, backward_attention};
+                case Reduce::cosine: return {forward_cosine, backward_cosine};
             }
             break;
         case SiteKind::linear: return {forward_linear, backward_linear};

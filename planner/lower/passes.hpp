@@ -26,6 +26,12 @@ struct Value {
         TensorId h, source, target, sums, log_total, by_target;
     };
     std::optional<Attended> attended;
+    // Of a product by cosines: h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of the
+    // lengths by rows, the sums, and by edges the cosines and weights.
+    struct Compared {
+        TensorId h, unit, unit_of_rows, squares, sums, cosines, weights;
+    };
+    std::optional<Compared> compared;
     bool prepared = false;  // whether prepare_backward has been here
 };
 
@@ -74,6 +80,8 @@ void forward_max(Passes& passes, int site);
 void backward_max(Passes& passes, int site);
 void forward_attention(Passes& passes, int site);
 void backward_attention(Passes& passes, int site);
+void forward_cosine(Passes& passes, int site);
+void backward_cosine(Passes& passes, int site);
 void forward_linear(Passes& passes, int site);
 void backward_linear(Passes& passes, int site);
 void forward_pointwise(Passes& passes, int site);

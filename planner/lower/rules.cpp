@@ -28,6 +28,7 @@ Place Rules::made_in(int id) const {
         case SiteKind::input: break;
         case SiteKind::product:
             if (site.heads.average) return Place::r;
+            if (!site.maps()) return spmm_out();
             return forward(site.layer) == Order::sparse_first ? gemm_out(site) : spmm_out();
         case SiteKind::linear: {
             if (site.addend < 0) return gemm_out(site);
@@ -58,6 +59,7 @@ Place Rules::gradient_made_in(int id) const {
 Place Rules::gradient_wanted(const Site& site) const {
     if (site.kind != SiteKind::product) return gemm_out(site);
     if (site.heads.average) return Place::r;
+    if (!site.maps()) return spmm_in();
     switch (backward(site.layer)) {
         case Order::sparse_first: return spmm_in();
         case Order::dense_first: return Place::r;
@@ -68,7 +70,8 @@ Place Rules::gradient_wanted(const Site& site) const {
 
 bool Rules::moves_input(const Site& product) const {
     const bool reads_hidden = graph_.at(product.input).kind != SiteKind::input;
-    if (!reads_hidden || operand(product.layer) != Operand::gradient || !places_differ()) return false;
+    if (!product.maps() || !reads_hidden || operand(product.layer) != Operand::gradient || !places_differ())
+        return false;
     return made_in(product.input) != left(product) && wanted_by(product) != left(product);
 }
 

@@ -38,7 +38,8 @@ Configuration rounded(Configuration configuration, const SelectOptions& options)
 // The chosen configuration with one switch the other way.
 class Switched {
 public:
-    Switched(const Space& space, const Configuration& chosen) : options_(space.options), chosen_(chosen) {}
+    Switched(const Space& space, const Configuration& chosen)
+        : options_(space.options), chosen_(chosen), compares_(space.compares()), reads_values_(space.reads_values()) {}
 
     std::vector<Changed> all() {
         const Grid& grid = chosen_.grid;
@@ -56,8 +57,13 @@ public:
         off("partition off", chosen_.parts > 1, options_.partition, [](Configuration& c) { c.parts = 0; });
         off("loss rows off", chosen_.loss_rows, options_.loss_rows.has_value(),
             [](Configuration& c) { c.loss_rows = false; });
-        off("factored values off", chosen_.factored_values, options_.factored_values.has_value(),
+        off("factored values off", chosen_.factored_values && reads_values_, options_.factored_values.has_value(),
             [](Configuration& c) { c.factored_values = false; });
+        const bool whole = chosen_.scores == Scores::whole_rows;
+        if (compares_ && chosen_.on().splits_columns()) {
+            add(whole ? "scores by columns" : "scores by whole rows", options_.scores.has_value(),
+                [&](Configuration& c) { c.scores = whole ? Scores::columns : Scores::whole_rows; });
+        }
         off("replicated input off", chosen_.replicated_input, false,
             [](Configuration& c) { c.replicated_input = false; });
         off("column loss off", chosen_.column_loss, false, [](Configuration& c) { c.column_loss = false; });
@@ -78,6 +84,8 @@ private:
 
     const SelectOptions& options_;
     const Configuration& chosen_;
+    bool compares_;      // rows, for scores of edges
+    bool reads_values_;  // of nonzeros
     std::vector<Changed> changed_;
 };
 
@@ -90,8 +98,10 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
     Orders backward;
     std::vector<enumerate::LayerChoice> choices;
     for (const Order order : forward) {
+        const std::optional<OnlyOrders> only = space.model.product(static_cast<int>(choices.size()) + 1).only_orders();
         backward.insert(backward.begin(), order == S ? D : S);
-        choices.push_back({order, backward.front(), order == S ? Operand::product : Operand::gradient});
+        const Operand usual = order == S ? Operand::product : Operand::gradient;
+        choices.push_back({order, backward.front(), only ? only->operand : usual});
     }
     if (space.options.space == SearchSpace::paper) {
         Space fixed = space;

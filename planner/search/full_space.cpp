@@ -31,6 +31,13 @@ std::vector<ExchangeOptions> switches_of(const Space& space, const Distribution&
     return switches;
 }
 
+// How scores may be made on a grid: where columns are not split there is one way.
+std::vector<Scores> scores_on(const Space& space, const Distribution& on) {
+    if (!space.compares() || !on.splits_columns()) return {Scores::columns};
+    if (space.options.scores) return {*space.options.scores};
+    return {Scores::columns, Scores::whole_rows};
+}
+
 // Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
 // graph that is there; pruning only where rows are to be saved.
 std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution& on, bool factored) {
@@ -49,6 +56,11 @@ std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution
         if (space.options.partition && on.grid.x > 1)
             frames.push_back({on, loss_rows, shuffled, on.grid.x, factored, {}});
     }
+    const std::size_t count = frames.size();
+    for (const Scores scores : scores_on(space, on)) {
+        for (std::size_t i = 0; i < count; ++i) frames.push_back(frames[i]), frames.back().scores = scores;
+    }
+    frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
     return frames;
 }
 
@@ -130,7 +142,7 @@ private:
                                                 const std::vector<ExchangeOptions>& switches,
                                                 const std::vector<Choices>& sequences) {
         // Source panels depend on the extents of the grid, and so does whether heads are cut.
-        if (space_.shape.cache_bytes > 0 || space_.attends()) return seconds_of_each(frame, switches, sequences);
+        if (space_.shape.cache_bytes > 0 || space_.weighs_edges()) return seconds_of_each(frame, switches, sequences);
         const auto [entry, is_new] = lowered_.try_emplace(kind_of(frame));
         Lowered& known = entry->second;
         for (std::size_t c = 0; is_new && c < sequences.size(); ++c) {
@@ -235,6 +247,7 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     configuration.parts = frame.parts;
     configuration.loss_rows = frame.loss_rows;
     configuration.factored_values = frame.factored;
+    configuration.scores = frame.scores;
     enumerate::apply(choices, configuration);
     return configuration;
 }

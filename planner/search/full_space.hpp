@@ -25,6 +25,7 @@ struct ConfigurationFrame {
     int parts = 0;
     bool factored = false;
     ExchangeOptions switches{};
+    Scores scores = Scores::columns;
 };
 
 using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L

@@ -29,7 +29,7 @@ std::uint64_t code(const Site& site) {
     bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);
     bits = 4 * bits + static_cast<std::uint64_t>(site.reduce);
     for (const bool flag : {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average,
-                            site.adds_self(), site.self_parameter >= 0, site.columns_of >= 0}) {
+                            site.adds_self(), site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0}) {
         bits = 2 * bits + (flag ? 1 : 0);
     }
     return bits;
@@ -190,7 +190,7 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
 
 std::optional<std::int64_t> LayerTerms::panels_of_all() const {
     // Heads have columns that are no width of a layer.
-    if (frame_.loss_rows || space_.attends()) return std::nullopt;
+    if (frame_.loss_rows || space_.weighs_edges()) return std::nullopt;
     const auto panels = [&](std::int64_t width) {
         SiteGraph layers = layers_around(1);
         layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));

@@ -157,7 +157,7 @@ void add_factored(const Space& space, const Machine& machine, NumberedGraphs& gr
 }
 
 // What a layer makes of all neighbours of a vertex.
-std::string whole_neighbourhood(const Space& space) { return space.attends() ? "a softmax" : "a maximum"; }
+std::string whole_neighbourhood(const Space& space) { return space.weighs_edges() ? "a softmax" : "a maximum"; }
 
 void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
     const auto on = [&](const std::string& scheme) {
@@ -183,6 +183,13 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
     if (space.attends()) {
         rejected.push_back({"forward S, backward D", Rejection::Reason::not_applicable,
                             "not applicable: attention compares what the weights have made, so they come first", 0});
+        rejected.push_back({"stored attention", Rejection::Reason::dominated,
+                            "dominated: 4 bytes for each nonzero and head, kept and sent to where the transpose has "
+                            "them, where 4 numbers of each vertex and head say the same",
+                            0});
+    } else if (space.compares()) {
+        rejected.push_back({"forward D, backward S", Rejection::Reason::not_applicable,
+                            "not applicable: layers that weigh by cosines have no linear map to begin with", 0});
     } else if (space.needs_whole_neighbourhoods()) {
         rejected.push_back({"forward D, backward S", Rejection::Reason::not_applicable,
                             "not applicable: a maximum is no sum, so aggregation comes before the weights", 0});
@@ -210,8 +217,10 @@ SearchResult search_full_space(const Space& space, const Machine& machine, Numbe
         left_out =
             static_cast<std::int64_t>(std::erase_if(grids, [](const Distribution& g) { return g.sends_nonzeros(); }));
     }
-    // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved.
-    const std::optional<bool> factored = space.options.factored_values;
+    // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved. What
+    // nobody reads is not stored.
+    std::optional<bool> factored = space.options.factored_values;
+    if (!factored && !space.reads_values()) factored = true;
     SearchResult found = walk(grids, {factored.value_or(false)});
     const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejection& r) {
         return r.reason == Rejection::Reason::over_memory;

@@ -95,15 +95,19 @@ void check_only_orders(const Space& space) {
 // Moves the grids on which a layer cannot see whole neighbourhoods, though it must, to those that are refused.
 void refuse_grids(Space& space) {
     if (!space.needs_whole_neighbourhoods()) return;
-    const auto first = std::stable_partition(space.grids.begin(), space.grids.end(),
-                                             [](const Distribution& on) { return !on.splits_neighbourhoods(); });
+    const bool keeps_values = space.compares();  // of edges, which lie with whole neighbourhoods
+    const auto first = std::stable_partition(space.grids.begin(), space.grids.end(), [&](const Distribution& on) {
+        return !on.splits_neighbourhoods() && !(keeps_values && on.sends_nonzeros());
+    });
     space.refused.assign(first, space.grids.end());
     space.grids.erase(first, space.grids.end());
     if (!space.grids.empty()) return;
     throw Error(
         ErrorCode::usage,
         space.model.model + " needs a vertex's neighbours together, for a maximum or a softmax, which are no sums",
-        "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
+        "grid",
+        keeps_values ? "grids of the schemes rdm and 1d with z = 1 can"
+                     : "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
 // Values that are made of the edges' weights are read by sums alone, and stored.
@@ -190,9 +194,9 @@ bool Space::needs_whole_neighbourhoods() const {
     return std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.reorderable(); });
 }
 
-bool Space::attends() const {
-    return std::any_of(model.sites.begin(), model.sites.end(),
-                       [](const Site& site) { return site.reduce == Reduce::attention; });
+bool Space::weighs_by(Reduce reduce) const {
+    return std::any_of(model.products.begin(), model.products.end(),
+                       [&](int product) { return model.at(product).reduce == reduce; });
 }
 
 const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {

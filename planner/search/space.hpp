@@ -26,7 +26,15 @@ struct Space {
     std::vector<Distribution> grids;
     std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
     bool needs_whole_neighbourhoods() const;
-    bool attends() const;
+    // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
+    bool attends() const { return weighs_by(Reduce::attention); }
+    bool compares() const { return weighs_by(Reduce::cosine); }
+    bool weighs_edges() const { return attends() || compares(); }
+    // Whether any product multiplies by the values of nonzeros.
+    bool reads_values() const { return weighs_by(Reduce::sum); }
+
+private:
+    bool weighs_by(Reduce reduce) const;
 };
 
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.

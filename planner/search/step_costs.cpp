@@ -8,6 +8,15 @@
 #include <utility>
 
 namespace gnnplan::search {
+namespace {
+
+// Whether there are values of its nonzeros, which come and go in whole blocks.
+bool has_edges(const Schedule& schedule, TensorId matrix) {
+    return std::any_of(schedule.tensors.begin(), schedule.tensors.end(),
+                       [&](const Tensor& tensor) { return tensor.role == Role::edges && tensor.structure == matrix; });
+}
+
+}  // namespace
 StepCosts::StepCosts(const Grid& grid, cost::CostedRanks ranks, const GraphStats& graph, const Machine& machine)
     : grid_(grid), graph_(graph), machine_(machine), ranks_(std::move(ranks), machine) {}
 
@@ -37,7 +46,8 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     if (is_new) {
         Schedule as_lowered = schedule;
         Tensor& split = as_lowered.tensors[static_cast<std::size_t>(switched.matrix)];
-        split.storage.splits = switched.overlap ? splits_for_overlap(schedule.grid, split) : 1;
+        const bool whole = has_edges(schedule, switched.matrix);
+        split.storage.splits = switched.overlap && !whole ? splits_for_overlap(schedule.grid, split) : 1;
         entry->second = cost::step_seconds(as_lowered, step, graph_, machine_, ranks_.of(as_lowered, step, graph_));
     }
     return entry->second;

@@ -15,10 +15,11 @@ namespace {
 constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
 
 // What memory depends on.
-using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange>;
+using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange, Scores>;
 
 FrameKey key_of(const ConfigurationFrame& frame) {
-    return {frame.on.sharing, frame.on.grid.text(), frame.factored, frame.loss_rows, frame.switches.exchange};
+    return {frame.on.sharing, frame.on.grid.text(),    frame.factored,
+            frame.loss_rows,  frame.switches.exchange, frame.scores};
 }
 
 // By frame: whether it stands for those of its key, being the first without overlap, permutation and parts where there

@@ -71,6 +71,24 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
     }
 }
 
+// What they take besides a sum shows where what they gather is in cache.
+void add_programs(Points& points, const Setting& setting, const Scope& scope) {
+    const std::int64_t window = scope.windows[(scope.windows.size() - 1) / 2];
+    const auto add = [&](Program program, std::int64_t heads) {
+        for (const std::int64_t width : {16, 64, 256}) {
+            const ProgramPoint point{program,     width, heads, window, nonzeros_for(width, dense_degree, scope),
+                                     dense_degree};
+            points.push_back({"programs over edges", width != 64 && heads != 4, [&setting, point](auto& samples) {
+                                  samples.push_back(measure_program(setting, point));
+                              }});
+        }
+    };
+    for (const Program program : {Program::max, Program::max_back, Program::dot}) add(program, 0);
+    for (const Program program : {Program::attend, Program::attend_back}) {
+        for (const std::int64_t heads : {1, 4, 8}) add(program, heads);
+    }
+}
+
 void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
     // Operands come from memory, as they do in an epoch.
     const std::int64_t bytes = std::min(128 * mib, scope.largest);
@@ -160,6 +178,7 @@ Points points_of(const Setting& setting, const Nodes& nodes, const Scope& scope)
     add_streams(points, setting, scope);
     add_loss(points, setting, scope);
     add_spmm(points, setting, scope);
+    add_programs(points, setting, scope);
     add_gemm(points, setting, scope);
     add_links(points, setting, nodes, scope);
     return points;

@@ -29,6 +29,18 @@ struct SpmmPoint {
 };
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 
+// "program.max" etc., at {columns of wide operands, heads, columns gathered for a nonzero, their bytes, nonzeros, rows}:
+// programs other than sums, over rows of `degree` nonzeros on average.
+struct ProgramPoint {
+    Program program = Program::max;
+    std::int64_t width = 0;
+    std::int64_t heads = 0;              // of attention, which share the width
+    std::int64_t working_set_bytes = 0;  // of all that is gathered
+    std::int64_t nonzeros = 0;
+    std::int64_t degree = 0;
+};
+Sample measure_program(const Setting& setting, const ProgramPoint& point);
+
 // "gemm.forward", "gemm.input_gradient" or "gemm.weight_gradient", at {n, inner, columns}.
 Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, std::int64_t inner, std::int64_t columns);
 

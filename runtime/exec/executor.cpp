@@ -71,7 +71,8 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
         case Role::bias:
         case Role::moment:
         case Role::cached:
-        case Role::transient: break;
+        case Role::transient:
+        case Role::edges: break;
     }
 }
 

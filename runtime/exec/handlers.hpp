@@ -33,6 +33,8 @@ void run_step(const WeightGradStep& step, const StepContext& context);
 void run_step(const AllReduceStep& step, const StepContext& context);
 void run_step(const MapStep& step, const StepContext& context);
 void run_step(const HeadStep& step, const StepContext& context);
+void run_step(const EdgeStep& step, const StepContext& context);
+void run_step(const EdgeTransposeStep& step, const StepContext& context);
 void run_step(const LossStep& step, const StepContext& context);
 void run_step(const ScoreStep& step, const StepContext& context);
 void run_step(const UpdateStep& step, const StepContext& context);

@@ -25,6 +25,13 @@ public:
             case HeadOp::fold: return fold();
             case HeadOp::mean: return kernels.head_mean(matrix(step_.in[0]), matrix(step_.out));
             case HeadOp::share: return kernels.head_share(matrix(step_.in[0]), matrix(step_.out));
+            case HeadOp::unit:
+                return kernels.head_unit(matrix(step_.in[0]), matrix(step_.in[1]), heads_of(step_.out, step_.in[1]),
+                                         matrix(step_.out));
+            case HeadOp::unit_back:
+                return kernels.head_unit_back(
+                    {matrix(step_.in[0]), matrix(step_.in[1]), matrix(step_.in[2]), matrix(step_.in[3])},
+                    heads_of(step_.out, step_.in[3]), matrix(step_.out));
         }
         ensure(false, "an operation on heads has no handler");
     }

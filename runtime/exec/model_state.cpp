@@ -20,6 +20,7 @@ std::vector<float> initial(const Schedule& schedule, const Tensor& tensor, std::
     if (!tensor.parameter) throw Error(ErrorCode::data, "it is no parameter of the model", "tensor " + tensor.name);
     const Parameter& parameter = schedule.parameters[static_cast<std::size_t>(*tensor.parameter)];
     if (parameter.init == Init::zeros) return values;
+    if (parameter.init == Init::ones) return std::vector<float>(values.size(), 1.0F);
     const auto drawn = std::count_if(schedule.parameters.begin(), schedule.parameters.begin() + *tensor.parameter,
                                      [](const Parameter& before) { return before.init == Init::glorot; });
     kernels::glorot_uniform(seed, static_cast<std::uint32_t>(drawn) + 1,

@@ -29,9 +29,11 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
     const Range rows = rows_of(grid, matrix, rank);
     rows_ = rows;
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
+    std::int64_t edges = 0;
     for (const Stage& from : stages) {
         SparseStage stage;
         stage.piece = from.piece;
+        stage.first_edge = edges;
         for (const Stage::Service& service : from.rows) {
             const Range theirs = rows_of(grid, matrix, service.rank);
             const std::int64_t needed = needed_rows
@@ -42,6 +44,7 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
         if (from.piece) {
             stage.nonzeros = counts.block_nonzeros(matrix.transposed, rows, from.piece->columns);
             stage.dense_rows = from.piece->columns.size();
+            edges += stage.nonzeros;
         }
         stages_.push_back(std::move(stage));
     }

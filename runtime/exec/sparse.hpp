@@ -34,6 +34,7 @@ struct SparseStage {
     std::optional<Piece> piece;
     std::optional<std::size_t> block;  // of SparsePart::blocks, when the nonzeros are stored here
     std::int64_t nonzeros = 0;         // of the piece
+    std::int64_t first_edge = 0;       // those of the stages before: where its own begin in tensors of edges
     std::int64_t dense_rows = 0;  // rows of the dense operand that the piece meets: all of them, or the needed ones
     // The needed ones, from the begin of the piece; of rows that others hold. In the host's memory, and on the device.
     std::vector<std::int32_t> request;

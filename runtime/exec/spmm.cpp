@@ -177,6 +177,7 @@ private:
         if (!part_.stages()[k].piece) return;
         const Views views = views_of(k);
         const kernels::Csr nonzeros = nonzeros_of(k);
+        if (step_.program == Program::dot) made_ = edges(step_.results.front(), k);
         if (under_way_.empty() || !context_.world.needs_progress()) {
             compute(nonzeros, views, accumulate_, room_for(nonzeros));
         } else {
@@ -197,8 +198,16 @@ private:
     }
     kernels::Csr nonzeros_of(std::size_t k) const {
         kernels::Csr nonzeros = part_.nonzeros(part_.stages()[k], nonzero_buffer(k));
+        if (step_.program == Program::edge_sum) {
+            nonzeros.value = edges(step_.row_operands.front(), k);
+            return nonzeros;
+        }
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
         return nonzeros;
+    }
+    // Where the values of the nonzeros of stage k are.
+    float* edges(TensorId id, std::size_t k) const {
+        return context_.store.data<float>(id) + part_.stages()[k].first_edge;
     }
     kernels::PanelRoom room_for(const kernels::Csr& nonzeros) const {
         const bool packs = nonzeros.panels > 1 || step_.bf16 || blocking().packs_single_panels;
@@ -209,7 +218,9 @@ private:
     void compute(const kernels::Csr& nonzeros, const Views& views, bool accumulate, kernels::PanelRoom room) const {
         const auto& [columns, rows, results] = views;
         switch (step_.program) {
-            case Program::sum: return context_.kernels.spmm(nonzeros, columns[0], results[0], accumulate, room);
+            case Program::sum:
+            case Program::edge_sum: return context_.kernels.spmm(nonzeros, columns[0], results[0], accumulate, room);
+            case Program::dot: return context_.kernels.edge_dot(nonzeros, columns[0], rows[0], made_);
             case Program::max:
                 return context_.kernels.spmm_max(nonzeros, columns[0], results[0], results[1], accumulate, room.memory);
             case Program::max_back:
@@ -253,9 +264,10 @@ private:
     }
 
     // Slice after slice of the columns, and panel after panel, as the product does by itself: cut only by rows, each
-    // portion would read all of the column operands. Attention has columns of several kinds, and heads instead.
+    // portion would read all of the column operands. Attention has columns of several kinds, and heads instead, and products
+    // of rows are of all their columns.
     void in_portions(const kernels::Csr& nonzeros, const Views& views) const {
-        if (step_.attends()) return in_portions(nonzeros, views, accumulate_);
+        if (step_.attends() || step_.program == Program::dot) return in_portions(nonzeros, views, accumulate_);
         const std::int64_t width = views.results.front().columns;
         const std::int64_t rows = (nonzeros.columns + nonzeros.panels - 1) / nonzeros.panels;
         const std::int64_t slice = column_slices(blocking(), rows, width, sizeof(float)).columns;
@@ -268,7 +280,7 @@ private:
     }
     void in_portions(const kernels::Csr& panel, const Views& views, bool accumulate) const {
         const auto operands = static_cast<std::int64_t>(views.columns.size());
-        const std::int64_t flops = 2 * panel.nonzeros() * views.results.front().columns * operands;
+        const std::int64_t flops = 2 * panel.nonzeros() * views.columns.front().columns * operands;
         const std::int64_t portions =
             std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, panel.rows));
         for (std::int64_t i = 0; i < portions; ++i) {
@@ -294,6 +306,7 @@ private:
     // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
     bool accumulate_ = false;  // whether a piece has been multiplied
+    float* made_ = nullptr;    // what Program::dot makes of the piece at work
     bool last_ = false;        // whether the piece at work is the last one
 };
 

@@ -22,6 +22,11 @@ bool exchanges_indices(const Schedule& schedule) {
                        [](const Step& step) { return requested_rows(step.operation).has_value(); });
 }
 
+bool transposes_edges(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [](const Step& step) { return std::holds_alternative<EdgeTransposeStep>(step.operation); });
+}
+
 // What blocks depend on, of each adjacency; the one that has the nonzeros by its place among them.
 auto cuts_of(const Schedule& schedule) {
     const std::vector<std::size_t> ids = adjacencies(schedule);
@@ -43,7 +48,7 @@ auto cuts_of(const Schedule& schedule) {
 
 bool same_blocks(const Schedule& a, const Schedule& b) {
     return a.grid == b.grid && a.numbering == b.numbering && !exchanges_indices(a) && !exchanges_indices(b) &&
-           cuts_of(a) == cuts_of(b);
+           !transposes_edges(a) && !transposes_edges(b) && cuts_of(a) == cuts_of(b);
 }
 
 Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device,
@@ -61,12 +66,25 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
         const SpmmStep* spmm = product_of(step.operation);
         buffers_.push_back(spmm != nullptr ? spmm_buffers(schedule, *spmm, graph, rank) : SpmmBuffers{});
     }
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+        const bool sparse = schedule.tensors[id].role == Role::adjacency;
+        elements_.push_back(sparse ? 0 : elements_of(schedule, static_cast<TensorId>(id), graph, rank));
+    }
 }
 
 void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts) {
     std::vector<bool> needed_rows(schedule_.tensors.size(), false);
     for (const Step& step : schedule_.steps) {
         if (const auto matrix = requested_rows(step.operation)) needed_rows[static_cast<std::size_t>(*matrix)] = true;
+    }
+    // Orders come first: what is needed to find them is gone before there are any blocks.
+    for (const Step& step : schedule_.steps) {
+        const auto* transpose = std::get_if<EdgeTransposeStep>(&step.operation);
+        if (transpose == nullptr) continue;
+        const auto [from, to] = transpose->matrices(schedule_);
+        if (edge_orders_.contains({from, to})) continue;
+        edge_orders_.try_emplace({from, to}, schedule_.grid, tensor_of(schedule_, from), tensor_of(schedule_, to),
+                                 rank_, graph, scales, counts, device_, tracker_);
     }
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];

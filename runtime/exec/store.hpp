@@ -4,14 +4,17 @@
 
 #include "kernels/views.hpp"
 #include "runtime/exec/arena.hpp"
+#include "runtime/exec/edge_order.hpp"
 #include "runtime/exec/model_state.hpp"
 #include "runtime/exec/sparse.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -23,7 +26,7 @@ struct SparseBlocks {
 };
 
 // Whether both schedules cut the same sparse blocks out of the graph. False where they exchange indices, which belong
-// to the exchange.
+// to the exchange, and where they transpose edges, whose orders belong to the step.
 bool same_blocks(const Schedule& a, const Schedule& b);
 
 class Store {
@@ -51,6 +54,8 @@ public:
         const auto& scales = scales_[static_cast<std::size_t>(matrix)];
         return scales ? &*scales : nullptr;
     }
+    // Of the edges of one matrix where another has them (EdgeTransposeStep).
+    const EdgeOrder& edge_order(TensorId from, TensorId to) const { return edge_orders_.at({from, to}); }
     // Collective: see SparsePart.
     void exchange_indices(TensorId matrix, comm::Communicator& world) {
         parts_[static_cast<std::size_t>(matrix)]->exchange_indices(world, device_, tracker_);
@@ -66,7 +71,7 @@ public:
     }
     template <class T>
     std::span<T> values(TensorId id) const {
-        return {data<T>(id), static_cast<std::size_t>(block(id).count())};
+        return {data<T>(id), static_cast<std::size_t>(elements_[static_cast<std::size_t>(id)])};
     }
     kernels::Matrix matrix(TensorId id) const;
     // The send buffer of a step, followed by its receive buffer (staging_of).
@@ -96,6 +101,8 @@ private:
     std::vector<std::optional<ValueScales>> scales_;  // per tensor; of factored adjacencies
     std::vector<std::int64_t> send_staging_;          // per step; bytes
     std::vector<SpmmBuffers> buffers_;                // per step; of products
+    std::vector<std::int64_t> elements_;              // per tensor; 0 of sparse ones
+    std::map<std::pair<TensorId, TensorId>, EdgeOrder> edge_orders_;
     Arena arena_;
 };
 

@@ -36,13 +36,16 @@ VARIANTS = {
     "sage_pool_residual_jk_elu": ("sage", "pool", True, "elu", True, True, None),
     "gat": ("gat", "", True, "elu", False, False, None),
     "gat_averaged_residual": ("gat", "", True, "relu", True, False, None),
+    "agnn": ("agnn", "", True, "elu", False, False, None),
 }
+# of agnn, whose layers have the same columns
+COMPARED_WIDTHS = [5, 7, 7, 4]
 # name: heads of hidden layers, of the last, whether the former are averaged, slope, widths that heads share
 HEADS = {"gat": (3, 1, False, 0.2, [5, 6, 9, 4]), "gat_averaged_residual": (4, 2, True, 0.5, WIDTHS)}
 
 
 def edges_of(model, aggregator, epsilon):
-    loops = model in ("gcn", "gat") or aggregator == "gcn" or (model == "gin" and epsilon is None)
+    loops = model in ("gcn", "gat", "agnn") or aggregator == "gcn" or (model == "gin" and epsilon is None)
     return EDGES + LOOPS if loops else EDGES
 
 
@@ -60,7 +63,7 @@ def entries(model, aggregator, edges):
 class Network:
     def __init__(self, name, variant, uniform):
         self.heads = HEADS.get(name)
-        self.widths = self.heads[-1] if self.heads else WIDTHS
+        self.widths = self.heads[-1] if self.heads else COMPARED_WIDTHS if name == "agnn" else WIDTHS
         self.model, self.aggregator, self.bias, activation, self.residual, self.jk, self.epsilon = variant
         self.activation = ACTIVATIONS[activation]
         self.edges = edges_of(self.model, self.aggregator, self.epsilon)
@@ -110,6 +113,23 @@ class Network:
         sums = torch.einsum("vuk,ukj->vkj", weights, x)
         return sums.mean(1) if averages else sums.reshape(VERTICES, columns)
 
+    def compared(self, h, name):
+        """Thekumparampil et al. 2018, eq. 6, over a dense matrix of scores."""
+        unit = torch.nn.functional.normalize(h, dim=1)
+        edges = torch.zeros(VERTICES, VERTICES, dtype=torch.bool)
+        for u, v in self.edges:
+            edges[v, u] = True
+        scores = self.parameter(name + "beta", 1) * (unit @ unit.T)
+        return torch.softmax(scores.masked_fill(~edges, -float("inf")), 1) @ h
+
+    def propagate(self, h):
+        layers = len(self.widths) - 1
+        first, last = "layers.1.embedding.", f"layers.{layers}.output."
+        h = self.activation(self.biased(self.linear(h, self.widths[1], first), first))
+        for l in range(1, layers + 1):
+            h = self.compared(h, f"layers.{l}.")
+        return self.biased(self.linear(h, self.widths[-1], last), last)
+
     def layer(self, h, columns, name, last):
         if self.heads:
             return self.attention(h, columns, name, last)
@@ -130,6 +150,8 @@ class Network:
         return self.linear(aggregated, columns, name + "neighbour.") + self.linear(h, columns, name + "self.")
 
     def forward(self, h):
+        if self.model == "agnn":
+            return self.propagate(h)
         layers = len(self.widths) - 1
         outputs = []
         for l in range(1, layers + 1):
@@ -196,7 +218,7 @@ def main():
     put("weight_decay", [WEIGHT_DECAY])
     for name, variant in VARIANTS.items():
         network = Network(name, variant, uniform)
-        if network.heads:
+        if network.widths != WIDTHS:
             put(f"{name}.widths", network.widths)
         train(name, network, features)
 

@@ -5,6 +5,7 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/match.hpp"
 #include "tests/integration/expectations.hpp"
+#include "tests/integration/full_space_runs.hpp"
 #include "tests/integration/train_plan.hpp"
 
 namespace gnnplan::testing {
@@ -56,18 +57,20 @@ TEST_F(AlteredSchedule, ATensorThatNoLongerFitsItsStepsIsInvalid) {
     }
 }
 
+// check_values must say that these are wrong.
+void expect_refused(const TestProblem& problem, const std::vector<RankRun>& wrong, const Expected& expected) {
+    ::testing::TestPartResultArray failures;
+    {
+        const ::testing::ScopedFakeTestPartResultReporter reporter(
+            ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+        check_values(problem, wrong, expected);
+    }
+    EXPECT_GT(failures.size(), 0);
+}
+
 class AlteredValues : public AlteredSchedule {
 protected:
-    // check_values must say that these are wrong.
-    void expect_refused(const std::vector<RankRun>& wrong) {
-        ::testing::TestPartResultArray failures;
-        {
-            const ::testing::ScopedFakeTestPartResultReporter reporter(
-                ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
-            check_values(problem, wrong, expected);
-        }
-        EXPECT_GT(failures.size(), 0);
-    }
+    void expect_refused(const std::vector<RankRun>& wrong) { testing::expect_refused(problem, wrong, expected); }
 
     const Expected expected = expect_of(problem, 2);
     std::vector<RankRun> runs = run_schedule(problem, predicted.schedule, 2);
@@ -93,6 +96,56 @@ TEST_F(AlteredValues, AreSeen) {
     wrong = runs;
     wrong[0].correct[2] += 1;
     expect_refused(wrong);
+}
+
+// A model that weighs edges, on 2x2 ranks. Steps that are altered still fit each other.
+class AlteredWeights : public ::testing::Test {
+protected:
+    static TestProblem problem_of(const char* model, int heads) {
+        Network network{{6}, true, 0, 0, {true, Normalisation::none}, {}, 0.4F};
+        network.model.name = model;
+        network.model.heads = heads;
+        return {random_directed(23, 4, 7, 5, 1), network};
+    }
+    static Schedule schedule_of(const TestProblem& problem) {
+        const exec::GraphCounts counts(problem.dataset().graph());
+        const search::Space space = space_of(problem, counts, 4);
+        const Distribution on{Sharing::replicated, {2, 2, 1}};
+        const search::Choices choices = search::all_choices(space, on, true).front();
+        return lower::lower(space.model, search::configuration_of(frame_of(on, {}), choices), space.shape);
+    }
+    template <class Change>
+    static void expect_seen(const TestProblem& problem, const Change& change) {
+        const Expected expected = expect_of(problem, 2);
+        Schedule schedule = schedule_of(problem);
+        check_values(problem, run_schedule(problem, schedule, 2), expected);
+        for (Step& step : schedule.steps) change(step);
+        ASSERT_NO_THROW(validate(schedule));
+        expect_refused(problem, run_schedule(problem, schedule, 2), expected);
+    }
+};
+
+TEST_F(AlteredWeights, ASlopeIsSeenInEitherPass) {
+    for (const Program program : {Program::attend, Program::attend_back}) {
+        expect_seen(problem_of("gat", 3), [&](Step& step) {
+            auto* product = std::get_if<SpmmStep>(&step.operation);
+            if (product != nullptr && product->program == program) product->attending.slope += 0.02;
+        });
+    }
+}
+
+TEST_F(AlteredWeights, DrawsOfAnotherLayerAreSeen) {
+    expect_seen(problem_of("gat", 3), [](Step& step) {
+        auto* product = std::get_if<SpmmStep>(&step.operation);
+        if (product != nullptr && product->attends()) product->attending.layer += 1;
+    });
+}
+
+TEST_F(AlteredWeights, ValuesOfOtherEdgesAreSeen) {
+    expect_seen(problem_of("agnn", 0), [](Step& step) {
+        auto* back = std::get_if<EdgeStep>(&step.operation);
+        if (back != nullptr && back->op == EdgeOp::softmax_back) std::swap(back->in[0], back->in[1]);
+    });
 }
 
 }  // namespace

@@ -24,23 +24,24 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
 }
 
 void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
-                         const Switches& switches, const search::Choices& choices) {
+                         const Switches& switches, const search::Choices& choices, Scores scores) {
     const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
     search::Space space = space_of(problem, counts, on.grid.size());
     const bool paneled = switches.source_panels;
     if (paneled) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
     search::ConfigurationFrame frame = frame_of(on, switches);
+    if (on.splits_columns()) frame.scores = scores;
     if (space.graph->weighted()) frame.factored = false;  // it has no scales that make its values
     const Configuration configuration = search::configuration_of(frame, choices);
     SCOPED_TRACE(fmt::format(
-        "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}", problem.name(),
+        "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}", problem.name(),
         scheme_of(configuration), configuration.grid.text(), text(configuration.forward), text(configuration.backward),
         text(configuration.operands), static_cast<int>(configuration.exchange),
         configuration.overlap ? ", overlap" : "", configuration.loss_rows ? ", loss rows" : "",
         configuration.permutation ? ", permuted" : "", configuration.parts > 0 ? ", parts" : "",
         configuration.cached_aggregation ? ", cached" : "", configuration.replicated_input ? ", replicated input" : "",
         configuration.column_loss ? ", column loss" : "", configuration.factored_values ? ", factored" : "",
-        paneled ? ", panels" : ""));
+        paneled ? ", panels" : "", configuration.scores == Scores::whole_rows ? ", scores of whole rows" : ""));
     const Schedule schedule = lower::lower(space.model, configuration, space.shape);
     ASSERT_NO_THROW(validate(schedule));
     const auto runs = run_schedule(problem, schedule, 2);

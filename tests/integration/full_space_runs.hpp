@@ -71,6 +71,6 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
 
 // Runs one configuration of a problem and compares everything.
 void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
-                         const Switches& switches, const search::Choices& choices);
+                         const Switches& switches, const search::Choices& choices, Scores scores = Scores::columns);
 
 }  // namespace gnnplan::testing

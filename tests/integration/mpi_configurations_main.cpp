@@ -90,6 +90,7 @@ Sampled check_schemes(const TestProblem& problem) {
             const search::Choices& choices = all[turn * (all.size() - 1) / (per_grid - 1)];
             if (choices.front().constant_input && problem.network().input_dropout > 0) continue;
             search::ConfigurationFrame frame{on, turn % 3 == 0, turn / 2 % 2 == 1, 0, {}};
+            if (on.splits_columns() && turn % 2 == 1) frame.scores = Scores::whole_rows;
             if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             const Configuration configuration = search::configuration_of(frame, choices);
@@ -121,6 +122,21 @@ TEST(SchemesUnderMpi, SymmetricGraph) {
 TEST(SchemesUnderMpi, DirectedGraphWithDropout) {
     const Sampled sampled = check_schemes(TestProblem(random_directed(23, 4, 7, 5, 1), {{6}, false, 0.5F, 0.25F}));
     EXPECT_GE(sampled.schemes.size(), 4U);
+}
+
+// Models that weigh edges: heads that y cuts, dropout of weights, values of edges and where their transposes have them.
+TEST(SchemesUnderMpi, Attention) {
+    Network network{{6}, true, 0.5F, 0, {true, Normalisation::none}, {}, 0.4F};
+    network.model.name = "gat";
+    network.model.heads = 3;
+    EXPECT_EQ(check_schemes(TestProblem(random_directed(23, 4, 7, 5, 1), network)).schemes.contains("1d"), true);
+}
+
+TEST(SchemesUnderMpi, Cosines) {
+    Network network{{6}, true, 0.5F, 0, {true, Normalisation::none}, {}};
+    network.model.name = "agnn";
+    for (const TinyGraph& graph : {random_directed(23, 4, 7, 5, 1), random_symmetric(24, 5, 8, 4, 2)})
+        EXPECT_EQ(check_schemes(TestProblem(graph, network)).schemes.contains("1d"), true);
 }
 
 }  // namespace

@@ -29,7 +29,6 @@ public:
     std::int64_t csr_rows = 0;
     std::int64_t csr_columns = 0;
 
-    Heads on(Heads heads) { return heads; }
     AttendOperands on(const AttendOperands& in) { return {on(in.h), on(in.source), on(in.target)}; }
     AttendResults on(const AttendResults& to) {
         return {on(to.sum), on(to.log_total), on(to.total), on(to.by_target), on(to.negative_share)};

@@ -24,6 +24,15 @@ struct Bytes {
     std::span<std::byte> all;
 };
 
+// Operands that the table has by their addresses.
+struct TotalsOf {
+    std::span<float> largest, total;
+};
+struct SoftmaxBackOf {
+    std::span<const float> scores, weights, inner, beta;
+    std::span<float> gradient, of_beta;
+};
+
 // The memory of the first operand once more, where a kernel works in place.
 struct InPlace {};
 struct Address {
@@ -90,6 +99,14 @@ public:
     PanelRoom on(PanelRoom room) {
         room.memory = on(Bytes{room.memory});
         return room;
+    }
+    Heads on(Heads heads) { return heads; }
+    EdgeTotals on(const TotalsOf& totals) { return {on(totals.largest), on(totals.total)}; }
+    EdgeSoftmaxBack on(const SoftmaxBackOf& back) {
+        return {on(back.scores), on(back.weights), on(back.inner), on(back.beta), on(back.gradient), on(back.of_beta)};
+    }
+    UnitBackOperands on(const UnitBackOperands& in) {
+        return {on(in.gradient), on(in.unit), on(in.inner), on(in.squares)};
     }
     LossInput on(LossInput input) {
         input.label = list(input.label, rows);

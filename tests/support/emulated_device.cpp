@@ -156,6 +156,14 @@ kernels::AttendBackOperands opened(const kernels::AttendBackOperands& in) {
             opened(in.inner),    opened(in.h),      opened(in.source)};
 }
 kernels::AttendBackResults opened(const kernels::AttendBackResults& to) { return {opened(to.h), opened(to.source)}; }
+kernels::UnitBackOperands opened(const kernels::UnitBackOperands& in) {
+    return {opened(in.gradient), opened(in.unit), opened(in.inner), opened(in.squares)};
+}
+kernels::EdgeTotals opened(const kernels::EdgeTotals& totals) { return {opened(totals.largest), opened(totals.total)}; }
+kernels::EdgeSoftmaxBack opened(const kernels::EdgeSoftmaxBack& back) {
+    return {opened(back.scores), opened(back.weights),  opened(back.inner),
+            opened(back.beta),   opened(back.gradient), opened(back.of_beta)};
+}
 kernels::UpdateSettings opened(kernels::UpdateSettings settings) {
     settings.pass = opened(settings.pass);
     return settings;
@@ -193,6 +201,12 @@ constexpr Table queued_table = {
     .head_fold = Queued<&Table::head_fold>::call,
     .head_mean = Queued<&Table::head_mean>::call,
     .head_share = Queued<&Table::head_share>::call,
+    .head_unit = Queued<&Table::head_unit>::call,
+    .head_unit_back = Queued<&Table::head_unit_back>::call,
+    .edge_dot = Queued<&Table::edge_dot>::call,
+    .edge_totals = Queued<&Table::edge_totals>::call,
+    .edge_softmax = Queued<&Table::edge_softmax>::call,
+    .edge_softmax_back = Queued<&Table::edge_softmax_back>::call,
     .gemm = Queued<&Table::gemm>::call,
     .add = Queued<&Table::add>::call,
     .add_scaled = Queued<&Table::add_scaled>::call,

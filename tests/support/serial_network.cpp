@@ -2,6 +2,7 @@
 
 #include "kernels/table.hpp"
 #include "tests/support/serial_attention.hpp"
+#include "tests/support/serial_cosine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -218,12 +219,19 @@ private:
                 value_of(model_, parameters_, op.heads.target)};
     }
 
+    SerialCosine cosine(const Op& op) const { return {problem_, input(op), op.width, parameter(op)[0]}; }
+
     template <class Arrive>
     void back_from_aggregation(const Op& op, const Values& g, Parameters& of_parameters, const Arrive& arrive) {
         if (op.reduce == Reduce::attention) {
             const SerialAttention::Gradients back = attention(op).gradients(g);
             add(value_of(model_, of_parameters, op.heads.source), back.source);
             add(value_of(model_, of_parameters, op.heads.target), back.target);
+            return arrive(back.h);
+        }
+        if (op.reduce == Reduce::cosine) {
+            const SerialCosine::Gradients back = cosine(op).gradients(g);
+            value_of(model_, of_parameters, op.parameter)[0] += back.beta;
             return arrive(back.h);
         }
         if (op.reduce == Reduce::max) {
@@ -244,6 +252,7 @@ private:
             case OpKind::dropout: multiply(x, dropout_factors(problem_, settings_, op.layer, op.width, epoch_)); break;
             case OpKind::aggregate: {
                 if (op.reduce == Reduce::attention) return attention(op).value();
+                if (op.reduce == Reduce::cosine) return cosine(op).value();
                 if (op.reduce == Reduce::max) return largest_of(problem_.forward, x, op.width);
                 Values sum = sparse_times(problem_.forward, x, op.width);
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];
@@ -401,7 +410,7 @@ Parameters initial_parameters(const SerialProblem& problem, std::uint64_t seed) 
     Parameters parameters;
     for (const Parameter& parameter : problem.model.parameters) {
         if (parameter.shape.size() == 1) {
-            parameters.bias.emplace_back(index(parameter.shape[0]), 0.0);
+            parameters.bias.emplace_back(index(parameter.shape[0]), parameter.init == Init::ones ? 1.0 : 0.0);
             continue;
         }
         const std::int64_t in = parameter.shape[0], out = parameter.shape[1];

@@ -55,6 +55,7 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.column_loss) choices.emplace_back("loss by columns");
     if (configuration.loss_rows) choices.emplace_back("pruned");
     if (configuration.factored_values) choices.emplace_back("factored");
+    if (configuration.scores == Scores::whole_rows) choices.emplace_back("whole-row scores");
     if (configuration.bf16) choices.emplace_back("bf16");
     if (!exact(configuration)) choices.emplace_back("inexact");
     return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));

@@ -80,6 +80,10 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
         remarks.emplace_back(
             "--loss-rows on has no effect on the plan: the loss needs all rows, or the space prunes none");
     }
+    if (options.scores && chosen.scores != *options.scores) {
+        remarks.push_back(fmt::format(
+            "--scores has no effect on the plan: the model scores no edges, or ranks share no columns on {}", where));
+    }
     if (options.bf16 && !chosen.bf16) {
         remarks.emplace_back(
             "--bf16 has no effect on the chosen configuration: with overlap or needed rows nothing is packed for the "

@@ -69,7 +69,7 @@ models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelR
 
 // Before the graph is read, and its widths are known.
 void check_reads_weights(ModelRecord model) {
-    model.widths = {1, 1};
+    model.widths = {1, std::max(1, model.heads), 1};
     gnnplan::check_reads_weights(sites_of(models::build(model)));
 }
 

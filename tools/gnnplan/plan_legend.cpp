@@ -21,7 +21,7 @@ struct Word {
 };
 
 // In the order of the cell.
-constexpr std::array<Word, 10> words{{
+constexpr std::array<Word, 11> words{{
     {"ÂX once: made before training, so features must not change (no dropout on them)",
      [](const Configuration& c) { return c.cached_aggregation; }},
     {"keep: for the backward pass, not made again",
@@ -36,6 +36,8 @@ constexpr std::array<Word, 10> words{{
     {"pruned: only rows that the loss needs are computed", [](const Configuration& c) { return c.loss_rows; }},
     {"factored: values come from two scales a vertex, 4 bytes a nonzero less",
      [](const Configuration& c) { return c.factored_values; }},
+    {"whole-row scores: every rank gathers whole rows to weigh edges, in place of summing scores over ranks",
+     [](const Configuration& c) { return c.scores == Scores::whole_rows; }},
 }};
 
 const char* name_of(Objective objective) {

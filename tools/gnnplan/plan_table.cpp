@@ -137,7 +137,9 @@ public:
         for (const Alternative& a : selection_.plan.alternatives) {
             if (!a.choice.starts_with("baseline")) continue;
             const char* who = a.choice == "baseline" ? "PyTorch Geometric" : "DGL";
-            table.add(cells("", "-", a.configuration, a.predicted, fmt::format("as {}: no ÂX once", who)));
+            const bool could_keep = selection_.ranked.front().configuration.cached_aggregation;
+            table.add(cells("", "-", a.configuration, a.predicted,
+                            fmt::format("as {}{}", who, could_keep ? ": no ÂX once" : "")));
         }
     }
 

@@ -54,6 +54,13 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
                     "column")
         ->check(CLI::IsMember({"stored", "factored"}))
         ->type_name("stored|factored");
+    command
+        .add_option(
+            "--scores", flags.scores,
+            "Pin how ranks that share columns make the scores of agnn's edges: each from its columns, with a sum "
+            "over ranks, or from whole rows")
+        ->check(CLI::IsMember({"columns", "whole-rows"}))
+        ->type_name("columns|whole-rows");
     add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled, so that work lies evenly");
     add_switch(command, "--loss-rows", flags.loss_rows,
                "Pin whether layers compute those rows only that the loss needs, where few vertices train");
@@ -164,7 +171,7 @@ void add_attention_flags(CLI::App& command, ModelFlags& model) {
 void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
-    command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin, gat")
+    command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn")
         ->type_name("NAME")
         ->capture_default_str();
     command

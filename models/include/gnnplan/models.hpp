@@ -39,6 +39,11 @@ OpGraph gin(const std::vector<std::int64_t>& widths, bool bias);
 // layers follow each other, or are averaged as those of the last layer are; the activation is ELU unless another is asked for.
 OpGraph gat(const ModelRecord& model);
 
+// Attention-based graph neural network (Thekumparampil et al. 2018, eq. 5 and 6): H^0 = activation(X W [+ b]) of width f_1,
+// L propagation layers H^l = P^l H^(l-1), where P^l weighs edges by the softmax of beta^l cos(H_u, H_v) over the in-neighbours
+// of v, and logits dropout(H^L) W_out [+ b]. L >= 2, and f_1 = .. = f_(L-1).
+OpGraph agnn(const ModelRecord& model);
+
 // The matrix A that a model multiplies by, unless the user asks for another.
 struct MatrixForm {
     bool self_loops = true;

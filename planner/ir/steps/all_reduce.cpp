@@ -20,7 +20,8 @@ bool AllReduceStep::over_all_ranks(const Schedule& schedule) const {
 }
 
 void AllReduceStep::check(const StepCheck& step) const {
-    step.written(tensor), step.require(!step.at(tensor).layout.partial.empty(), "there is nothing to sum over");
+    step.with_role(tensor, {Role::transient, Role::cached, Role::edges});
+    step.require(!step.at(tensor).layout.partial.empty(), "there is nothing to sum over");
     const DType dtype = step.at(tensor).dtype;
     step.require(dtype == DType::f32 || (dtype == DType::f64 && step.placed(tensor, layout_partial())),
                  "only floats are summed, and doubles over all ranks");
@@ -52,8 +53,8 @@ std::vector<int> AllReduceStep::peers(const Schedule& schedule, int rank) const 
 
 // Patarasuk & Yuan 2009: in the reduce-scatter rank r of g sends every block but (r + 1) mod g, which it ends up owning;
 // in the all-gather every block but (r + 2) mod g; all to its neighbour r + 1.
-Message AllReduceStep::between(const Schedule& schedule, const GraphStats& /*graph*/, int from, int to) const {
-    const std::int64_t elements = block_of(schedule, tensor, from).count();
+Message AllReduceStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
+    const std::int64_t elements = elements_of(schedule, tensor, graph, from);
     const std::vector<int> ranks = group(schedule, from);
     const int g = static_cast<int>(ranks.size());
     const int own = place_in(ranks, from);
@@ -65,16 +66,20 @@ Message AllReduceStep::between(const Schedule& schedule, const GraphStats& /*gra
 }
 
 // Communicators sum over all ranks by themselves; over fewer, a block of others' summands is received at a time.
-Staging AllReduceStep::staging(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
+Staging AllReduceStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
     const auto ranks = static_cast<std::int64_t>(group(schedule, rank).size());
     if (over_all_ranks(schedule) || ranks == 1) return {};
-    const std::int64_t elements = block_of(schedule, tensor, rank).count();
+    const std::int64_t elements = elements_of(schedule, tensor, graph, rank);
     return {0, bytes_of(tensor_of(schedule, tensor).dtype,
                         balanced_block({0, elements}, 0, static_cast<int>(ranks)).size())};
 }
 
 RankWork AllReduceStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank));
+    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank), &graph);
+}
+
+bool AllReduceStep::depends_on_graph(const Schedule& schedule) const {
+    return tensor_of(schedule, tensor).role == Role::edges;
 }
 
 }  // namespace gnnplan

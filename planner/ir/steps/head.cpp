@@ -65,11 +65,35 @@ void check_narrow(const StepCheck& step, const HeadStep& head, TensorId wide, Te
     step.in_layout(narrow, layout_r());
 }
 
+// x and what it becomes, and the squares of its heads' lengths.
+void check_unit(const StepCheck& step, const HeadStep& head) {
+    const HeadCheck check(step, head, head.out);
+    const bool back = head.op == HeadOp::unit_back;
+    for (std::size_t i = 0; i < (back ? 2U : 1U); ++i) {
+        step.dense(head.in[i]), step.same_shape(head.in[i], head.out), step.distinct(head.in[i], head.out);
+        step.in_layout(head.in[i], step.at(head.out).layout);
+    }
+    for (std::size_t i = back ? 2 : 1; i < head.in.size(); ++i) check.scales(head.in[i]);
+    step.dense(head.out), step.written(head.out);
+}
+
+std::size_t operands_of(HeadOp op) {
+    switch (op) {
+        case HeadOp::dot:
+        case HeadOp::spread:
+        case HeadOp::fold:
+        case HeadOp::unit: return 2;
+        case HeadOp::unit_back: return 4;
+        case HeadOp::mean:
+        case HeadOp::share: break;
+    }
+    return 1;
+}
+
 }  // namespace
 
 void HeadStep::check(const StepCheck& step) const {
-    const bool two = op == HeadOp::dot || op == HeadOp::spread || op == HeadOp::fold;
-    step.require(in.size() == (two ? 2U : 1U), "the operation has another number of operands");
+    step.require(in.size() == operands_of(op), "the operation has another number of operands");
     switch (op) {
         case HeadOp::dot: return check_dot(step, *this);
         case HeadOp::spread: {
@@ -87,6 +111,8 @@ void HeadStep::check(const StepCheck& step) const {
         }
         case HeadOp::mean: return check_narrow(step, *this, in[0], out);
         case HeadOp::share: return check_narrow(step, *this, out, in[0]);
+        case HeadOp::unit:
+        case HeadOp::unit_back: return check_unit(step, *this);
     }
 }
 

@@ -41,18 +41,24 @@ struct Side {
     Layout layout;  // of wide operands
     std::int64_t rows;
     std::optional<int> space;
+    Axes partial = {};  // over which values of nonzeros are partial sums
 };
 
 class OperandCheck {
 public:
     OperandCheck(const StepCheck& step, const SpmmStep& product)
-        : step_(step), heads_(product.attending.heads), width_(step.at(product.results.front()).columns) {
+        : step_(step),
+          matrix_(product.matrix),
+          heads_(product.attending.heads),
+          width_(step.at(product.program == Program::dot ? product.column_operands.front() : product.results.front())
+                     .columns) {
         if (!product.attends()) return;
         step.require(heads_ > 0 && width_ % heads_ == 0, "its heads do not share the columns");
         cut_ = cuts_heads(step.grid(), heads_);
     }
 
     void operand(TensorId id, OperandKind kind, const Side& side) const {
+        if (kind == OperandKind::edges) return step_.edges(id, matrix_, {});
         if (kind == OperandKind::vertices) {
             step_.with_role(id, {Role::vertices});
         } else if (kind == OperandKind::wide) {
@@ -63,6 +69,7 @@ public:
         placed(id, kind, side, kind == OperandKind::by_heads);
     }
     void result(TensorId id, OperandKind kind, const Side& side) const {
+        if (kind == OperandKind::edges) return step_.edges(id, matrix_, side.partial);
         step_.typed(id, DType::f32), step_.written(id), placed(id, kind, side, false);
     }
 
@@ -80,14 +87,19 @@ private:
     }
 
     const StepCheck& step_;
+    TensorId matrix_;
     std::int64_t heads_, width_;
     bool cut_ = false;
 };
 
 void check_operands(const StepCheck& step, const SpmmStep& product) {
     const Tensor& m = step.at(product.matrix);
-    const Side columns{dense_layout(m), m.columns, m.column_space};
-    const Side rows{result_layout(step.grid(), m), m.rows, m.space};
+    Side columns{dense_layout(m), m.columns, m.column_space};
+    Side rows{result_layout(step.grid(), m), m.rows, m.space};
+    // Products of whole rows need no sum over y.
+    const bool whole_rows = product.program == Program::dot && step.at(product.results.front()).layout.partial.empty();
+    if (whole_rows) columns.layout.columns = rows.layout.columns = {};
+    if (product.program == Program::dot && !whole_rows) rows.partial = Axes::parse("y");
     const ProgramOperands kinds = product.kinds();
     const OperandCheck check(step, product);
     for (std::size_t i = 0; i < kinds.columns.size(); ++i)
@@ -127,6 +139,8 @@ ProgramOperands SpmmStep::kinds() const {
         case Program::attend_back:
             kinds = {{wide, by_heads, by_heads, summand}, {wide, by_heads}, {wide, summand}};
             break;
+        case Program::dot: return {{wide}, {wide}, {OperandKind::edges}};
+        case Program::edge_sum: return {{wide}, {OperandKind::edges}, {wide}};
     }
     if (!attending.dropout) return kinds;
     kinds.columns.push_back(OperandKind::vertices), kinds.rows.push_back(OperandKind::vertices);
@@ -138,6 +152,11 @@ std::optional<TensorId> SpmmStep::uses_up(const Schedule& schedule) const {
     const bool summand = program == Program::attend_back && column_operands.size() > inner &&
                          !tensor_of(schedule, column_operands[inner]).layout.partial.empty();
     return summand ? std::optional(column_operands[inner]) : std::nullopt;
+}
+
+std::int64_t SpmmStep::local_heads(const Schedule& schedule, int rank) const {
+    constexpr std::size_t by_heads = 1;
+    return attends() ? block_of(schedule, column_operands[by_heads], rank).columns.size() : 0;
 }
 
 std::int64_t SpmmStep::travelling_columns(const Schedule& schedule, int rank) const {

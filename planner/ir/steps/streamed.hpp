@@ -7,14 +7,21 @@
 
 namespace gnnplan {
 
-// Reads every operand and writes every result, each byte once; each staged byte is written and read.
+// Reads every operand and writes every result, each byte once; each staged byte is written and read. Of steps with edges
+// `graph` says how many they are; of an adjacency nothing is read but where rows begin.
 inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, ElementwiseKind stream,
-                         const Staging& staging = {}) {
+                         const Staging& staging = {}, const GraphStats* graph = nullptr) {
     RankWork work;
     work.stream = stream;
     const Operands operands = operands_of(step);
     for (const auto* ids : {&operands.reads, &operands.writes}) {
-        for (const TensorId id : *ids) work.streamed_bytes += block_bytes(schedule, id, rank);
+        for (const TensorId id : *ids) {
+            const Tensor& tensor = tensor_of(schedule, id);
+            if (tensor.role == Role::adjacency) continue;
+            const bool edges = tensor.role == Role::edges;
+            work.streamed_bytes += edges ? bytes_of(tensor.dtype, elements_of(schedule, id, *graph, rank))
+                                         : block_bytes(schedule, id, rank);
+        }
     }
     work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);
     return work;

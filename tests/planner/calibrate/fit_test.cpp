@@ -212,5 +212,31 @@ TEST(CrossValidation, NothingBetweenIsNoError) {
     EXPECT_EQ(fit_with_errors(base(), {}).calibration->error_median, 0);
 }
 
+// A program takes what a sum of all that it gathers takes, so much more for a nonzero and so much for each column.
+TEST(Fit, ProgramsAreWhatTheyTakeBesidesSums) {
+    std::vector<Sample> samples = spmm_samples();
+    const std::int64_t bytes = 1 << 20, nonzeros = 1 << 20, rows = nonzeros / 64;
+    for (const std::int64_t heads : {1, 8}) {
+        for (const std::int64_t width : {32, 64, 120}) {
+            const std::int64_t gathered = width + heads;
+            const double sum =
+                static_cast<double>(nonzeros) * gather(gathered, bytes) + static_cast<double>(rows) * row;
+            const double more = (4 + 0.5 * static_cast<double>(heads) + 0.01 * static_cast<double>(width)) * ns;
+            samples.push_back({"program.attend",
+                               {width, heads, gathered, bytes, nonzeros, rows},
+                               {sum + static_cast<double>(nonzeros) * more}});
+        }
+    }
+    const Machine machine = fit_machine(base(), samples);
+    const Calibration& fitted = *machine.calibration;
+    ASSERT_EQ(fitted.programs.size(), 2U);
+    EXPECT_EQ(fitted.programs[1].heads, 8);
+    EXPECT_NEAR(program_seconds(fitted, Program::attend, 1, 64) / ns, 4 + 0.5 + 0.64, 0.1);
+    EXPECT_NEAR(program_seconds(fitted, Program::attend, 8, 32) / ns, 4 + 4 + 0.32, 0.1);
+    EXPECT_NEAR(program_seconds(fitted, Program::attend, 4, 64) / ns, 4 + 2 + 0.64, 0.1) << "between";
+    EXPECT_NEAR(program_seconds(fitted, Program::attend, 16, 64) / ns, 4 + 8 + 0.64, 0.2) << "beyond";
+    EXPECT_EQ(program_seconds(fitted, Program::max, 0, 64), 0) << "not measured";
+}
+
 }  // namespace
 }  // namespace gnnplan::calibrate

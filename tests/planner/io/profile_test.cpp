@@ -26,6 +26,9 @@ TEST(Profile, RoundTrip) {
     EXPECT_FALSE(calibration.gather.at(1).seconds_per_row_again.has_value());
     EXPECT_EQ(calibration.gemm.at(1).product, GemmKind::weight_gradient);
     EXPECT_EQ(calibration.streams.at(1).stream, ElementwiseKind::activate_dropout);
+    EXPECT_EQ(calibration.programs.at(1).program, Program::attend);
+    EXPECT_EQ(calibration.programs.at(1).heads, 8);
+    EXPECT_EQ(calibration.programs.at(1).seconds_per_column, 2e-11);
     EXPECT_EQ(calibration.reduce_scatter.value().latency_seconds, 4e-6);
     EXPECT_EQ(calibration.redistribution.value().latency_seconds, 5e-6);
     EXPECT_EQ(calibration.loss.value().seconds_per_logit, 3e-10);

@@ -18,7 +18,8 @@ public:
         if (role == Role::weight || role == Role::bias) {
             tensor.parameter = static_cast<int>(schedule_.parameters.size());
             const bool vector = role == Role::bias;
-            schedule_.parameters.push_back({vector ? "layers.1.bias" : "layers.1.weight", name,
+            const std::string one = name == "beta1" ? "layers.1.beta" : "layers.1.bias";
+            schedule_.parameters.push_back({vector ? one : "layers.1.weight", name,
                                             vector ? std::vector{columns} : std::vector{rows, columns},
                                             vector ? Init::zeros : Init::glorot, !vector});
         }
@@ -26,6 +27,11 @@ public:
         if (role == Role::adjacency) tensor.column_space = 0;
         schedule_.tensors.push_back(std::move(tensor));
         return static_cast<TensorId>(schedule_.tensors.size() - 1);
+    }
+    TensorId edges(const std::string& name, TensorId matrix, const Axes& partial) {
+        const TensorId id = tensor(name, Role::edges, DType::f32, 7, 1, {Axes::parse("x"), {}, partial});
+        schedule_.tensors.back().structure = matrix;
+        return id;
     }
     TensorId dense(const std::string& name, std::int64_t columns, Layout layout) {
         return tensor(name, Role::transient, DType::f32, 7, columns, layout);
@@ -50,6 +56,19 @@ void add_dealt_product(Builder& b) {
     b.step("setup.index", Phase::setup, RowRequestStep{matrix});
     b.step("setup.dealt", Phase::setup, SpmmStep{matrix, {whole_rows}, {summand}, Exchange::rows, true});
     b.step("setup.sum", Phase::setup, ReduceScatterStep{summand, sum});
+}
+
+// Scores of edges, their softmax, and the weights where the transpose has them.
+void add_edges(Builder& b, TensorId at, TensorId a, TensorId x) {
+    const TensorId scores = b.edges("scores", at, Axes::parse("y")), weights = b.edges("weights", at, {});
+    const TensorId beta = b.tensor("beta1", Role::bias, DType::f32, 1, 1, layout_replicated());
+    const TensorId largest = b.dense("largest", 1, layout_f()), total = b.dense("total", 1, layout_f());
+    b.step("edges.scores", Phase::epoch,
+           SpmmStep{at, {x}, {scores}, Exchange::panels, false, false, Program::dot, {x}});
+    b.step("edges.scores.sum", Phase::epoch, AllReduceStep{scores});
+    b.step("edges.softmax", Phase::epoch,
+           EdgeStep{EdgeOp::softmax, at, {scores, beta}, std::nullopt, {weights, largest, total}});
+    b.step("edges.transpose", Phase::epoch, EdgeTransposeStep{weights, b.edges("weights.back", a, {})});
 }
 
 Schedule sample_schedule() {
@@ -104,6 +123,7 @@ Schedule sample_schedule() {
     b.step("evaluation.gemm", Phase::evaluation, GemmStep{t_r, w, z, false});
     b.step("evaluation.score", Phase::evaluation, ScoreStep{z, labels, subset, counts});
     b.step("evaluation.sum", Phase::evaluation, AllReduceStep{counts});
+    add_edges(b, at, a, x);
     add_dealt_product(b);
     return b.take();
 }
@@ -195,6 +215,7 @@ Profile sample_profile() {
         Calibration{{{16, {{32768, 1e-9}, {1048576, 2.5e-9}}, 1e-8, 5e-9}, {128, {{32768, 4e-9}}, 2e-8}},
                     {{GemmKind::forward, 128, 40, 1e12}, {GemmKind::weight_gradient, 128, 128, 9e11}},
                     {{ElementwiseKind::copy, 1048576, 8e10}, {ElementwiseKind::activate_dropout, 1048576, 3e10}},
+                    {{Program::max, 0, 1e-9, 1e-11}, {Program::attend, 8, 4e-9, 2e-11}},
                     LossCost{2e-8, 3e-10},
                     Link{3e-6, 1e10, {{0, 3e-6, 1e10}}},
                     Link{4e-6, 1e10, {{0, 4e-6, 1e10}}},

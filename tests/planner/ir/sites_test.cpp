@@ -197,6 +197,25 @@ TEST(Sites, OfAGat) {
     EXPECT_EQ(wide.parameter(wide.product(1).parameter).shape, (std::vector<std::int64_t>{40, 18}));
 }
 
+// Products without a linear map follow each other; maps come before the first and behind the last.
+TEST(Sites, OfAnAgnn) {
+    const SiteGraph graph = sites_of(models::build(record("agnn", {16, 12, 12, 7})));
+    ASSERT_EQ(kinds_of(graph),
+              (std::vector{SiteKind::input, SiteKind::linear, SiteKind::pointwise, SiteKind::product, SiteKind::product,
+                           SiteKind::product, SiteKind::pointwise, SiteKind::linear, SiteKind::loss}));
+    EXPECT_EQ(widths_of(graph), (std::vector<std::int64_t>{12, 12, 12, 12}));
+    EXPECT_FALSE(graph.product(1).maps());
+    EXPECT_EQ(graph.parameter(graph.product(2).beta).name, "layers.2.beta");
+    EXPECT_EQ(graph.parameter(graph.product(2).beta).init, Init::ones);
+    EXPECT_EQ(graph.result(1), 3);
+    EXPECT_EQ(graph.product(2).input, 3);
+    EXPECT_EQ(graph.at(6).dropout, 4) << "draws of its own";
+    const SiteGraph middle = window(graph, 2, 2);
+    EXPECT_EQ(middle.parameter(middle.product(1).beta).name, "layers.2.beta");
+    EXPECT_THROW(models::build(record("agnn", {16, 7})), Error);
+    EXPECT_THROW(models::build(record("agnn", {16, 12, 10, 7})), Error);
+}
+
 TEST(Models, HeadsThatDoNotFitAreRefused) {
     EXPECT_THROW(models::build(attention({16, 24, 7}, 5, 1)), Error);
     EXPECT_NO_THROW(models::build(attention({16, 24, 7}, 5, 1, true)));
@@ -270,7 +289,7 @@ TEST(Models, SumsAloneReadWeightsOfEdges) {
     for (const char* aggregator : {"mean", "sum", "gcn"}) EXPECT_NO_THROW(check("sage", aggregator));
     for (const char* model : {"gcn", "gin"}) EXPECT_NO_THROW(check(model, ""));
     for (const char* aggregator : {"max", "pool"}) EXPECT_THROW(check("sage", aggregator), Error);
-    EXPECT_THROW(check("gat", ""), Error);
+    for (const char* model : {"gat", "agnn"}) EXPECT_THROW(check(model, ""), Error);
 }
 
 TEST(Models, GinsEpsilonTakesTheLoopsOutOfTheMatrix) {

@@ -45,6 +45,13 @@ enum class Sharing : std::uint8_t {
     block_distributed,  // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
 };
 
+// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows, on
+// which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
+enum class Scores : std::uint8_t {
+    columns,     // each of its own columns; the products are summed over the group, a value for each edge
+    whole_rows,  // whole rows are gathered on every rank of the group, and each makes all products (DEAL's duplication)
+};
+
 // How work is spread over the ranks. What the papers call schemes are distributions on some grids.
 struct Distribution {
     Sharing sharing = Sharing::replicated;
@@ -82,6 +89,7 @@ struct Configuration {
     int parts = 0;                    // > 1: the partitioner numbers vertices by this many parts
     bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
     bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
+    Scores scores = Scores::columns;  // of layers that weigh by cosines, where y splits columns
 
     Distribution on() const { return {sharing, grid}; }
 };

@@ -3,6 +3,7 @@
 
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/tensor_memory.hpp>
+#include <gnnplan/ir/program.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -81,6 +82,15 @@ struct StreamRate {
     double bytes_per_second = 0;
 };
 
+// What a program over nonzeros takes for each of them besides a sum of rows as long as all that it gathers: so much, and so
+// much more for each column of its wide operands.
+struct ProgramCost {
+    Program program = Program::sum;
+    int heads = 0;  // of attention
+    double seconds_per_nonzero = 0;
+    double seconds_per_column = 0;
+};
+
 // Softmax cross-entropy: rows that train, each so long and so much longer for each of its logits. It hardly depends on
 // where they lie in memory.
 struct LossCost {
@@ -91,9 +101,10 @@ struct LossCost {
 // What a calibration measured beyond single rates; times of one rank while all cores of the node are busy. What is
 // empty was not measured, and the single rates serve.
 struct Calibration {
-    std::vector<GatherCurve> gather{};  // by increasing width
-    std::vector<GemmRate> gemm{};       // each product, inner and columns once
-    std::vector<StreamRate> streams{};  // by stream, then by increasing working_set_bytes
+    std::vector<GatherCurve> gather{};    // by increasing width
+    std::vector<GemmRate> gemm{};         // each product, inner and columns once
+    std::vector<StreamRate> streams{};    // by stream, then by increasing working_set_bytes
+    std::vector<ProgramCost> programs{};  // by program, then by increasing heads
     std::optional<LossCost> loss{};
     // One message of these within a node, with what is done to its bytes.
     std::optional<Link> all_reduce{};      // of the ring

@@ -43,6 +43,10 @@ enum class Reduce : std::uint8_t {
     max,  // the largest of each column, 0 of none; the entries of the matrix are not read
     // Weighed by what the two vertices of an edge are, whatever the entries of the matrix: see Heads.
     attention,
+    // Weighed by how alike the two vertices of an edge are, whatever the entries of the matrix (Thekumparampil et al. 2018,
+    // eq. 6): the edge u -> v has the softmax over the in-neighbours of v of beta <h_u, h_v> / (|h_u| |h_v|). `parameter` is
+    // beta.
+    cosine,
 };
 
 // The heads of an aggregation by attention (Velickovic et al. 2018, eq. 1 to 6). Its input is the columns of all heads,
@@ -62,6 +66,7 @@ struct Heads {
 enum class Init : std::uint8_t {
     glorot,  // uniform within +-sqrt(6 / (rows + columns)) (Glorot & Bengio 2010, eq. 16)
     zeros,
+    ones,
 };
 
 // A matrix that training changes. It stands whole on every rank.
@@ -83,7 +88,7 @@ struct Op {
     std::vector<int> inputs;      // indices of earlier ops
     std::int64_t width = 0;       // columns of the result
     int layer = 0;                // 1 .. L; 0 for the input
-    int parameter = -1;           // of linear and bias, and e of an aggregation: index into OpGraph::parameters
+    int parameter = -1;           // of linear and bias, e of a sum, beta of a cosine: index into OpGraph::parameters
     Reduce reduce = Reduce::sum;  // of aggregate
     // How much of the vertex itself a sum adds to its in-neighbours: (A + self I)^T H, or with a parameter
     // (A + (self + e) I)^T H, which has the gradient <dL/d((A + ...)^T H), H> for e.

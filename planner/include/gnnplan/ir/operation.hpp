@@ -17,6 +17,8 @@
 #pragma once
 
 #include <gnnplan/ir/steps/all_reduce.hpp>
+#include <gnnplan/ir/steps/edge.hpp>
+#include <gnnplan/ir/steps/edge_transpose.hpp>
 #include <gnnplan/ir/steps/gemm.hpp>
 #include <gnnplan/ir/steps/head.hpp>
 #include <gnnplan/ir/steps/loss.hpp>
@@ -37,8 +39,9 @@
 
 namespace gnnplan {
 
-using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep,
-                               AllReduceStep, MapStep, HeadStep, LossStep, ScoreStep, UpdateStep>;
+using Operation =
+    std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep, AllReduceStep,
+                 MapStep, HeadStep, EdgeStep, EdgeTransposeStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>
 concept LocalStep = S::local;

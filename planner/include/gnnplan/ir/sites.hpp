@@ -1,9 +1,9 @@
 // The sites of a model: groups of operations about which a plan decides as one.
 //
 // An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
-// (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first, or attends to
-// what the linear map has made. A linear map that has no aggregation
-// beside it is a site of its own; where a model adds its result to another value, the sum is made in place of that
+// (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first, or attends to what the linear map has made.
+// Attention by cosines is a product without a linear map. A linear map that has no aggregation beside it is a site of its
+// own; where a model adds its result to another value, the sum is made in place of that
 // value. What a rank does to single elements, one operation after the other, is one site too. Every site makes one
 // value, a matrix with a row for each vertex, which several sites may read; lowering, the search and the passes of an
 // epoch walk sites, and never the operations again.
@@ -46,7 +46,8 @@ struct Site {
     Reduce reduce = Reduce::sum;  // of a product
     double self = 0;              // of a product: (A + (self + e) I)^T in place of A^T
     int self_parameter = -1;      // e; -1: none
-    Heads heads = {};             // of a product by attention
+    int beta = -1;                // of a product by cosines
+    Heads heads = {};             // of a product by attention, and one head of a product by cosines
     int rows_of = 0;              // its value has a row for each vertex that layer `rows_of` computes
     int columns_of = 0;           // and as many columns as layer `columns_of` makes; -1: a width of its own
 
@@ -57,6 +58,8 @@ struct Site {
     std::string_view why_one_order() const;
     // What its linear map makes: the columns of all heads.
     std::int64_t mapped_width() const { return heads.average ? heads.count * width : width; }
+    // Whether a product has a linear map.
+    bool maps() const { return reduce != Reduce::cosine; }
     // Whether it adds something of the vertex itself to what it aggregates.
     bool adds_self() const { return self != 0 || self_parameter >= 0; }
 };

@@ -23,6 +23,9 @@ enum class Role : std::uint8_t {
     moment,     // Adam's first and second moments; resident
     cached,     // made in setup, read in every epoch and evaluation
     transient,  // lives from its first to its last use within a phase
+    // A value for each nonzero of an adjacency, where the adjacency has them: `structure` says of which, and rows are those
+    // of the adjacency. Lives as long as a transient.
+    edges,
 };
 
 // Whether the executor fills it, or keeps it, before any step runs.
@@ -51,7 +54,8 @@ struct Tensor {
     Layout layout;
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
     Storage storage{};        // of adjacency
-    // Another adjacency, its transpose, that has the same pattern: both use its nonzeros, each with its own scales.
+    // Of an adjacency, another one, its transpose, that has the same pattern: both use its nonzeros, each with its own
+    // scales. Of edges, the adjacency whose nonzeros they are values for.
     std::optional<TensorId> structure{};
     // What the rows are, and of an adjacency the columns: indices into Schedule::spaces; none of parameters and sums.
     std::optional<int> space{};

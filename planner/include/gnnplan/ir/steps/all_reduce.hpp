@@ -24,6 +24,7 @@ struct AllReduceStep {
     Staging staging(const Schedule& schedule, const GraphStats& graph, int rank) const;
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
     bool over_all_ranks(const Schedule& schedule) const;
+    bool depends_on_graph(const Schedule& schedule) const;  // where there is a summand for each nonzero
     TensorId summed() const { return tensor; }
     Collective collective(const Schedule&, int /*rank*/) const { return Collective::all_reduce; }
 };

@@ -13,6 +13,10 @@ enum class HeadOp : std::uint8_t {
     fold,    // in: x, s by heads; out = the sums over rows of x * s, of the shape of a parameter: a partial sum
     mean,    // in: x; out = the mean over its heads
     share,   // in: g; out = g / heads for every head: what goes back from the mean
+    unit,    // in: x, squares by heads = <x, x>; out = x / |x|, 0 where |x| is 0
+    // What goes back from there. In: g, the gradient of u = x / |x|, u, inner by heads = <g, u>, squares; in place:
+    // out = out + (g - inner * u) / |x|, unchanged where |x| is 0.
+    unit_back,
 };
 
 // What is done head by head to local blocks. y and p are wide too, or parameters with a row for each head.
@@ -29,9 +33,10 @@ struct HeadStep {
         archive.value("op", self.op);
         archive.value("heads", self.heads);
         archive.reads("in", self.in);
-        self.op == HeadOp::spread ? archive.updates("out", self.out) : archive.writes("out", self.out);
+        self.in_place() ? archive.updates("out", self.out) : archive.writes("out", self.out);
     }
     TensorId subject() const { return out; }
+    bool in_place() const { return op == HeadOp::spread || op == HeadOp::unit_back; }
     void check(const StepCheck& step) const;
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
 };

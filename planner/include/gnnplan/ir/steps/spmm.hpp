@@ -2,6 +2,7 @@
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/program.hpp>
 #include <gnnplan/ir/steps/step.hpp>
 
 #include <vector>
@@ -10,28 +11,6 @@ namespace gnnplan {
 
 // Whether a product can pack panels, with these switches.
 constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
-
-// What a product makes of its operands at the nonzeros of its matrix. Below, v is a row of the matrix, u a column in
-// which it has a nonzero, and all is elementwise.
-enum class Program : std::uint8_t {
-    sum,  // column operand: in; result: out. out_v = the sum of M(v, u) in_u.
-    // Column operand: in; results: maxima and ties. maxima_v = the largest in_u, ties_v = how many of them equal it, as
-    // floats; both are 0 in rows without nonzeros. The values of the matrix are not read.
-    max,
-    // Makes the gradient of `in` from that of `maxima`, shared evenly among ties; the matrix is the transpose of max's.
-    // Column operands: share, which is the gradient of maxima divided by ties (MapOp::divide), and maxima; row operand:
-    // in; result: the gradient of in. gradient_v = the sum of share_u where in_v equals maxima_u. The values of the
-    // matrix are not read.
-    max_back,
-    // Attention (kernels/attention.hpp has the formulas); the matrix is A^T. Column operands: h, and s by heads; row
-    // operand: t by heads. Results: the sums, and log_total and total by heads; before a backward pass also by_target,
-    // which is d sum / dt, and negative_share by heads.
-    attend,
-    // What goes back from the sums; the matrix is A. Column operands: the gradient of the sums, and t, log_total and
-    // inner = <gradient, sums> by heads; row operands: h, and s by heads. Results: the gradient of h for given weights,
-    // and that of s by heads.
-    attend_back,
-};
 
 // What programs of attention have besides. Matrices by heads have a column for each head: split over y, as wide ones
 // are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the gradient of
@@ -45,8 +24,8 @@ struct Attending {
 constexpr bool cuts_heads(const Grid& grid, std::int64_t heads) { return heads % grid.y != 0; }
 
 // What an operand or a result of a program is: a matrix as wide as the others, one with a column for each head, such a
-// one that may be a sum over y, or the vertices that rows stand for.
-enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices };
+// one that may be a sum over y, the vertices that rows stand for, or values of the nonzeros.
+enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges };
 struct ProgramOperands {
     std::vector<OperandKind> columns, rows, results;
 };
@@ -103,6 +82,8 @@ struct SpmmStep {
     ProgramOperands kinds() const;
     // `inner`, whose summands are used up where y cuts heads.
     std::optional<TensorId> uses_up(const Schedule& schedule) const;
+    // Heads whose weights a rank finds; 0 of programs without.
+    std::int64_t local_heads(const Schedule& schedule, int rank) const;
     // Columns of all column operands together in the blocks of `rank`: of what travels.
     std::int64_t travelling_columns(const Schedule& schedule, int rank) const;
     // Whether it packs panels in which its operand may be rounded to bf16.

@@ -1,0 +1,110 @@
+// Programs over nonzeros other than sums, with all that a training pass makes of them.
+#include "runtime/calibrate/array.hpp"
+#include "runtime/calibrate/measurements.hpp"
+#include "runtime/calibrate/random_matrix.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace gnnplan::calibrate {
+namespace {
+
+std::string name_of(Program program) {
+    switch (program) {
+        case Program::max: return "program.max";
+        case Program::max_back: return "program.max_back";
+        case Program::attend: return "program.attend";
+        case Program::attend_back: return "program.attend_back";
+        case Program::dot: return "program.dot";
+        default: break;
+    }
+    ensure(false, "sums are measured as such");
+    return "";
+}
+
+class ProgramRun {
+public:
+    ProgramRun(const kernels::Table& kernels, const ProgramPoint& point)
+        : kernels_(kernels),
+          point_(point),
+          columns_(std::max<std::int64_t>(1, point.working_set_bytes / (4 * gathered()))),
+          rows_(std::max<std::int64_t>(1, point.nonzeros / point.degree)),
+          matrix_(rows_, columns_, point.degree) {}
+
+    // Columns that are gathered for a nonzero.
+    std::int64_t gathered() const {
+        switch (point_.program) {
+            case Program::max_back: return 2 * point_.width;
+            case Program::attend: return point_.width + point_.heads;
+            case Program::attend_back: return point_.width + 3 * point_.heads;
+            default: return point_.width;
+        }
+    }
+    Sample sample(std::vector<double> seconds) const {
+        return {name_of(point_.program),
+                {point_.width, point_.heads, gathered(), 4 * gathered() * columns_, matrix_.nonzeros(), rows_},
+                std::move(seconds)};
+    }
+
+    // Makes the operands and results, then a function that runs the program on them.
+    std::function<void()> prepare() {
+        const auto gathers = [&](std::int64_t width) { return add(columns_, width); };
+        const auto stays = [&](std::int64_t width) { return add(rows_, width); };
+        const std::int64_t w = point_.width, k = point_.heads;
+        const kernels::Csr a = matrix_.view();
+        const kernels::Attention how{{k > 0 ? w / k : w, 0}, 0.2F, {}};
+        switch (point_.program) {
+            case Program::max: {
+                const auto in = gathers(w), maxima = stays(w), ties = stays(w);
+                return [=, this] { kernels_.spmm_max(a, in, maxima, ties, false, {}); };
+            }
+            case Program::max_back: {
+                const auto share = gathers(w), maxima = gathers(w), own = stays(w), out = stays(w);
+                return [=, this] { kernels_.spmm_max_back(a, share, maxima, own, out, false); };
+            }
+            case Program::attend: {
+                const kernels::AttendOperands in{gathers(w), gathers(k), stays(k)};
+                const kernels::AttendResults to{stays(w), stays(k), stays(k), stays(w), stays(k)};
+                return [=, this] { kernels_.attend(a, in, to, how, false, true); };
+            }
+            case Program::attend_back: {
+                const kernels::AttendBackOperands in{gathers(w), gathers(k), gathers(k),
+                                                     gathers(k), stays(w),   stays(k)};
+                const kernels::AttendBackResults to{stays(w), stays(k)};
+                return [=, this] { kernels_.attend_back(a, in, to, how, false); };
+            }
+            case Program::dot: {
+                const auto x = gathers(w), y = stays(w);
+                float* scores = add(matrix_.nonzeros(), 1).data;
+                return [=, this] { kernels_.edge_dot(a, x, y, scores); };
+            }
+            default: break;
+        }
+        ensure(false, "sums are measured as such");
+        return {};
+    }
+
+private:
+    kernels::Matrix add(std::int64_t rows, std::int64_t columns) {
+        arrays_.emplace_back(rows * columns, 1.0F);
+        return {arrays_.back().data(), rows, columns, columns};
+    }
+
+    const kernels::Table& kernels_;
+    const ProgramPoint& point_;
+    std::int64_t columns_, rows_;
+    RandomMatrix matrix_;
+    std::vector<Array<float>> arrays_;
+};
+
+}  // namespace
+
+Sample measure_program(const Setting& setting, const ProgramPoint& point) {
+    ProgramRun run(setting.kernels, point);
+    const std::function<void()> program = run.prepare();
+    return run.sample(seconds_together(setting, program));
+}
+
+}  // namespace gnnplan::calibrate

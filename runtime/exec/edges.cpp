@@ -1,0 +1,104 @@
+// Reading guide: values of nonzeros lie as a rank's pieces do, stage after stage (SparseStage::first_edge), each as the piece
+// has its nonzeros.
+#include "runtime/exec/handlers.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::exec {
+namespace {
+
+// What the stages of a matrix have of values of its nonzeros.
+class Edges {
+public:
+    Edges(const StepContext& context, TensorId matrix) : store_(context.store), part_(store_.part(matrix)) {}
+
+    // body(nonzeros, first edge) for each stage with a piece.
+    template <class Body>
+    void for_stages(const Body& body) const {
+        for (const SparseStage& stage : part_.stages()) {
+            if (stage.piece) body(part_.nonzeros(stage, nullptr), stage.first_edge);
+        }
+    }
+    float* of(TensorId id) const { return store_.data<float>(id); }
+
+private:
+    const Store& store_;
+    const SparsePart& part_;
+};
+
+// A row of the matrix may have nonzeros in several pieces: totals come first.
+void softmax(const EdgeStep& step, const StepContext& context) {
+    const Edges edges(context, step.matrix);
+    const float* scores = edges.of(step.in[0]);
+    const float* beta = edges.of(step.in[1]);
+    float *weights = edges.of(step.out[0]), *largest = edges.of(step.out[1]), *total = edges.of(step.out[2]);
+    bool accumulate = false;
+    edges.for_stages([&](const kernels::Csr& nonzeros, std::int64_t first) {
+        context.kernels.edge_totals(nonzeros, scores + first, beta, {largest, total}, accumulate);
+        accumulate = true;
+    });
+    edges.for_stages([&](const kernels::Csr& nonzeros, std::int64_t first) {
+        context.kernels.edge_softmax(nonzeros, scores + first, beta, {largest, total}, weights + first);
+    });
+}
+
+void softmax_back(const EdgeStep& step, const StepContext& context) {
+    const Edges edges(context, step.matrix);
+    kernels::EdgeSoftmaxBack back{edges.of(step.in[0]), edges.of(step.in[1]),     edges.of(step.in[2]),
+                                  edges.of(step.in[3]), edges.of(*step.gradient), edges.of(step.out[0])};
+    bool accumulate = false;
+    edges.for_stages([&](const kernels::Csr& nonzeros, std::int64_t first) {
+        kernels::EdgeSoftmaxBack of_stage = back;
+        of_stage.scores += first, of_stage.weights += first, of_stage.gradient += first;
+        context.kernels.edge_softmax_back(nonzeros, of_stage, accumulate);
+        accumulate = true;
+    });
+}
+
+}  // namespace
+
+void run_step(const EdgeStep& step, const StepContext& context) {
+    switch (step.op) {
+        case EdgeOp::softmax: return softmax(step, context);
+        case EdgeOp::softmax_back: return softmax_back(step, context);
+    }
+    ensure(false, "an operation on edges has no handler");
+}
+
+// What others have of this rank's rows comes one rank after the other; own values are where they are.
+void run_step(const EdgeTransposeStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const auto [from, to] = step.matrices(store.schedule());
+    const EdgeOrder& order = store.edge_order(from, to);
+    const auto bytes = [](std::int64_t edges) { return 4 * static_cast<std::size_t>(edges); };
+    std::vector<comm::Send> sends;
+    const std::byte* own = nullptr;
+    for (const SparseStage& stage : store.part(from).stages()) {
+        if (!stage.piece) continue;
+        const std::byte* values = store.bytes(step.in) + bytes(stage.first_edge);
+        if (stage.piece->dense_root == store.rank()) own = values;
+        if (stage.piece->dense_root == store.rank() || stage.nonzeros == 0) continue;
+        sends.push_back({stage.piece->dense_root, {values, bytes(stage.nonzeros)}});
+    }
+    std::vector<comm::Receive> receives;
+    std::vector<const float*> sources;  // by stage
+    std::byte* received = store.staging(context.step);
+    for (const SparseStage& stage : store.part(to).stages()) {
+        const bool mine = stage.piece && stage.piece->dense_root == store.rank();
+        sources.push_back(reinterpret_cast<const float*>(mine ? own : received));
+        if (!stage.piece || mine || stage.nonzeros == 0) continue;
+        receives.push_back({stage.piece->dense_root, {received, bytes(stage.nonzeros)}});
+        received += bytes(stage.nonzeros);
+    }
+    context.world.exchange(sends, receives);
+    for (std::size_t k = 0; k < sources.size(); ++k) {
+        const SparseStage& stage = store.part(to).stages()[k];
+        if (!stage.piece) continue;
+        context.kernels.gather_rows({sources[k], stage.nonzeros, 1, 1}, order.stage(k),
+                                    {store.data<float>(step.out) + stage.first_edge, stage.nonzeros, 1, 1});
+    }
+}
+
+}  // namespace gnnplan::exec

@@ -1,0 +1,68 @@
+// AGNN at the command line: what is planned, what is refused and why, and what runs.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string agnn = "plan --graph cora --ranks 4 --model agnn --hidden 16 ";
+
+TEST(PlanCosine, SaysHowScoresAreMadeAndWhatDoesNotApply) {
+    const auto scores = [](const std::string& flags) {
+        const auto plan = gnnplan(agnn + "--grid 2x2 --json " + flags).json();
+        return plan["candidates"][0]["configuration"].value("scores", "columns");
+    };
+    EXPECT_EQ(scores("--scores columns"), "columns");
+    EXPECT_EQ(scores("--scores whole-rows"), "whole_rows");
+    EXPECT_THAT(gnnplan(agnn + "--grid 2x2 --scores whole-rows").out,
+                HasSubstr("whole-row scores: every rank gathers"));
+    const std::string plan = gnnplan(agnn).out;
+    EXPECT_THAT(plan, HasSubstr("layers that weigh by cosines have no linear map"));
+    EXPECT_THAT(plan, HasSubstr("2d"));
+    EXPECT_THAT(gnnplan(agnn + "--grid 4x1 --scores whole-rows").err, HasSubstr("--scores has no effect on the plan"));
+}
+
+TEST(PlanCosine, RefusesWithASentence) {
+    const std::pair<std::string, std::string> cases[] = {
+        {"--model agnn --layers 1", "agnn has a linear map before its layers"},
+        {"--model agnn --residual", "agnn has no residual connections"},
+        {"--model agnn --heads 2", "has no heads of attention"},
+        {"--model agnn --forward DD", "weighs edges by cosines"},
+        {"--model agnn --scheme 2d --grid 2x2", "neighbours together"},
+        {"--model agnn --grid 1x2x2", "neighbours together"},
+        {"--model agnn --scores both", "--scores"}};
+    for (const auto& [flags, message] : cases) {
+        const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
+    }
+}
+
+// The plan trains, with either way of making scores: the same network for any number of ranks.
+TEST(RunCosine, TrainsTheSameNetworkOnAnyGrid) {
+    const Folder folder;
+    const std::string graph = folder / "graph", plan = folder / "plan.json";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --vertices 300 --nonzeros 3000 --features 8 --classes 3 -o " + graph).code, 0);
+    std::vector<double> losses;
+    for (const std::string grid :
+         {"--ranks 1 --grid 1x1", "--ranks 3 --grid 3x1", "--ranks 2 --grid 1x2 --scores columns",
+          "--ranks 4 --grid 2x2 --scores whole-rows", "--ranks 4 --grid 2x2 --scores columns --exchange rows"}) {
+        const Outcome planned =
+            gnnplan("plan --graph " + graph + " --model agnn --hidden 12 --layers 3 --bias " + grid + " -o " + plan);
+        ASSERT_EQ(planned.code, 0) << planned.err;
+        const std::string report = folder / "report.json";
+        const Outcome run = run_program(
+            GNNRUN_TOOL, plan + " --data " + graph + " --in-process --epochs 5 --dropout 0.5 --report " + report);
+        ASSERT_EQ(run.code, 0) << run.err;
+        losses.push_back(nlohmann::json::parse(read_text(report))["epochs"].back()["loss"].get<double>());
+    }
+    for (const double loss : losses) EXPECT_NEAR(loss, losses.front(), 1e-5 * losses.front());
+}
+
+}  // namespace
+}  // namespace gnnplan::testing
