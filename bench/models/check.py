@@ -27,7 +27,8 @@ from peer_environments import NotAvailable, call
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = {"pyg": environments.PYPI, "dgl": environments.DGL}
 MODELS = ["sage:mean", "sage:sum", "sage:max", "sage:pool", "sage:gcn", "gin", "gat:4x1", "agnn"]
-PROBLEMS = {"arxiv": (170_000, 2_490_000, "128,256,40"), "mid": (233_000, 23_000_000, "602,128,41")}
+PROBLEMS = {"arxiv": (170_000, 2_490_000, "128,256,40"), "mid": (233_000, 23_000_000, "602,128,41"),
+            "arxiv-128": (170_000, 2_490_000, "128,128,40")}
 
 
 class Ours:
@@ -176,7 +177,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, help="Cora as an .npz")
     parser.add_argument("--models", type=names, help=f"of {','.join(MODELS)}")
     parser.add_argument("--frameworks", type=names, default=list(ENVIRONMENTS), help="of pyg,dgl")
-    parser.add_argument("--problems", type=names, default=list(PROBLEMS), help=f"of {','.join(PROBLEMS)}")
+    parser.add_argument("--problems", type=names, default=["arxiv", "mid"], help=f"of {','.join(PROBLEMS)}")
     parser.add_argument("--seeds", type=int, help="default: 10, of attention 20")
     parser.add_argument("--rounds", type=int, default=2)
     options = parser.parse_args()

@@ -1,6 +1,7 @@
 // The work of steps that go through their operands once.
 #pragma once
 
+#include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/schedule.hpp>
 #include <gnnplan/ir/work.hpp>
@@ -19,6 +20,7 @@ inline RankWork streamed(const Schedule& schedule, const Operation& step, int ra
             const Tensor& tensor = tensor_of(schedule, id);
             if (tensor.role == Role::adjacency) continue;
             const bool edges = tensor.role == Role::edges;
+            ensure(!edges || graph != nullptr, "edges are counted in a graph");
             work.streamed_bytes += edges ? bytes_of(tensor.dtype, elements_of(schedule, id, *graph, rank))
                                          : block_bytes(schedule, id, rank);
         }
