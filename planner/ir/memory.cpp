@@ -111,9 +111,10 @@ std::vector<std::pair<TensorId, TensorId>> transposed_edges(const Schedule& sche
     return pairs;
 }
 
-std::int64_t edge_order_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
+std::int64_t edge_order_bytes(const Schedule& schedule, const std::vector<std::pair<TensorId, TensorId>>& pairs,
+                              const GraphStats& graph, int rank) {
     std::int64_t bytes = 0;
-    for (const auto& [from, to] : transposed_edges(schedule)) bytes += 4 * edges_of(schedule, to, graph, rank);
+    for (const auto& [from, to] : pairs) bytes += 4 * edges_of(schedule, to, graph, rank);
     return bytes;
 }
 
@@ -154,7 +155,7 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     for (const Step& step : schedule.steps) bytes.staging.push_back(staged_bytes(schedule, step, graph, rank));
     Arena(schedule).place(bytes, plan);
     add_sparse_bytes(schedule, graph, rank, plan);
-    plan.adjacency_bytes += edge_order_bytes(schedule, graph, rank);
+    plan.adjacency_bytes += edge_order_bytes(schedule, transposed_edges(schedule), graph, rank);
     add_load_and_peak(schedule, graph, plan);
     return plan;
 }

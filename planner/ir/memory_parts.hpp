@@ -20,7 +20,8 @@ std::int64_t staged_bytes(const Schedule& schedule, const Step& step, const Grap
 // The pairs of matrices between which a schedule transposes edges, each once. A rank keeps the order of each pair: 4 bytes
 // for each of its nonzeros of the second one.
 std::vector<std::pair<TensorId, TensorId>> transposed_edges(const Schedule& schedule);
-std::int64_t edge_order_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
+std::int64_t edge_order_bytes(const Schedule& schedule, const std::vector<std::pair<TensorId, TensorId>>& pairs,
+                              const GraphStats& graph, int rank);
 
 // Fills in the peaks, when the arena and the sparse bytes are known.
 void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, MemoryPlan& plan);

@@ -80,6 +80,8 @@ public:
     // By heads: the sums of x * y over the columns of each head, y being like x or a parameter; partial sums where x's
     // columns are cut within heads.
     TensorId head_dot(const std::string& step, const Site& product, TensorId x, TensorId y, const std::string& out);
+    // The same once it is summed over the ranks that have other columns of the same heads, where there are such.
+    TensorId summed(const std::string& step, TensorId by_heads);
     // wide += by_heads * parameter.
     void head_spread(const std::string& step, const Site& product, TensorId wide, TensorId by_heads,
                      TensorId parameter);
@@ -120,8 +122,6 @@ public:
     Place by_heads(const Site& product) const {
         return cuts_heads(configuration().grid, product.heads.count) ? Place::f : Place::c;
     }
-    // Whether every rank of a group has a summand of it.
-    bool is_summand(TensorId id) const { return !tensor_of(schedule_, id).layout.partial.empty(); }
     TensorId weight_of(int parameter_id) { return parameter(parameter_id, Role::weight); }
 
     TensorId gemm(const std::string& step, TensorId in, const Site& site, bool transposed, const std::string& out);

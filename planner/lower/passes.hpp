@@ -21,13 +21,13 @@ struct Value {
     std::optional<TensorId> kept;          // of a product: T = A^T H in left(site), where a pass leaves it
     std::optional<TensorId> maxima, ties;  // of a product of maxima: T and how many neighbours have it, in C
     std::optional<TensorId> mapped;        // of a product that began with H W: that, in gemm_out(site)
-    // Of a product by attention: h = H W and its sums in C, and what the backward pass wants by heads.
+    // A product by attention leaves h = H W and its sums in C, and what the backward pass wants by heads.
     struct Attended {
         TensorId h, source, target, sums, log_total, by_target;
     };
     std::optional<Attended> attended;
-    // Of a product by cosines: h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of the
-    // lengths by rows, the sums, and by edges the cosines and weights.
+    // A product by cosines leaves h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of
+    // the lengths by rows, the sums, and by edges the cosines and weights.
     struct Compared {
         TensorId h, unit, unit_of_rows, squares, sums, cosines, weights;
     };

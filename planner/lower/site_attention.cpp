@@ -43,7 +43,7 @@ public:
         const Builder::AttendedBack back =
             builder_.attend_back(at + ".spmm", site_, {g, made.target, made.log_total, inner, made.h, made.source});
         const TensorId dt = whole_rows(at + ".target", of_target, name + "t");
-        const TensorId ds = summed(at + ".source", back.source);
+        const TensorId ds = builder_.summed(at + ".source", back.source);
         add_to_parameter(at + ".source", site_.heads.source, back.h, ds);
         add_to_parameter(at + ".target", site_.heads.target, back.h, dt);
         pass_on(at, back.h);
@@ -57,18 +57,14 @@ private:
         const TensorId from = place == Place::c ? h : mapped;
         const std::string step = at + "." + which;
         const std::string name = numbered(which.substr(0, 1), l_);
-        const TensorId own = summed(step, builder_.head_dot(step, site_, from, builder_.weight_of(parameter), name));
+        const TensorId own =
+            builder_.summed(step, builder_.head_dot(step, site_, from, builder_.weight_of(parameter), name));
         return builder_.redistribute(step + ".redistribute", own, place, name, OpKind::aggregate, builder_.space(l));
     }
 
-    // A sum over the ranks that have other columns of the same heads, where there are such.
-    TensorId summed(const std::string& step, TensorId by_heads) {
-        if (builder_.is_summand(by_heads)) builder_.all_reduce(step + ".all_reduce", by_heads, OpKind::aggregate);
-        return by_heads;
-    }
     // The same for the rows that the layer reads.
     TensorId whole_rows(const std::string& step, TensorId by_heads, const std::string& name) {
-        return builder_.redistribute(step + ".redistribute", summed(step, by_heads), builder_.by_heads(site_),
+        return builder_.redistribute(step + ".redistribute", builder_.summed(step, by_heads), builder_.by_heads(site_),
                                      name + ".whole", OpKind::aggregate, builder_.space(l_ - 1));
     }
 

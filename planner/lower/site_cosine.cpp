@@ -60,9 +60,7 @@ private:
 
     // <x, y> of rows, in F where their columns are split.
     TensorId inner_product(const std::string& step, TensorId x, TensorId y, const std::string& name) {
-        const TensorId product = builder_.head_dot(step, site_, x, y, name);
-        if (builder_.is_summand(product)) builder_.all_reduce(step + ".all_reduce", product, OpKind::aggregate);
-        return product;
+        return builder_.summed(step, builder_.head_dot(step, site_, x, y, name));
     }
 
     // Those of the rows, in C, that layer `l` makes.
