@@ -117,7 +117,8 @@ public:
     }
 
 private:
-    // Of the heads from lane `part` on, in every lane of theirs; adds the row's number to those of the edges.
+    // Adds the row's number to those of its edges, and returns the largest score of each head from lane `part` on, in all
+    // lanes of that head.
     Vector largest_score(std::int64_t part, std::int64_t count, const Vector& before) {
         const Vector target = load<width>(target_.of + part);
         const Vector lowest = Vector{} - __builtin_inff();

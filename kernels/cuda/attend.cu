@@ -121,7 +121,7 @@ struct AttendRule {
             }
         }
     }
-    // Of a row of which all is there.
+    // Ends a row once all of its entries are added.
     template <int width, int vectors>
     __device__ void finish(const Walker<width, vectors>& walker, Row<width, vectors>& held) const {
         GNNPLAN_UNROLL

@@ -14,9 +14,10 @@
 
 namespace gnnplan::exec {
 
-// Of a matrix `to`, the transpose of `from`, both with one piece from each rank of an x-group. The piece of stage k of `to`
-// has the nonzeros that its root has of this rank's columns of `from`, in the order of the root's block: source panel after
-// panel, row after row. Throws Error{usage} for pieces of 2^31 nonzeros or more.
+// Says where the nonzeros of a matrix `to` lie in the matrix `from` that it is the transpose of. Both have one piece from
+// each rank of an x-group. The piece of stage k of `to` has the nonzeros that its root has of this rank's columns of
+// `from`, in the order of the root's block: source panel after panel, row after row. Throws Error{usage} for pieces of
+// 2^31 nonzeros or more.
 class EdgeOrder {
 public:
     EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int rank, const data::Graph& graph,

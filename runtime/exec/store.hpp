@@ -54,7 +54,7 @@ public:
         const auto& scales = scales_[static_cast<std::size_t>(matrix)];
         return scales ? &*scales : nullptr;
     }
-    // Of the edges of one matrix where another has them (EdgeTransposeStep).
+    // Says where `from` has each edge of `to`, its transpose (EdgeTransposeStep).
     const EdgeOrder& edge_order(TensorId from, TensorId to) const { return edge_orders_.at({from, to}); }
     // Collective: see SparsePart.
     void exchange_indices(TensorId matrix, comm::Communicator& world) {

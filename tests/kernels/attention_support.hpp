@@ -1,5 +1,5 @@
-// What tests of attention share: calls on a device, whose operands come in structs, and the same calls of the reference
-// in double, which says what is right and how far sums of floats may be from it.
+// What tests of attention share: operands of its calls, and the same calls of the reference in double, which says what is
+// right and how far sums of floats may be from it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <ranges>
@@ -15,83 +14,9 @@
 #include <vector>
 
 #include "kernels/reference/attention.hpp"
-#include "tests/kernels/on_device.hpp"
+#include "tests/kernels/support.hpp"
 
 namespace gnnplan::kernels::testing {
-
-// Structs of operands, each of whose matrices and lists goes to the device.
-class AttentionOperands : public Operands {
-public:
-    using Operands::on;
-    using Operands::Operands;
-
-    // Of the sparse matrix, for lists that do not say how long they are.
-    std::int64_t csr_rows = 0;
-    std::int64_t csr_columns = 0;
-
-    AttendOperands on(const AttendOperands& in) { return {on(in.h), on(in.source), on(in.target)}; }
-    AttendResults on(const AttendResults& to) {
-        return {on(to.sum), on(to.log_total), on(to.total), on(to.by_target), on(to.negative_share)};
-    }
-    AttendBackOperands on(const AttendBackOperands& in) {
-        return {on(in.gradient), on(in.target), on(in.log_total), on(in.inner), on(in.h), on(in.source)};
-    }
-    AttendBackResults on(const AttendBackResults& to) { return {on(to.h), on(to.source)}; }
-    Attention on(Attention how) {
-        AttentionDropout& dropout = how.dropout;
-        if (dropout.pass != nullptr) dropout.pass = begin_pass(*dropout.pass);
-        dropout.row_ids = list(dropout.row_ids, csr_rows);
-        dropout.column_ids = list(dropout.column_ids, csr_columns);
-        return how;
-    }
-
-    std::function<const PassValues*(const PassValues&)> begin_pass;
-};
-
-// A test of attention on one of the devices; see OnDevice.
-class AttentionOnDevice : public ::testing::TestWithParam<gnnplan::testing::DeviceKind> {
-public:
-    // Runs a kernel twice and asks for the same bits.
-    template <class... Parameters, class... Arguments>
-    void run(void (*Table::*kernel)(Parameters...), const Arguments&... operands) {
-        try {
-            const std::vector<std::byte> first = run_once(kernel, false, operands...);
-            const std::vector<std::byte> second = run_once(kernel, true, operands...);
-            EXPECT_TRUE(std::ranges::equal(first, second)) << "other bits when run again";
-        } catch (const std::bad_alloc&) {  // devices of tests give nothing back
-            if (fresh_) throw;
-            device_.reset();
-            device_ = GetParam().open();
-            fresh_ = true;
-            run(kernel, operands...);
-        }
-        fresh_ = false;
-    }
-
-    // Whether this device takes the next one of many shapes.
-    bool takes_next() { return shapes_++ % GetParam().every == 0; }
-
-private:
-    template <class Kernel, class... Arguments>
-    std::vector<std::byte> run_once(Kernel kernel, bool again, const Arguments&... operands) {
-        AttentionOperands on(*device_, again);
-        on.begin_pass = [&](const PassValues& values) { return device_->begin_pass(values); };
-        (count(on, operands), ...);
-        const auto there = std::tuple{on.on(operands)...};
-        std::apply(device_->table().*kernel, there);
-        std::vector<std::byte> results = on.results();
-        if (again) on.keep(results);
-        return results;
-    }
-    template <class T>
-    static void count(AttentionOperands& on, const T& operand) {
-        if constexpr (std::is_same_v<T, Csr>) on.csr_rows = operand.rows, on.csr_columns = operand.columns;
-    }
-
-    std::unique_ptr<Device> device_ = GetParam().open();
-    bool fresh_ = true;
-    int shapes_ = 0;
-};
 
 // A matrix of doubles.
 class Doubles {

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/vector.hpp"
 #include "tests/kernels/attention_support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {
@@ -105,7 +106,7 @@ TEST(AttentionReference, DerivativesAreThoseOfFiniteDifferences) {
     }
 }
 
-class AttentionKernels : public AttentionOnDevice {
+class AttentionKernels : public OnDevice {
 protected:
     // Attends to the entries of each panel of `pieces` in a call of its own, or to all of them in one.
     void attend(const Csr& pieces, bool apart, Attending& to, const Attention& how) {
@@ -332,7 +333,7 @@ TEST(AttentionVectors, EveryInstructionSetEqualsReference) {
     }
 }
 
-class HeadKernels : public AttentionOnDevice {};
+class HeadKernels : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, HeadKernels, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 
 // Calls body(rows, heads, columns, head_count) with whole heads and cut ones.

@@ -1,5 +1,6 @@
 // Kernels of values of entries, on every device, against the plain reference, whose sums are of doubles.
 #include "tests/kernels/attention_support.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace gnnplan::kernels::testing {
 namespace {

@@ -52,6 +52,9 @@ public:
 
     // As many rows as a matrix among the operands has, for lists that do not say how many they are.
     std::int64_t rows = 0;
+    // The sparse matrix among the operands has this shape; lists of its vertices do not say how long they are.
+    std::int64_t csr_rows = 0;
+    std::int64_t csr_columns = 0;
 
     template <class T>
     T* on(std::span<T> values) {
@@ -107,6 +110,21 @@ public:
     }
     UnitBackOperands on(const UnitBackOperands& in) {
         return {on(in.gradient), on(in.unit), on(in.inner), on(in.squares)};
+    }
+    AttendOperands on(const AttendOperands& in) { return {on(in.h), on(in.source), on(in.target)}; }
+    AttendResults on(const AttendResults& to) {
+        return {on(to.sum), on(to.log_total), on(to.total), on(to.by_target), on(to.negative_share)};
+    }
+    AttendBackOperands on(const AttendBackOperands& in) {
+        return {on(in.gradient), on(in.target), on(in.log_total), on(in.inner), on(in.h), on(in.source)};
+    }
+    AttendBackResults on(const AttendBackResults& to) { return {on(to.h), on(to.source)}; }
+    Attention on(Attention how) {
+        AttentionDropout& dropout = how.dropout;
+        if (dropout.pass != nullptr) dropout.pass = device_.begin_pass(*dropout.pass);
+        dropout.row_ids = list(dropout.row_ids, csr_rows);
+        dropout.column_ids = list(dropout.column_ids, csr_columns);
+        return how;
     }
     LossInput on(LossInput input) {
         input.label = list(input.label, rows);
@@ -172,8 +190,8 @@ private:
 // A test on one of the devices.
 class OnDevice : public ::testing::TestWithParam<gnnplan::testing::DeviceKind> {
 public:
-    // Runs a kernel twice, with matrices prepared the second time, and asks for the same bits. Operands are as in the table, but for memory of which the table
-    // has an address only: that is a span.
+    // Runs a kernel twice, with matrices prepared the second time, and asks for the same bits. Operands are as in the
+    // table, but for memory of which the table has an address only: that is a span.
     template <class... Parameters, class... Arguments>
     void run(void (*Table::*kernel)(Parameters...), Arguments... operands) {
         try {
@@ -209,6 +227,7 @@ private:
     static void count_rows(Operands& on, const T& operand) {
         if constexpr (std::is_same_v<T, Matrix> || std::is_same_v<T, ConstMatrix>)
             on.rows = std::max(on.rows, operand.rows);
+        if constexpr (std::is_same_v<T, Csr>) on.csr_rows = operand.rows, on.csr_columns = operand.columns;
     }
 
     std::unique_ptr<Device> device_ = GetParam().open();
