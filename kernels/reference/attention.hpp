@@ -41,7 +41,7 @@ inline HeadColumns columns_of_head(const Heads& heads, std::int64_t k, std::int6
 template <class T>
 void attend_row(const BasicCsr<T>& a, const BasicAttendOperands<T>& in, const BasicAttendResults<T>& to,
                 const Attention& how, bool accumulate, bool last, std::int64_t v, std::int64_t k) {
-    const auto [begin, end] = columns_of_head(how.heads, k, to.sum.columns);
+    const HeadColumns columns = columns_of_head(how.heads, k, to.sum.columns);
     const bool keeps = to.by_target.data != nullptr;
     const T t = in.target.row(v)[k];
     T total = accumulate ? to.total.row(v)[k] : T{0};
@@ -52,7 +52,7 @@ void attend_row(const BasicCsr<T>& a, const BasicAttendOperands<T>& in, const Ba
     const T rescaled = total > 0 ? std::exp(before - largest) : T{0};
     total *= rescaled;
     T share = keeps && accumulate ? to.negative_share.row(v)[k] * rescaled : T{0};
-    for (std::int64_t j = begin; j < end; ++j) {
+    for (std::int64_t j = columns.begin; j < columns.end; ++j) {
         T& sum = to.sum.row(v)[j];
         sum = accumulate ? sum * rescaled : T{0};
         if (keeps) to.by_target.row(v)[j] = accumulate ? to.by_target.row(v)[j] * rescaled : T{0};
@@ -65,13 +65,13 @@ void attend_row(const BasicCsr<T>& a, const BasicAttendOperands<T>& in, const Ba
             static_cast<T>(drops ? weight_kept(how.dropout, how.dropout.column_ids[u], how.dropout.row_ids[v], k) : 1);
         total += weight;
         if (!(x > 0)) share += weight;
-        for (std::int64_t j = begin; j < end; ++j) {
+        for (std::int64_t j = columns.begin; j < columns.end; ++j) {
             to.sum.row(v)[j] += kept * weight * in.h.row(u)[j];
             if (keeps && !(x > 0)) to.by_target.row(v)[j] += kept * weight * in.h.row(u)[j];
         }
     });
     const bool any = total != 0;
-    for (std::int64_t j = begin; last && any && j < end; ++j) {
+    for (std::int64_t j = columns.begin; last && any && j < columns.end; ++j) {
         T& sum = to.sum.row(v)[j];
         sum /= total;
         if (keeps) {
@@ -97,9 +97,9 @@ void attend_back(const BasicCsr<T>& a, const BasicAttendBackOperands<T>& in, con
                  const Attention& how, bool accumulate) {
     for (std::int64_t u = 0; u < a.rows; ++u) {
         for (std::int64_t k = 0; k < in.source.columns; ++k) {
-            const auto [begin, end] = columns_of_head(how.heads, k, to.h.columns);
+            const HeadColumns columns = columns_of_head(how.heads, k, to.h.columns);
             T of_source = accumulate ? to.source.row(u)[k] : T{0};
-            for (std::int64_t j = begin; !accumulate && j < end; ++j) to.h.row(u)[j] = 0;
+            for (std::int64_t j = columns.begin; !accumulate && j < columns.end; ++j) to.h.row(u)[j] = 0;
             for_neighbours(a, u, [&](std::int64_t v) {
                 const T x = in.source.row(u)[k] + in.target.row(v)[k];
                 const T weight = std::exp(leaky(x, how.slope) - in.log_total.row(v)[k]);
@@ -107,7 +107,7 @@ void attend_back(const BasicCsr<T>& a, const BasicAttendBackOperands<T>& in, con
                 const auto kept = static_cast<T>(
                     drops ? weight_kept(how.dropout, how.dropout.row_ids[u], how.dropout.column_ids[v], k) : 1);
                 T of_weight = 0;
-                for (std::int64_t j = begin; j < end; ++j) {
+                for (std::int64_t j = columns.begin; j < columns.end; ++j) {
                     of_weight += in.gradient.row(v)[j] * in.h.row(u)[j];
                     to.h.row(u)[j] += kept * weight * in.gradient.row(v)[j];
                 }
@@ -123,9 +123,9 @@ template <class T>
 void head_dot(Input<T> x, Input<T> y, Heads heads, Dense<T> out) {
     for (std::int64_t i = 0; i < out.rows; ++i) {
         for (std::int64_t k = 0; k < out.columns; ++k) {
-            const auto [begin, end] = columns_of_head(heads, k, x.columns);
+            const HeadColumns columns = columns_of_head(heads, k, x.columns);
             T sum = 0;
-            for (std::int64_t j = begin; j < end; ++j) sum += x.row(i)[j] * y.row(i)[j];
+            for (std::int64_t j = columns.begin; j < columns.end; ++j) sum += x.row(i)[j] * y.row(i)[j];
             out.row(i)[k] = sum;
         }
     }

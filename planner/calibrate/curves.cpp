@@ -173,8 +173,9 @@ std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Cal
         by_heads[{*program, sample.at[1]}].push_back({at(0), std::max(least, more)});
     }
     for (const auto& [which, timings] : by_heads) {
-        const auto other = [&](const Timing& timing) { return timing.bytes != timings.front().bytes; };
-        if (std::ranges::none_of(timings, other)) continue;
+        // A line through timings of one size alone has no slope.
+        const auto [smallest, largest] = std::ranges::minmax(timings, {}, &Timing::bytes);
+        if (smallest.bytes == largest.bytes) continue;
         const AlphaBeta line = fit_alpha_beta(timings);
         costs.push_back({which.first, static_cast<int>(which.second), line.alpha, line.beta});
     }
