@@ -120,8 +120,11 @@ std::vector<int> replications(int ranks) {
 
 bool sampled(int index) {
     const char* text = std::getenv("GNNPLAN_TEST_SAMPLE");
-    const int sample = text == nullptr ? 1 : std::max(1, std::stoi(text));
-    return (index + index / 16) % sample == 0;  // the shift keeps the sample from being the same orders every time
+    if (text == nullptr) return true;
+    std::size_t read = 0;
+    const int sample = std::max(1, std::stoi(text, &read));
+    const int first = text[read] == ':' ? std::stoi(text + read + 1) : 0;
+    return (index + index / 16) % sample == first;  // the shift keeps the sample from being the same orders every time
 }
 
 }  // namespace gnnplan::testing
