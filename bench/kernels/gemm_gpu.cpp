@@ -104,8 +104,8 @@ int run(Device& device, const kernels::cuda::Card& card, const Options& options)
     const Rates rates = measure_rates(device, card, options.repeats);
     print_card(card, rates);
     std::vector<GemmCase> cases;
-    Json documents;
-    bool right = true;
+    Outcome outcome{
+        "gemm_gpu", {}, Json::array(), true, "results are further from the sums in double than fp32 explains"};
     for (const Layer& layer : layers) {
         for (const GemmCase& each : measure(device, layer, options)) {
             fmt::print(
@@ -113,14 +113,14 @@ int run(Device& device, const kernels::cuda::Card& card, const Options& options)
                 each.name, each.rows, each.inner, each.columns, each.times.median * 1e3, each.times.low * 1e3,
                 each.times.high * 1e3, each.operations() / each.times.median / 1e12, each.share(card.peak, rates),
                 each.error);
-            right = right && each.error <= tolerance;
-            documents.push_back(json_of(each, card.peak, rates));
+            outcome.right = outcome.right && each.error <= tolerance;
+            outcome.cases.push_back(json_of(each, card.peak, rates));
             cases.push_back(each);
+            write_figures(outcome, options, card, rates);
         }
     }
-    return conclude({"gemm_gpu", gemm_bars(cases, card.peak, rates), std::move(documents), right,
-                     "results are further from the sums in double than fp32 explains"},
-                    options, card, rates);
+    outcome.bars = gemm_bars(cases, card.peak, rates);
+    return conclude(outcome, options, card, rates);
 }
 
 }  // namespace

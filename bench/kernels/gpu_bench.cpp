@@ -4,6 +4,7 @@
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/out_of_memory.hpp>
 
 #include <fmt/format.h>
 
@@ -205,6 +206,9 @@ int on_gpu(const char* program, const std::function<int(kernels::Device&, const 
     } catch (const Error& error) {
         fmt::print(stderr, "{}: {}\n", program, error.what());
         return static_cast<int>(error.code());
+    } catch (const OutOfMemory& error) {
+        fmt::print(stderr, "{}: out of memory: {}\n", program, error.what());
+        return static_cast<int>(ErrorCode::infeasible);
     }
 }
 
@@ -222,17 +226,21 @@ void print_card(const kernels::cuda::Card& card, const Rates& rates) {
                rates.memory / 1e9, rates.l2 / 1e9, static_cast<double>(card.l2_bytes) / 1e6, card.peak / 1e12);
 }
 
+void write_figures(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card,
+                   const Rates& rates) {
+    if (options.json.empty()) return;
+    std::ofstream out(options.json);
+    out << json_of(outcome, options, card, rates).dump(1) << '\n';
+    if (!out.flush()) throw Error(ErrorCode::io, "cannot be written", options.json);
+}
+
 int conclude(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates) {
     for (const Bar& bar : outcome.bars) {
         fmt::print("{:<62} {:8.3f}, wanted: {} {:<5} {}\n", bar.what, bar.value, bar.at_least ? ">=" : "<=", bar.wanted,
                    bar.met() ? "met" : "missed");
     }
     if (!outcome.right) fmt::print("{}\n", outcome.wrong);
-    if (!options.json.empty()) {
-        std::ofstream out(options.json);
-        out << json_of(outcome, options, card, rates).dump(1) << '\n';
-        if (!out.flush()) throw Error(ErrorCode::io, "cannot be written", options.json);
-    }
+    write_figures(outcome, options, card, rates);
     return outcome.right ? 0 : 1;
 }
 

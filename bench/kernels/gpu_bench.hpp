@@ -78,8 +78,6 @@ nlohmann::ordered_json json_of(const Times& times);
 
 void print_card(const kernels::cuda::Card& card, const Rates& rates);
 
-// The end of a benchmark: prints the bars and, where results are wrong, `wrong`; writes options.json with the documents
-// of the cases. Returns the exit code; throws Error{io}.
 struct Outcome {
     std::string program;
     std::vector<Bar> bars;
@@ -87,6 +85,11 @@ struct Outcome {
     bool right = true;
     std::string wrong;
 };
+// Writes options.json, if there is one, with the documents of the cases so far. After each case, so that what ends the
+// program early takes none of them with it. Throws Error{io}.
+void write_figures(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates);
+// The end of a benchmark: prints the bars and, where results are wrong, `wrong`; writes the figures. Returns the exit
+// code; throws Error{io}.
 int conclude(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates);
 
 }  // namespace gnnplan::bench

@@ -2,6 +2,7 @@
 // median is least is taken.
 #include "kernels/cuda/library_spmm.hpp"
 #include "kernels/cuda/prepared.hpp"
+#include "kernels/cuda/queue.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -85,6 +86,19 @@ double median_seconds(Device& device, const Call& call) {
     return seconds[repetitions / 2];
 }
 
+// What a library refuses leaves the GPU as it was, and there are other kernels.
+template <class Call>
+void time_kernel(ProductKernel& kernel, Device& device, const Call& call) {
+    try {
+        kernel.seconds = median_seconds(device, call);
+    } catch (const Error& error) {
+        Queue& on = queue();
+        if (on.failed_status == nullptr) throw;
+        on.failed = cudaSuccess, on.failed_in = on.failed_status = nullptr;
+        kernel.why_not = error.what();
+    }
+}
+
 }  // namespace
 
 std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, const Csr& a, ConstMatrix b, Matrix c,
@@ -92,7 +106,9 @@ std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, con
     auto& prepared = *static_cast<PreparedMatrix*>(a.prepared);
     const auto& known = PreparedMatrix::choice(a, c.columns).found;
     if (!known.empty() || c.rows == 0 || c.columns == 0) return known;
-    const FromLibrary library = from_library(room, prepared, a, b, c, panel_room.bf16);
+    const bool asks_library = wanted.empty() || wanted == product_kernel_names[2];
+    const FromLibrary library =
+        asks_library ? from_library(room, prepared, a, b, c, panel_room.bf16) : FromLibrary{nullptr, "not asked for"};
     const std::array<PreparedMatrix::Choice, 3> choices = {{{SpmmKernel::sliced, nullptr, {}},
                                                             {SpmmKernel::whole, nullptr, {}},
                                                             {SpmmKernel::library, library.product, {}}}};
@@ -105,11 +121,12 @@ std::vector<ProductKernel> choose_kernel(Device& device, PreparedRoom& room, con
 
     const auto possible = [](const ProductKernel& kernel) { return !kernel.why_not; };
     auto taken = std::ranges::find_if(kernels, [&](const auto& k) { return k.name == wanted && possible(k); });
+    if (taken == kernels.end() && !wanted.empty()) taken = std::ranges::find_if(kernels, possible);
     if (taken == kernels.end()) {
         for (std::size_t k = 0; k < kernels.size(); ++k) {
             if (!possible(kernels[k])) continue;
             prepared.choose(c.columns, choices[k]);
-            kernels[k].seconds = median_seconds(device, [&] { device.table().spmm(a, b, c, false, panel_room); });
+            time_kernel(kernels[k], device, [&] { device.table().spmm(a, b, c, false, panel_room); });
         }
         static constexpr double never = std::numeric_limits<double>::infinity();
         taken = std::ranges::min_element(kernels, {}, [](const auto& k) { return k.seconds.value_or(never); });

@@ -192,8 +192,11 @@ void* sparse_library() {
     if (on.sparse != nullptr) return on.sparse;
     cusparseHandle_t handle = nullptr;
     check(cusparseCreate(&handle), "opening cuSPARSE");
+    if (const cusparseStatus_t status = cusparseSetStream(handle, on.stream); status != CUSPARSE_STATUS_SUCCESS) {
+        cusparseDestroy(handle);
+        check(status, "giving cuSPARSE its stream");
+    }
     on.sparse = handle;
-    check(cusparseSetStream(handle, on.stream), "giving cuSPARSE its stream");
     return on.sparse;
 }
 

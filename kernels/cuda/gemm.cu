@@ -1,4 +1,4 @@
-// Dense products by cuBLAS, in fp32 throughout. It has matrices by columns: a row-major matrix is its transpose there,
+// Dense products by cuBLAS, in fp32 throughout: the pedantic mode takes no TF32. It has matrices by columns: a row-major matrix is its transpose there,
 // so that c = a b is computed as c^T = b^T a^T of the same memory.
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/queue.hpp"
@@ -29,7 +29,7 @@ void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatr
     const cublasStatus_t status =
         cublasGemmEx_64(static_cast<cublasHandle_t>(on.blas), operation(transpose_b), operation(transpose_a), c.columns,
                         c.rows, inner, &one, b.data, CUDA_R_32F, b.stride, a.data, CUDA_R_32F, a.stride, &old, c.data,
-                        CUDA_R_32F, c.stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+                        CUDA_R_32F, c.stride, CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_GEMM_DEFAULT);
     if (status != CUBLAS_STATUS_SUCCESS) {
         on.note(cudaErrorUnknown, "a dense product", cublasGetStatusName(status));
     }

@@ -45,7 +45,8 @@ public:
     void fill(const data::Dataset& dataset);
 
     // For each step, the kernels of its product on this rank's first own block, the one that computes it first; none
-    // where the device has no choice. To be called once all is filled and before anything runs; see Device::choose().
+    // where the device has no choice. Overwrites tensors: to be called after allocate() and before fill(); see
+    // Device::choose().
     std::vector<std::vector<ProductKernel>> choose_kernels(std::string_view wanted);
 
     // Called after each step, before its tensors may be overwritten.

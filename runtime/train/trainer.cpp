@@ -206,8 +206,9 @@ void Trainer::load_model(const Candidate& next) {
             if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
         }
         executor_->allocate(*state_);
-        executor_->fill(dataset_);
+        // Products that are timed overwrite their results, which may lie where features wait for the setup to read them.
         measured_.kernels = executor_->choose_kernels(options_.product_kernel);
+        executor_->fill(dataset_);
     });
 }
 

@@ -91,7 +91,8 @@ TEST_F(ChooseKernel, TakesTheFastestOrTheOneWanted) {
         ASSERT_EQ(found.size(), product_kernel_names.size());
         const bool any = *wanted == '\0';
         for (const ProductKernel& kernel : found) {
-            EXPECT_EQ(kernel.why_not, std::nullopt) << kernel.name;
+            const bool asked = kernel.name != "cusparse" || any || kernel.name == wanted;
+            EXPECT_EQ(kernel.why_not.has_value(), !asked) << kernel.name;
             EXPECT_EQ(kernel.seconds.has_value(), any) << "one that is wanted is taken untimed";
             EXPECT_LE(found[0].seconds, kernel.seconds);
         }
@@ -105,7 +106,7 @@ TEST_F(ChooseKernel, TakesTheFastestOrTheOneWanted) {
 
 TEST_F(ChooseKernel, SaysWhyCusparseCannot) {
     const auto why_not = [&](Ready one, PanelRoom panel_room = {}) {
-        return named(choose(one, "whole", panel_room), "cusparse").why_not.value_or("");
+        return named(choose(one, "cusparse", panel_room), "cusparse").why_not.value_or("");
     };
     Csr factored = a_;
     factored.value = nullptr;
@@ -117,6 +118,28 @@ TEST_F(ChooseKernel, SaysWhyCusparseCannot) {
     auto memory = device_->allocate(rows * 64 * sizeof(std::uint16_t));
     const PanelRoom rounding{{memory->data(), memory->size()}, true, 64};
     EXPECT_THAT(why_not(ready(much, a_), rounding), HasSubstr("bf16"));
+}
+
+// What it refuses while it is timed leaves the others to be taken, and nothing behind.
+TEST_F(ChooseKernel, LeavesCusparseOutWhereItFails) {
+    const std::vector<float> plain = product(a_);
+    setenv("GNNPLAN_HOST_CUDA", "l2=60000 sparse_products=0", 1);
+    Ready one = ready(much, a_);
+    const std::vector<ProductKernel> found = choose(one);
+    EXPECT_THAT(named(found, "cusparse").why_not.value_or(""), HasSubstr("CUSPARSE_STATUS_INVALID_VALUE"));
+    EXPECT_NE(found[0].name, "cusparse");
+    EXPECT_TRUE(found[0].seconds && found[1].seconds);
+    EXPECT_EQ(product(one.a), plain);
+}
+
+// A name that cannot compute a product takes the first of the others, and times none.
+TEST_F(ChooseKernel, TakesTheFirstThatCanInPlaceOfTheOneWanted) {
+    Csr factored = a_;
+    factored.value = nullptr;
+    Ready one = ready(much, factored);
+    const std::vector<ProductKernel> found = choose(one, "cusparse");
+    EXPECT_EQ(found[0].name, "sliced");
+    for (const ProductKernel& kernel : found) EXPECT_FALSE(kernel.seconds) << kernel.name;
 }
 
 TEST_F(ChooseKernel, GivesItsRoomBack) {

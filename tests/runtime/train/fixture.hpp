@@ -28,6 +28,7 @@ struct Choice {
     int replication = 1;
     int id = 0;
     bool constant_input = false;
+    bool cached_aggregation = false;
 };
 
 inline Machine some_machine() {
@@ -71,6 +72,8 @@ inline Plan make_plan(const data::Dataset& dataset, std::int64_t hidden, bool bi
         configuration.backward = pair.backward;
         configuration.operands = enumerate::paper_operands(pair.forward, pair.backward, widths);
         configuration.constant_input = choice.constant_input;
+        configuration.cached_aggregation = choice.cached_aggregation;
+        if (choice.cached_aggregation) configuration.operands.front() = Operand::product;
         configuration.exchange = configuration.grid.x > 1 ? Exchange::panels : Exchange::none;
         lower::GraphShape shape{dataset.vertices(), dataset.graph().symmetric, {}, 0};
         shape.optimiser = optimiser;

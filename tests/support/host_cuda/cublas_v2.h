@@ -6,7 +6,7 @@
 using cublasHandle_t = struct cublasContext*;
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
-enum cublasComputeType_t { CUBLAS_COMPUTE_32F };
+enum cublasComputeType_t { CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_PEDANTIC };
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT };
 enum cudaDataType_t { CUDA_R_32F };
 

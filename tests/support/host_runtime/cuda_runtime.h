@@ -3,7 +3,8 @@
 //
 // GNNPLAN_HOST_CUDA says what GPU there is, words apart by blanks: "driver=12000" (0: none), "gpus=2", "capability=70",
 // "memory=100" (MiB), "free=64" (KiB: what it says is free of it), "fails=250" (the 250th piece of work in the stream
-// fails), "count=802" (looking for GPUs fails like that), "products=0" (every one fails).
+// fails), "count=802" (looking for GPUs fails like that), "products=0" (every one fails), "sparse_products=0"
+// (every one of cuSPARSE fails).
 #pragma once
 
 #include "tests/support/host_cuda/cuda_runtime.h"

@@ -133,7 +133,8 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t /*ope
                               cusparseOperation_t /*operation_b*/, const void* alpha, cusparseConstSpMatDescr_t a,
                               cusparseConstDnMatDescr_t b, const void* beta, cusparseDnMatDescr_t c,
                               cudaDataType_t /*compute_type*/, cusparseSpMMAlg_t /*algorithm*/, void* buffer) {
-    if (!fit(handle, *a, *b, *c) || buffer == nullptr || buffer != a->active) return CUSPARSE_STATUS_INVALID_VALUE;
+    if (sparse_products_fail() || !fit(handle, *a, *b, *c) || buffer == nullptr || buffer != a->active)
+        return CUSPARSE_STATUS_INVALID_VALUE;
     const float scale = *static_cast<const float*>(alpha), old = *static_cast<const float*>(beta);
     return status_of(enqueue(handle->stream, [matrix = *a, from = *b, to = *c, scale, old] {
         const auto* row_start = static_cast<const std::int32_t*>(matrix.active);

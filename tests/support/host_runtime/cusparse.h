@@ -24,6 +24,12 @@ using cusparseConstSpMatDescr_t = const cusparseSpMatDescr*;
 using cusparseConstDnMatDescr_t = const cusparseDnMatDescr*;
 using cusparseDnMatDescr_t = cusparseDnMatDescr*;
 
+namespace gnnplan::testing::host_runtime {
+
+bool sparse_products_fail();
+
+}  // namespace gnnplan::testing::host_runtime
+
 const char* cusparseGetErrorName(cusparseStatus_t status);
 cusparseStatus_t cusparseGetProperty(libraryPropertyType part, int* number);
 cusparseStatus_t cusparseCreate(cusparseHandle_t* handle);

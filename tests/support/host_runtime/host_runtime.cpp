@@ -127,6 +127,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work) {
 
 cudaStream_t stream_of(cublasHandle_t handle) { return handle->stream; }
 bool products_fail() { return setting("products", 1) == 0; }
+bool sparse_products_fail() { return setting("sparse_products", 1) == 0; }
 
 }  // namespace gnnplan::testing::host_runtime
 
