@@ -24,7 +24,7 @@ namespace {
 
 using namespace gnnplan;
 using bench::Case;
-using bench::HugeBuffer;
+using bench::HugeMatrix;
 using kernels::ConstMatrix;
 using kernels::Csr;
 using kernels::Matrix;
@@ -39,21 +39,10 @@ struct Options {
     bool processor_time = false;
 };
 
-// A matrix of small numbers.
-struct Memory {
-    HugeBuffer buffer;
-    Matrix matrix;
-
-    Memory(std::int64_t rows, std::int64_t columns)
-        : buffer(rows * columns, true), matrix{buffer.data(), rows, columns, columns} {
-        for (std::int64_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = static_cast<float>(i * 7919 % 17 - 8) / 8;
-    }
-};
-
 // Operands and results of a layer of attention, forward and back, of `n` columns in `k` heads.
 struct Layer {
     std::int64_t k, n;
-    Memory h, z, parts, source, target, log_total, total, share, inner, of_source;
+    HugeMatrix h, z, parts, source, target, log_total, total, share, inner, of_source;
 
     Layer(std::int64_t vertices, std::int64_t heads, std::int64_t columns)
         : k(heads),

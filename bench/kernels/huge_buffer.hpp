@@ -1,5 +1,7 @@
-// Floats on huge pages, or on small ones.
+// Floats on huge pages, or on small ones, and matrices of them.
 #pragma once
+
+#include "kernels/views.hpp"
 
 #include <sys/mman.h>
 
@@ -31,6 +33,18 @@ private:
     };
     std::int64_t size_;
     std::unique_ptr<float, Free> data_;
+};
+
+// A matrix on huge pages, of 17 different numbers: eighths from least / 8 on. None of them is 0 where that is positive.
+struct HugeMatrix {
+    HugeBuffer buffer;
+    kernels::Matrix matrix;
+
+    HugeMatrix(std::int64_t rows, std::int64_t columns, std::int64_t least = -8)
+        : buffer(rows * columns, true), matrix{buffer.data(), rows, columns, columns} {
+        for (std::int64_t i = 0; i < buffer.size(); ++i)
+            buffer.data()[i] = static_cast<float>(i * 7919 % 17 + least) / 8;
+    }
 };
 
 }  // namespace gnnplan::bench

@@ -24,6 +24,7 @@ namespace {
 using namespace gnnplan;
 using bench::Case;
 using bench::HugeBuffer;
+using bench::HugeMatrix;
 using kernels::Csr;
 using kernels::EdgeOp;
 using kernels::Matrix;
@@ -37,17 +38,6 @@ struct Options {
     int threads = 2;
     int repeats = 9;
     bool processor_time = false;
-};
-
-// A matrix of numbers none of which is 0.
-struct Memory {
-    HugeBuffer buffer;
-    Matrix matrix;
-
-    Memory(std::int64_t rows, std::int64_t columns)
-        : buffer(rows * columns, true), matrix{buffer.data(), rows, columns, columns} {
-        for (std::int64_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = static_cast<float>(i * 7919 % 17 + 1) / 8;
-    }
 };
 
 data::LocalBlock build(const Options& options) {
@@ -75,8 +65,8 @@ void print(std::vector<Case>& cases, const std::string& copies_of_numbers) {
 
 void measure(const Options& options, const Csr& a, bool vectors) {
     const kernels::Table& table = kernels::cpu_table();
-    const Memory x(a.columns, options.width), edge(a.nonzeros(), vectors ? options.width : 1);
-    Memory out(a.rows, options.width);
+    const HugeMatrix x(a.columns, options.width, 1), edge(a.nonzeros(), vectors ? options.width : 1, 1);
+    HugeMatrix out(a.rows, options.width);
     HugeBuffer room(a.columns * ((options.width + 31) / 32 * 32) / 2, true);
     std::vector<Case> cases;
     cases.push_back({"spmm", [&] { table.spmm(a, x.matrix, out.matrix, false, {}); }});

@@ -113,9 +113,9 @@ private:
 };
 
 // The columns of a row of Table::attend_back.
-template <int lanes, bool one_head>
-struct SourceColumns : WeightedRow<SourceColumns<lanes, one_head>, EdgeOperands<4>, one_head, true> {
-    using Base = WeightedRow<SourceColumns<lanes, one_head>, EdgeOperands<4>, one_head, true>;
+template <int lanes, OneHead of_one>
+struct SourceColumns : WeightedRow<SourceColumns<lanes, of_one>, EdgeOperands<4>, of_one, true> {
+    using Base = WeightedRow<SourceColumns<lanes, of_one>, EdgeOperands<4>, of_one, true>;
     const AttendBackBlock& block;
     SourceRow<lanes>& state;
     std::int64_t u = 0;
@@ -126,13 +126,13 @@ struct SourceColumns : WeightedRow<SourceColumns<lanes, one_head>, EdgeOperands<
           state(row) {}
 
     template <int width, class Vector>
-    [[gnu::always_inline]] void before(std::int64_t j, const VectorHeads<width, one_head>& /*heads*/, Vector& sum,
+    [[gnu::always_inline]] void before(std::int64_t j, const VectorHeads<width, of_one>& /*heads*/, Vector& sum,
                                        Vector& other, Store store) const {
         other *= load<width>(block.in.h.data + u * block.in.h.stride + column() + j);
         if (store == Store::add) sum += load<width>(block.to.h.data + u * block.to.h.stride + column() + j);
     }
     template <int width, class Vector>
-    [[gnu::always_inline]] void keep(std::int64_t j, const VectorHeads<width, one_head>& /*heads*/, const Vector& sum,
+    [[gnu::always_inline]] void keep(std::int64_t j, const VectorHeads<width, of_one>& /*heads*/, const Vector& sum,
                                      const Vector& other) const {
         __builtin_memcpy(block.to.h.data + u * block.to.h.stride + column() + j, &sum, sizeof sum);
         __builtin_memcpy(products + j, &other, sizeof other);
@@ -147,13 +147,13 @@ private:
     mutable float products[most_columns];
 };
 
-template <int lanes, int width, int strips, bool one_head>
+template <int lanes, int width, int strips, OneHead of_one>
 void attend_back_rows_by(const AttendBackBlock& block, std::int64_t first_row, std::int64_t last_row) {
     const Csr& a = block.a;
     const EdgeLayout<lanes> layout(block.in.source.columns);
     const std::int64_t columns = block.to.h.columns;
     SourceRow<lanes> state(block, layout);
-    SourceColumns<lanes, one_head> row(block, layout, state);
+    SourceColumns<lanes, of_one> row(block, layout, state);
     for (row.u = first_row; row.u < last_row; ++row.u) {
         std::int64_t k = a.row_start[row.u];
         const std::int64_t end = a.row_start[row.u + 1];
@@ -175,8 +175,8 @@ void attend_back_rows_by(const AttendBackBlock& block, std::int64_t first_row, s
 
 template <int lanes, int pairs>
 void attend_back_rows(const AttendBackBlock& block, std::int64_t first_row, std::int64_t last_row) {
-    with_vectors<lanes, pairs>(block.head_of, block.to.h.columns, [&](auto width, auto count, auto one_head) {
-        attend_back_rows_by<lanes, width, count, one_head>(block, first_row, last_row);
+    with_vectors<lanes, pairs>(block.head_of, block.to.h.columns, [&](auto width, auto count, auto of_one) {
+        attend_back_rows_by<lanes, width, count, of_one>(block, first_row, last_row);
     });
 }
 

@@ -54,7 +54,8 @@ public:
         layout_.fill(-__builtin_inff(), largest_);
         layout_.fill(0, total_);
         layout_.fill(0, share);
-        if (!block_.accumulate) return;
+        empty_ = !block_.accumulate;
+        if (empty_) return;
         const float* total = block_.to.total.data + v * block_.to.total.stride;
         const float* largest = block_.to.log_total.data + v * block_.to.log_total.stride;
         for (std::int64_t k = 0; k < layout_.heads; ++k) {
@@ -80,7 +81,7 @@ public:
         layout_.for_parts([&](std::int64_t part) {
             const Vector before = load<width>(largest_.of + part);
             const Vector largest = largest_score(part, count, before);
-            const Vector factor = exponential<width>(before - largest);
+            const Vector factor = empty_ ? Vector{} : exponential<width>(before - largest);
             __builtin_memcpy(rescale.of + part, &factor, sizeof factor);
             __builtin_memcpy(largest_.of + part, &largest, sizeof largest);
             grows = grows || any<width>(before != largest);
@@ -90,6 +91,7 @@ public:
                 exponentials<false>(part, count, largest, factor);
             }
         });
+        empty_ = false;
         return grows;
     }
 
@@ -162,12 +164,13 @@ private:
     EdgeLayout<width> layout_;
     HeadLanes target_, largest_, total_, logs_;
     Counters counters_;
+    bool empty_ = true;  // no edge has been weighed
 };
 
 // The columns of a row of Table::attend.
-template <int lanes, bool one_head, bool two>
-struct AttendColumns : WeightedRow<AttendColumns<lanes, one_head, two>, EdgeOperands<2>, one_head, two> {
-    using Base = WeightedRow<AttendColumns<lanes, one_head, two>, EdgeOperands<2>, one_head, two>;
+template <int lanes, OneHead of_one, bool two>
+struct AttendColumns : WeightedRow<AttendColumns<lanes, of_one, two>, EdgeOperands<2>, of_one, two> {
+    using Base = WeightedRow<AttendColumns<lanes, of_one, two>, EdgeOperands<2>, of_one, two>;
     const AttendBlock& block;
     const AttendedRow<lanes>& state;
     std::int64_t v = 0;
@@ -181,7 +184,7 @@ struct AttendColumns : WeightedRow<AttendColumns<lanes, one_head, two>, EdgeOper
           state(row) {}
 
     template <int width, class Vector>
-    [[gnu::always_inline]] void before(std::int64_t j, const VectorHeads<width, one_head>& heads, Vector& sum,
+    [[gnu::always_inline]] void before(std::int64_t j, const VectorHeads<width, of_one>& heads, Vector& sum,
                                        Vector& other, Store store) const {
         if (store != Store::add) return;
         Vector z = load<width>(at(block.to.sum, j));
@@ -194,7 +197,7 @@ struct AttendColumns : WeightedRow<AttendColumns<lanes, one_head, two>, EdgeOper
         }
     }
     template <int width, class Vector>
-    [[gnu::always_inline]] void keep(std::int64_t j, const VectorHeads<width, one_head>& heads, Vector& sum,
+    [[gnu::always_inline]] void keep(std::int64_t j, const VectorHeads<width, of_one>& heads, Vector& sum,
                                      Vector& other) const {
         if (divides) {
             const Vector inverse = heads.of(state.inverse.of);
@@ -224,13 +227,13 @@ inline std::int64_t entries_ahead(const Csr& a, std::int64_t row_end, std::int64
     return row_end + ahead <= a.row_start[a.rows] ? ahead : 0;
 }
 
-template <int lanes, int width, int strips, bool one_head, bool two>
+template <int lanes, int width, int strips, OneHead of_one, bool two>
 void attend_rows_by(const AttendBlock& block, std::int64_t first_row, std::int64_t last_row) {
     const Csr& a = block.a;
     const EdgeLayout<lanes> layout(block.in.source.columns);
     const std::int64_t columns = block.to.sum.columns;
     AttendedRow<lanes> state(block, layout);
-    AttendColumns<lanes, one_head, two> row(block, layout, state);
+    AttendColumns<lanes, of_one, two> row(block, layout, state);
     const bool can =
         block.streams && can_stream<width>(block.to.sum) && (!two || can_stream<width>(block.to.by_target));
     for (row.v = first_row; row.v < last_row; ++row.v) {
@@ -259,12 +262,12 @@ template <int lanes, int strips, int pairs>
 void attend_rows(const AttendBlock& block, std::int64_t first_row, std::int64_t last_row) {
     const std::int64_t columns = block.to.sum.columns;
     if (block.to.by_target.data != nullptr) {
-        with_vectors<lanes, pairs>(block.head_of, columns, [&](auto width, auto count, auto one_head) {
-            attend_rows_by<lanes, width, count, one_head, true>(block, first_row, last_row);
+        with_vectors<lanes, pairs>(block.head_of, columns, [&](auto width, auto count, auto of_one) {
+            attend_rows_by<lanes, width, count, of_one, true>(block, first_row, last_row);
         });
     } else {
-        with_vectors<lanes, strips>(block.head_of, columns, [&](auto width, auto count, auto one_head) {
-            attend_rows_by<lanes, width, count, one_head, false>(block, first_row, last_row);
+        with_vectors<lanes, strips>(block.head_of, columns, [&](auto width, auto count, auto of_one) {
+            attend_rows_by<lanes, width, count, of_one, false>(block, first_row, last_row);
         });
     }
 }

@@ -39,6 +39,14 @@ void move_heads(const float* from, float* to) {
     }
 }
 
+// A vector of the same heads again and again.
+template <int width, int heads>
+void repeat_heads(const float* from, float* to) {
+    GemmVector<width> all;
+    for (int t = 0; t < width; ++t) all[t] = from[t % heads];
+    __builtin_memcpy(to, &all, sizeof all);
+}
+
 template <int width>
 struct EdgeLayout {
     std::int64_t heads;
@@ -53,16 +61,22 @@ struct EdgeLayout {
     std::int64_t batch() const { return most_scores / period; }
 
     void copy(const float* from, float* to) const {
-        if (heads == 1) {
-            *to = *from;
-        } else if (heads == 8) {
-            move_heads<width, 8>(from, to);
-        } else {
-            for (std::int64_t k = 0; k < heads; ++k) to[k] = from[k];
+        switch (heads) {
+            case 1: *to = *from; return;
+            case 2: return move_heads<width, 2>(from, to);
+            case 4: return move_heads<width, 4>(from, to);
+            case 8: return move_heads<width, 8>(from, to);
+            default: break;
         }
+        for (std::int64_t k = 0; k < heads; ++k) to[k] = from[k];
     }
     void spread(const float* from, HeadLanes& to) const {
-        if (heads == 1) return fill(*from, to);
+        switch (heads) {
+            case 1: return fill(*from, to);
+            case 2: return repeat_heads<width, 2>(from, to.of);
+            case 4: return repeat_heads<width, 4>(from, to.of);
+            default: break;
+        }
         copy(from, to.of);
         for (std::int64_t j = period; j < width; ++j) to.of[j] = to.of[j - period];
     }
@@ -153,7 +167,7 @@ GemmVector<width> logarithm(const GemmVector<width>& x) {
     return x == x ? m + rest + e * 0.693359375F : x;
 }
 
-// What is read of an edge's other end while its row is weighed: for prefetching.
+// Says what is read of an edge's other end while its row is weighed, so that it can be fetched ahead.
 template <int count>
 struct EdgeOperands {
     const char* from[count] = {};

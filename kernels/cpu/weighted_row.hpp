@@ -16,15 +16,18 @@
 namespace gnnplan::kernels::cpu {
 namespace {
 
+// The columns that are sure to be of one head: those of a strip, of a vector, or no more than one.
+enum class OneHead : std::uint8_t { strip, vector, column };
+
 // Which of the numbers of heads are those of a vector of columns.
-template <int width, bool one_head>
+template <int width, OneHead of_one>
 struct VectorHeads {
     using Vector = typename VectorOf<width>::type;
     typename IntegerVectorOf<width>::type lane = {};  // beyond the first head
     std::int32_t first;
 
     explicit VectorHeads(const std::int32_t* head_of) : first(head_of[0]) {
-        if constexpr (!one_head) {
+        if constexpr (of_one == OneHead::column) {
             __builtin_memcpy(&lane, head_of, sizeof lane);
             lane -= first;
         }
@@ -32,7 +35,7 @@ struct VectorHeads {
     // Reads `width` numbers from the first head's on unless all columns are of one.
     Vector of(const float* numbers) const {
         const float* from = numbers + first;
-        if constexpr (one_head) return *from - Vector{};  // in every lane
+        if constexpr (of_one != OneHead::column) return *from - Vector{};  // in every lane
 #if defined(__AVX512F__)
         if constexpr (width == 16) return _mm512_maskz_permutexvar_ps(0xffff, (__m512i)lane, _mm512_loadu_ps(from));
 #endif
@@ -45,8 +48,8 @@ struct VectorHeads {
         return x;
     }
 };
-template <bool one_head>
-struct VectorHeads<1, one_head> {
+template <OneHead of_one>
+struct VectorHeads<1, of_one> {
     std::int32_t first;
     explicit VectorHeads(const std::int32_t* head_of) : first(head_of[0]) {}
     float of(const float* numbers) const { return numbers[first]; }
@@ -56,7 +59,7 @@ struct VectorHeads<1, one_head> {
 // are two, times other weights. What becomes of them says Derived: before<width> adds what was there, keep<width>
 // writes, and end comes after all vectors of a strip. The last two may overlap, so that all is read before any of it is
 // written.
-template <class Derived, class Operands, bool one_head, bool two>
+template <class Derived, class Operands, OneHead of_one, bool two>
 struct WeightedRow : RowEntries {
     ConstMatrix operand;
     std::int64_t period;
@@ -86,7 +89,7 @@ struct WeightedRow : RowEntries {
     template <int width, int... n>
     void strip(std::int64_t columns, Store store, std::integer_sequence<int, n...>) const {
         using Vector = typename VectorOf<width>::type;
-        using PickedHeads = VectorHeads<width, one_head>;
+        using PickedHeads = VectorHeads<width, of_one>;
         constexpr int count = sizeof...(n);
         const std::int64_t offset[count] = {vector_offset<width>(n, count, columns)...};
         const PickedHeads heads[count] = {PickedHeads(head_of + offset[n])...};
@@ -101,9 +104,10 @@ struct WeightedRow : RowEntries {
             if (fetches) operands.fetch(column[k + ahead]);
             const float* row = x + column[k] * operand.stride;
             const auto add = [&](int i) __attribute__((always_inline)) {
+                const PickedHeads& head = heads[of_one == OneHead::strip ? 0 : i];
                 const Vector here = load<width>(row + offset[i]);
-                sum[i] += heads[i].of(w) * here;
-                if constexpr (two) other[i] += heads[i].of(v) * here;
+                sum[i] += head.of(w) * here;
+                if constexpr (two) other[i] += head.of(v) * here;
             };
             (add(n), ...);
         }
@@ -136,7 +140,17 @@ bool vectors_have_one_head(const std::int32_t* head_of, std::int64_t columns) {
     return one;
 }
 
-// Calls walk(width, strips, whether vectors have one head) with integral constants, for so many columns.
+// Whether the columns of every part are of one head. Parts are of `part` columns, and the last, which takes the rest, is at
+// least `least` columns wide.
+inline bool have_one_head(const std::int32_t* head_of, std::int64_t columns, std::int64_t part, std::int64_t least) {
+    std::int64_t j = 0;
+    for (; columns - j >= part + least; j += part) {
+        if (head_of[j] != head_of[j + part - 1]) return false;
+    }
+    return head_of[j] == head_of[columns - 1];
+}
+
+// Calls walk(width, strips, OneHead) with integral constants, for so many columns.
 template <int width, int strips, class Walk>
 void with_vectors(const std::int32_t* head_of, std::int64_t columns, const Walk& walk) {
     using Width = std::integral_constant<int, width>;
@@ -144,9 +158,12 @@ void with_vectors(const std::int32_t* head_of, std::int64_t columns, const Walk&
     if constexpr (width > 1) {
         if (columns > 0 && columns < width) return with_vectors<width / 2, 2>(head_of, columns, walk);
         if (columns > 0 && !vectors_have_one_head<width>(head_of, columns))
-            return walk(Width{}, Strips{}, std::false_type{});
+            return walk(Width{}, Strips{}, std::integral_constant<OneHead, OneHead::column>{});
+        if (columns > 0 && !have_one_head(head_of, columns, std::int64_t{width} * strips, width))
+            return walk(Width{}, Strips{}, std::integral_constant<OneHead, OneHead::vector>{});
+        return walk(Width{}, Strips{}, std::integral_constant<OneHead, OneHead::strip>{});
     }
-    walk(Width{}, Strips{}, std::true_type{});
+    walk(Width{}, Strips{}, std::integral_constant<OneHead, OneHead::vector>{});
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // What is done head by head around attention: products, sums and means.
+#include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/elements.cuh"
-#include "kernels/cuda/sums.cuh"
-
-#include <algorithm>
 
 namespace gnnplan::kernels::cuda {
 namespace {
@@ -73,39 +71,23 @@ struct UnitBack : InPlace {
     }
 };
 
-// As sum_columns of sums.cu, for columns `first` .. first + columns - 1.
-struct Fold {
+// A column's numbers, each times the number of its row and head.
+struct Products {
     ConstMatrix x, by;
     Heads heads;
-    std::int64_t first, columns;
-};
-__global__ void __launch_bounds__(block_threads) fold_rows(Fold fold, std::int64_t parts, double* partial) {
-    __shared__ double of_warp[block_warps][warp_lanes];
-    const int warp = static_cast<int>(threadIdx.x) / warp_lanes;
-    const int lane = lane_of_warp();
-    const std::int64_t part = blockIdx.x % parts;
-    const std::int64_t column = blockIdx.x / parts * warp_lanes + lane;
-    const bool inside = column < fold.columns;
-    const std::int64_t j = fold.first + column;
-    const std::int64_t head = quotient(fold.heads.first + j, fold.heads.columns);
-    double sum = 0;
-    for (std::int64_t i = part * block_warps + warp; inside && i < fold.x.rows; i += parts * block_warps)
-        sum += static_cast<double>(row_of(fold.x, i)[j]) * static_cast<double>(row_of(fold.by, i)[head]);
-    of_warp[warp][lane] = sum;
-    __syncthreads();
-    if (warp > 0 || !inside) return;
-    for (int w = 1; w < block_warps; ++w) sum += of_warp[w][lane];
-    partial[part * fold.columns + column] = sum;
-}
 
-__global__ void __launch_bounds__(block_threads)
-    add_folds(const double* partial, std::int64_t parts, std::int64_t columns, float* out) {
-    const std::int64_t column = thread_number();
-    if (column >= columns) return;
-    double sum = 0;
-    for (std::int64_t part = 0; part < parts; ++part) sum += partial[part * columns + column];
-    out[column] = static_cast<float>(sum);
-}
+    struct Column {
+        const float *x, *by;
+        std::int64_t x_stride, by_stride;
+
+        __device__ double term(std::int64_t i) const {
+            return static_cast<double>(x[i * x_stride]) * static_cast<double>(by[i * by_stride]);
+        }
+    };
+    __device__ Column of(std::int64_t column) const {
+        return {x.data + column, by.data + quotient(heads.first + column, heads.columns), x.stride, by.stride};
+    }
+};
 
 // Starts from the columns of the first head.
 struct Mean {
@@ -180,19 +162,7 @@ void head_unit_back(const UnitBackOperands& in, Heads heads, Matrix x) {
 }
 
 void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out) {
-    constexpr std::int64_t rows_per_part = 64, most_parts = 256;
-    const std::span<std::byte> scratch = queue().scratch;
-    const auto room = static_cast<std::int64_t>(scratch.size() / sizeof(double));
-    auto* const partial = reinterpret_cast<double*>(scratch.data());
-    for (std::int64_t first = 0; first < x.columns; first += room) {
-        const std::int64_t columns = std::min(room, x.columns - first);
-        const std::int64_t wanted = std::clamp<std::int64_t>(x.rows / rows_per_part, 1, most_parts);
-        const std::int64_t parts = std::min(wanted, room / columns);
-        launch("head_fold", parts * ceil_divide(columns, warp_lanes), fold_rows, Fold{x, by, heads, first, columns},
-               parts, partial);
-        launch("head_fold", ceil_divide(columns, block_threads), add_folds, static_cast<const double*>(partial), parts,
-               columns, out + first);
-    }
+    sum_by_columns("head_fold", x.rows, x.columns, Products{x, by, heads}, out);
 }
 
 void head_mean(ConstMatrix x, Matrix out) {

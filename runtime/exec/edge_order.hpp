@@ -24,7 +24,7 @@ public:
               const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
               MemoryTracker& tracker);
 
-    // For each nonzero of the stage its place among those of the root, on the device.
+    // Says for each nonzero of the stage which of the root's it is; lies on the device.
     const std::int32_t* stage(std::size_t k) const { return reinterpret_cast<const std::int32_t*>(stages_[k]->data()); }
 
 private:

@@ -1,8 +1,8 @@
 // What attention sends, and what a schedule may get wrong about it.
 #include "planner/lower/lower.hpp"
+#include "tests/planner/ir/sent_bytes.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/models.hpp>
 
 #include <gtest/gtest.h>
@@ -35,12 +35,7 @@ Schedule gat(const Grid& grid, int heads, bool replicated_input = false) {
 }
 
 std::int64_t sent(const Schedule& schedule, const std::string& step) {
-    std::int64_t bytes = 0;
-    for (const Step& each : schedule.steps) {
-        if (each.name != step) continue;
-        for (const RankTraffic& rank : traffic_of(schedule, each, graph)) bytes += rank.sent_bytes;
-    }
-    return bytes;
+    return testing::sent_bytes(schedule, graph, step);
 }
 
 // Wide operands travel once to each rank of an x-group; by heads whole on every rank of a y-group where y cuts heads;

@@ -1,9 +1,9 @@
 // What sums weighed by cosines send, and what a schedule may get wrong about values of edges.
 #include "planner/lower/lower.hpp"
+#include "tests/planner/ir/sent_bytes.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/memory.hpp>
-#include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/models.hpp>
 
 #include <gtest/gtest.h>
@@ -36,12 +36,7 @@ Schedule agnn(const Grid& grid, Scores scores = Scores::columns) {
 }
 
 std::int64_t sent(const Schedule& schedule, const std::string& step) {
-    std::int64_t bytes = 0;
-    for (const Step& each : schedule.steps) {
-        if (each.name != step) continue;
-        for (const RankTraffic& rank : traffic_of(schedule, each, graph)) bytes += rank.sent_bytes;
-    }
-    return bytes;
+    return testing::sent_bytes(schedule, graph, step);
 }
 
 TEST(Cosine, SumsScoresOverGroupsOrGathersWholeRows) {

@@ -64,7 +64,7 @@ std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
 // The layout in which a product wants its dense operand.
 Layout dense_layout(const Tensor& matrix);
 
-// In how many source panels, of equal size, a block of so many columns is stored; see Tensor::panel_columns.
+// A block of so many columns is stored in this many source panels of equal size; see Tensor::panel_columns.
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:

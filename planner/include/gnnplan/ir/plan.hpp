@@ -56,8 +56,8 @@ struct ModelRecord {
     bool jk_concat = false;                  // the logits are a linear map of all layers' outputs, concatenated
     double epsilon = 0;                      // of gin: fixed, or where training begins
     bool trains_epsilon = false;
-    // Of models that attend; 0 and unset: their defaults. Hidden layers have `heads`, whose results follow each other
-    // unless they are averaged; the last layer averages `output_heads`.
+    // These belong to models that attend; 0 and unset mean their defaults. Hidden layers have `heads`, whose results follow
+    // each other unless they are averaged; the last layer averages `output_heads`.
     int heads = 0;
     int output_heads = 0;
     bool average_heads = false;

@@ -6,7 +6,8 @@
 
 namespace gnnplan {
 
-// Of attention, where a wide matrix has some columns for each head, and one by heads a column for each (spmm.hpp).
+// What attention computes head by head. A wide matrix has some columns for each head, and one by heads has one column for
+// each (spmm.hpp).
 enum class HeadOp : std::uint8_t {
     dot,     // in: x, y; out by heads = the sums of x * y over the columns of each head
     spread,  // in: s by heads, p; in place: out = out + s * p, each column with the number of its head
@@ -14,7 +15,7 @@ enum class HeadOp : std::uint8_t {
     mean,    // in: x; out = the mean over its heads
     share,   // in: g; out = g / heads for every head: what goes back from the mean
     unit,    // in: x, squares by heads = <x, x>; out = x / |x|, 0 where |x| is 0
-    // What goes back from there. In: g, the gradient of u = x / |x|, u, inner by heads = <g, u>, squares; in place:
+    // What goes back from there reads g, the gradient of u = x / |x|, u, inner by heads = <g, u>, squares; in place,
     // out = out + (g - inner * u) / |x|, unchanged where |x| is 0.
     unit_back,
 };
