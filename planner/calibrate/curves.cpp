@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, GemmKind>, 3> products{
      {"gemm.input_gradient", GemmKind::input_gradient},
      {"gemm.weight_gradient", GemmKind::weight_gradient}}};
 
-constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 9> streams{
+constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 11> streams{
     {{"stream.copy", ElementwiseKind::copy},
      {"stream.activate", ElementwiseKind::activate},
      {"stream.activate_dropout", ElementwiseKind::activate_dropout},
@@ -29,13 +29,23 @@ constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 9> streams{
      {"stream.apply_mask", ElementwiseKind::apply_mask},
      {"stream.column_sum", ElementwiseKind::column_sum},
      {"stream.score", ElementwiseKind::score},
-     {"stream.update", ElementwiseKind::update}}};
+     {"stream.update", ElementwiseKind::update},
+     {"stream.edge_softmax", ElementwiseKind::edge_softmax},
+     {"stream.edge_softmax_back", ElementwiseKind::edge_softmax_back}}};
 
-constexpr std::array<std::pair<std::string_view, Program>, 5> programs{{{"program.max", Program::max},
-                                                                        {"program.max_back", Program::max_back},
-                                                                        {"program.attend", Program::attend},
-                                                                        {"program.attend_back", Program::attend_back},
-                                                                        {"program.dot", Program::dot}}};
+struct MeasuredProgram {
+    Program program;
+    bool dropout = false;
+    auto operator<=>(const MeasuredProgram&) const = default;
+};
+constexpr std::array<std::pair<std::string_view, MeasuredProgram>, 7> programs{
+    {{"program.max", {Program::max}},
+     {"program.max_back", {Program::max_back}},
+     {"program.attend", {Program::attend}},
+     {"program.attend_back", {Program::attend_back}},
+     {"program.attend.dropout", {Program::attend, true}},
+     {"program.attend_back.dropout", {Program::attend_back, true}},
+     {"program.dot", {Program::dot}}}};
 
 template <class Names>
 auto find(const Names& names, std::string_view what) -> std::optional<decltype(names[0].second)> {
@@ -162,7 +172,7 @@ std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Cal
     constexpr double least = 1e-12;  // seconds: a program may cost no more than a sum
     std::vector<ProgramCost> costs;
     if (gathered.gather.empty()) return costs;
-    std::map<std::pair<Program, std::int64_t>, std::vector<Timing>> by_heads;
+    std::map<std::pair<MeasuredProgram, std::int64_t>, std::vector<Timing>> by_heads;
     for (const Sample& sample : samples) {
         const auto program = find(programs, sample.what);
         if (!program) continue;
@@ -177,7 +187,8 @@ std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Cal
         const auto [smallest, largest] = std::ranges::minmax(timings, {}, &Timing::bytes);
         if (smallest.bytes == largest.bytes) continue;
         const AlphaBeta line = fit_alpha_beta(timings);
-        costs.push_back({which.first, static_cast<int>(which.second), line.alpha, line.beta});
+        const auto& [measured, heads] = which;
+        costs.push_back({measured.program, static_cast<int>(heads), measured.dropout, line.alpha, line.beta});
     }
     return costs;
 }

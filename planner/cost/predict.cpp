@@ -4,8 +4,11 @@
 #include "planner/cost/time.hpp"
 
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/rates.hpp>
 #include <gnnplan/ir/traffic.hpp>
+#include <gnnplan/ir/work.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace gnnplan::cost {
@@ -36,6 +39,30 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vecto
     prediction.peak_bytes_per_rank = peak_bytes;
     prediction.estimate = !graph.exact();
     return prediction;
+}
+
+void add_attention_dropout(const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                           Prediction& prediction) {
+    if (!machine.calibration) return;
+    const CostedRanks on = ranks_to_cost(schedule, graph, machine);
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const auto* product = std::get_if<SpmmStep>(&schedule.steps[i].operation);
+        if (product == nullptr || !product->attending.dropout || schedule.steps[i].phase != Phase::epoch) continue;
+        double most = 0;
+        for (const int rank : on.ranks) {
+            const RankWork work = work_of(schedule, schedule.steps[i], graph, rank);
+            const double nonzeros =
+                work.sparse_flops / (2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width)));
+            const auto seconds = [&](bool dropout) {
+                const std::int64_t columns = block_of(schedule, product->column_operands.front(), rank).columns.size();
+                return program_seconds(*machine.calibration, product->program, product->local_heads(schedule, rank),
+                                       columns, dropout);
+            };
+            most = std::max(most, nonzeros * (seconds(true) - seconds(false)));
+        }
+        prediction.step_seconds[i] += most;
+        prediction.epoch_seconds += most;
+    }
 }
 
 }  // namespace gnnplan::cost

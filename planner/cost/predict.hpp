@@ -18,4 +18,8 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, const Mach
 Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vector<double> step_seconds,
                    std::int64_t peak_bytes);
 
+// Adds what dropping weights of attention takes to the prediction of an epoch, where the machine was measured at it.
+void add_attention_dropout(const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                           Prediction& prediction);
+
 }  // namespace gnnplan::cost

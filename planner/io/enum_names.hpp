@@ -98,9 +98,9 @@ struct EnumNames<Ending> {
 };
 template <>
 struct EnumNames<ElementwiseKind> {
-    static constexpr std::array<std::string_view, 10> names{
-        "copy",  "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask", "column_sum", "loss",
-        "score", "update"};
+    static constexpr std::array<std::string_view, 12> names{
+        "copy", "activate", "activate_dropout", "dropout",      "positive_mask",    "apply_mask", "column_sum",
+        "loss", "score",    "update",           "edge_softmax", "edge_softmax_back"};
 };
 
 template <class E>

@@ -67,6 +67,7 @@ template <class Archive>
 void describe(Archive& archive, Subject<Archive, ProgramCost>& cost) {
     archive.field("program", cost.program);
     archive.optional("heads", cost.heads);
+    archive.optional("dropout", cost.dropout);
     archive.field("seconds_per_nonzero", cost.seconds_per_nonzero);
     archive.field("seconds_per_column", cost.seconds_per_column);
 }

@@ -116,8 +116,9 @@ void validate(const Calibration& calibration, const Machine& machine) {
         require_not_negative(cost.seconds_per_column, machine, field + ".seconds_per_column");
         require(cost.heads >= 0, machine, field + ".heads", "must not be negative");
         const ProgramCost* before = i > 0 ? &calibration.programs[i - 1] : nullptr;
-        require(before == nullptr || std::pair(before->program, before->heads) < std::pair(cost.program, cost.heads),
-                machine, field, "must come in the order of programs and heads");
+        const auto place = [](const ProgramCost& of) { return std::tuple(of.program, of.dropout, of.heads); };
+        require(before == nullptr || place(*before) < place(cost), machine, field,
+                "must come in the order of programs, dropout and heads");
     }
     if (calibration.loss) {
         require_not_negative(calibration.loss->seconds_per_row, machine, "calibration.loss.seconds_per_row");

@@ -170,13 +170,14 @@ double packed_gather_seconds(const Machine& machine, const PackedPanel& packed, 
            by_width(machine.calibration.value(), packed.row_bytes() / 4, mean, fit);
 }
 
-double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width) {
+double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
+                       bool dropout) {
     const auto at = [&](const ProgramCost& cost) {
         return cost.seconds_per_nonzero + cost.seconds_per_column * static_cast<double>(width);
     };
     std::vector<const ProgramCost*> measured;  // by heads
     for (const ProgramCost& cost : calibration.programs) {
-        if (cost.program == program) measured.push_back(&cost);
+        if (cost.program == program && cost.dropout == dropout) measured.push_back(&cost);
     }
     if (measured.empty()) return 0;
     if (measured.size() == 1 || heads <= measured.front()->heads) return at(*measured.front());

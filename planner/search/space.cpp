@@ -102,12 +102,27 @@ void refuse_grids(Space& space) {
     space.refused.assign(first, space.grids.end());
     space.grids.erase(first, space.grids.end());
     if (!space.grids.empty()) return;
+    if (keeps_values)
+        throw Error(ErrorCode::usage,
+                    space.model.model + " keeps values of edges, so a rank must have all edges of its vertices", "grid",
+                    "grids of the schemes rdm and 1d with z = 1 can");
     throw Error(
         ErrorCode::usage,
         space.model.model + " needs a vertex's neighbours together, for a maximum or a softmax, which are no sums",
-        "grid",
-        keeps_values ? "grids of the schemes rdm and 1d with z = 1 can"
-                     : "grids of the schemes rdm, 1d and 2d with z = 1 can");
+        "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
+}
+
+// Options that only some models have a use for.
+void check_used(const Space& space, const RunRecord& run) {
+    const auto refuse = [&](const std::string& what, const char* where, const char* hint) {
+        throw Error(ErrorCode::usage, space.model.model + " " + what, where, hint);
+    };
+    if (run.attention_dropout > 0 && !space.attends())
+        refuse("has no weights of attention to drop", "attention dropout", "only gat has");
+    if (space.options.scores && !space.compares())
+        refuse("makes no scores of its edges from whole vertices", "scores", "only agnn does");
+    if (space.options.bf16 && !space.reads_values() && !space.compares())
+        refuse("has no product that rounds its operand", "bf16", "gcn, gin, and sage with mean, sum or gcn have");
 }
 
 // Values that are made of the edges' weights are read by sums alone, and stored.
@@ -161,6 +176,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     check_only_orders(space);
     ensure(problem.record.graph.edge_weights == problem.graph->weighted(), "the record says what the graph has");
     check_weighted(space);
+    check_used(space, problem.record.run);
     if (options.candidates < 1 || options.candidates > max_candidates) {
         throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
                     "candidates");
@@ -187,6 +203,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.seed = problem.record.graph.seed;
     space.shape.optimiser = problem.record.run.optimiser;
     space.shape.blocking = machine.blocking;
+    space.drops_attention = problem.record.run.attention_dropout > 0;
     return space;
 }
 
@@ -210,8 +227,10 @@ const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {
 
 namespace {
 
-Prediction as_runs_will(const Space& space, const Schedule& schedule, Prediction predicted) {
+Prediction as_runs_will(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
+                        Prediction predicted) {
     if (!space.options.drops_features.value_or(true)) leave_out_feature_dropout(schedule, predicted);
+    if (space.drops_attention) cost::add_attention_dropout(schedule, graph, machine, predicted);
     return predicted;
 }
 
@@ -219,13 +238,14 @@ Prediction as_runs_will(const Space& space, const Schedule& schedule, Prediction
 
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                    std::int64_t peak_bytes) {
-    return as_runs_will(space, schedule, cost::predict(schedule, graph, machine, peak_bytes));
+    return as_runs_will(space, schedule, graph, machine, cost::predict(schedule, graph, machine, peak_bytes));
 }
 
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, SharedCosts& costs,
                    std::int64_t peak_bytes) {
     std::vector<double> seconds = costs.of(schedule, graph).seconds(schedule);
-    return as_runs_will(space, schedule, cost::predict(schedule, graph, std::move(seconds), peak_bytes));
+    return as_runs_will(space, schedule, graph, costs.machine(),
+                        cost::predict(schedule, graph, std::move(seconds), peak_bytes));
 }
 
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,

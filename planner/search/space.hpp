@@ -24,6 +24,7 @@ struct Space {
     std::int64_t memory_per_rank = 0;
     TensorMemory memory{};  // whose memory that is
     std::vector<Distribution> grids;
+    bool drops_attention = false;       // whether runs drop weights of attention
     std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
     bool needs_whole_neighbourhoods() const;
     // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
@@ -51,7 +52,8 @@ private:
     std::vector<std::pair<Numbering, std::shared_ptr<const GraphStats>>> graphs_;
 };
 
-// What a schedule costs in this space: without dropping features where runs will not. `graph` answers in its numbering.
+// What a schedule costs in this space: without dropping features where runs will not, and with dropping weights of
+// attention where they will. `graph` answers in its numbering.
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                    std::int64_t peak_bytes);
 // The same with what is known of its steps.

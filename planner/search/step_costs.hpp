@@ -52,6 +52,7 @@ public:
 
     // `graph` answers in the schedule's numbering.
     StepCosts& of(const Schedule& schedule, const GraphStats& graph);
+    const Machine& machine() const { return machine_; }
 
 private:
     const Machine& machine_;

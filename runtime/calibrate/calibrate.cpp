@@ -37,6 +37,7 @@ bool outlines(const std::vector<T>& values, const T& value) {
 constexpr std::int64_t dense_degree = 64;
 constexpr std::int64_t sparse_degree = 8;
 constexpr std::int64_t panel_degree = 2;
+constexpr std::int64_t edge_degree = 16;  // of rows whose softmax is taken
 
 // So many that indices come from memory, as those of a graph do, and that they are worth timing when they are few; but
 // no more than a result of scope.largest takes.
@@ -74,10 +75,10 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
 // What they take besides a sum shows where what they gather is in cache.
 void add_programs(Points& points, const Setting& setting, const Scope& scope) {
     const std::int64_t window = scope.windows[(scope.windows.size() - 1) / 2];
-    const auto add = [&](Program program, std::int64_t heads) {
+    const auto add = [&](Program program, std::int64_t heads, bool dropout = false) {
         for (const std::int64_t width : {16, 64, 256}) {
-            const ProgramPoint point{program,     width, heads, window, nonzeros_for(width, dense_degree, scope),
-                                     dense_degree};
+            const ProgramPoint point{
+                program, width, heads, dropout, window, nonzeros_for(width, dense_degree, scope), dense_degree};
             points.push_back({"programs over edges", width != 64 && heads != 4, [&setting, point](auto& samples) {
                                   samples.push_back(measure_program(setting, point));
                               }});
@@ -85,7 +86,9 @@ void add_programs(Points& points, const Setting& setting, const Scope& scope) {
     };
     for (const Program program : {Program::max, Program::max_back, Program::dot}) add(program, 0);
     for (const Program program : {Program::attend, Program::attend_back}) {
-        for (const std::int64_t heads : {1, 4, 8}) add(program, heads);
+        for (const bool dropout : {false, true}) {
+            for (const std::int64_t heads : {1, 4, 8}) add(program, heads, dropout);
+        }
     }
 }
 
@@ -107,16 +110,21 @@ void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
 void add_streams(Points& points, const Setting& setting, const Scope& scope) {
     points.push_back({"reading", true,
                       [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
+    const auto add = [&](std::int64_t bytes, const auto& measure) {
+        const bool needed = bytes == scope.streams[scope.streams.size() / 2];
+        points.push_back({"elementwise", needed, [measure](auto& samples) { samples.push_back(measure()); }});
+    };
     for (const ElementwiseKind stream :
          {ElementwiseKind::copy, ElementwiseKind::activate, ElementwiseKind::activate_dropout, ElementwiseKind::dropout,
           ElementwiseKind::positive_mask, ElementwiseKind::apply_mask, ElementwiseKind::column_sum,
           ElementwiseKind::score, ElementwiseKind::update}) {
-        for (const std::int64_t bytes : scope.streams) {
-            const bool needed = bytes == scope.streams[scope.streams.size() / 2];
-            points.push_back({"elementwise", needed, [&setting, &scope, stream, bytes](auto& samples) {
-                                  samples.push_back(measure_stream(setting, stream, bytes, scope.largest));
-                              }});
-        }
+        for (const std::int64_t bytes : scope.streams)
+            add(bytes,
+                [&setting, &scope, stream, bytes] { return measure_stream(setting, stream, bytes, scope.largest); });
+    }
+    for (const ElementwiseKind stream : {ElementwiseKind::edge_softmax, ElementwiseKind::edge_softmax_back}) {
+        for (const std::int64_t bytes : scope.streams)
+            add(bytes, [&setting, stream, bytes] { return measure_edges(setting, stream, bytes, edge_degree); });
     }
 }
 

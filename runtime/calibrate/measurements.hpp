@@ -29,12 +29,13 @@ struct SpmmPoint {
 };
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 
-// "program.max" etc., at {columns of wide operands, heads, columns gathered for a nonzero, their bytes, nonzeros, rows}:
+// "program.max" etc., and "program.attend.dropout" where weights are dropped, at {columns of wide operands, heads, columns gathered for a nonzero, their bytes, nonzeros, rows}:
 // programs other than sums, over rows of `degree` nonzeros on average.
 struct ProgramPoint {
     Program program = Program::max;
     std::int64_t width = 0;
     std::int64_t heads = 0;              // of attention, which share the width
+    bool dropout = false;                // of weights of attention
     std::int64_t working_set_bytes = 0;  // of all that is gathered
     std::int64_t nonzeros = 0;
     std::int64_t degree = 0;
@@ -47,6 +48,10 @@ Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, st
 // "stream.copy" etc., at {bytes as ir/work.hpp counts them}: matrices of as many rows as make about `bytes`.
 // Those of dropout change from run to run, within `cold_bytes` of them: the features were last touched an epoch ago.
 Sample measure_stream(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t cold_bytes);
+
+// "stream.edge_softmax" or "stream.edge_softmax_back", at {bytes as ir/work.hpp counts them}: of as many rows as make about
+// `bytes`, with `degree` nonzeros on average.
+Sample measure_edges(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t degree);
 
 // "loss", at {rows, columns}: of rows that all train.
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);

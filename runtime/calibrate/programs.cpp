@@ -6,6 +6,7 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace gnnplan::calibrate {
@@ -31,7 +32,10 @@ public:
           point_(point),
           columns_(std::max<std::int64_t>(1, point.working_set_bytes / (4 * gathered()))),
           rows_(std::max<std::int64_t>(1, point.nonzeros / point.degree)),
-          matrix_(rows_, columns_, point.degree) {}
+          matrix_(rows_, columns_, point.degree),
+          ids_(std::max(rows_, columns_), 1) {
+        std::iota(ids_.begin(), ids_.end(), 0);
+    }
 
     // Columns that are gathered for a nonzero.
     std::int64_t gathered() const {
@@ -43,7 +47,7 @@ public:
         }
     }
     Sample sample(std::vector<double> seconds) const {
-        return {name_of(point_.program),
+        return {name_of(point_.program) + (point_.dropout ? ".dropout" : ""),
                 {point_.width, point_.heads, gathered(), 4 * gathered() * columns_, matrix_.nonzeros(), rows_},
                 std::move(seconds)};
     }
@@ -54,7 +58,11 @@ public:
         const auto stays = [&](std::int64_t width) { return add(rows_, width); };
         const std::int64_t w = point_.width, k = point_.heads;
         const kernels::Csr a = matrix_.view();
-        const kernels::Attention how{{k > 0 ? w / k : w, 0}, 0.2F, {}};
+        kernels::Attention how{{k > 0 ? w / k : w, 0}, 0.2F, {}};
+        if (point_.dropout) {
+            how.dropout = {
+                .pass = &pass_, .probability = 0.5F, .all_heads = k, .row_ids = ids_.data(), .column_ids = ids_.data()};
+        }
         switch (point_.program) {
             case Program::max: {
                 const auto in = gathers(w), maxima = stays(w), ties = stays(w);
@@ -96,6 +104,8 @@ private:
     const ProgramPoint& point_;
     std::int64_t columns_, rows_;
     RandomMatrix matrix_;
+    Array<std::int32_t> ids_;
+    kernels::PassValues pass_ = kernels::pass_values(1);
     std::vector<Array<float>> arrays_;
 };
 

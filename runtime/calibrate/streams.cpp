@@ -100,6 +100,8 @@ public:
             case ElementwiseKind::loss: break;  // by rows and columns, not by bytes
             case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
             case ElementwiseKind::update: return update();
+            case ElementwiseKind::edge_softmax:
+            case ElementwiseKind::edge_softmax_back: break;  // edges.cpp
         }
         ensure(false, "no such stream");
     }

@@ -79,7 +79,7 @@ std::string gemm_table(const std::vector<GemmRate>& rates, bool color) {
 std::string stream_table(const std::vector<StreamRate>& rates, const std::optional<LossCost>& loss, bool color) {
     constexpr std::array names{"copy",          "activate",   "activate+dropout", "dropout",
                                "positive mask", "apply mask", "column sum",       "loss",
-                               "score",         "update"};
+                               "score",         "update",     "edge softmax",     "edge softmax back"};
     Table table({{"elementwise"}, {"bytes touched", Align::right}, {"GB/s", Align::right}});
     for (const StreamRate& stream : rates) {
         table.add({names[static_cast<std::size_t>(stream.stream)], format_memory(stream.working_set_bytes),

@@ -48,7 +48,9 @@ void EdgeStep::check(const StepCheck& step) const {
 }
 
 RankWork EdgeStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy, {}, &graph);
+    const bool forward = op == EdgeOp::softmax;
+    return streamed(schedule, *this, rank, forward ? ElementwiseKind::edge_softmax : ElementwiseKind::edge_softmax_back,
+                    {}, &graph);
 }
 
 }  // namespace gnnplan

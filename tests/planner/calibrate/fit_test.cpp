@@ -222,15 +222,17 @@ TEST(Fit, ProgramsAreWhatTheyTakeBesidesSums) {
             const double sum =
                 static_cast<double>(nonzeros) * gather(gathered, bytes) + static_cast<double>(rows) * row;
             const double more = (4 + 0.5 * static_cast<double>(heads) + 0.01 * static_cast<double>(width)) * ns;
-            samples.push_back({"program.attend",
-                               {width, heads, gathered, bytes, nonzeros, rows},
-                               {sum + static_cast<double>(nonzeros) * more}});
+            const std::vector<std::int64_t> at = {width, heads, gathered, bytes, nonzeros, rows};
+            samples.push_back({"program.attend", at, {sum + static_cast<double>(nonzeros) * more}});
+            samples.push_back({"program.attend.dropout", at, {sum + static_cast<double>(nonzeros) * 2 * more}});
         }
     }
     const Machine machine = fit_machine(base(), samples);
     const Calibration& fitted = *machine.calibration;
-    ASSERT_EQ(fitted.programs.size(), 2U);
+    ASSERT_EQ(fitted.programs.size(), 4U);
     EXPECT_EQ(fitted.programs[1].heads, 8);
+    EXPECT_NO_THROW(validate(machine));
+    EXPECT_NEAR(program_seconds(fitted, Program::attend, 8, 32, true) / ns, 2 * (4 + 4 + 0.32), 0.1);
     EXPECT_NEAR(program_seconds(fitted, Program::attend, 1, 64) / ns, 4 + 0.5 + 0.64, 0.1);
     EXPECT_NEAR(program_seconds(fitted, Program::attend, 8, 32) / ns, 4 + 4 + 0.32, 0.1);
     EXPECT_NEAR(program_seconds(fitted, Program::attend, 4, 64) / ns, 4 + 2 + 0.64, 0.1) << "between";

@@ -28,6 +28,8 @@ TEST(Profile, RoundTrip) {
     EXPECT_EQ(calibration.streams.at(1).stream, ElementwiseKind::activate_dropout);
     EXPECT_EQ(calibration.programs.at(1).program, Program::attend);
     EXPECT_EQ(calibration.programs.at(1).heads, 8);
+    EXPECT_FALSE(calibration.programs.at(0).dropout);
+    EXPECT_TRUE(calibration.programs.at(1).dropout);
     EXPECT_EQ(calibration.programs.at(1).seconds_per_column, 2e-11);
     EXPECT_EQ(calibration.reduce_scatter.value().latency_seconds, 4e-6);
     EXPECT_EQ(calibration.redistribution.value().latency_seconds, 5e-6);

@@ -215,7 +215,7 @@ Profile sample_profile() {
         Calibration{{{16, {{32768, 1e-9}, {1048576, 2.5e-9}}, 1e-8, 5e-9}, {128, {{32768, 4e-9}}, 2e-8}},
                     {{GemmKind::forward, 128, 40, 1e12}, {GemmKind::weight_gradient, 128, 128, 9e11}},
                     {{ElementwiseKind::copy, 1048576, 8e10}, {ElementwiseKind::activate_dropout, 1048576, 3e10}},
-                    {{Program::max, 0, 1e-9, 1e-11}, {Program::attend, 8, 4e-9, 2e-11}},
+                    {{Program::max, 0, false, 1e-9, 1e-11}, {Program::attend, 8, true, 4e-9, 2e-11}},
                     LossCost{2e-8, 3e-10},
                     Link{3e-6, 1e10, {{0, 3e-6, 1e10}}},
                     Link{4e-6, 1e10, {{0, 4e-6, 1e10}}},

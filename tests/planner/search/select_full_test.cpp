@@ -102,6 +102,33 @@ TEST(SelectFull, IsMadeForTheDropoutOfTheRun) {
     EXPECT_EQ(select(asked, machine(), both).code, ErrorCode::usage);
 }
 
+// Dropping weights of attention takes the time that it was measured to take, for each nonzero of each layer and pass.
+TEST(SelectFull, CountsTheTimeOfDroppingWeightsOfAttention) {
+    const UniformStats graph(1000, 20'000, true);
+    Problem gat = problem({16, 16, 5}, 1, graph);
+    gat.record.model.name = "gat";
+    gat.ops = models::build(gat.record.model);
+    Machine measured = machine();
+    measured.calibration.emplace();
+    measured.calibration->programs = {{Program::attend, 1, false, 1e-8, 0},
+                                      {Program::attend, 1, true, 5e-8, 0},
+                                      {Program::attend_back, 1, false, 1e-8, 0},
+                                      {Program::attend_back, 1, true, 2e-8, 0}};
+    const auto epoch = [&](double dropout) {
+        gat.record.run.attention_dropout = dropout;
+        const SelectResult result = select(gat, measured);
+        if (!result) throw Error(result.code, result.message);
+        const Candidate& first = result.selection->plan.candidates.front();
+        EXPECT_NEAR(first.predicted.epoch_seconds, predicted_seconds(first, Phase::epoch), 1e-12);
+        return first.predicted.epoch_seconds;
+    };
+    EXPECT_NEAR(epoch(0.5) - epoch(0), 2 * 20'000 * (4e-8 + 1e-8), 1e-9);
+    gat.record.model.name = "gcn";
+    gat.ops = models::build(gat.record.model);
+    gat.record.run.attention_dropout = 0.5;
+    EXPECT_EQ(select(gat, measured).code, ErrorCode::usage);
+}
+
 // Half the bytes per nonzero, and one copy for both passes even where values differ: more copies of A fit.
 TEST(SelectFull, FactoredValuesLetMoreFit) {
     Problem rows = problem(widths, 8, products);

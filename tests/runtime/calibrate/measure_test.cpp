@@ -127,6 +127,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         }
         EXPECT_EQ(counts["spmm"], 7 * (1 + 3 + 1));
         EXPECT_EQ(counts["program.attend"], 3 * 3);
+        EXPECT_EQ(counts["program.attend_back.dropout"], 3 * 3);
         EXPECT_EQ(counts["program.max_back"], 3);
         EXPECT_EQ(counts["program.dot"], 3);
         EXPECT_EQ(counts["spmm.add"], 7);
@@ -137,7 +138,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
             EXPECT_EQ(counts[what + std::string(".cold")], 5) << what;
         }
         for (const char* what : {"copy", "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask",
-                                 "column_sum", "score", "update"}) {
+                                 "column_sum", "score", "update", "edge_softmax", "edge_softmax_back"}) {
             EXPECT_EQ(counts[std::string("stream.") + what], 1) << what;
         }
         EXPECT_EQ(counts["overlap.both"], 3);

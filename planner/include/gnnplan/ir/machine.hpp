@@ -75,6 +75,8 @@ enum class ElementwiseKind : std::uint8_t {
     loss,
     score,
     update,
+    edge_softmax,
+    edge_softmax_back,
 };
 struct StreamRate {
     ElementwiseKind stream = ElementwiseKind::copy;
@@ -86,7 +88,8 @@ struct StreamRate {
 // much more for each column of its wide operands.
 struct ProgramCost {
     Program program = Program::sum;
-    int heads = 0;  // of attention
+    int heads = 0;         // of attention
+    bool dropout = false;  // whether it drops some of its weights
     double seconds_per_nonzero = 0;
     double seconds_per_column = 0;
 };
@@ -104,7 +107,7 @@ struct Calibration {
     std::vector<GatherCurve> gather{};    // by increasing width
     std::vector<GemmRate> gemm{};         // each product, inner and columns once
     std::vector<StreamRate> streams{};    // by stream, then by increasing working_set_bytes
-    std::vector<ProgramCost> programs{};  // by program, then by increasing heads
+    std::vector<ProgramCost> programs{};  // by program, without dropout first, then by increasing heads
     std::optional<LossCost> loss{};
     // One message of these within a node, with what is done to its bytes.
     std::optional<Link> all_reduce{};      // of the ring

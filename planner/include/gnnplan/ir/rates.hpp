@@ -44,7 +44,8 @@ std::optional<double> row_again_seconds(const Calibration& calibration, std::int
 
 // What a program takes for one nonzero besides a sum, of `width` columns of its wide operands; linear in the heads. 0 where
 // the program was not measured.
-double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width);
+double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
+                       bool dropout = false);
 
 // What rows without nonzeros cost, linear in the width between those at which it was measured; nothing if at none.
 PassingCost passing_cost(const Calibration& calibration, std::int64_t width);
