@@ -60,10 +60,14 @@ MatrixForm matrix_of(const ModelRecord& model) {
 namespace {
 
 void check_heads(const ModelRecord& model) {
-    const bool any = model.heads != 0 || model.output_heads != 0 || model.average_heads || model.slope;
-    if (any && model.name != "gat")
-        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no heads of attention", "heads",
-                    "only gat has heads and a slope");
+    const char* given = model.heads != 0          ? "heads"
+                        : model.output_heads != 0 ? "output heads"
+                        : model.average_heads     ? "average heads"
+                        : model.slope             ? "slope"
+                                                  : nullptr;
+    if (given != nullptr && model.name != "gat")
+        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no heads of attention and no slope", given,
+                    "only gat has them");
     constexpr int most = 1024;
     for (const int heads : {model.heads, model.output_heads}) {
         if (heads < 0 || heads > most)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace gnnplan::train {
 namespace {
@@ -34,7 +35,7 @@ std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments) 
 
 void check_values(const std::vector<NamedTensor>& values, const Schedule& schedule, bool moments,
                   const std::string& where) {
-    std::size_t known = 0;
+    std::set<std::string> known;
     for (const StateTensor& tensor : state_tensors(schedule)) {
         if (!taken(tensor, moments)) continue;
         const NamedTensor* value = find(values, tensor.name);
@@ -48,14 +49,12 @@ void check_values(const std::vector<NamedTensor>& values, const Schedule& schedu
                 tensor.name + " is " + text_of(value->shape) + ", that of the plan's model " + text_of(tensor.shape),
                 where);
         }
-        known += tensor.moment ? 0U : 1U;
+        known.insert(tensor.name);
     }
     for (const NamedTensor& value : values) {
-        if (!value.name.starts_with(parameters)) continue;
-        if (known-- == 0) {
-            throw Error(ErrorCode::mismatch, "it has more layers or biases than the plan's model", where,
-                        "was it trained by a plan of the same model?");
-        }
+        if (!value.name.starts_with(parameters) || known.contains(value.name)) continue;
+        throw Error(ErrorCode::mismatch, "it has " + value.name + ", which the plan's model does not have", where,
+                    "was it trained by a plan of the same model?");
     }
 }
 

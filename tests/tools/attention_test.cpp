@@ -25,6 +25,10 @@ TEST(PlanAttention, RefusesWithASentence) {
     const std::pair<std::string, std::string> cases[] = {
         {"--model gat --heads 7 --hidden 16", "7 heads cannot share 16 columns"},
         {"--heads 2", "the model 'gcn' has no heads of attention"},
+        {"--slope 0.1", "slope: the model 'gcn' has no heads of attention and no slope"},
+        {"--attention-dropout 0.5", "attention dropout: gcn has no weights of attention to drop"},
+        {"--model gat --scores columns", "scores: gat makes no scores of its edges from whole vertices"},
+        {"--model gat --bf16", "bf16: gat has no product that rounds its operand"},
         {"--model gat --forward SS", "attends to what its weights have made of the features"},
         {"--model gat --grid 1x2x2", "neighbours together"}};
     for (const auto& [flags, message] : cases) {
@@ -32,6 +36,16 @@ TEST(PlanAttention, RefusesWithASentence) {
         EXPECT_EQ(outcome.code, 64) << flags;
         EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
     }
+}
+
+// Heads share the widths of the points, not the default one; a point that they cannot share is told as such.
+TEST(PlanAttention, SweepsWidths) {
+    const Outcome sweep = gnnplan("sweep --graph cora --model gat --heads 5 --vary hidden=10,12,20");
+    EXPECT_EQ(sweep.code, 0) << sweep.err;
+    EXPECT_THAT(sweep.out, HasSubstr("5 heads cannot share"));
+    const Outcome none = gnnplan("sweep --graph cora --model gat --heads 5 --vary hidden=11,12");
+    EXPECT_EQ(none.code, 64);
+    EXPECT_THAT(none.err, HasSubstr("5 heads cannot share 11 columns"));
 }
 
 // The plan trains, heads cut by y or not, and weights of attention dropped: the same network for any number of ranks.

@@ -186,9 +186,21 @@ LayerWords layer_words(const Configuration& configuration, int layer) {
     return words;
 }
 
+namespace {
+
+bool is_plain_gcn(const ModelRecord& model) {
+    return model.name == "gcn" && !model.activation && !model.residual && !model.jk_concat;
+}
+
+}  // namespace
+
+bool has_pytorch_program(const Plan& plan) {
+    return is_plain_gcn(plan.problem.model) && !plan.problem.graph.edge_weights;
+}
+
 std::string pytorch_program(const Plan& plan) {
     const ModelRecord& model = plan.problem.model;
-    if (model.name != "gcn" || model.activation || model.residual || model.jk_concat) {
+    if (!is_plain_gcn(model)) {
         throw Error(ErrorCode::usage, "only plans of plain gcn are written as PyTorch programs", "--pytorch",
                     "this plan is of " + model_text(model));
     }

@@ -8,6 +8,9 @@
 
 namespace gnnplan::tools {
 
+// Whether pytorch_program() writes plans of this kind.
+bool has_pytorch_program(const Plan& plan);
+
 // A Python program, at most 100 columns wide. It trains on one process whatever the plan's ranks, with the plan's
 // products in the plan's order in both passes; how to distribute it is in its comments.
 std::string pytorch_program(const Plan& plan);

@@ -161,7 +161,16 @@ void check_answered(const Sweep& sweep) {
 }  // namespace
 
 SelectResult answer(const Question& question) {
-    Problem problem = with_shape(*question.loaded, question.shape);
+    Problem problem;
+    try {
+        problem = with_shape(*question.loaded, question.shape);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) throw;
+        SelectResult none;  // there is no network of this shape
+        none.code = error.code();
+        none.message = error.what();
+        return none;
+    }
     problem.record.space = question.search.space;
     SelectOptions options = select_options(question.search);
     options.alternatives = false;  // of thousands of plans nobody asks

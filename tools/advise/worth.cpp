@@ -45,6 +45,8 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
     if (choice[0] == "exchange" && choice.size() == 2) {
         return {"exchange of " + std::string(choice[1] == "rows" ? "panels" : "rows"), choice[1]};
     }
+    if (alternative.choice == "scores by whole rows") return {"scores by columns", "by whole rows"};
+    if (alternative.choice == "scores by columns") return {"scores by whole rows", "by columns"};
     if (alternative.choice == "baseline") return {"all of this", "what PyG does by default"};
     if (alternative.choice == "baseline DGL") return {"all of this", "what DGL does by default"};
     if (choice.size() < 2) return {alternative.choice, ""};
@@ -79,7 +81,8 @@ std::string verdict(const Plan& plan, const Alternative& alternative) {
 
 // Whether the words do not say all that differs.
 bool needs_details(const std::string& choice) {
-    return !(choice.starts_with("exchange") || choice.ends_with(" on") || choice.ends_with(" off"));
+    return !(choice.starts_with("exchange") || choice.starts_with("scores") || choice.ends_with(" on") ||
+             choice.ends_with(" off"));
 }
 
 }  // namespace

@@ -16,12 +16,14 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
     add_count(app, "--epochs", question.epochs,
               "Epochs to train; default: the plan's, which is 200 unless it was asked",
               {1, std::numeric_limits<std::int32_t>::max()});
-    add_number(app, "--dropout", question.dropout, probability, probabilities,
-               "Probability of dropping an element of any layer's input, the features included");
+    add_number(
+        app, "--dropout", question.dropout, probability, probabilities,
+        "Probability of dropping an element of any layer's input, the features included (of agnn: of the features, and "
+        "before the last map)");
     add_number(app, "--input-dropout", question.input_dropout, probability, probabilities,
                "The same for the features only, in place of --dropout");
     add_number(app, "--attention-dropout", question.attention_dropout, probability, probabilities,
-               "Probability of dropping a weight of attention, one for each edge and head; default: the plan's, 0");
+               "Probability of dropping a weight of gat's attention, of each edge and head; default: the plan's, 0");
     add_count(
         app, "--eval-every", question.eval_every,
         "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "

@@ -127,7 +127,8 @@ std::string head_text(const Plan& plan) {
 std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {
     return head_text(plan) + tree(explanation, plan.machine, color) + "\n" + worth_text(plan, color) + "\n" +
            units_text(explanation) + memory_text(plan, explanation) + runner_up_text(plan, explanation) +
-           "pytorch    gnnplan explain --pytorch PLAN prints it as a PyTorch program\n";
+           (has_pytorch_program(plan) ? "pytorch    gnnplan explain --pytorch PLAN prints it as a PyTorch program\n"
+                                      : "");
 }
 
 // The machine the plan of a run was made for: of the plan if it is given, else a preset of the same fingerprint.

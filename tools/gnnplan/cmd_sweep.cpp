@@ -121,7 +121,11 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
 int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_files(options);
     std::vector<Variation> variations = variations_of(options);
-    LoadedProblem loaded = load_problem(options.problem);
+    // The first point's shape: one that nobody asked for may be impossible, as heads of attention on a default width.
+    const ShapeFlags shape = with_settings({nullptr, options.problem.shape, options.problem.search, {}}, variations,
+                                           std::vector<std::size_t>(variations.size()))
+                                 .shape;
+    LoadedProblem loaded = load_problem(shape, options.problem.preparation, options.problem.model);
     loaded.problem.record.run = run_record(options.run);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);
     // One for all points, so that they differ by what varies only.

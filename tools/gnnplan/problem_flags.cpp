@@ -123,9 +123,11 @@ void add_index_base(CLI::App& command, std::string& value) {
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
     add_index_base(command, flags.index_base);
     command.add_flag("--symmetrise", flags.symmetrise, "Add the reverse of every edge");
-    command.add_flag("--edge-weights", flags.edge_weights,
-                     "Read a weight of every edge: the third column of an edge list, the values of a Matrix Market "
-                     "file, edge_weight of an .npz, or raw/edge-feat.csv of an OGB folder");
+    command.add_flag(
+        "--edge-weights", flags.edge_weights,
+        "Read a weight of every edge: the third column of an edge list, the values of a Matrix Market "
+        "file, edge_weight of an .npz, or raw/edge-feat.csv of an OGB folder (gcn, gin, and sage with mean, sum or "
+        "gcn)");
     command.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
     command
         .add_option("--normalisation", flags.normalisation,
@@ -156,14 +158,18 @@ namespace {
 
 void add_attention_flags(CLI::App& command, ModelFlags& model) {
     const Bounds heads{1, 1024};
-    add_count(command, "--heads", model.heads, "Heads of attention of gat's hidden layers; default: 1", heads);
+    add_count(
+        command, "--heads", model.heads,
+        "Heads of attention of gat's hidden layers, whose width must be a multiple of them unless they are averaged; "
+        "default: 1",
+        heads);
     add_count(command, "--output-heads", model.output_heads,
               "Heads of gat's last layer, which are averaged; default: 1", heads);
     command.add_flag("--average-heads", model.average_heads,
                      "Average the heads of hidden layers too, in place of setting them side by side");
     add_number(
         command, "--slope", model.slope, [](double x) { return x >= 0 && x <= 1; }, "0 to 1",
-        "What gat multiplies negative scores of attention with; default: 0.2");
+        "What gat multiplies negative scores of attention with, 0 to 1; default: 0.2");
 }
 
 }  // namespace

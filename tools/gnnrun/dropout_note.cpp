@@ -11,25 +11,34 @@
 namespace gnnplan::tools {
 namespace {
 
-// Probabilities, of the inputs of layers after the first and of the features.
+// Probabilities, of the inputs of layers after the first, of the features, and of weights of attention.
 struct Dropout {
-    double layers = 0, features = 0;
-    bool any() const { return layers > 0 || features > 0; }
+    double layers = 0, features = 0, attention = 0;
+    bool any() const { return layers > 0 || features > 0 || attention > 0; }
     bool drops_like(const Dropout& other) const {
-        return (layers > 0) == (other.layers > 0) && (features > 0) == (other.features > 0);
+        return (layers > 0) == (other.layers > 0) && (features > 0) == (other.features > 0) &&
+               (attention > 0) == (other.attention > 0);
     }
 };
 
 Dropout dropout_of(const RunRecord& run) {
     const double layers = run.dropout.value_or(0);
-    return {layers, run.input_dropout.value_or(layers)};
+    return {layers, run.input_dropout.value_or(layers), run.attention_dropout};
 }
 
-// The flags that ask for it.
-std::string text_of(const Dropout& dropout) {
-    if (dropout.layers == dropout.features) return fmt::format("--dropout {}", dropout.layers);
-    const std::string features = fmt::format("--input-dropout {}", dropout.features);
-    return dropout.layers == 0 ? features : fmt::format("--dropout {} {}", dropout.layers, features);
+// The flags that turn it off.
+std::string without(const Dropout& dropout) {
+    if (dropout.attention == 0) return "--dropout 0";
+    return dropout.layers > 0 || dropout.features > 0 ? "--dropout 0 --attention-dropout 0" : "--attention-dropout 0";
+}
+
+// The flags that ask for it, where another run asks for `other`.
+std::string text_of(const Dropout& dropout, const Dropout& other) {
+    std::vector<std::string> flags;
+    if (dropout.layers > 0) flags.push_back(fmt::format("--dropout {}", dropout.layers));
+    if (dropout.features != dropout.layers) flags.push_back(fmt::format("--input-dropout {}", dropout.features));
+    if (dropout.attention > 0) flags.push_back(fmt::format("--attention-dropout {}", dropout.attention));
+    return flags.empty() ? without(other) : fmt::format("{}", fmt::join(flags, " "));
 }
 
 // "candidate 3", "candidates 1 to 5", "candidates 1, 2 and 4"
@@ -71,27 +80,37 @@ std::string consequence(const Plan& plan, const Dropout& asked, const train::Tra
     if (asked.features == 0 && dropout_of(plan.problem.run).features > 0 && constant.empty()) {
         return "none of its candidates keeps what needs features that never change, though that is often faster";
     }
+    const bool drops_planned = plan.problem.run.attention_dropout > 0;
+    if ((asked.attention > 0) != drops_planned)
+        return fmt::format("{} time is predicted for dropping weights of attention", drops_planned ? "some" : "no");
     return "other weights are learnt, and bytes, memory and times are predicted alike for both";
 }
 
 }  // namespace
 
 std::optional<std::string> dropout_note(const Plan& plan, const RunFlags& flags, const train::TrainOptions& options) {
-    const Dropout planned = dropout_of(plan.problem.run), asked{options.dropout, options.features_dropout()};
+    const Dropout planned = dropout_of(plan.problem.run),
+                  asked{options.dropout, options.features_dropout(), options.attention_dropout};
     const bool lost = asked.features > 0 && !of_constant_features(plan).empty();
-    const bool given = flags.question.dropout || flags.question.input_dropout;
+    const RunQuestion& question = flags.question;
+    const bool given = question.dropout || question.input_dropout || question.attention_dropout;
     if (!given && planned.any() && !lost) {
+        const bool inputs = planned.layers > 0 || planned.features > 0;
         return fmt::format(
-            "note: the plan was made with {}, and this run takes that over: inputs of layers are dropped at random "
-            "while it trains; --dropout 0 trains without",
-            text_of(planned));
+            "note: the plan was made with {}, and this run takes that over: {} are dropped at random while it trains; "
+            "{} trains without",
+            text_of(planned, asked),
+            planned.attention == 0 ? "inputs of layers"
+            : inputs               ? "inputs of layers and weights of attention"
+                                   : "weights of attention",
+            without(planned));
     }
     if (planned.drops_like(asked) && !lost) return std::nullopt;
+    const std::string as_planned = text_of(planned, asked), as_asked = text_of(asked, planned);
     return fmt::format(
-        "note: the plan was made {}, and this run has {}: {}; gnnplan plan {} plans for it, {} trains as "
-        "planned",
-        planned.any() ? "with " + text_of(planned) : "without --dropout", text_of(asked),
-        consequence(plan, asked, options), text_of(asked), text_of(planned));
+        "note: the plan was made {}, and this run has {}: {}; gnnplan plan {} plans for it, {} trains as planned",
+        planned.any() ? "with " + as_planned : "without dropout", as_asked, consequence(plan, asked, options), as_asked,
+        as_planned);
 }
 
 }  // namespace gnnplan::tools

@@ -132,6 +132,18 @@ void add_flags(CLI::App& app, RunFlags& flags) {
     add_output(app, flags);
 }
 
+namespace {
+
+// Whether a schedule has products that may drop weights of attention.
+bool drops_attention(const Schedule& schedule) {
+    return std::ranges::any_of(schedule.steps, [](const Step& step) {
+        const auto* product = std::get_if<SpmmStep>(&step.operation);
+        return product != nullptr && product->attending.dropout;
+    });
+}
+
+}  // namespace
+
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     const RunRecord run = run_record(flags.question, plan.problem.run);
     if (run.optimiser != plan.problem.run.optimiser) {
@@ -151,6 +163,10 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
     options.dropout = run.dropout.value_or(0);
     options.input_dropout = run.input_dropout;
     options.attention_dropout = run.attention_dropout;
+    if (options.attention_dropout > 0 && !drops_attention(plan.candidates.front().schedule)) {
+        throw Error(ErrorCode::usage, plan.problem.model.name + " has no weights of attention to drop",
+                    "--attention-dropout", "only gat has");
+    }
     options.eval_every = run.eval_every;
     options.autotune = flags.autotune;
     options.keep_best = flags.keep_best;

@@ -264,7 +264,7 @@ TEST_F(Gnnrun, SaysWhereItsDropoutIsThePlansAndWhereNot) {
     EXPECT_THAT(without,
                 HasSubstr("made with --dropout 0.5, and this run has --dropout 0: none of its candidates keeps"));
     EXPECT_THAT(without, HasSubstr("; gnnplan plan --dropout 0 plans for it, --dropout 0.5 trains as planned\n"));
-    EXPECT_THAT(said({}, "--dropout 0.5"), HasSubstr("made without --dropout, and this run has --dropout 0.5: other"));
+    EXPECT_THAT(said({}, "--dropout 0.5"), HasSubstr("made without dropout, and this run has --dropout 0.5: other"));
     EXPECT_THAT(said(0, "--dropout 0.5"), HasSubstr("no time is predicted for dropping features"));
     EXPECT_THAT(
         said({}, "--dropout 0.5 --input-dropout 0"),

@@ -204,7 +204,7 @@ TEST_F(Resume, AnotherModelsValuesAreRefused) {
     expect_mismatch(wrong, schedule, "is 5 x 6, that of the plan's model 6 x 5");
     wrong = right;
     wrong.push_back({"layers.3.weight", {3, 3}, std::vector<float>(9)});
-    expect_mismatch(wrong, schedule, "more layers or biases");
+    expect_mismatch(wrong, schedule, "it has layers.3.weight, which the plan's model does not have");
 }
 
 }  // namespace
