@@ -93,7 +93,8 @@ TEST(Npz, RefusesBadWeightsOfEdges) {
                        {"edge_weight", "the weight of edge 1 (counted from 0) is not finite"});
     expect_bad_weights(with({"edge_weight", "<f8", {3}, bytes_of<double>({1, 2, 1e300})}),
                        {"the weight of edge 2 (counted from 0) is not finite (or beyond float32)"});
-    expect_bad_weights(with({"edge_weight", "|b1", {3}, std::string("\1\0\1", 3)}), {"float32, float64 or integers expected as weights"});
+    expect_bad_weights(with({"edge_weight", "|b1", {3}, std::string("\1\0\1", 3)}),
+                       {"float32, float64 or integers expected as weights"});
 }
 
 TEST(Npz, ReadsEverything) {
