@@ -33,19 +33,15 @@ constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 11> streams{
      {"stream.edge_softmax", ElementwiseKind::edge_softmax},
      {"stream.edge_softmax_back", ElementwiseKind::edge_softmax_back}}};
 
-struct MeasuredProgram {
-    Program program;
-    bool dropout = false;
-    auto operator<=>(const MeasuredProgram&) const = default;
-};
+using MeasuredProgram = std::pair<Program, bool>;  // and whether it drops weights
 constexpr std::array<std::pair<std::string_view, MeasuredProgram>, 7> programs{
-    {{"program.max", {Program::max}},
-     {"program.max_back", {Program::max_back}},
-     {"program.attend", {Program::attend}},
-     {"program.attend_back", {Program::attend_back}},
+    {{"program.max", {Program::max, false}},
+     {"program.max_back", {Program::max_back, false}},
+     {"program.attend", {Program::attend, false}},
+     {"program.attend_back", {Program::attend_back, false}},
      {"program.attend.dropout", {Program::attend, true}},
      {"program.attend_back.dropout", {Program::attend_back, true}},
-     {"program.dot", {Program::dot}}}};
+     {"program.dot", {Program::dot, false}}}};
 
 template <class Names>
 auto find(const Names& names, std::string_view what) -> std::optional<decltype(names[0].second)> {
@@ -188,7 +184,7 @@ std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Cal
         if (smallest.bytes == largest.bytes) continue;
         const AlphaBeta line = fit_alpha_beta(timings);
         const auto& [measured, heads] = which;
-        costs.push_back({measured.program, static_cast<int>(heads), measured.dropout, line.alpha, line.beta});
+        costs.push_back({measured.first, static_cast<int>(heads), measured.second, line.alpha, line.beta});
     }
     return costs;
 }
