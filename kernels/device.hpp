@@ -66,9 +66,9 @@ public:
     // or no room. Waits for the queue.
     virtual std::unique_ptr<Prepared> prepare(const Csr&) { return nullptr; }
 
-    // Takes one of its kernels for products of a prepared matrix with operands of so many columns: the fastest, which it
-    // finds out with these operands, whatever they hold. Where one is `wanted`, it times none and takes that one, or the first that
-    // can if that one cannot. `c` is overwritten. Returns the kernels, the one that was taken first; none where there is no choice. Waits for the queue.
+    // Takes one of its kernels for products of a prepared matrix with operands of so many columns: the fastest with these
+    // operands, or untimed the one that is `wanted`, or the first that can where that one cannot. `c` is overwritten.
+    // Returns the kernels, the one that was taken first; none where there is no choice. Waits for the queue.
     virtual std::vector<ProductKernel> choose(const Csr&, ConstMatrix /*b*/, Matrix /*c*/, PanelRoom,
                                               std::string_view /*wanted*/) {
         return {};

@@ -4,7 +4,6 @@
 #include "planner/cost/time.hpp"
 
 #include <gnnplan/ir/memory.hpp>
-#include <gnnplan/ir/rates.hpp>
 #include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/ir/work.hpp>
 
@@ -51,14 +50,10 @@ void add_attention_dropout(const Schedule& schedule, const GraphStats& graph, co
         double most = 0;
         for (const int rank : on.ranks) {
             const RankWork work = work_of(schedule, schedule.steps[i], graph, rank);
-            const double nonzeros =
-                work.sparse_flops / (2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width)));
             const auto seconds = [&](bool dropout) {
-                const std::int64_t columns = block_of(schedule, product->column_operands.front(), rank).columns.size();
-                return program_seconds(*machine.calibration, product->program, product->local_heads(schedule, rank),
-                                       columns, dropout);
+                return program_seconds(schedule, *product, work, *machine.calibration, rank, dropout);
             };
-            most = std::max(most, nonzeros * (seconds(true) - seconds(false)));
+            most = std::max(most, seconds(true) - seconds(false));
         }
         prediction.step_seconds[i] += most;
         prediction.epoch_seconds += most;

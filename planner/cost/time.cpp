@@ -152,12 +152,9 @@ double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWo
         work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {
-        const double columns = 2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width));
-        const double nonzeros = work.sparse_flops / columns;
-        work.sparse_flops = 0;
-        seconds = nonzeros * program_seconds(*calibration(), spmm.program, spmm.local_heads(schedule, rank),
-                                             block_of(schedule, spmm.column_operands.front(), rank).columns.size()) +
+        seconds = program_seconds(schedule, spmm, work, *calibration(), rank, false) +
                   sparse_seconds(reuse_of(schedule, spmm, graph, rank), work.sparse_width, machine);
+        work.sparse_flops = 0;
     }
     if (tensor_of(schedule, spmm.matrix).storage.factored && spmm.program == Program::sum) {
         work.sparse_flops *= factored_slowdown;
@@ -212,6 +209,14 @@ std::vector<int> ring_ranks(int ranks, const Machine& machine) {
 }
 
 }  // namespace
+
+double program_seconds(const Schedule& schedule, const SpmmStep& product, const RankWork& work,
+                       const Calibration& calibration, int rank, bool dropout) {
+    const double columns = 2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width));
+    const std::int64_t wide = block_of(schedule, product.column_operands.front(), rank).columns.size();
+    return work.sparse_flops / columns *
+           gnnplan::program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
+}
 
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on) {

@@ -6,6 +6,7 @@
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
+#include <gnnplan/ir/work.hpp>
 
 namespace gnnplan::cost {
 
@@ -17,5 +18,9 @@ namespace gnnplan::cost {
 // calibrated, for each piece after the first, and the fill of the pipeline (MG-GCN section V-B).
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on);
+
+// What the program of a product takes on a rank besides a sum, where the machine was measured at it.
+double program_seconds(const Schedule& schedule, const SpmmStep& product, const RankWork& work,
+                       const Calibration& calibration, int rank, bool dropout);
 
 }  // namespace gnnplan::cost

@@ -29,8 +29,8 @@ struct SpmmPoint {
 };
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 
-// "program.max" etc., and "program.attend.dropout" where weights are dropped, at {columns of wide operands, heads, columns gathered for a nonzero, their bytes, nonzeros, rows}:
-// programs other than sums, over rows of `degree` nonzeros on average.
+// "program.max" etc., "program.attend.dropout" where weights are dropped, at {wide columns, heads, columns gathered for a
+// nonzero, their bytes, nonzeros, rows}: programs other than sums, over rows of `degree` nonzeros on average.
 struct ProgramPoint {
     Program program = Program::max;
     std::int64_t width = 0;
