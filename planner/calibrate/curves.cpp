@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, GemmKind>, 3> products{
      {"gemm.input_gradient", GemmKind::input_gradient},
      {"gemm.weight_gradient", GemmKind::weight_gradient}}};
 
-constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 11> streams{
+constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 17> streams{
     {{"stream.copy", ElementwiseKind::copy},
      {"stream.activate", ElementwiseKind::activate},
      {"stream.activate_dropout", ElementwiseKind::activate_dropout},
@@ -31,7 +31,13 @@ constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 11> streams{
      {"stream.score", ElementwiseKind::score},
      {"stream.update", ElementwiseKind::update},
      {"stream.edge_softmax", ElementwiseKind::edge_softmax},
-     {"stream.edge_softmax_back", ElementwiseKind::edge_softmax_back}}};
+     {"stream.edge_softmax_back", ElementwiseKind::edge_softmax_back},
+     {"stream.edge_transpose", ElementwiseKind::edge_transpose},
+     {"stream.head_dot", ElementwiseKind::head_dot},
+     {"stream.head_spread", ElementwiseKind::head_spread},
+     {"stream.head_fold", ElementwiseKind::head_fold},
+     {"stream.head_unit", ElementwiseKind::head_unit},
+     {"stream.head_unit_back", ElementwiseKind::head_unit_back}}};
 
 using MeasuredProgram = std::pair<Program, bool>;  // and whether it drops weights
 constexpr std::array<std::pair<std::string_view, MeasuredProgram>, 7> programs{

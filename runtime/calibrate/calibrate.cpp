@@ -122,9 +122,16 @@ void add_streams(Points& points, const Setting& setting, const Scope& scope) {
             add(bytes,
                 [&setting, &scope, stream, bytes] { return measure_stream(setting, stream, bytes, scope.largest); });
     }
-    for (const ElementwiseKind stream : {ElementwiseKind::edge_softmax, ElementwiseKind::edge_softmax_back}) {
+    for (const ElementwiseKind stream :
+         {ElementwiseKind::edge_softmax, ElementwiseKind::edge_softmax_back, ElementwiseKind::edge_transpose}) {
         for (const std::int64_t bytes : scope.streams)
             add(bytes, [&setting, stream, bytes] { return measure_edges(setting, stream, bytes, edge_degree); });
+    }
+    for (const ElementwiseKind stream :
+         {ElementwiseKind::head_dot, ElementwiseKind::head_spread, ElementwiseKind::head_fold,
+          ElementwiseKind::head_unit, ElementwiseKind::head_unit_back}) {
+        for (const std::int64_t bytes : scope.streams)
+            add(bytes, [&setting, stream, bytes] { return measure_heads(setting, stream, bytes); });
     }
 }
 

@@ -1,4 +1,4 @@
-// Softmaxes over values of nonzeros, row by row.
+// What is done to values of nonzeros: softmaxes, row by row, and what the transpose has of them.
 #include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/random_matrix.hpp"
@@ -6,6 +6,8 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -45,9 +47,43 @@ private:
     Array<float> scores_, weights_, gradient_, by_row_, totals_;
 };
 
+// As the executor takes the values of a matrix for its transpose: where each of them lies, row by row of the transpose.
+class TransposeRun {
+public:
+    TransposeRun(const kernels::Table& kernels, std::int64_t rows, std::int64_t degree)
+        : kernels_(kernels), order_(order_of(RandomMatrix(rows, rows, degree))), from_(edges(), 1.0F), to_(edges()) {}
+
+    std::int64_t edges() const { return static_cast<std::int64_t>(order_.size()); }
+    void run() { kernels_.gather_rows({from_.data(), edges(), 1, 1}, order_.data(), {to_.data(), edges(), 1, 1}); }
+
+private:
+    static Array<std::int32_t> order_of(const RandomMatrix& matrix) {
+        const kernels::Csr a = matrix.view();
+        std::vector<std::int64_t> next(static_cast<std::size_t>(matrix.rows()) + 1);  // free place of each column
+        for (std::int64_t e = 0; e < matrix.nonzeros(); ++e) ++next[static_cast<std::size_t>(a.column[e]) + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        Array<std::int32_t> order(matrix.nonzeros());
+        for (std::int64_t e = 0; e < matrix.nonzeros(); ++e) {
+            order.data()[next[static_cast<std::size_t>(a.column[e])]++] = static_cast<std::int32_t>(e);
+        }
+        return order;
+    }
+
+    const kernels::Table& kernels_;
+    Array<std::int32_t> order_;
+    Array<float> from_, to_;
+};
+
+Sample measure_transpose(const Setting& setting, std::int64_t bytes, std::int64_t degree) {
+    constexpr std::int64_t bytes_per_edge = 12;  // the value read and written, and where it lies
+    TransposeRun run(setting.kernels, std::max<std::int64_t>(1, bytes / bytes_per_edge / degree), degree);
+    return {"stream.edge_transpose", {bytes_per_edge * run.edges()}, seconds_together(setting, [&] { run.run(); })};
+}
+
 }  // namespace
 
 Sample measure_edges(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t degree) {
+    if (stream == ElementwiseKind::edge_transpose) return measure_transpose(setting, bytes, degree);
     const bool forward = stream == ElementwiseKind::edge_softmax;
     ensure(forward || stream == ElementwiseKind::edge_softmax_back, "it is not done to edges");
     const std::int64_t arrays = forward ? 2 : 4;

@@ -49,9 +49,13 @@ Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, st
 // Those of dropout change from run to run, within `cold_bytes` of them: the features were last touched an epoch ago.
 Sample measure_stream(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t cold_bytes);
 
-// "stream.edge_softmax" or "stream.edge_softmax_back", at {bytes as ir/work.hpp counts them}: of as many rows as make about
-// `bytes`, with `degree` nonzeros on average.
+// "stream.edge_softmax", "stream.edge_softmax_back" or "stream.edge_transpose", at {bytes as ir/work.hpp counts them}: of as
+// many rows as make about `bytes`, with `degree` nonzeros on average.
 Sample measure_edges(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t degree);
+
+// "stream.head_dot" etc., at {bytes as ir/work.hpp counts them}: of matrices of four heads, of as many rows as make about
+// `bytes`.
+Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_t bytes);
 
 // "loss", at {rows, columns}: of rows that all train.
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);

@@ -101,7 +101,13 @@ public:
             case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
             case ElementwiseKind::update: return update();
             case ElementwiseKind::edge_softmax:
-            case ElementwiseKind::edge_softmax_back: break;  // edges.cpp
+            case ElementwiseKind::edge_softmax_back:
+            case ElementwiseKind::edge_transpose: break;  // edges.cpp
+            case ElementwiseKind::head_dot:
+            case ElementwiseKind::head_spread:
+            case ElementwiseKind::head_fold:
+            case ElementwiseKind::head_unit:
+            case ElementwiseKind::head_unit_back: break;  // heads.cpp
         }
         ensure(false, "no such stream");
     }

@@ -1,6 +1,7 @@
 #include "tools/gnnplan/calibrate_output.hpp"
 
 #include "planner/calibrate/quantile.hpp"
+#include "planner/io/enum_names.hpp"
 #include "runtime/calibrate/pace.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/streams.hpp"
@@ -16,6 +17,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <string>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -77,13 +80,11 @@ std::string gemm_table(const std::vector<GemmRate>& rates, bool color) {
 }
 
 std::string stream_table(const std::vector<StreamRate>& rates, const std::optional<LossCost>& loss, bool color) {
-    constexpr std::array names{"copy",          "activate",   "activate+dropout", "dropout",
-                               "positive mask", "apply mask", "column sum",       "loss",
-                               "score",         "update",     "edge softmax",     "edge softmax back"};
     Table table({{"elementwise"}, {"bytes touched", Align::right}, {"GB/s", Align::right}});
     for (const StreamRate& stream : rates) {
-        table.add({names[static_cast<std::size_t>(stream.stream)], format_memory(stream.working_set_bytes),
-                   rate(stream.bytes_per_second)});
+        std::string name(io::name_of(stream.stream));
+        std::ranges::replace(name, '_', ' ');
+        table.add({std::move(name), format_memory(stream.working_set_bytes), rate(stream.bytes_per_second)});
     }
     std::string text = table.text(color);
     if (loss) {

@@ -41,7 +41,7 @@ Staging EdgeTransposeStep::staging(const Schedule& schedule, const GraphStats& g
 
 // The order is read besides, and every value where it was sent to.
 RankWork EdgeTransposeStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    RankWork work = streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank), &graph);
+    RankWork work = streamed(schedule, *this, rank, ElementwiseKind::edge_transpose, staging(schedule, graph, rank), &graph);
     work.streamed_bytes += 4 * elements_of(schedule, out, graph, rank);
     return work;
 }

@@ -90,6 +90,19 @@ std::size_t operands_of(HeadOp op) {
     return 1;
 }
 
+ElementwiseKind stream_of(HeadOp op) {
+    switch (op) {
+        case HeadOp::dot: return ElementwiseKind::head_dot;
+        case HeadOp::spread: return ElementwiseKind::head_spread;
+        case HeadOp::fold: return ElementwiseKind::head_fold;
+        case HeadOp::unit: return ElementwiseKind::head_unit;
+        case HeadOp::unit_back: return ElementwiseKind::head_unit_back;
+        case HeadOp::mean:
+        case HeadOp::share: break;
+    }
+    return ElementwiseKind::copy;
+}
+
 }  // namespace
 
 void HeadStep::check(const StepCheck& step) const {
@@ -117,7 +130,7 @@ void HeadStep::check(const StepCheck& step) const {
 }
 
 RankWork HeadStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy);
+    return streamed(schedule, *this, rank, stream_of(op));
 }
 
 }  // namespace gnnplan

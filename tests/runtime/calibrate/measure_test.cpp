@@ -138,7 +138,8 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
             EXPECT_EQ(counts[what + std::string(".cold")], 5) << what;
         }
         for (const char* what : {"copy", "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask",
-                                 "column_sum", "score", "update", "edge_softmax", "edge_softmax_back"}) {
+                                 "column_sum", "score", "update", "edge_softmax", "edge_softmax_back", "edge_transpose",
+                                 "head_dot", "head_spread", "head_fold", "head_unit", "head_unit_back"}) {
             EXPECT_EQ(counts[std::string("stream.") + what], 1) << what;
         }
         EXPECT_EQ(counts["overlap.both"], 3);

@@ -77,6 +77,12 @@ enum class ElementwiseKind : std::uint8_t {
     update,
     edge_softmax,
     edge_softmax_back,
+    edge_transpose,
+    head_dot,
+    head_spread,
+    head_fold,
+    head_unit,
+    head_unit_back,
 };
 struct StreamRate {
     ElementwiseKind stream = ElementwiseKind::copy;

@@ -1,0 +1,81 @@
+// What is done to rows head by head: products with a row or a matrix, sums over rows, quotients by lengths.
+#include "runtime/calibrate/array.hpp"
+#include "runtime/calibrate/measurements.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+
+namespace gnnplan::calibrate {
+namespace {
+
+constexpr std::int64_t heads = 4;
+constexpr std::int64_t columns = 64;
+constexpr kernels::Heads four_heads{columns / heads, 0};
+
+struct Kind {
+    ElementwiseKind stream;
+    const char* name;
+    std::int64_t wide, by_heads;  // matrices read and written, as ir/work.hpp counts them
+};
+constexpr Kind kinds[] = {
+    {ElementwiseKind::head_dot, "stream.head_dot", 1, 1},
+    {ElementwiseKind::head_spread, "stream.head_spread", 2, 1},
+    {ElementwiseKind::head_fold, "stream.head_fold", 1, 1},
+    {ElementwiseKind::head_unit, "stream.head_unit", 2, 1},
+    {ElementwiseKind::head_unit_back, "stream.head_unit_back", 4, 2},
+};
+
+const Kind& kind_of(ElementwiseKind stream) {
+    const auto* kind = std::ranges::find(kinds, stream, &Kind::stream);
+    ensure(kind != std::end(kinds), "it is not done by heads");
+    return *kind;
+}
+
+// Values that no repetition makes infinite or denormal.
+class HeadRun {
+public:
+    HeadRun(const kernels::Table& kernels, std::int64_t rows)
+        : kernels_(kernels),
+          rows_(rows),
+          a_(rows * columns, 0.5F),
+          b_(rows * columns, 0.5F),
+          c_(rows * columns, 0.5F),
+          by_heads_(rows * heads, 1.0F),
+          more_by_heads_(rows * heads, 1.0F),
+          sums_(columns) {}
+
+    void run(ElementwiseKind stream) {
+        const kernels::Matrix a = wide(a_), by = narrow(by_heads_);
+        const kernels::ConstMatrix row{b_.data(), rows_, columns, 0};  // a parameter, the same for all rows
+        switch (stream) {
+            case ElementwiseKind::head_dot: return kernels_.head_dot(a, row, four_heads, by);
+            case ElementwiseKind::head_spread: return kernels_.head_spread(by, row, four_heads, a);
+            case ElementwiseKind::head_fold: return kernels_.head_fold(a, by, four_heads, sums_.data());
+            case ElementwiseKind::head_unit: return kernels_.head_unit(a, by, four_heads, wide(b_));
+            case ElementwiseKind::head_unit_back:
+                return kernels_.head_unit_back({wide(b_), wide(c_), by, narrow(more_by_heads_)}, four_heads, a);
+            default: ensure(false, "it is not done by heads");
+        }
+    }
+
+private:
+    kernels::Matrix wide(const Array<float>& values) const { return {values.data(), rows_, columns, columns}; }
+    kernels::Matrix narrow(const Array<float>& values) const { return {values.data(), rows_, heads, heads}; }
+
+    const kernels::Table& kernels_;
+    std::int64_t rows_;
+    Array<float> a_, b_, c_, by_heads_, more_by_heads_, sums_;
+};
+
+}  // namespace
+
+Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_t bytes) {
+    const Kind& kind = kind_of(stream);
+    const std::int64_t row_bytes = 4 * (kind.wide * columns + kind.by_heads * heads);
+    const std::int64_t rows = std::max<std::int64_t>(1, bytes / row_bytes);
+    HeadRun run(setting.kernels, rows);
+    return {kind.name, {rows * row_bytes}, seconds_together(setting, [&] { run.run(stream); })};
+}
+
+}  // namespace gnnplan::calibrate
