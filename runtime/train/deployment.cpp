@@ -1,0 +1,200 @@
+#include "runtime/train/deployment.hpp"
+
+#include "runtime/train/match.hpp"
+#include "runtime/train/model_values.hpp"
+#include "runtime/train/trials.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gnnplan::train {
+namespace {
+
+// What the loaded graph holds, which is what the memory plan predicts for loading. Buffers of reading and parsing, such
+// as the edge list, are gone by then and are outside that equality, although they may need more.
+std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
+    std::int64_t bytes = 0;
+    const auto add = [&](const data::Csr& csr) {
+        bytes +=
+            static_cast<std::int64_t>(csr.row_start.size() * sizeof(std::int64_t) +
+                                      csr.column.size() * sizeof(std::int32_t) + csr.weight.size() * sizeof(float));
+    };
+    add(graph.out), add(graph.in);
+    return bytes + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
+}
+
+}  // namespace
+
+Deployment::Deployment(comm::Communicator& comm, kernels::Device& device, const Plan& plan,
+                       const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
+                       measure::Clock& clock)
+    : comm_(comm),
+      device_(device),
+      plan_(plan),
+      dataset_(dataset),
+      options_(options),
+      hooks_(hooks),
+      clock_(clock),
+      tracker_(device.memory().accelerator) {}
+
+void Deployment::take_graph() {
+    if (comm_.size() != plan_.problem.ranks) {
+        throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
+                                             " ranks, this run has " + std::to_string(comm_.size()));
+    }
+    for (const std::string& remark : match_data(plan_, dataset_)) {
+        if (hooks_.note) hooks_.note(remark);
+    }
+    data::check_degrees(dataset_.graph(), plan_.problem.graph.normalisation, dataset_.report().path);
+    scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
+    loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
+}
+
+void Deployment::cache_features(std::int64_t bytes) {
+    const double start = clock_.now();
+    cached_feature_bytes_ = bytes;
+    comm::agree(comm_, hooks_.cache_features);
+    cached_features_ = exec::Charge(tracker_, cached_feature_bytes_, exec::Holder::host);
+    measured_.initialise_seconds += clock_.now() - start;
+}
+
+void Deployment::build(int index, bool last) {
+    if (hooks_.candidate) hooks_.candidate(index);
+    const Candidate& next = plan_.candidates[static_cast<std::size_t>(index)];
+    std::optional<exec::SparseBlocks> blocks;
+    if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
+    executor_.reset();
+    output_rows_ = {};
+    keep_tuning_peak();
+    if (last) cached_features_.reset();  // one more buffer of reading from here on
+    tracker_.restart();
+
+    const double start = clock_.now();
+    predicted_ = next.predicted;
+    const bool adopts_blocks = blocks.has_value();
+    make_executor(next.schedule,
+                  {.state_lives = state_ != nullptr,
+                   .graph_stays = !last,
+                   .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
+                   .adopts_blocks = adopts_blocks,
+                   .writes_outputs = static_cast<bool>(hooks_.outputs)},
+                  std::move(blocks));
+    const double cut = clock_.now();
+    if (last) release_graph();
+    load_model(next);
+    if (last) release_features();
+    if (!last) {
+        if (!tuning_peak_) tuning_peak_.emplace();
+        tuning_peak_->predicted_bytes = std::max(tuning_peak_->predicted_bytes, predicted_.peak_bytes_per_rank);
+    }
+    measured_.setup.add(executor_->run(Phase::setup, settings(0, true)));
+    measured_.partition_seconds += cut - start;
+    measured_.initialise_seconds += clock_.now() - cut;
+    measured_.steady_seconds.clear();
+}
+
+void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded,
+                               std::optional<exec::SparseBlocks> blocks) {
+    comm::agree(comm_, [&] {
+        const auto counts = counts_for(schedule, dataset_);
+        const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
+        predicted_.peak_bytes_per_rank = predicted.tensors;
+        predicted_.host_peak_bytes = predicted.host;
+        const auto expected = [&](Phase phase) {
+            return measure::StepLog(expected_bytes(schedule, phase, *counts, comm_.rank()));
+        };
+        measured_.setup = expected(Phase::setup);
+        measured_.epoch = expected(Phase::epoch);
+        measured_.evaluation = expected(Phase::evaluation);
+        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
+        const double start = clock_.now();
+        if (blocks) {
+            executor_->adopt_blocks(std::move(*blocks));
+        } else {
+            executor_->build_blocks(dataset_.graph(), scales_);
+        }
+        cut_seconds_ = clock_.now() - start;
+        if (hooks_.outputs) output_rows_ = OutputRows(schedule, *counts, comm_.rank(), tracker_);
+    });
+}
+
+void Deployment::load_model(const Candidate& next) {
+    comm::agree(comm_, [&] {
+        if (!state_) {
+            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, device_, tracker_);
+            if (options_.start != nullptr) set_values(*state_, options_.start->tensors, true);
+            if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
+        }
+        executor_->allocate(*state_);
+        // Products that are timed overwrite their results, which may lie where features wait for the setup to read them.
+        measured_.kernels = executor_->choose_kernels(options_.product_kernel);
+        executor_->fill(dataset_);
+    });
+}
+
+void Deployment::release_graph() {
+    scales_ = {};
+    loaded_.reset();
+    comm_.barrier();
+    if (hooks_.release_graph) hooks_.release_graph();
+}
+
+void Deployment::release_features() {
+    cached_features_.reset();
+    comm_.barrier();
+    if (hooks_.release_features) hooks_.release_features();
+}
+
+// The trials' memory has been in use up to here.
+void Deployment::keep_tuning_peak() {
+    if (tuning_peak_) tuning_peak_->measured_bytes = std::max(tuning_peak_->measured_bytes, tracker_.peak());
+}
+
+exec::PassSettings Deployment::settings(std::int64_t epoch, bool training) const {
+    exec::PassSettings settings;
+    settings.seed = options_.seed;
+    settings.epoch = static_cast<std::uint32_t>(epoch);
+    settings.training = training;
+    settings.dropout = static_cast<float>(options_.dropout);
+    settings.input_dropout = static_cast<float>(options_.features_dropout());
+    settings.attention_dropout = static_cast<float>(options_.attention_dropout);
+    const std::int64_t vertices = dataset_.subset_size(data::train);  // none where labels are not there
+    settings.inverse_training_count = vertices > 0 ? 1.0 / static_cast<double>(vertices) : 0;
+    settings.update.learning_rate = static_cast<float>(options_.learning_rate);
+    settings.update.weight_decay = static_cast<float>(options_.weight_decay);
+    settings.update.momentum = static_cast<float>(options_.momentum);
+    settings.decay_all = options_.decay_all;
+    return settings;
+}
+
+exec::Executor::Observer Deployment::observer(std::int64_t epoch) const {
+    if (!hooks_.step) return {};
+    return [this, epoch](const Step& step, const exec::Executor& executor) { hooks_.step(epoch, step, executor); };
+}
+
+void Deployment::settle() {
+    keep_tuning_peak();
+    release_graph();
+    release_features();
+}
+
+std::vector<measure::StepSample> Deployment::run(Phase phase, std::int64_t epoch, bool training, Watched watched) {
+    return executor_->run(phase, settings(epoch, training),
+                          watched == Watched::yes ? observer(epoch) : exec::Executor::Observer());
+}
+
+void Deployment::report(RunReport& report) {
+    keep_tuning_peak();
+    report.predicted = predicted_;
+    if (tuning_peak_) {
+        tuning_peak_->measured_bytes =
+            static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tuning_peak_->measured_bytes)));
+        report.tuning_peak = tuning_peak_;
+    }
+    measured_.load_seconds = options_.load_seconds;
+    measured_.peak_bytes = tracker_.peak();
+    measured_.host_peak_bytes = tracker_.host_peak();
+    report_candidate(comm_, plan_, measured_, report);
+}
+
+}  // namespace gnnplan::train

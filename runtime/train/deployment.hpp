@@ -1,0 +1,87 @@
+// A plan on one rank: the loaded graph, the model's state, and the executor of the candidate that runs.
+//
+// While candidates are still tried the graph stays loaded for the next one, and all features, where there is room; the
+// candidate that runs to the end is built last, always anew, so that its memory is what was predicted for it. The
+// model's state outlives executors, and so do sparse blocks that the next one would cut alike.
+#pragma once
+
+#include "runtime/exec/model_state.hpp"
+#include "runtime/train/footprint.hpp"
+#include "runtime/train/options.hpp"
+#include "runtime/train/report.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gnnplan::train {
+
+// Whether hooks.step is told of the steps of a pass.
+enum class Watched : bool { no, yes };
+
+class Deployment {
+public:
+    // Everything outlives the object.
+    Deployment(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
+               const TrainOptions& options, const TrainHooks& hooks, measure::Clock& clock);
+
+    // Not collective, and before all else: finds out whether data and ranks are the plan's, notes what differs and does
+    // no harm, and keeps the scales of the graph, which it counts from here on.
+    void take_graph();
+
+    // What follows is collective.
+
+    // Keeps all features in memory for the candidates to come, which are so many bytes.
+    void cache_features(std::int64_t bytes);
+    // Makes candidate `index` ready to run, in place of the one before; `last`: no other follows.
+    void build(int index, bool last);
+    // No other candidate follows the one that is built.
+    void settle();
+    std::vector<measure::StepSample> run(Phase phase, std::int64_t epoch, bool training,
+                                         Watched watched = Watched::yes);
+
+    const exec::Executor& executor() const { return *executor_; }
+    exec::ModelState& state() const { return *state_; }
+    Measurements& measured() { return measured_; }
+    // Whose vertices the outputs are; there where hooks.outputs is.
+    const OutputRows& output_rows() const { return output_rows_; }
+    double cut_seconds() const { return cut_seconds_; }  // of the executor built last, for its sparse blocks
+
+    // Fills in everything that was predicted and measured of the candidate that ran; report.chosen is set.
+    void report(RunReport& report);
+
+private:
+    void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
+    void load_model(const Candidate& candidate);
+    void release_graph();
+    void release_features();
+    void keep_tuning_peak();
+    exec::PassSettings settings(std::int64_t epoch, bool training) const;
+    exec::Executor::Observer observer(std::int64_t epoch) const;
+
+    comm::Communicator& comm_;
+    kernels::Device& device_;
+    const Plan& plan_;
+    const data::Dataset& dataset_;
+    const TrainOptions& options_;
+    const TrainHooks& hooks_;
+    measure::Clock& clock_;
+
+    exec::MemoryTracker tracker_;
+    data::DegreeScales scales_;
+    exec::Charge loaded_;                    // the graph and its scales, while they live
+    std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
+    exec::Charge cached_features_;
+    std::unique_ptr<exec::ModelState> state_;
+    std::unique_ptr<exec::Executor> executor_;
+    OutputRows output_rows_;
+    Prediction predicted_;
+    std::optional<TuningPeak> tuning_peak_;
+    double cut_seconds_ = 0;
+    Measurements measured_;
+};
+
+}  // namespace gnnplan::train
