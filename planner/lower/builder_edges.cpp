@@ -10,7 +10,8 @@ Builder::Attended Builder::attend(const std::string& name, const Site& site, Ten
     product.attending = {site.heads.count, site.heads.slope, site.layer, training};
     product.column_operands = {h, source};
     product.row_operands = {target};
-    const std::string z = numbered("Z", site.layer) + (training ? ".sums" : "");
+    // Where what follows makes Z of them, they are not Z.
+    const std::string z = numbered("Z", site.layer) + (training || site.heads.average ? ".sums" : "");
     const Attended made{spmm_result(product, z, h), {}, {}};
     const Tensor result = tensor_of(schedule_, made.sums);
     const Layout layout = layout_at(by_heads(site));
