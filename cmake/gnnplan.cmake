@@ -26,7 +26,7 @@ function(gnnplan_library name)
 endfunction()
 
 # Whoever opens data sets needs the objects of all of these.
-set(GNNPLAN_DATA_ROOMS gnnplan_data gnnplan_read gnnplan_generate gnnplan_blocks gnnplan_graph)
+set(GNNPLAN_DATA_ROOMS gnnplan_data gnnplan_read gnnplan_generate gnnplan_sample gnnplan_blocks gnnplan_graph)
 
 # A test that cannot run here says "skipped: why" on stdout and exits with 77, and ctest then lists it as skipped.
 # gnnplan_may_skip(TEST...): these do; every test that gnnplan_test, gnnplan_mpi_test or gnnplan_python_test adds does.

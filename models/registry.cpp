@@ -79,7 +79,7 @@ void check_heads(const ModelRecord& model) {
 
 }  // namespace
 
-OpGraph build(const ModelRecord& model) {
+OpGraph build(const ModelRecord& model, Task task) {
     const Aggregator& aggregator = find(model.name, model.aggregator);
     if (model.widths.size() < 2) {
         throw Error(ErrorCode::usage, "a model needs at least an input and an output width", "widths",
@@ -94,7 +94,8 @@ OpGraph build(const ModelRecord& model) {
     }
     check_heads(model);
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "epsilon");
-    return aggregator.build(model);
+    OpGraph graph = aggregator.build(model);
+    return task == Task::infer ? applied(std::move(graph)) : graph;
 }
 
 namespace {

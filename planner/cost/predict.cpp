@@ -29,7 +29,9 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vecto
                    std::int64_t peak_bytes) {
     Prediction prediction;
     for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
-        if (schedule.steps[step].phase == Phase::epoch) prediction.epoch_seconds += step_seconds[step];
+        const Phase phase = schedule.steps[step].phase;
+        if (phase == Phase::epoch) prediction.epoch_seconds += step_seconds[step];
+        if (phase == Phase::setup && schedule.output) prediction.setup_seconds += step_seconds[step];
     }
     prediction.step_seconds = std::move(step_seconds);
     const TrafficTotal traffic = total_traffic(schedule, Phase::epoch, graph);

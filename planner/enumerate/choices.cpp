@@ -13,6 +13,12 @@ bool other_made_anyway(const LayerChoice& choice) {
     return choice.operand == Operand::product ? choice.backward == S : choice.forward == S;
 }
 
+std::vector<std::optional<Operand>> operands_of(const LayerRules& rules) {
+    if (!rules.trains) return {std::nullopt};
+    if (rules.only) return {rules.only->operand};
+    return {Operand::product, Operand::gradient};
+}
+
 // The input of layer 1, for one choice of orders and operand.
 void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool undominated_only,
                 std::vector<LayerChoice>& choices) {
@@ -44,17 +50,18 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated
     for (const Order forward : {S, D}) {
         if (rules.forward && forward != *rules.forward) continue;
         if (rules.only && forward != rules.only->forward) continue;
-        for (const Order backward : first ? std::vector{Order::none} : std::vector{S, D}) {
-            if (!first && rules.backward && backward != *rules.backward) continue;
-            if (rules.only && !first && backward != rules.only->backward) continue;
-            for (const Operand operand : {Operand::product, Operand::gradient}) {
-                if (rules.only && operand != rules.only->operand) continue;
+        const bool goes_back = rules.trains && !first;
+        for (const Order backward : goes_back ? std::vector{S, D} : std::vector{Order::none}) {
+            if (goes_back && rules.backward && backward != *rules.backward) continue;
+            if (rules.only && goes_back && backward != rules.only->backward) continue;
+            for (const std::optional<Operand> operand : operands_of(rules)) {
                 LayerChoice choice{forward, backward, operand};
-                if (undominated_only && !rules.only && !made_anyway(choice) && other_made_anyway(choice)) continue;
+                if (undominated_only && operand && !rules.only && !made_anyway(choice) && other_made_anyway(choice))
+                    continue;
                 for (const bool column_loss : {false, true}) {
                     choice.column_loss = column_loss;
                     const bool splits = rules.columns_split && rules.leaves_columns && forward == D;
-                    if (column_loss && (!last || !splits)) continue;
+                    if (column_loss && (!rules.trains || !last || !splits)) continue;
                     if (first) {
                         add_inputs(rules, choice, undominated_only, choices);
                     } else {
@@ -72,8 +79,9 @@ void apply(const std::vector<LayerChoice>& choices, Configuration& configuration
     configuration.operands.clear();
     for (const LayerChoice& choice : choices) {
         configuration.forward.push_back(choice.forward);
+        if (!choice.operand) continue;
         configuration.backward.insert(configuration.backward.begin(), choice.backward);
-        configuration.operands.push_back(choice.operand);
+        configuration.operands.push_back(*choice.operand);
     }
     configuration.constant_input = choices.front().constant_input;
     configuration.cached_aggregation = choices.front().cached_aggregation;
@@ -85,8 +93,10 @@ std::vector<LayerChoice> choices_of(const Configuration& configuration) {
     std::vector<LayerChoice> choices;
     const std::size_t layers = configuration.forward.size();
     for (std::size_t i = 0; i < layers; ++i) {
-        choices.push_back(
-            {configuration.forward[i], configuration.backward[layers - 1 - i], configuration.operands[i]});
+        LayerChoice& choice = choices.emplace_back(LayerChoice{configuration.forward[i], Order::none, std::nullopt});
+        if (configuration.operands.empty()) continue;
+        choice.backward = configuration.backward[layers - 1 - i];
+        choice.operand = configuration.operands[i];
     }
     choices.front().constant_input = configuration.constant_input;
     choices.front().cached_aggregation = configuration.cached_aggregation;

@@ -12,7 +12,7 @@ namespace gnnplan::enumerate {
 struct LayerChoice {
     Order forward = Order::sparse_first;
     Order backward = Order::none;
-    Operand operand = Operand::product;
+    std::optional<Operand> operand = Operand::product;  // none of an inference, which has no weight gradient
     // Layer 1 has these: the features do not change; T^1 is made once; T^1 or H^0 lies in F.
     bool constant_input = false;
     bool cached_aggregation = false;
@@ -26,6 +26,7 @@ struct LayerChoice {
 struct LayerRules {
     int layer = 1;
     int layers = 1;
+    bool trains = true;                      // whether there is a backward pass
     bool columns_split = false;              // y > 1 and dense operands are split over it
     std::optional<OnlyOrders> only;          // where its products have one order
     bool leaves_columns = true;              // its result may be split by columns

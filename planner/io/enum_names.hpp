@@ -36,8 +36,9 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 10> names{
-        "input", "dropout", "aggregate", "linear", "add", "bias", "relu", "softmax_cross_entropy", "elu", "leaky_relu"};
+    static constexpr std::array<std::string_view, 11> names{"input", "dropout",    "aggregate", "linear",
+                                                            "add",   "bias",       "relu",      "softmax_cross_entropy",
+                                                            "elu",   "leaky_relu", "output"};
 };
 template <>
 struct EnumNames<Activation> {
@@ -91,6 +92,10 @@ struct EnumNames<Normalisation> {
 template <>
 struct EnumNames<GemmKind> {
     static constexpr std::array<std::string_view, 3> names{"forward", "input_gradient", "weight_gradient"};
+};
+template <>
+struct EnumNames<Task> {
+    static constexpr std::array<std::string_view, 2> names{"train", "infer"};
 };
 template <>
 struct EnumNames<Ending> {

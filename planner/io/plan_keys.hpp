@@ -58,8 +58,10 @@ void describe(Archive& archive, Subject<Archive, RunRecord>& run) {
 
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
+    archive.optional("task", problem.task);
     archive.field("graph", problem.graph);
     archive.field("model", problem.model);
+    archive.optional("fanout", problem.fanout);
     archive.positive("ranks", problem.ranks);
     archive.field("space", problem.space);
     archive.optional("memory_per_rank_bytes", problem.memory_per_rank);
@@ -126,6 +128,7 @@ void describe(Archive& archive, Subject<Archive, Origin>& origin) {
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("epoch_seconds", predicted.epoch_seconds);
+    archive.optional("setup_seconds", predicted.setup_seconds);
     archive.field("total_bytes", predicted.total_bytes);
     archive.field("max_rank_bytes", predicted.max_rank_bytes);
     archive.field("peak_bytes_per_rank", predicted.peak_bytes_per_rank);

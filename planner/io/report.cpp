@@ -58,6 +58,7 @@ void describe(Archive& archive, Subject<Archive, WallTimes>& wall) {
     archive.field("load_seconds", wall.load_seconds);
     archive.field("setup_seconds", wall.setup_seconds);
     archive.field("training_seconds", wall.training_seconds);
+    archive.optional("pass_seconds", wall.pass_seconds);
     archive.field("evaluation_seconds", wall.evaluation_seconds);
     archive.field("evaluations", wall.evaluations);
     archive.field("total_seconds", wall.total_seconds);
@@ -100,6 +101,7 @@ template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.field("tool_version", report.tool_version);
     archive.field("command_line", report.command_line);
+    archive.optional("task", report.task);
     archive.field("seed", report.seed);
     archive.optional("settings", report.settings);
     archive.positive("ranks", report.ranks);

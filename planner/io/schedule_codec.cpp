@@ -156,6 +156,7 @@ void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.extent("columns", tensor.columns);
     archive.field("layout", tensor.layout);
     archive.field("transposed", tensor.transposed);
+    archive.optional("sample", tensor.sample);
     archive.positive("splits", tensor.storage.splits);
     archive.field("factored", tensor.storage.factored);
     archive.field("panel_columns", tensor.storage.panel_columns);
@@ -231,6 +232,12 @@ public:
         schedule_.steps.push_back(std::move(step));
     }
 
+    void set_output(const Cursor& name) {
+        const auto found = ids_.find(name.string());
+        if (found == ids_.end()) name.fail("there is no tensor " + in_quotes(name.string()));
+        schedule_.output = found->second;
+    }
+
     void finish() {
         if (older_) complete_older(schedule_, layers_);
     }
@@ -249,11 +256,13 @@ Document encode_schedule(const Schedule& schedule) {
     for (const Tensor& tensor : schedule.tensors) tensors.push(encode_tensor(schedule, tensor));
     Document steps = Document::array();
     for (const Step& step : schedule.steps) steps.push(encode_step(schedule, step));
-    return Document::object({{"numbering", encode(schedule.numbering)},
-                             {"spaces", encode(schedule.spaces)},
-                             {"parameters", encode(schedule.parameters)},
-                             {"tensors", tensors},
-                             {"steps", steps}});
+    Document object = Document::object({{"numbering", encode(schedule.numbering)},
+                                        {"spaces", encode(schedule.spaces)},
+                                        {"parameters", encode(schedule.parameters)},
+                                        {"tensors", tensors},
+                                        {"steps", steps}});
+    if (schedule.output) object.set("output", encode(tensor_of(schedule, *schedule.output).name));
+    return object;
 }
 
 Schedule decode_schedule(const Cursor& cursor, const Grid& grid, const Blocking& blocking, bool older) {
@@ -269,6 +278,7 @@ Schedule decode_schedule(const Cursor& cursor, const Grid& grid, const Blocking&
     ScheduleDecoder decoder(schedule, older);
     for (const Cursor& element : reader.member("tensors").elements(max_tensors)) decoder.add_tensor(element);
     for (const Cursor& element : reader.member("steps").elements(max_steps)) decoder.add_step(element);
+    if (!older && cursor.document().find("output") != nullptr) decoder.set_output(reader.member("output"));
     reader.finish();
     decoder.finish();
     return schedule;

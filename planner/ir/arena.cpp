@@ -47,7 +47,8 @@ Arena::Arena(const Schedule& schedule) : timeline_(timeline(schedule)), tensors_
     for (std::size_t id = 0; id < tensors_.size(); ++id) {
         const Role role = schedule.tensors[id].role;
         if (role == Role::features) tensors_[id].first = 0;  // filled before setup
-        if (role == Role::cached) tensors_[id].last = timeline_.size();
+        const bool handed_out = schedule.output == static_cast<TensorId>(id);
+        if (role == Role::cached || handed_out) tensors_[id].last = timeline_.size();
         const bool stays = is_resident(role) && !ends_with_setup(schedule, static_cast<TensorId>(id));
         if (stays && role != Role::adjacency) residents_.push_back(id);
         if (!stays && tensors_[id].used) transients_.push_back(id);

@@ -45,7 +45,7 @@ UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool sy
     }
 }
 
-std::vector<std::int64_t> GraphStats::marks_of_rows(bool /*transposed*/, Range rows) const {
+std::vector<std::int64_t> GraphStats::marks_of_rows(MatrixId /*matrix*/, Range rows) const {
     return {rows.begin, rows.end};
 }
 
@@ -57,41 +57,54 @@ std::int64_t UniformStats::Band::block(bool transposed, Range r, Range c) const 
     return share(of_rows(transposed, r), transposed ? columns : rows, c);
 }
 
+UniformStats UniformStats::drawn(const std::vector<std::int64_t>& fanout, bool self_loops, bool weighted) const {
+    UniformStats drawing = *this;
+    drawing.drawn_weighted_ = weighted;
+    const Range all{0, vertices_};
+    for (const std::int64_t k : fanout) {
+        const std::int64_t each = k + (self_loops ? 1 : 0);
+        const std::int64_t most = each > nonzeros_ / vertices_ ? nonzeros_ : std::min(nonzeros_, vertices_ * each);
+        drawing.drawn_.push_back({{all, all, most}});
+    }
+    return drawing;
+}
+
 // What a band has in a block follows from what it has in the rows.
-std::vector<std::int64_t> UniformStats::marks_of_rows(bool transposed, Range rows) const {
+std::vector<std::int64_t> UniformStats::marks_of_rows(MatrixId matrix, Range rows) const {
     std::vector<std::int64_t> marks;
-    marks.reserve(bands_.size());
-    for (const Band& band : bands_) marks.push_back(band.of_rows(transposed, rows));
+    marks.reserve(bands_of(matrix).size());
+    for (const Band& band : bands_of(matrix)) marks.push_back(band.of_rows(matrix.transposed, rows));
     return marks;
 }
 
-std::int64_t UniformStats::row_nonzeros(bool transposed, Range rows) const {
+std::int64_t UniformStats::row_nonzeros(MatrixId matrix, Range rows) const {
     std::int64_t count = 0;
-    for (const Band& band : bands_) count += band.of_rows(transposed, rows);
+    for (const Band& band : bands_of(matrix)) count += band.of_rows(matrix.transposed, rows);
     return count;
 }
 
-std::int64_t UniformStats::block_nonzeros(bool transposed, Range rows, Range columns) const {
+std::int64_t UniformStats::block_nonzeros(MatrixId matrix, Range rows, Range columns) const {
     std::int64_t count = 0;
-    for (const Band& band : bands_) count += band.block(transposed, rows, columns);
+    for (const Band& band : bands_of(matrix)) count += band.block(matrix.transposed, rows, columns);
     return count;
 }
 
 // Columns between two neighbouring edges of bands have the same chance to be met.
-std::int64_t UniformStats::distinct_columns(bool transposed, Range rows, Range columns) const {
+std::int64_t UniformStats::distinct_columns(MatrixId matrix, Range rows, Range columns) const {
+    const std::vector<Band>& bands = bands_of(matrix);
     double expected = 0;
     for (std::int64_t begin = columns.begin; begin < columns.end;) {
         std::int64_t end = columns.end;
-        for (const Band& band : bands_) {
-            const Range across = transposed ? band.columns : band.rows;
+        for (const Band& band : bands) {
+            const Range across = matrix.transposed ? band.columns : band.rows;
             if (across.begin > begin) end = std::min(end, across.begin);
             if (across.end > begin) end = std::min(end, across.end);
         }
         double log_miss = 0;
-        for (const Band& band : bands_) {
-            const Range common = intersect(transposed ? band.columns : band.rows, columns);
+        for (const Band& band : bands) {
+            const Range common = intersect(matrix.transposed ? band.columns : band.rows, columns);
             if (common.begin > begin || common.end < end) continue;
-            log_miss += log_of_miss(band.block(transposed, rows, columns), common.size());
+            log_miss += log_of_miss(band.block(matrix.transposed, rows, columns), common.size());
         }
         expected -= static_cast<double>(end - begin) * std::expm1(log_miss);
         begin = end;
@@ -117,6 +130,7 @@ std::vector<std::int64_t> UniformStats::loss_rows(int layers) const {
 
 std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& numbering) const {
     auto result = std::make_shared<UniformStats>(vertices_, nonzeros_, symmetric_, train_fraction_, weighted_);
+    result->drawn_ = drawn_, result->drawn_weighted_ = drawn_weighted_;
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);
     std::vector<Band>& bands = result->bands_;

@@ -37,7 +37,7 @@ BlockBytes stored_block_bytes(const Schedule& schedule, TensorId id, const Graph
     const Range rows = block_of(schedule, id, rank).rows;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.matrix_root != rank) continue;
-        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
         const std::int64_t bytes = sparse_bytes(matrix, rows, piece.columns, nonzeros);
         stored.all += bytes;
         stored.largest = std::max(stored.largest, bytes);
@@ -52,9 +52,8 @@ std::int64_t scale_bytes(const Schedule& schedule, TensorId id, const GraphStats
     const bool needed_rows = exchanges_needed_rows(schedule, id);
     std::int64_t count = rows.size();
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        count += needed_rows && piece.dense_root != rank
-                     ? graph.distinct_columns(matrix.transposed, rows, piece.columns)
-                     : piece.columns.size();
+        count += needed_rows && piece.dense_root != rank ? graph.distinct_columns(matrix.matrix(), rows, piece.columns)
+                                                         : piece.columns.size();
     }
     return 4 * count;
 }
@@ -142,7 +141,13 @@ std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const 
 std::int64_t load_bytes(const GraphStats& graph) {
     const std::int64_t directions = graph.symmetric() ? 1 : 2;
     const std::int64_t nonzero_bytes = graph.weighted() ? 8 : 4;
-    return directions * (8 * (graph.vertices() + 1) + nonzero_bytes * graph.nonzeros()) + 16 * graph.vertices();
+    const std::int64_t row_starts = 8 * (graph.vertices() + 1);
+    std::int64_t drawn = 0;
+    for (int layer = 1; layer <= graph.samples(); ++layer) {
+        const std::int64_t nonzeros = graph.row_nonzeros({true, layer}, {0, graph.vertices()});
+        drawn += row_starts + (graph.samples_weighted() ? 8 : 4) * nonzeros;
+    }
+    return directions * (row_starts + nonzero_bytes * graph.nonzeros()) + drawn + 16 * graph.vertices();
 }
 
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
@@ -179,7 +184,7 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         Tensor pattern = matrix;
         pattern.storage.factored = true;
         for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-            const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+            const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
             most = std::max(most, sparse_bytes(pattern, rows, piece.columns, nonzeros) + 4 * nonzeros);
         }
     }

@@ -85,7 +85,7 @@ private:
     }
     void add(const Tensor& tensor) {
         add(tensor.rows), add(tensor.columns);
-        add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0));
+        add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0)), add(tensor.sample);
         add(tensor.layout.rows), add(tensor.layout.columns), add(tensor.layout.partial);
         if (tensor.role == Role::edges) add(tensor_of(schedule_, *tensor.structure));
         if (tensor.role != Role::adjacency) return;

@@ -22,8 +22,10 @@ void validate(const GraphRecord& graph) {
 
 void validate(const Configuration& configuration, const ProblemRecord& problem, const std::string& where) {
     const std::size_t layers = problem.model.widths.size() - 1;
-    if (configuration.forward.size() != layers || configuration.backward.size() != layers) {
-        refuse(where, "forward and backward need one letter per layer, " + std::to_string(layers));
+    const std::size_t back = problem.task == Task::train ? layers : 0;
+    if (configuration.forward.size() != layers || configuration.backward.size() != back) {
+        refuse(where, "forward needs one letter per layer, " + std::to_string(layers) + ", and backward " +
+                          (back > 0 ? "as many" : "none: it infers"));
     }
     const Grid& grid = configuration.grid;
     if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
@@ -110,6 +112,30 @@ void validate_logits(const Schedule& schedule, const ProblemRecord& problem, con
     }
 }
 
+// Edges are drawn for every layer or for none, and of those into a vertex.
+void validate_drawn(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
+    const auto layers = static_cast<int>(problem.fanout.size());
+    for (const Tensor& tensor : schedule.tensors) {
+        const bool drawn = tensor.sample > 0;
+        const bool fits = tensor.role == Role::adjacency ? drawn == (layers > 0) && tensor.sample <= layers : !drawn;
+        if (!fits || tensor.sample < 0 || (drawn && !tensor.transposed))
+            refuse(where + ": tensor " + tensor.name, "its edges are not those that a layer of the problem draws");
+    }
+}
+
+// Training ends in a loss, and inference in an output.
+void validate_end(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
+    const bool infers = problem.task == Task::infer;
+    if (schedule.output.has_value() != infers)
+        refuse(where + ".output", infers ? "an inference needs one" : "training has none");
+    if (!infers) return;
+    if (tensor_of(schedule, *schedule.output).columns != problem.model.widths.back())
+        refuse(where + ".output", "it is not as wide as the last layer");
+    for (const Step& step : schedule.steps) {
+        if (step.phase == Phase::evaluation) refuse(where + ": step " + step.name, "an inference has no evaluation");
+    }
+}
+
 // The nonzeros of a matrix are those of its transpose where the graph is symmetric.
 void validate_transposed_edges(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
     for (const Step& step : schedule.steps) {
@@ -173,6 +199,17 @@ void leave_out_feature_dropout(const Schedule& schedule, Prediction& predicted) 
     }
 }
 
+bool draws_weighted(const Schedule& schedule) {
+    return std::any_of(schedule.tensors.begin(), schedule.tensors.end(),
+                       [](const Tensor& tensor) { return tensor.sample > 0 && !tensor.storage.factored; });
+}
+
+UniformStats sizes_of(const Plan& plan) {
+    const GraphRecord& graph = plan.problem.graph;
+    const UniformStats all(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
+    return all.drawn(plan.problem.fanout, graph.self_loops, draws_weighted(plan.candidates.front().schedule));
+}
+
 std::int64_t automatic_eval_every(const Candidate& candidate) {
     const double evaluation = predicted_seconds(candidate, Phase::evaluation);
     const double epoch = candidate.predicted.epoch_seconds;
@@ -201,6 +238,11 @@ void validate(const Plan& plan) {
     if (widths.size() < 2 || std::any_of(widths.begin(), widths.end(), [](auto w) { return w < 1; })) {
         refuse("problem.model.widths", "needs at least two positive widths");
     }
+    const auto& fanout = plan.problem.fanout;
+    if (!fanout.empty() && (plan.problem.task != Task::infer || fanout.size() + 1 != widths.size()))
+        refuse("problem.fanout", "is of inference, and has a number for each layer");
+    if (std::any_of(fanout.begin(), fanout.end(), [](auto k) { return k < 1; }))
+        refuse("problem.fanout", "must be at least 1");
     if (plan.problem.ranks < 1) refuse("problem.ranks", "must be at least 1");
     if (plan.candidates.empty() || plan.candidates.size() > max_candidates) {
         refuse("candidates", "a plan has 1.." + std::to_string(max_candidates) + " candidates");
@@ -216,6 +258,8 @@ void validate(const Plan& plan) {
         validate(candidate.schedule, plan.problem, where + ".schedule");
         if (plan.problem.graph.edge_weights) validate_weights(candidate.schedule, where + ".schedule");
         validate_logits(candidate.schedule, plan.problem, where + ".schedule");
+        validate_end(candidate.schedule, plan.problem, where + ".schedule");
+        validate_drawn(candidate.schedule, plan.problem, where + ".schedule");
         validate_transposed_edges(candidate.schedule, plan.problem, where + ".schedule");
         if (candidate.predicted.step_seconds.size() != candidate.schedule.steps.size()) {
             refuse(where + ".predicted.step_seconds", "needs one entry per step");
@@ -228,8 +272,7 @@ void check_predicted_bytes(const Plan& plan) {
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const Candidate& candidate = plan.candidates[i];
         if (depends_on_graph(candidate.schedule)) continue;  // checked against the graph, when it is there
-        const UniformStats sizes(plan.problem.graph.vertices, plan.problem.graph.nonzeros, true);
-        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch, sizes);
+        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch, sizes_of(plan));
         if (total.total_bytes == candidate.predicted.total_bytes &&
             total.max_rank_bytes == candidate.predicted.max_rank_bytes) {
             continue;

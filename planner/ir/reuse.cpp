@@ -70,9 +70,9 @@ void ReuseHistogram::spread(double count, double from, double to, double nonzero
     }
 }
 
-ReuseHistogram GraphStats::reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const {
-    const auto nonzeros = static_cast<double>(block_nonzeros(transposed, rows, columns));
-    const auto distinct = static_cast<double>(distinct_columns(transposed, rows, columns));
+ReuseHistogram GraphStats::reuse(MatrixId matrix, Range rows, Range columns, std::int64_t panel_columns) const {
+    const auto nonzeros = static_cast<double>(block_nonzeros(matrix, rows, columns));
+    const auto distinct = static_cast<double>(distinct_columns(matrix, rows, columns));
     const std::int64_t panels =
         panel_columns == 0 ? 1 : std::max<std::int64_t>(1, (columns.size() + panel_columns - 1) / panel_columns);
     const double of_one = nonzeros / static_cast<double>(panels);

@@ -22,7 +22,7 @@ std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphS
     const Range rows = block_of(schedule, adjacency, rank).rows;
     std::int64_t nonzeros = 0;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank))
-        nonzeros += graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        nonzeros += graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
     return nonzeros;
 }
 

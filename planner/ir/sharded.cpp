@@ -57,7 +57,7 @@ std::vector<SliceNonzeros> count_nonzeros(const Tensor& matrix, Range rows, cons
     std::vector<std::int64_t> bytes;
     bytes.reserve(pieces.size());
     for (const Piece& piece : pieces) {
-        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
         bytes.push_back(sparse_bytes(matrix, rows, piece.columns, nonzeros));
     }
     const Figures figures(bytes);
@@ -132,7 +132,7 @@ ShardedSlice::ShardedSlice(const Schedule& schedule, TensorId matrix, Exchange e
     std::vector<Figures> rows_of_kind;
     for (int ix = 0; ix < grid.x; ++ix) {
         const Range rows = block_of(schedule, matrix, grid.rank_at(ix, 0, iz)).rows;
-        std::vector<std::int64_t> marks = graph.marks_of_rows(m.transposed, rows);
+        std::vector<std::int64_t> marks = graph.marks_of_rows(m.matrix(), rows);
         marks.push_back(rows.size());
         const auto [kind, is_new] = kinds.try_emplace(std::move(marks), kinds.size());
         kind_of_.push_back(kind->second);

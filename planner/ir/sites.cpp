@@ -55,7 +55,11 @@ private:
                     "docs/architecture.md says how to add a kind of site for what is not of this form");
     }
 
-    bool ended() const { return !found_.sites.empty() && found_.sites.back().kind == SiteKind::loss; }
+    bool ended() const {
+        if (found_.sites.empty()) return false;
+        const SiteKind last = found_.sites.back().kind;
+        return last == SiteKind::loss || last == SiteKind::output;
+    }
     int push(const Site& site) {
         found_.sites.push_back(site);
         return static_cast<int>(found_.sites.size()) - 1;
@@ -93,9 +97,11 @@ private:
             case OpKind::relu:
             case OpKind::elu:
             case OpKind::leaky_relu: return extend_pointwise(op);
-            case OpKind::softmax_cross_entropy: break;
+            case OpKind::softmax_cross_entropy:
+            case OpKind::output: break;
         }
-        return {push({SiteKind::loss, input_of(op).site, op.layer, op.width})};
+        const SiteKind kind = op.kind == OpKind::output ? SiteKind::output : SiteKind::loss;
+        return {push({kind, input_of(op).site, op.layer, op.width})};
     }
 
     Made add_input(const Op& op) {
@@ -218,13 +224,13 @@ private:
 
     void find_results() {
         for (int l = 2; l <= found_.depth; ++l) found_.results.push_back(read_by(l));
-        Site& loss = found_.sites.back();
-        loss.rows_of = found_.depth;
-        loss.columns_of = at(loss.input).columns_of;
-        int last = loss.input;
+        Site& end = found_.sites.back();
+        end.rows_of = found_.depth;
+        end.columns_of = at(end.input).columns_of;
+        int last = end.input;
         if (at(last).kind == SiteKind::pointwise) last = at(last).input;
         const bool several_layers = at(last).addend >= 0 && at(at(last).addend).layer < at(last).layer;
-        found_.results.push_back(several_layers ? at(last).input : loss.input);
+        found_.results.push_back(several_layers ? at(last).input : end.input);
         std::size_t read = 0;
         for (int sum = last; several_layers && at(sum).addend >= 0; sum = at(sum).addend) ++read;
         if (read != across_layers_.size()) {
@@ -233,7 +239,7 @@ private:
         }
         if (!several_layers) return;
         // Logits that every layer adds to have the rows of the last one.
-        loss.columns_of = at(loss.input).columns_of = -1;
+        end.columns_of = at(end.input).columns_of = -1;
         for (; last >= 0; last = at(last).addend) at(last).rows_of = found_.depth, at(last).columns_of = -1;
     }
 

@@ -29,6 +29,15 @@ public:
         follow_indices(step);
         written_.insert(operands.writes.begin(), operands.writes.end());
     }
+    // What a run hands out: rows of all vertices, each whole on one rank, that the pass has made and nothing uses up.
+    void check_output(TensorId id) const {
+        if (id < 0 || static_cast<std::size_t>(id) >= schedule_.tensors.size()) refuse("output", "it is no tensor");
+        const Tensor& tensor = tensor_of(schedule_, id);
+        const bool fits = tensor.role == Role::transient && tensor.dtype == DType::f32 && tensor.space == 0 &&
+                          same_placement(tensor.layout, layout_r(), schedule_.grid);
+        if (!fits) refuse("output", "it must be a matrix of floats, whole rows of all vertices");
+        if (!written_.contains(id)) refuse("output", "the pass does not make it");
+    }
     // Ranks must agree on what a phase reports.
     void end_phase() const {
         for (const TensorId id : summands_)
@@ -122,6 +131,7 @@ void validate(const Schedule& schedule) {
             walk.take(step);
         }
         walk.end_phase();
+        if (phase == Phase::epoch && schedule.output) walk.check_output(*schedule.output);
     }
 }
 

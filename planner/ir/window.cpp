@@ -22,7 +22,8 @@ public:
         const int sites = static_cast<int>(graph.sites.size());
         for (int id = input_ + 1; id < sites; ++id) {
             const Site& site = graph.at(id);
-            if (site.kind != SiteKind::loss && site.layer >= first && site.layer <= last) add(id);
+            const bool ends = id + 1 == sites;
+            if (!ends && site.layer >= first && site.layer <= last) add(id);
         }
         for (int l = first; l <= last; ++l) cut_.results.push_back(number_of_.at(graph.result(l)));
     }
@@ -32,10 +33,10 @@ public:
         const int end = static_cast<int>(cut_.sites.size()) - 1;
         Site& last = cut_.sites.back();
         if (last.kind == SiteKind::pointwise) last.activation = Activation::none, last.dropout = 0;
-        Site loss{SiteKind::loss, end, cut_.depth, last.width};
-        loss.rows_of = cut_.depth;
-        loss.columns_of = last.columns_of;
-        cut_.sites.push_back(loss);
+        Site ending{graph_.sites.back().kind, end, cut_.depth, last.width};
+        ending.rows_of = cut_.depth;
+        ending.columns_of = last.columns_of;
+        cut_.sites.push_back(ending);
         return std::move(cut_);
     }
 

@@ -84,7 +84,8 @@ std::int64_t Builder::panel_columns() const {
         const bool input = forward(l) == Order::sparse_first;
         const bool output = backward(l) == Order::sparse_first;
         if (multiplies) widest = std::max(widest, input ? model().in_width(l) : model().out_width(l));
-        if (l > 1) widest = std::max(widest, output ? model().out_width(l) : model().in_width(l));
+        if (l > 1 && backward(l) != Order::none)
+            widest = std::max(widest, output ? model().out_width(l) : model().in_width(l));
     }
     if (!block_distributed()) widest = (widest + schedule_.grid.y - 1) / schedule_.grid.y;
     const std::int64_t dense = graph_.vertices * 4 * std::min(slice_columns, widest);
@@ -103,7 +104,10 @@ TensorId Builder::adjacency(int l, bool transposed) {
     const bool factored = configuration().factored_values;
     std::optional<TensorId> structure;
     if (!stored_transposed && factored && graph_.symmetric_pattern && square) structure = adjacency(l, true);
+    const int sample = graph_.samples.empty() ? 0 : graph_.samples[static_cast<std::size_t>(l - 1)];
+    ensure(sample == 0 || transposed, "edges are drawn of those into a vertex");
     std::string name = stored_transposed ? "A^T" : "A";
+    if (sample > 0) name += ".drawn" + std::to_string(sample);
     if (height < graph_.vertices || width < graph_.vertices) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
     }
@@ -112,6 +116,7 @@ TensorId Builder::adjacency(int l, bool transposed) {
     const TensorId id = resident(name, Role::adjacency, DType::f32, rows, width, {Axes::parse("x"), split, {}});
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
     matrix.transposed = stored_transposed;
+    matrix.sample = sample;
     matrix.column_space = columns.space;
     matrix.storage = {factored, panel_columns(), 1};
     const bool edges = model().product(l).reduce == Reduce::cosine;  // values come and go in whole blocks

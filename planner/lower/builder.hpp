@@ -152,6 +152,8 @@ public:
     void all_reduce(const std::string& step, TensorId tensor, OpKind op);
     void loss(TensorId logits);
     void score(TensorId logits);
+    // What an inference is for.
+    void output(TensorId logits) { schedule_.output = logits; }
     // Sums the gradient of a parameter over the ranks and takes a step of the optimiser.
     void reduce_and_update(TensorId parameter, TensorId gradient, OpKind op);
 

@@ -16,24 +16,26 @@ namespace {
 void check_letters(const SiteGraph& model, const Configuration& configuration) {
     const auto layers = static_cast<std::size_t>(model.depth);
     const std::string letters = text(configuration.forward) + " " + text(configuration.backward);
-    if (configuration.forward.size() != layers || configuration.backward.size() != layers ||
-        configuration.operands.size() != layers) {
+    const std::size_t back = model.trains() ? layers : 0;
+    if (configuration.forward.size() != layers || configuration.backward.size() != back ||
+        configuration.operands.size() != back) {
         refuse("a network of " + std::to_string(layers) + " layers needs as many letters a pass", "orders " + letters);
     }
     for (std::size_t i = 0; i < layers; ++i) {
         const int layer = static_cast<int>(i) + 1;
-        const Order backward = configuration.backward[layers - 1 - i];
+        const Order backward = back > 0 ? configuration.backward[layers - 1 - i] : Order::none;
         const Site& product = model.product(layer);
         const std::optional<OnlyOrders> only = product.only_orders();
-        const bool fits =
-            !only || (configuration.forward[i] == only->forward && configuration.operands[i] == only->operand &&
-                      (backward == only->backward || backward == Order::none));
+        const bool fits = !only || (configuration.forward[i] == only->forward &&
+                                    (back == 0 || configuration.operands[i] == only->operand) &&
+                                    (backward == only->backward || backward == Order::none));
         if (!fits)
             refuse("layer " + std::to_string(layer) + " " + std::string(product.why_one_order()) +
                        ": its products have one order",
                    "orders " + letters, text({only->forward}) + " forward and " + text({only->backward}) + " backward");
         const bool last = i + 1 == layers;
-        if (configuration.forward[i] == Order::none || (configuration.backward[i] == Order::none && !last)) {
+        if (configuration.forward[i] == Order::none ||
+            (back > 0 && configuration.backward[i] == Order::none && !last)) {
             refuse("only layer 1's backward letter may be '-'", "orders " + letters);
         }
     }
@@ -58,6 +60,16 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
+// One pass keeps nothing, has no loss and computes all vertices.
+void check_inference(const SiteGraph& model, const Configuration& configuration) {
+    if (model.trains()) return;
+    if (configuration.cached_aggregation || configuration.column_loss || configuration.loss_rows)
+        refuse("an inference has no loss, and no second pass to keep anything for",
+               configuration.cached_aggregation ? "cached_aggregation"
+               : configuration.column_loss      ? "column_loss"
+                                                : "loss_rows");
+}
+
 // Maxima and softmaxes need the whole neighbourhood of a vertex on the ranks that have its row.
 void check_neighbourhoods(const SiteGraph& model, const Configuration& configuration) {
     const bool whole =
@@ -79,10 +91,11 @@ void check_neighbourhoods(const SiteGraph& model, const Configuration& configura
 
 void check(const SiteGraph& model, const Configuration& configuration) {
     check_letters(model, configuration);
+    check_inference(model, configuration);
     check_choices(configuration);
     check_neighbourhoods(model, configuration);
     if (model.at(model.sites.back().input).activation != Activation::none)
-        refuse("the loss cannot follow an activation directly: it takes logits", "the last layer");
+        refuse("neither a loss nor an output can follow an activation directly: they are of logits", "the last layer");
 }
 
 // What a kind of site emits in either pass.
@@ -105,6 +118,7 @@ SiteLowering lowering_of(const Site& site) {
         case SiteKind::linear: return {forward_linear, backward_linear};
         case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
         case SiteKind::loss: return {forward_loss, backward_loss};
+        case SiteKind::output: return {forward_output, [](Passes&, int) {}};
     }
     return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
 }
@@ -127,7 +141,8 @@ Schedule lower(const SiteGraph& model, const Configuration& configuration, const
     Builder builder(model, configuration, graph);
     const std::optional<TensorId> cached = lower_setup(builder);
     builder.begin_phase(Phase::epoch);
-    lower_passes(builder, true, cached);
+    lower_passes(builder, model.trains(), cached);
+    if (!model.trains()) return builder.take();
     // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
     const bool whole = builder.rows(1) == graph.vertices;
     builder.begin_phase(Phase::evaluation);

@@ -88,6 +88,7 @@ void forward_pointwise(Passes& passes, int site);
 void backward_pointwise(Passes& passes, int site);
 void forward_loss(Passes& passes, int site);
 void backward_loss(Passes& passes, int site);
+void forward_output(Passes& passes, int site);
 
 // Adds to the gradient of a value what it has in common with another one (Gradient::same_as).
 void add_same(Passes& passes, int site);

@@ -38,6 +38,7 @@ Place Rules::made_in(int id) const {
         }
         case SiteKind::pointwise: return made_in(site.input);
         case SiteKind::loss: return loss_place();
+        case SiteKind::output: return Place::r;
     }
     return Place::r;
 }
@@ -51,7 +52,8 @@ Place Rules::gradient_made_in(int id) const {
         case SiteKind::product: return backward(reader.layer) == Order::sparse_first ? Place::r : spmm_out();
         case SiteKind::input:
         case SiteKind::linear:
-        case SiteKind::pointwise: break;
+        case SiteKind::pointwise:
+        case SiteKind::output: break;
     }
     return Place::r;
 }

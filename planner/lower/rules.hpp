@@ -30,8 +30,13 @@ public:
     int depth() const { return graph_.depth; }
     const Configuration& configuration() const { return configuration_; }
     Order forward(int l) const { return configuration_.forward[static_cast<std::size_t>(l - 1)]; }
-    Order backward(int l) const { return configuration_.backward[static_cast<std::size_t>(depth() - l)]; }
-    Operand operand(int l) const { return configuration_.operands[static_cast<std::size_t>(l - 1)]; }
+    Order backward(int l) const {
+        return graph_.trains() ? configuration_.backward[static_cast<std::size_t>(depth() - l)] : Order::none;
+    }
+    std::optional<Operand> operand(int l) const {
+        if (!graph_.trains()) return std::nullopt;
+        return configuration_.operands[static_cast<std::size_t>(l - 1)];
+    }
 
     // On a grid with y = 1 all resting layouts are one: a matrix in one of them is in all.
     bool places_differ() const { return configuration_.grid.y > 1; }

@@ -1,4 +1,5 @@
-// Softmax cross-entropy over the training vertices; in an evaluation, how many vertices of each part are right.
+// Softmax cross-entropy over the training vertices; in an evaluation, how many vertices of each part are right; in an
+// inference, the logits themselves.
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
@@ -18,6 +19,13 @@ void backward_loss(Passes& passes, int id) {
     const int logits = passes.model.at(id).input;
     const Place place = passes.builder.loss_place();
     passes.gradient(logits).copies.add(place, passes.value(logits).copies.at(place));
+}
+
+void forward_output(Passes& passes, int id) {
+    Builder& builder = passes.builder;
+    const Site& site = passes.model.at(id);
+    builder.begin(Pass::forward, site.layer);
+    builder.output(builder.at(passes.value(site.input).copies, Place::r, "forward.logits", "logits", OpKind::output));
 }
 
 }  // namespace gnnplan::lower

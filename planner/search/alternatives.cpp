@@ -114,7 +114,10 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
     }
     choices.front().backward = Order::none;
     choices.front().constant_input = chosen.constant_input;
-    return configuration_of({{Sharing::replicated, grid}, false, false, 0, false, {exchange, false, false}}, choices);
+    ConfigurationFrame frame{{Sharing::replicated, grid}};
+    frame.switches.exchange = exchange;
+    frame.trains = space.model.trains();
+    return configuration_of(frame, choices);
 }
 
 // PyTorch Geometric's GCNConv transforms first, its SAGEConv and GINConv, which have a second weight, aggregate first;

@@ -61,6 +61,7 @@ std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution
         for (std::size_t i = 0; i < count; ++i) frames.push_back(frames[i]), frames.back().scores = scores;
     }
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
+    for (ConfigurationFrame& frame : frames) frame.trains = space.model.trains();
     return frames;
 }
 
@@ -98,9 +99,10 @@ public:
         if (deep) {
             const auto fastest =
                 fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
+            const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
             for (std::size_t s = 0; s < switches.size(); ++s) {
                 for (const DeepMember& member : fastest[s]) {
-                    all_.members.push_back({member.seconds, first_frame + static_cast<std::uint32_t>(s),
+                    all_.members.push_back({setup[s] + member.seconds, first_frame + static_cast<std::uint32_t>(s),
                                             static_cast<std::uint32_t>(all_.choices.size())});
                     all_.choices.push_back(member.choices);
                 }
@@ -110,9 +112,10 @@ public:
         const std::vector<Choices> sequences = all_choices(space_, on, true);
         all_.choices.insert(all_.choices.end(), sequences.begin(), sequences.end());
         const std::vector<std::vector<double>> seconds = seconds_of(frame, switches, sequences);
+        const std::vector<double> setup = setup_seconds(frame, switches, sequences.front());
         for (std::size_t c = 0; c < sequences.size(); ++c) {
             for (std::size_t s = 0; s < switches.size(); ++s) {
-                all_.members.push_back({seconds[c][s], first_frame + static_cast<std::uint32_t>(s),
+                all_.members.push_back({setup[s] + seconds[c][s], first_frame + static_cast<std::uint32_t>(s),
                                         first_choices + static_cast<std::uint32_t>(c)});
             }
         }
@@ -179,6 +182,23 @@ private:
         return seconds;
     }
 
+    // What comes before a pass, under each of the switches: it counts where there is one pass. It is the same for all
+    // sequences of choices.
+    std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
+                                      const Choices& choices) {
+        std::vector<double> seconds(switches.size(), 0);
+        for (std::size_t i = 0; !space_.model.trains() && i < switches.size(); ++i) {
+            const Schedule schedule = lowered(frame, switches[i], choices);
+            std::optional<StepCosts> costs;
+            for (const Step& step : schedule.steps) {
+                if (step.phase != Phase::setup) continue;
+                if (!costs) costs.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
+                seconds[i] += costs->seconds(schedule, step.operation);
+            }
+        }
+        return seconds;
+    }
+
     static ConfigurationFrame frame_with(ConfigurationFrame frame, const ExchangeOptions& switches) {
         frame.switches = switches;
         return frame;
@@ -208,11 +228,12 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     enumerate::LayerRules rules;
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
+    rules.trains = space.model.trains();
     rules.columns_split = on.splits_columns();
     const Site& product = space.model.product(layer);
     rules.only = product.only_orders();
     rules.leaves_columns = !product.heads.average;
-    rules.cachable = space.model.aggregates_features();
+    rules.cachable = rules.trains && space.model.aggregates_features();
     if (space.options.constant_input) rules.constant_input = true;
     if (space.options.drops_features.value_or(false)) rules.constant_input = false;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
@@ -249,6 +270,7 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     configuration.factored_values = frame.factored;
     configuration.scores = frame.scores;
     enumerate::apply(choices, configuration);
+    if (!frame.trains) configuration.backward.clear(), configuration.operands.clear();
     return configuration;
 }
 

@@ -26,11 +26,12 @@ struct ConfigurationFrame {
     bool factored = false;
     ExchangeOptions switches{};
     Scores scores = Scores::columns;
+    bool trains = true;  // else its configurations say nothing of a backward pass
 };
 
 using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L
 
-// One member and its predicted epoch.
+// One member and its predicted epoch, with what comes before it where there is one pass only.
 struct Member {
     double seconds = 0;
     std::uint32_t frame = 0;

@@ -84,6 +84,8 @@ std::vector<std::int64_t> LayerTerms::shape(int l, const SiteGraph& layers) cons
     for (const Site& site : layers.sites) {
         shape.insert(shape.end(), {static_cast<std::int64_t>(code(site)), site.width, site.heads.count});
     }
+    // Each layer that draws has edges of its own.
+    for (int i = first(l); !space_.shape.samples.empty() && i <= last(l); ++i) shape.push_back(i);
     for (int i = first(l); frame_.loss_rows && i <= last(l); ++i)
         shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
     return shape;
@@ -183,6 +185,8 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
         const auto rows = space_.shape.loss_rows.begin() + (first(l) - 1);
         shape.loss_rows.assign(rows, space_.shape.loss_rows.begin() + last(l) + 1);
     }
+    if (!shape.samples.empty())
+        shape.samples.assign(space_.shape.samples.begin() + (first(l) - 1), space_.shape.samples.begin() + last(l));
     Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), shape);
     schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
     return schedule;

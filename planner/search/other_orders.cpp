@@ -94,6 +94,7 @@ std::size_t place_in(const Pass& pass, int layer, int depth) {
 // Whether a pass has an order in the group that is not `order`. Layer 1 of the full space has no backward products.
 bool differs(const Configuration& chosen, const Pass& pass, const Group& group, Order order) {
     const int depth = static_cast<int>(chosen.forward.size());
+    if ((chosen.*pass.orders).empty()) return false;
     for (int l = group.first; l <= group.last; ++l) {
         const Order now = (chosen.*pass.orders)[place_in(pass, l, depth)];
         if (now != order && now != Order::none) return true;

@@ -115,7 +115,7 @@ private:
 // What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
 bool ranks_before(const EvaluatedCandidate& a, const EvaluatedCandidate& b) {
     const auto key = [](const RankedConfiguration& r) {
-        return std::tuple(!r.fits, r.predicted.epoch_seconds, r.predicted.total_bytes, r.configuration.id,
+        return std::tuple(!r.fits, r.predicted.ranked_seconds(), r.predicted.total_bytes, r.configuration.id,
                           replication_of(r.configuration));
     };
     return key(a.ranked) < key(b.ranked);
@@ -123,7 +123,7 @@ bool ranks_before(const EvaluatedCandidate& a, const EvaluatedCandidate& b) {
 
 double value_of(const RankedConfiguration& ranked, Objective objective) {
     switch (objective) {
-        case Objective::time: return ranked.predicted.epoch_seconds;
+        case Objective::time: return ranked.predicted.ranked_seconds();
         case Objective::memory: return static_cast<double>(ranked.predicted.peak_bytes_per_rank);
         case Objective::volume: return static_cast<double>(ranked.predicted.total_bytes);
         case Objective::spmm: return ranked.executed.sparse;

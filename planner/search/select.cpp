@@ -44,6 +44,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.memory_per_rank = space.memory_per_rank;
     selection.rejected = std::move(found.rejected);
     selection.plan.problem = problem.record;
+    selection.plan.problem.task = space.model.trains() ? Task::train : Task::infer;
     if (options.memory_per_rank > 0) selection.plan.problem.memory_per_rank = options.memory_per_rank;
     selection.plan.problem.space = paper ? "paper" : "full";
     selection.plan.machine = machine;

@@ -72,6 +72,45 @@ void check_paper_model(const Space& space) {
                 "space", "use --space full");
 }
 
+// What asks for a backward pass, a loss or a second epoch.
+void check_inference(Space& space, const RunRecord& run) {
+    if (space.model.trains()) return;
+    const auto refuse = [](const std::string& what, const char* where) {
+        throw Error(ErrorCode::usage, "an inference has no " + what, where, "leave it out, or plan with --task train");
+    };
+    if (space.options.space == SearchSpace::paper)
+        throw Error(ErrorCode::usage, "the paper's space is of training", "space", "use --space full");
+    if (space.options.backward) refuse("backward pass", "backward");
+    if (space.options.loss_rows.value_or(false)) refuse("loss to compute rows for: it is of all vertices", "loss rows");
+    if (space.options.drops_features.value_or(run.drops_features().value_or(false)) || run.dropout.value_or(0) > 0 ||
+        run.attention_dropout > 0)
+        refuse("dropout", "dropout");
+    space.options.loss_rows = false;
+    space.options.drops_features = false;
+    space.options.constant_input = true;
+}
+
+// Edges that layers draw come with what each of them stands for, where that is read.
+void take_drawn(Space& space, const std::vector<std::int64_t>& fanout) {
+    if (fanout.empty()) return;
+    if (space.model.trains())
+        throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "fanout",
+                    "use --task infer");
+    if (fanout.size() != space.depth())
+        throw Error(
+            ErrorCode::usage,
+            std::to_string(fanout.size()) + " numbers of neighbours for " + std::to_string(space.depth()) + " layers",
+            "fanout", "give one for each layer, the first layer's first");
+    ensure(space.graph->samples() == static_cast<int>(space.depth()), "the graph has what layers have drawn");
+    for (int layer = 1; layer <= space.graph->samples(); ++layer) space.shape.samples.push_back(layer);
+    if (!space.graph->samples_weighted()) return;
+    if (space.options.factored_values.value_or(false))
+        throw Error(ErrorCode::usage,
+                    "an edge that was drawn stands for several, so values are no products of two scales", "values",
+                    "use --values stored, or --fanout full");
+    space.options.factored_values = false;
+}
+
 // Letters of layers whose products have one order.
 void check_only_orders(const Space& space) {
     const auto check = [&](const std::optional<Orders>& orders, bool backward, const char* flag) {
@@ -168,6 +207,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.ranks = problem.record.ranks;
     space.options = options;
     check_ranks(space.ranks);
+    check_inference(space, problem.record.run);
     check_paper_model(space);
     check_total_size(space);
     check_pinned(options.forward, space.depth(), "forward");
@@ -186,7 +226,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     }
     if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "memory");
     if (!space.options.drops_features) space.options.drops_features = problem.record.run.drops_features();
-    if (options.constant_input && space.options.drops_features.value_or(false)) {
+    if (space.options.constant_input && space.options.drops_features.value_or(false)) {
         throw Error(ErrorCode::usage, "dropout changes the features in every epoch, so they are not constant",
                     "constant input", "--input-dropout 0 turns dropout on the features off");
     }
@@ -203,6 +243,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.seed = problem.record.graph.seed;
     space.shape.optimiser = problem.record.run.optimiser;
     space.shape.blocking = machine.blocking;
+    take_drawn(space, problem.record.fanout);
     space.drops_attention = problem.record.run.attention_dropout > 0;
     return space;
 }

@@ -20,12 +20,12 @@ std::size_t block_bytes(std::int64_t row_starts, std::int64_t nonzeros, bool val
 }
 
 // Nonzeros within each of several ascending, disjoint ranges of columns.
-std::vector<std::int64_t> count_blocks(const Graph& graph, bool transposed, Range rows, std::span<const Range> columns,
+std::vector<std::int64_t> count_blocks(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
                                        const VertexOrder* order) {
     if (columns.empty()) return {};
-    if (columns.size() == 1) return {block_nonzeros(graph, transposed, rows, columns[0], order)};
+    if (columns.size() == 1) return {block_nonzeros(graph, which, rows, columns[0], order)};
     const Range hull = {columns.front().begin, columns.back().end};
-    const std::vector<std::int32_t> of_column = column_nonzeros(graph, transposed, rows, hull, order);
+    const std::vector<std::int32_t> of_column = column_nonzeros(graph, which, rows, hull, order);
     std::vector<std::int64_t> counts;
     for (const Range& range : columns) {
         const auto first = of_column.begin() + (range.begin - hull.begin);
@@ -161,15 +161,16 @@ std::vector<float> block_scales(const DegreeScales& scales, bool transposed, boo
     return found;
 }
 
-std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range rows, std::span<const Range> columns,
+std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
                                      const DegreeScales& scales, const VertexOrder* order, const BlockFormat& format) {
     for (std::size_t t = 1; t < columns.size(); ++t) {
         ensure(columns[t - 1].end <= columns[t].begin, "column ranges ascend and are disjoint");
     }
-    ensure(format.values || !graph.weighted, "with weights of edges, values are no products of two scales");
+    ensure(format.values || !graph.matrix(which).weighted(),
+           "with weights of edges, values are no products of two scales");
     if (columns.empty()) return {};
     const std::vector<Range> ranges = panels_of(columns, format);
-    const std::vector<std::int64_t> counts = count_blocks(graph, transposed, rows, ranges, order);
+    const std::vector<std::int64_t> counts = count_blocks(graph, which, rows, ranges, order);
     std::vector<LocalBlock> blocks;
     blocks.reserve(columns.size());  // writers point into them
     std::vector<Panel> panels;
@@ -181,8 +182,8 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range 
                   std::span(counts).subspan(first, count), format);
     }
 
-    const EdgeValues values(scales, transposed);
-    MatrixRows matrix(graph.matrix(transposed), {columns.front().begin, columns.back().end}, order);
+    const EdgeValues values(scales, which.transposed);
+    MatrixRows matrix(graph.matrix(which), {columns.front().begin, columns.back().end}, order);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         std::size_t t = 0;
         const std::span<const std::int32_t> entries = matrix.ascending(i);
@@ -200,9 +201,9 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range 
     return blocks;
 }
 
-LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales,
+LocalBlock build_block(const Graph& graph, MatrixId which, Range rows, Range columns, const DegreeScales& scales,
                        const VertexOrder* order, const BlockFormat& format) {
-    return std::move(build_blocks(graph, transposed, rows, std::span(&columns, 1), scales, order, format).front());
+    return std::move(build_blocks(graph, which, rows, std::span(&columns, 1), scales, order, format).front());
 }
 
 std::vector<std::int32_t> compact_columns(LocalBlock& block) {

@@ -79,16 +79,16 @@ private:
 kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
                      std::int64_t panels = 1, bool values = true);
 
-// Throughout, `transposed` asks for A^T (forward), else A (backward); ranges count in `order`, null or the identity
+// Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`, null or the identity
 // being the order of the file.
 
 // The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
 // exact transposes of each other, values included. A graph with weights has its values stored.
-LocalBlock build_block(const Graph& graph, bool transposed, Range rows, Range columns, const DegreeScales& scales,
+LocalBlock build_block(const Graph& graph, MatrixId which, Range rows, Range columns, const DegreeScales& scales,
                        const VertexOrder* order = nullptr, const BlockFormat& format = {});
 
 // The blocks of several column ranges, ascending and disjoint, in one scan of the rows.
-std::vector<LocalBlock> build_blocks(const Graph& graph, bool transposed, Range rows, std::span<const Range> columns,
+std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
                                      const DegreeScales& scales, const VertexOrder* order = nullptr,
                                      const BlockFormat& format = {});
 
@@ -98,13 +98,13 @@ std::vector<float> block_scales(const DegreeScales& scales, bool transposed, boo
 
 // Nonzeros of a block: O(1) for all columns in the order of the file, two binary searches per row for some of them,
 // and a scan of the rows in another order.
-std::int64_t block_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns,
+std::int64_t block_nonzeros(const Graph& graph, MatrixId which, Range rows, Range columns,
                             const VertexOrder* order = nullptr);
 
 // Nonzeros of each column of a block, and how many columns hold one. A scan of the rows.
-std::vector<std::int32_t> column_nonzeros(const Graph& graph, bool transposed, Range rows, Range columns,
+std::vector<std::int32_t> column_nonzeros(const Graph& graph, MatrixId which, Range rows, Range columns,
                                           const VertexOrder* order = nullptr);
-std::int64_t distinct_columns(const Graph& graph, bool transposed, Range rows, Range columns,
+std::int64_t distinct_columns(const Graph& graph, MatrixId which, Range rows, Range columns,
                               const VertexOrder* order = nullptr);
 
 // Renumbers the columns of a block without those that hold nothing, and returns the old numbers of those that are left,

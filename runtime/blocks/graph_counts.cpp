@@ -42,9 +42,9 @@ public:
     explicit Cache(std::int64_t entries) : most_entries_(static_cast<std::size_t>(entries)) {}
 
     template <class Make>
-    std::shared_ptr<const RowProfile> find(bool transposed, Range rows, Make make) {
+    std::shared_ptr<const RowProfile> find(MatrixId which, Range rows, Make make) {
         const std::lock_guard lock(mutex_);
-        std::shared_ptr<const RowProfile>& slot = profiles_[{transposed, rows.begin, rows.end}];
+        std::shared_ptr<const RowProfile>& slot = profiles_[{which, rows.begin, rows.end}];
         if (slot != nullptr) return slot;
         auto made = std::make_shared<const RowProfile>(make());
         slot = made;
@@ -57,10 +57,14 @@ public:
     }
 
     template <class Make>
-    ReuseHistogram find_reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns, Make make) {
+    ReuseHistogram find_reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns, Make make) {
         const std::lock_guard lock(mutex_);
-        const std::array<std::int64_t, 6> key = {transposed ? 1 : 0, rows.begin,  rows.end,
-                                                 columns.begin,      columns.end, panel_columns};
+        const std::array<std::int64_t, 6> key = {2 * which.sample + (which.transposed ? 1 : 0),
+                                                 rows.begin,
+                                                 rows.end,
+                                                 columns.begin,
+                                                 columns.end,
+                                                 panel_columns};
         const auto known = reuses_.find(key);
         return known != reuses_.end() ? known->second : reuses_.emplace(key, make()).first->second;
     }
@@ -68,7 +72,7 @@ public:
 private:
     std::mutex mutex_;
     std::map<std::array<std::int64_t, 6>, ReuseHistogram> reuses_;  // of a few hundred bytes each
-    std::map<std::tuple<bool, std::int64_t, std::int64_t>, std::shared_ptr<const RowProfile>> profiles_;
+    std::map<std::tuple<MatrixId, std::int64_t, std::int64_t>, std::shared_ptr<const RowProfile>> profiles_;
     std::size_t most_entries_;
     std::size_t entries_ = 0;
 };
@@ -86,37 +90,43 @@ GraphCounts::GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<s
 GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
     : GraphCounts(graph, std::make_shared<const std::vector<std::uint8_t>>(std::move(subset)), {}) {}
 
-std::shared_ptr<const GraphCounts::RowProfile> GraphCounts::profile(bool transposed, Range rows) const {
-    transposed = transposed && !graph_.symmetric;  // one matrix then
-    return cache_->find(transposed, rows, [&] {
-        return RowProfile(column_nonzeros(graph_, transposed, rows, {0, vertices()}, order_.get()));
+// One matrix serves both directions of a symmetric graph.
+MatrixId GraphCounts::stored(MatrixId which) const {
+    if (which.sample == 0) which.transposed = which.transposed && !graph_.symmetric;
+    return which;
+}
+
+std::shared_ptr<const GraphCounts::RowProfile> GraphCounts::profile(MatrixId which, Range rows) const {
+    which = stored(which);
+    return cache_->find(which, rows, [&] {
+        return RowProfile(column_nonzeros(graph_, which, rows, {0, vertices()}, order_.get()));
     });
 }
 
-std::int64_t GraphCounts::row_nonzeros(bool transposed, Range rows) const {
+std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {
     if (rows.empty()) return 0;
-    if (order_->identity()) return data::block_nonzeros(graph_, transposed, rows, {0, vertices()});
-    return profile(transposed, rows)->before.back();
+    if (order_->identity()) return data::block_nonzeros(graph_, which, rows, {0, vertices()});
+    return profile(which, rows)->before.back();
 }
 
-std::int64_t GraphCounts::block_nonzeros(bool transposed, Range rows, Range columns) const {
+std::int64_t GraphCounts::block_nonzeros(MatrixId which, Range rows, Range columns) const {
     if (rows.empty() || columns.empty()) return 0;
-    if (columns == Range{0, vertices()}) return row_nonzeros(transposed, rows);
-    const auto found = profile(transposed, rows);
+    if (columns == Range{0, vertices()}) return row_nonzeros(which, rows);
+    const auto found = profile(which, rows);
     const auto [low, high] = found->within(columns);
     return found->before[high] - found->before[low];
 }
 
-std::int64_t GraphCounts::distinct_columns(bool transposed, Range rows, Range columns) const {
+std::int64_t GraphCounts::distinct_columns(MatrixId which, Range rows, Range columns) const {
     if (rows.empty() || columns.empty()) return 0;
-    const auto [low, high] = profile(transposed, rows)->within(columns);
+    const auto [low, high] = profile(which, rows)->within(columns);
     return static_cast<std::int64_t>(high - low);
 }
 
-ReuseHistogram GraphCounts::reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const {
-    transposed = transposed && !graph_.symmetric;
-    return cache_->find_reuse(transposed, rows, columns, panel_columns, [&] {
-        return reuse_histogram(graph_, transposed, rows, columns, panel_columns, order_.get());
+ReuseHistogram GraphCounts::reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const {
+    which = stored(which);
+    return cache_->find_reuse(which, rows, columns, panel_columns, [&] {
+        return reuse_histogram(graph_, which, rows, columns, panel_columns, order_.get());
     });
 }
 

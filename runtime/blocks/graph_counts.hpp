@@ -22,12 +22,14 @@ public:
     bool symmetric() const override { return graph_.symmetric; }
     bool weighted() const override { return graph_.weighted; }
     bool exact() const override { return true; }
-    std::int64_t row_nonzeros(bool transposed, Range rows) const override;
+    std::int64_t row_nonzeros(MatrixId which, Range rows) const override;
     // The first question about a row range scans its nonzeros, the next ones about it are binary searches.
-    std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
-    std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
+    std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override;
+    std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override;
     // The first question about a block scans the nonzeros of its rows (reuse.hpp).
-    ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const override;
+    ReuseHistogram reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const override;
+    int samples() const override { return static_cast<int>(graph_.drawn.size()); }
+    bool samples_weighted() const override { return samples() > 0 && graph_.drawn.front().weighted(); }
     std::int64_t training_vertices() const override { return training_vertices_; }
     std::vector<std::int64_t> loss_rows(int layers) const override;
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
@@ -41,7 +43,8 @@ private:
 
     GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<std::uint8_t>> subset,
                 const Numbering& numbering);
-    std::shared_ptr<const RowProfile> profile(bool transposed, Range rows) const;
+    MatrixId stored(MatrixId which) const;
+    std::shared_ptr<const RowProfile> profile(MatrixId which, Range rows) const;
 
     const Graph& graph_;
     std::shared_ptr<const std::vector<std::uint8_t>> subset_;

@@ -16,7 +16,7 @@ namespace gnnplan::data {
 // ago has as many other rows in between as a window of t - 1 nonzeros uses on average over all windows of its panel.
 // Exact in the mean for uniformly random columns; where the numbering mixes tight and wide stretches, distances of both
 // drift towards each other. `order` as in block.hpp.
-ReuseHistogram reuse_histogram(const Graph& graph, bool transposed, Range rows, Range columns,
+ReuseHistogram reuse_histogram(const Graph& graph, MatrixId which, Range rows, Range columns,
                                std::int64_t panel_columns, const VertexOrder* order = nullptr);
 
 }  // namespace gnnplan::data

@@ -37,7 +37,10 @@ struct DatasetOptions {
     std::int64_t generate_classes = 0;   // classes to generate when the graph has no labels
     std::uint64_t seed = 0;              // of generated features, labels and split
     FeatureNorm feature_norm = FeatureNorm::none;
-    bool graph_only = false;  // read the graph, not features, labels and split
+    // Neighbours that layers draw of the prepared graph, from `seed` (runtime/sample); empty: none.
+    std::vector<std::int64_t> fanout = {};
+    bool drawn_weighted = false;  // with what each of them stands for
+    bool graph_only = false;      // read the graph, not features, labels and split
     // Called when the graph is there and before features, labels and split are; throws to refuse it.
     std::function<void(const Dataset&)> check_graph = {};
 };

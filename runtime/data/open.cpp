@@ -4,6 +4,7 @@
 #include "runtime/generate/generated.hpp"
 #include "runtime/graph/fingerprint.hpp"
 #include "runtime/read/readers.hpp"
+#include "runtime/sample/neighbours.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -98,6 +99,7 @@ Dataset::Dataset(Origin origin, const DatasetOptions& options) {
     graph_ = prepare(std::move(parsed), options.preparation, report_);
     fingerprint_ = data::fingerprint(graph_);
     if (options.check_graph) options.check_graph(*this);
+    graph_.drawn = sample::draw_neighbours(graph_, options.fanout, options.seed, options.drawn_weighted);
     if (options.graph_only) return;
 
     feature_norm_ = options.feature_norm;

@@ -55,7 +55,7 @@ EdgeOrder::EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int
     std::int64_t bytes = 0;
     for (const Stage& stage : stages_of(grid, to, rank)) {
         const Range columns = stage.piece ? stage.piece->columns : Range{};
-        const data::LocalBlock block = data::build_block(graph, to.transposed, rows, columns, scales, &counts.order(),
+        const data::LocalBlock block = data::build_block(graph, to.matrix(), rows, columns, scales, &counts.order(),
                                                          {false, to.storage.panel_columns});
         if (block.nonzeros() > std::numeric_limits<std::int32_t>::max()) {
             throw Error(ErrorCode::usage, "a rank keeps values of more than 2^31 - 1 edges of another one",

@@ -10,9 +10,9 @@ Range rows_of(const Grid& grid, const Tensor& matrix, int rank) {
     return split_block(matrix.rows, matrix.layout.rows, grid, rank);
 }
 
-std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, bool transposed, Range rows, Range columns,
+std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, MatrixId which, Range rows, Range columns,
                                                 const data::VertexOrder* order) {
-    const std::vector<std::int32_t> nonzeros = data::column_nonzeros(graph, transposed, rows, columns, order);
+    const std::vector<std::int32_t> nonzeros = data::column_nonzeros(graph, which, rows, columns, order);
     std::vector<std::int32_t> needed;
     for (std::size_t column = 0; column < nonzeros.size(); ++column) {
         if (nonzeros[column] > 0) needed.push_back(static_cast<std::int32_t>(column));
@@ -36,13 +36,12 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
         stage.first_edge = edges;
         for (const Stage::Service& service : from.rows) {
             const Range theirs = rows_of(grid, matrix, service.rank);
-            const std::int64_t needed = needed_rows
-                                            ? counts.distinct_columns(matrix.transposed, theirs, service.columns)
-                                            : service.columns.size();
+            const std::int64_t needed = needed_rows ? counts.distinct_columns(matrix.matrix(), theirs, service.columns)
+                                                    : service.columns.size();
             stage.rows.push_back({service.rank, service.columns, needed, nullptr});
         }
         if (from.piece) {
-            stage.nonzeros = counts.block_nonzeros(matrix.transposed, rows, from.piece->columns);
+            stage.nonzeros = counts.block_nonzeros(matrix.matrix(), rows, from.piece->columns);
             stage.dense_rows = from.piece->columns.size();
             edges += stage.nonzeros;
         }
@@ -84,7 +83,7 @@ void SparsePart::find_requests(const Range& rows, int rank, const data::Graph& g
     std::int64_t bytes = 0;
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->dense_root == rank) continue;
-        stage.request = columns_with_nonzeros(graph, matrix_.transposed, rows, stage.piece->columns, order);
+        stage.request = columns_with_nonzeros(graph, matrix_.matrix(), rows, stage.piece->columns, order);
         stage.dense_rows = static_cast<std::int64_t>(stage.request.size());
         // It stays: nobody owns what is only looked at.
         stage.request_on_device = device.take(nullptr, std::as_bytes(std::span(stage.request)));
@@ -109,7 +108,7 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
         std::vector<Range> columns;
         for (const SparseStage* stage : some) columns.push_back(stage->piece->columns);
         std::vector<data::LocalBlock> built =
-            data::build_blocks(graph, matrix_.transposed, rows, columns, scales, order, format());
+            data::build_blocks(graph, matrix_.matrix(), rows, columns, scales, order, format());
         std::int64_t cut = 0;
         for (const data::LocalBlock& block : built) cut += block.bytes();
         const Charge on_host = charge_until_uploaded(tracker, cut);

@@ -34,12 +34,12 @@ auto cuts_of(const Schedule& schedule) {
         return t.structure ? std::find(ids.begin(), ids.end(), static_cast<std::size_t>(*t.structure)) - ids.begin()
                            : -1;
     };
-    using Cut = std::tuple<std::int64_t, std::int64_t, Layout, bool, Storage, std::ptrdiff_t>;
+    using Cut = std::tuple<std::int64_t, std::int64_t, Layout, MatrixId, Storage, std::ptrdiff_t>;
     std::vector<Cut> cuts;
     cuts.reserve(ids.size());
     for (const std::size_t id : ids) {
         const Tensor& t = schedule.tensors[id];
-        cuts.emplace_back(t.rows, t.columns, t.layout, t.transposed, t.storage, stored_at(t));
+        cuts.emplace_back(t.rows, t.columns, t.layout, t.matrix(), t.storage, stored_at(t));
     }
     return cuts;
 }

@@ -3,6 +3,8 @@
 
 #include "runtime/graph/edges.hpp"
 
+#include <gnnplan/ir/matrix_id.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -30,9 +32,14 @@ struct Graph {
     Csr in;                  // A^T; empty (vertices = 0) when symmetric, because A^T = A then
     bool symmetric = false;  // in its weights too, where it has some
     bool weighted = false;   // with the data's weights; matrices without nonzeros show none
+    // What layers have drawn of A^T (runtime/sample), layer 1 first. Weights say how much an edge stands for.
+    std::vector<Csr> drawn = {};
 
     // A, or A^T: the matrix of the forward aggregation, whose row v holds the sources u of the edges u -> v.
-    const Csr& matrix(bool transposed) const { return transposed && !symmetric ? in : out; }
+    const Csr& matrix(MatrixId id) const {
+        if (id.sample > 0) return drawn.at(static_cast<std::size_t>(id.sample - 1));
+        return id.transposed && !symmetric ? in : out;
+    }
     std::int64_t vertices() const { return out.vertices; }
     std::int64_t nonzeros() const { return out.nonzeros(); }
 };

@@ -111,7 +111,7 @@ Attempt attempt(hwloc_topology_t topology, const UnitSet& own, const Team& team)
     if (mine.empty()) {
         return {.note =
                     "threads are not bound: there are more of them than processing units, so they take turns, and "
-                    "epochs take longer than predicted",
+                    "everything takes longer than predicted",
                 .warning = true};
     }
     if (!bind_team(topology, mine)) return {.note = "threads are not bound: the system refuses"};

@@ -20,6 +20,7 @@ std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& sca
                                       csr.column.size() * sizeof(std::int32_t) + csr.weight.size() * sizeof(float));
     };
     add(graph.out), add(graph.in);
+    for (const data::Csr& drawn : graph.drawn) add(drawn);
     return bytes + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
 }
 

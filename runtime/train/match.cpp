@@ -77,8 +77,11 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
     options.split = graph.split;
     options.generate_features = graph.generated_features;
     // A plan of this very data may have more classes than the labels name, as its user declared.
-    options.generate_classes = graph.exact ? plan.problem.model.widths.back() : graph.generated_classes;
+    const bool labelled = plan.problem.task == Task::train;
+    if (labelled) options.generate_classes = graph.exact ? plan.problem.model.widths.back() : graph.generated_classes;
     options.seed = graph.seed;
+    options.fanout = plan.problem.fanout;
+    options.drawn_weighted = draws_weighted(plan.candidates.front().schedule);
     options.feature_norm = feature_norm;
     options.check_graph = [planned = graph, fingerprint = plan.fingerprints.graph](const data::Dataset& dataset) {
         match_graph(planned, fingerprint, dataset);
@@ -89,11 +92,12 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset) {
     const auto& widths = plan.problem.model.widths;
     match_graph(plan.problem.graph, plan.fingerprints.graph, dataset);
+    require_equal("features", widths.front(), dataset.features());
+    if (plan.problem.task == Task::infer) return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
     if (dataset.report().labels_generated && plan.problem.graph.generated_classes == 0) {
         throw Error(ErrorCode::mismatch, "the data has no labels, the plan was made for data with labels", "data",
                     plan_again);
     }
-    require_equal("features", widths.front(), dataset.features());
     require_equal("classes", widths.back(), dataset.classes());
     data::check_training_set(dataset);
     require_same("labels", plan.fingerprints.labels, data::fingerprint(dataset.labels()), dataset);

@@ -8,6 +8,7 @@
 namespace gnnplan::train {
 
 const Tensor& outputs_of(const Schedule& schedule) {
+    if (schedule.output) return tensor_of(schedule, *schedule.output);
     for (const Step& step : schedule.steps) {
         const std::optional<TensorId> logits = logits_of(step.operation);
         if (logits && step.phase == Phase::evaluation) return tensor_of(schedule, *logits);

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::testing {
@@ -53,6 +54,8 @@ std::vector<Variant> variants() {
             variant("GatThreeHeads", "gat", "", [](ModelRecord& m) { m.heads = 3, m.output_heads = 2; }),
             variant("GatFourHeadsAveraged", "gat", "",
                     [](ModelRecord& m) { m.heads = 4, m.average_heads = true, m.slope = 0.5; }),
+            variant("GatTwoHeadsAveragedResidual", "gat", "",
+                    [](ModelRecord& m) { m.heads = 2, m.average_heads = m.residual = true; }),
             variant("GatEightHeadsResidual", "gat", "",
                     [](ModelRecord& m) { m.heads = 8, m.residual = true, m.slope = 0.25; }),
             variant("GatTwoHeadsJk", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk_concat = true; }),
@@ -69,8 +72,8 @@ std::vector<Variant> variants() {
 
 // The tiny graphs under one model. Inner widths differ from each other and from those at both ends; every other network
 // has dropout, on the features too for some, and some have three layers.
-ExpectedProblems problems_of(const Variant& variant) {
-    ExpectedProblems all;
+std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
+    std::vector<std::pair<TinyGraph, Network>> all;
     const std::vector<TinyGraph> graphs = variant.weighted ? weighted_tiny_graphs() : tiny_graphs();
     for (std::size_t i = 0; i < graphs.size(); ++i) {
         // Where every vertex attends to itself alone, the gradients of scores are what rounding leaves of 0, and Adam
@@ -87,7 +90,24 @@ ExpectedProblems problems_of(const Variant& variant) {
         if (i % 2 == 1) network.dropout = 0.5F;
         if (i % 4 == 3) network.input_dropout = 0.25F;
         if (i % 4 > 1) network.attention_dropout = 0.4F;
-        all.add(graphs[i], network);
+        all.emplace_back(graphs[i], network);
+    }
+    return all;
+}
+
+ExpectedProblems problems_of(const Variant& variant) {
+    ExpectedProblems all;
+    for (const auto& [graph, network] : networks_of(variant)) all.add(graph, network);
+    return all;
+}
+
+// The same for inference: two in three draw neighbours, fewer or more of them from layer to layer.
+std::deque<TestProblem> inferences_of(const Variant& variant) {
+    std::deque<TestProblem> all;
+    for (auto [graph, network] : networks_of(variant)) {
+        if (all.size() % 3 != 0) network.fanout = {all.size() % 3 == 1 ? 1 : 3, 2};
+        if (network.hidden.size() > 1 && !network.fanout.empty()) network.fanout.push_back(4);
+        all.emplace_back(graph, network);
     }
     return all;
 }
@@ -134,6 +154,36 @@ TEST_P(EveryModel, EqualsReferenceAndPrediction) {
         }
     }
     EXPECT_GE(run, 4);
+}
+
+// Inference of all vertices, of all their neighbours or of some: no backward pass, no loss, no second epoch.
+TEST_P(EveryModel, InfersAsTheReferenceEvaluates) {
+    const int ranks = std::get<1>(GetParam());
+    const std::deque<TestProblem> inferences = inferences_of(variants()[std::get<0>(GetParam())]);
+    const auto pick = [&](std::size_t i, std::size_t layers) -> const TestProblem& {
+        while (inferences[i % inferences.size()].widths().size() != layers + 1) ++i;
+        return inferences[i % inferences.size()];
+    };
+    std::size_t index = 0;
+    int run = 0, checked = 0;
+    for (const std::size_t layers : {2U, 3U}) {
+        const TestProblem& first = pick(0, layers);
+        const exec::GraphCounts counts(first.dataset().graph());
+        const search::Space space = space_of(first, counts, ranks, Task::infer);
+        for (const Distribution& on : space.grids) {
+            for (const search::Choices& choices : search::all_choices(space, on, false)) {
+                if (ranks > 1 && ++index % 3 != 0) continue;
+                if (!sampled(run++) && checked > 0) continue;
+                ++checked;
+                Switches switches = switches_in_turn(static_cast<std::size_t>(run));
+                switches.loss_rows = false;
+                check_inference(pick(static_cast<std::size_t>(run), layers), on, switches, choices,
+                                run % 2 == 0 ? Scores::whole_rows : Scores::columns);
+                if (HasFailure()) return;
+            }
+        }
+    }
+    EXPECT_GE(checked, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel,

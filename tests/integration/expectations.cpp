@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -139,6 +140,23 @@ void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, 
         SCOPED_TRACE(fmt::format("rank {}", rank));
         check_rank(problem, runs[rank], expected);
     }
+}
+
+void check_outputs(const TestProblem& problem, const std::vector<RankRun>& runs) {
+    const Parameters parameters = initial_parameters(problem.serial(), run_seed);
+    const LossAndGradient serial = loss_and_gradient(problem.serial(), SerialSettings{}, parameters, 1);
+    const auto columns = static_cast<std::size_t>(problem.widths().back());
+    std::vector<float> outputs(serial.logits.size(), std::numeric_limits<float>::quiet_NaN());
+    for (const RankRun& run : runs) {
+        ASSERT_EQ(run.outputs.size(), run.vertices.size() * columns);
+        for (std::size_t i = 0; i < run.vertices.size(); ++i) {
+            const std::size_t begin = static_cast<std::size_t>(run.vertices[i]) * columns;
+            ASSERT_TRUE(std::isnan(outputs[begin])) << "vertex " << run.vertices[i] << " is on two ranks";
+            std::copy_n(run.outputs.begin() + static_cast<std::ptrdiff_t>(i * columns), columns,
+                        outputs.begin() + static_cast<std::ptrdiff_t>(begin));
+        }
+    }
+    EXPECT_TRUE(close(outputs, serial.logits, 4e-5 * problem.serial().layers()));
 }
 
 ::testing::AssertionResult bytes_as_predicted(const Schedule& schedule, int rank, const RankRun& run) {

@@ -8,8 +8,10 @@ void ExpectedProblems::add(const TinyGraph& graph, const Network& network) {
     expected_.push_back(expect_of(problems_.emplace_back(graph, network), 2));
 }
 
-search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks) {
-    return search::make_space(problem.planner_problem(graph, ranks), test_machine(), {});
+search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks, Task task) {
+    Problem asked = problem.planner_problem(graph, ranks);
+    if (task == Task::infer) asked.ops = applied(std::move(asked.ops));  // once more changes nothing
+    return search::make_space(asked, test_machine(), {});
 }
 
 search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches) {
@@ -23,30 +25,64 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
     return frame;
 }
 
+namespace {
+
+// A configuration of a problem, lowered.
+struct Run {
+    exec::GraphCounts counts;
+    search::Space space;
+    Configuration configuration;
+    Schedule schedule;
+
+    Run(const TestProblem& problem, Task task, const Distribution& on, const Switches& switches,
+        const search::Choices& choices, Scores scores)
+        : counts(problem.dataset().graph(), problem.dataset().subset()),
+          space(space_of(problem, counts, on.grid.size(), task)) {
+        if (switches.source_panels) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
+        search::ConfigurationFrame frame = frame_of(on, switches);
+        frame.trains = task == Task::train;
+        if (on.splits_columns()) frame.scores = scores;
+        // Weights of edges, and what drawn ones stand for, are in no scales that make their values.
+        if (problem.dataset().report().weighted || counts.samples_weighted()) frame.factored = false;
+        configuration = search::configuration_of(frame, choices);
+        schedule = lower::lower(space.model, configuration, space.shape);
+    }
+};
+
+std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
+    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}",
+                       problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
+                       text(configuration.backward), text(configuration.operands),
+                       static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
+                       configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
+                       configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
+                       configuration.replicated_input ? ", replicated input" : "",
+                       configuration.column_loss ? ", column loss" : "",
+                       configuration.factored_values ? ", factored" : "", switches.source_panels ? ", panels" : "",
+                       configuration.scores == Scores::whole_rows ? ", scores of whole rows" : "");
+}
+
+}  // namespace
+
 void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
                          const Switches& switches, const search::Choices& choices, Scores scores) {
-    const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
-    search::Space space = space_of(problem, counts, on.grid.size());
-    const bool paneled = switches.source_panels;
-    if (paneled) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
-    search::ConfigurationFrame frame = frame_of(on, switches);
-    if (on.splits_columns()) frame.scores = scores;
-    if (space.graph->weighted()) frame.factored = false;  // it has no scales that make its values
-    const Configuration configuration = search::configuration_of(frame, choices);
-    SCOPED_TRACE(fmt::format(
-        "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}", problem.name(),
-        scheme_of(configuration), configuration.grid.text(), text(configuration.forward), text(configuration.backward),
-        text(configuration.operands), static_cast<int>(configuration.exchange),
-        configuration.overlap ? ", overlap" : "", configuration.loss_rows ? ", loss rows" : "",
-        configuration.permutation ? ", permuted" : "", configuration.parts > 0 ? ", parts" : "",
-        configuration.cached_aggregation ? ", cached" : "", configuration.replicated_input ? ", replicated input" : "",
-        configuration.column_loss ? ", column loss" : "", configuration.factored_values ? ", factored" : "",
-        paneled ? ", panels" : "", configuration.scores == Scores::whole_rows ? ", scores of whole rows" : ""));
-    const Schedule schedule = lower::lower(space.model, configuration, space.shape);
-    ASSERT_NO_THROW(validate(schedule));
-    const auto runs = run_schedule(problem, schedule, 2);
+    const Run run(problem, Task::train, on, switches, choices, scores);
+    SCOPED_TRACE(describe(problem, run.configuration, switches));
+    ASSERT_NO_THROW(validate(run.schedule));
+    const auto runs = run_schedule(problem, run.schedule, 2);
     check_values(problem, runs, expected);
-    EXPECT_TRUE(bytes_as_predicted(schedule, runs));
+    EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));
+    EXPECT_TRUE(peaks_as_predicted(runs));
+}
+
+void check_inference(const TestProblem& problem, const Distribution& on, const Switches& switches,
+                     const search::Choices& choices, Scores scores) {
+    const Run run(problem, Task::infer, on, switches, choices, scores);
+    SCOPED_TRACE(describe(problem, run.configuration, switches));
+    ASSERT_NO_THROW(validate(run.schedule));
+    const auto runs = run_schedule(problem, run.schedule, 1);
+    check_outputs(problem, runs);
+    EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));
     EXPECT_TRUE(peaks_as_predicted(runs));
 }
 

@@ -35,7 +35,7 @@ inline bool fits_input(const TestProblem& problem, const search::Choices& choice
     return !choices.front().constant_input || problem.network().input_dropout == 0;
 }
 
-search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks);
+search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks, Task task = Task::train);
 
 // What can be on or off in any configuration.
 struct Switches {
@@ -72,5 +72,9 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
 // Runs one configuration of a problem and compares everything.
 void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
                          const Switches& switches, const search::Choices& choices, Scores scores = Scores::columns);
+
+// The same of an inference: the outputs of every vertex, by exactly one rank, are those of an evaluation of the model.
+void check_inference(const TestProblem& problem, const Distribution& on, const Switches& switches,
+                     const search::Choices& choices, Scores scores = Scores::columns);
 
 }  // namespace gnnplan::testing

@@ -2,8 +2,10 @@
 
 #include "tests/support/devices.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -19,12 +21,53 @@ std::vector<std::int64_t> all_widths(const TinyGraph& graph, const Network& netw
     return widths;
 }
 
+bool reads_values(const Network& network) {
+    const std::string& name = network.model.name;
+    return name != "gat" && name != "agnn" && network.model.aggregator != "max" && network.model.aggregator != "pool";
+}
+
 data::Dataset load(const TinyGraph& graph, const Network& network, const std::filesystem::path& folder) {
     write_ogb(graph, folder);
     data::DatasetOptions options;
     options.preparation.add_self_loops = network.matrix.self_loops;
     options.preparation.edge_weights = graph.weighted;
+    options.fanout = network.fanout;
+    options.drawn_weighted = reads_values(network);
     return data::open_dataset(folder, options);
+}
+
+// The entries of the serial matrix that a layer has drawn, times what each of them stands for.
+SparseMatrix drawn_of(const SparseMatrix& all, const data::Csr& drawn) {
+    SparseMatrix made{all.size, drawn.row_start, {}, {}};
+    for (std::int64_t v = 0; v < all.size; ++v) {
+        const auto row = static_cast<std::size_t>(v);
+        for (auto e = static_cast<std::size_t>(drawn.row_start[row]);
+             e < static_cast<std::size_t>(drawn.row_start[row + 1]); ++e) {
+            const auto begin = all.column.begin() + all.row_start[row],
+                       end = all.column.begin() + all.row_start[row + 1];
+            const auto entry = std::find(begin, end, drawn.column[e]);
+            if (entry == end) throw std::logic_error("an edge was drawn that is not there");
+            // Where the graph's edges have weights, those of drawn ones are multiples of them.
+            made.column.push_back(drawn.column[e]);
+            made.value.push_back(all.value[static_cast<std::size_t>(entry - all.column.begin())]);
+        }
+    }
+    return made;
+}
+
+// How much a drawn edge of vertex v stands for, in double: degree / fanout, without the loop, where some are left out.
+void scale(SparseMatrix& drawn, const SparseMatrix& all, std::int64_t fanout) {
+    for (std::int64_t v = 0; v < all.size; ++v) {
+        const auto row = static_cast<std::size_t>(v);
+        std::int64_t degree = 0;
+        for (std::int64_t e = all.row_start[row]; e < all.row_start[row + 1]; ++e)
+            degree += all.column[static_cast<std::size_t>(e)] != v ? 1 : 0;
+        for (std::int64_t e = drawn.row_start[row]; e < drawn.row_start[row + 1]; ++e) {
+            const auto at = static_cast<std::size_t>(e);
+            if (degree > fanout && drawn.column[at] != v)
+                drawn.value[at] *= static_cast<double>(degree) / static_cast<double>(fanout);
+        }
+    }
 }
 
 }  // namespace
@@ -33,18 +76,23 @@ TestProblem::TestProblem(const TinyGraph& graph, Network network)
     : name_(graph.name),
       network_(std::move(network)),
       serial_(serial_problem(graph, all_widths(graph, network_), network_.bias, network_.matrix, network_.model)),
-      dataset_(load(graph, network_, folder_.path() / "graph")) {}
+      dataset_(load(graph, network_, folder_.path() / "graph")) {
+    for (std::size_t l = 0; l < network_.fanout.size(); ++l) {
+        serial_.drawn.push_back(drawn_of(serial_.forward, dataset_.graph().drawn[l]));
+        if (reads_values(network_)) scale(serial_.drawn.back(), serial_.forward, network_.fanout[l]);
+    }
+}
 
 std::string TestProblem::name() const {
     constexpr std::array<const char*, 3> matrices{"", " row mean", " not normalised"};
     const ModelRecord& model = network_.model;
-    return fmt::format("{} {}{}{}{} on {}{}{} N={} widths={}{} heads={} dropout={} input={} attention={}", model.name,
-                       model.aggregator, model.activation ? " curved" : "", model.residual ? " residual" : "",
-                       model.jk_concat ? " jk" : "", name_,
+    return fmt::format("{} {}{}{}{} on {}{}{} N={} widths={}{} heads={} dropout={} input={} attention={} fanout={}",
+                       model.name, model.aggregator, model.activation ? " curved" : "",
+                       model.residual ? " residual" : "", model.jk_concat ? " jk" : "", name_,
                        matrices[static_cast<std::size_t>(network_.matrix.normalisation)],
                        network_.matrix.self_loops ? "" : " without loops", serial_.vertices(), fmt::join(widths(), ","),
                        network_.bias ? " bias" : "", model.heads, network_.dropout, network_.input_dropout,
-                       network_.attention_dropout);
+                       network_.attention_dropout, fmt::join(network_.fanout, ","));
 }
 
 SerialSettings TestProblem::serial_settings(double weight_decay) const {
@@ -61,6 +109,8 @@ Problem TestProblem::planner_problem(const GraphStats& graph, int ranks) const {
     problem.ops = serial_.model;
     problem.graph = &graph;
     problem.record.ranks = ranks;
+    problem.record.fanout = network_.fanout;
+    if (!network_.fanout.empty()) problem.ops = applied(std::move(problem.ops));
     problem.record.model = network_.model;
     problem.record.model.widths = widths();
     problem.record.model.bias = network_.bias;

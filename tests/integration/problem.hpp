@@ -21,6 +21,7 @@ struct Network {
     models::MatrixForm matrix = {};
     ModelRecord model = {};  // apart from widths and bias
     float attention_dropout = 0;
+    std::vector<std::int64_t> fanout = {};  // of an inference: what its layers draw
 };
 
 class TestProblem {

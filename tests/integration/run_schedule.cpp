@@ -45,13 +45,25 @@ RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::u
     return kept;
 }
 
+void infer(const TestProblem& problem, exec::Executor& executor, RankRun& run) {
+    RankEpoch& pass = run.epochs.emplace_back();
+    pass.steps = executor.run(Phase::epoch, pass_settings(problem, 0, false));
+    const Tensor& output = tensor_of(executor.schedule(), *executor.schedule().output);
+    run.outputs = executor.values(output.name);
+    const Range rows = executor.block(output.name).rows;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row)
+        run.vertices.push_back(run.counts->order().vertex_at(row));
+}
+
 // Bytes the loaded graph and its scales take while blocks are cut.
 std::int64_t loaded_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
     std::size_t bytes = (scales.source.size() + scales.target.size()) * sizeof(scales.source[0]);
-    for (const data::Csr* csr : {&graph.out, &graph.in}) {
-        bytes += csr->row_start.size() * sizeof(csr->row_start[0]) + csr->column.size() * sizeof(csr->column[0]) +
-                 csr->weight.size() * sizeof(csr->weight[0]);
-    }
+    const auto add = [&](const data::Csr& csr) {
+        bytes += csr.row_start.size() * sizeof(csr.row_start[0]) + csr.column.size() * sizeof(csr.column[0]) +
+                 csr.weight.size() * sizeof(csr.weight[0]);
+    };
+    add(graph.out), add(graph.in);
+    for (const data::Csr& drawn : graph.drawn) add(drawn);
     return static_cast<std::int64_t>(bytes);
 }
 
@@ -83,11 +95,15 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     executor.allocate(state);
     executor.fill(problem.dataset());
     run.setup = executor.run(Phase::setup, pass_settings(problem, 0, true));
-    for (int epoch = 1; epoch <= epochs; ++epoch) {
-        run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch)));
+    if (schedule.output) {
+        infer(problem, executor, run);
+    } else {
+        for (int epoch = 1; epoch <= epochs; ++epoch) {
+            run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch)));
+        }
+        run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
+        run.correct = executor.correct();
     }
-    run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
-    run.correct = executor.correct();
     const MemoryPlan memory = plan_memory(schedule, *counts, comm.rank());
     run.predicted_peak = memory.peak(device->memory());
     run.allocated_peak = tracker.peak();

@@ -32,6 +32,8 @@ struct RankRun {
     std::vector<RankEpoch> epochs;
     std::array<double, 3> correct{};  // of the evaluation after the last epoch
     std::vector<measure::StepSample> evaluation;
+    std::vector<float> outputs;  // of an inference: whole rows of the vertices below
+    std::vector<std::int64_t> vertices;
     std::int64_t predicted_peak = 0;
     std::int64_t allocated_peak = 0;
     std::int64_t predicted_host_peak = 0;
@@ -44,8 +46,8 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 inline constexpr std::uint64_t run_seed = 1;
 inline constexpr double run_weight_decay = 5e-3;
 
-// Trains `epochs` epochs and evaluates once, as one rank of `comm`: on the host with these kernels, or on another
-// device. Collective.
+// Trains `epochs` epochs and evaluates once, or infers once, as one rank of `comm`: on the host with these kernels, or on
+// another device. Collective.
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
                  comm::Communicator& comm, const std::optional<DeviceKind>& on = wanted_device());
 

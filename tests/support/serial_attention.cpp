@@ -32,7 +32,7 @@ SerialAttention::SerialAttention(const SerialProblem& problem, const SerialSetti
     const kernels::AttentionDropout dropout{
         settings.seed, &pass, static_cast<std::uint32_t>(op.layer), settings.attention_dropout, 0, op.heads.count};
     const std::size_t heads = edges_.size(), all = heads * columns_;
-    const SparseMatrix& m = problem.forward;
+    const SparseMatrix& m = problem.matrix(op.layer);
     std::vector<double> sums(index(m.size) * all, 0.0);
     for (std::size_t k = 0; k < heads; ++k) {
         for (std::int64_t v = 0; v < m.size; ++v) {

@@ -6,10 +6,8 @@
 
 namespace gnnplan::testing {
 
-SerialCosine::SerialCosine(const SerialProblem& problem, const std::vector<double>& h, std::int64_t columns,
-                           double beta)
+SerialCosine::SerialCosine(const SparseMatrix& m, const std::vector<double>& h, std::int64_t columns, double beta)
     : h_(h), columns_(static_cast<std::size_t>(columns)), beta_(beta), value_(h.size(), 0.0) {
-    const SparseMatrix& m = problem.forward;
     const auto vertices = static_cast<std::size_t>(m.size);
     for (std::size_t v = 0; v < vertices; ++v) length_.push_back(std::sqrt(inner(row(v), row(v))));
     for (std::size_t v = 0; v < vertices; ++v) {

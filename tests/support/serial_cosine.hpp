@@ -11,8 +11,8 @@ namespace gnnplan::testing {
 
 class SerialCosine {
 public:
-    // h is N x `columns`. It and the problem outlive the object.
-    SerialCosine(const SerialProblem& problem, const std::vector<double>& h, std::int64_t columns, double beta);
+    // `m` is A^T, of which the pattern counts; h is N x `columns` and outlives the object.
+    SerialCosine(const SparseMatrix& m, const std::vector<double>& h, std::int64_t columns, double beta);
 
     const std::vector<double>& value() const { return value_; }
 

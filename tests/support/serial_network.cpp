@@ -189,7 +189,8 @@ public:
                                         model_.ops[index(op.inputs[0])].kind == OpKind::dropout;
             if (op.kind == OpKind::aggregate && op.reduce == Reduce::max && !reads_features) {
                 const std::size_t id = index(&op - model_.ops.data());
-                distance = std::min(distance, closest_to_largest(problem_.forward, input(op), values_[id], op.width));
+                distance =
+                    std::min(distance, closest_to_largest(problem_.matrix(op.layer), input(op), values_[id], op.width));
             }
             if (op.kind != OpKind::relu && op.kind != OpKind::leaky_relu) continue;
             for (const double z : values_[index(op.inputs[0])]) {
@@ -219,7 +220,9 @@ private:
                 value_of(model_, parameters_, op.heads.target)};
     }
 
-    SerialCosine cosine(const Op& op) const { return {problem_, input(op), op.width, parameter(op)[0]}; }
+    SerialCosine cosine(const Op& op) const {
+        return {problem_.matrix(op.layer), input(op), op.width, parameter(op)[0]};
+    }
 
     template <class Arrive>
     void back_from_aggregation(const Op& op, const Values& g, Parameters& of_parameters, const Arrive& arrive) {
@@ -236,9 +239,9 @@ private:
         }
         if (op.reduce == Reduce::max) {
             const Values& made = values_[index(&op - model_.ops.data())];
-            return arrive(back_from_largest(problem_.forward, input(op), made, g, op.width));
+            return arrive(back_from_largest(problem_.matrix(op.layer), input(op), made, g, op.width));
         }
-        Values back = sparse_times(transposed(problem_.forward), g, op.width);
+        Values back = sparse_times(transposed(problem_.matrix(op.layer)), g, op.width);
         for (std::size_t i = 0; i < g.size(); ++i) back[i] += self(op) * g[i];
         for (std::size_t i = 0; op.parameter >= 0 && i < g.size(); ++i)
             value_of(model_, of_parameters, op.parameter)[0] += g[i] * input(op)[i];
@@ -253,8 +256,8 @@ private:
             case OpKind::aggregate: {
                 if (op.reduce == Reduce::attention) return attention(op).value();
                 if (op.reduce == Reduce::cosine) return cosine(op).value();
-                if (op.reduce == Reduce::max) return largest_of(problem_.forward, x, op.width);
-                Values sum = sparse_times(problem_.forward, x, op.width);
+                if (op.reduce == Reduce::max) return largest_of(problem_.matrix(op.layer), x, op.width);
+                Values sum = sparse_times(problem_.matrix(op.layer), x, op.width);
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];
                 return sum;
             }
@@ -269,7 +272,8 @@ private:
                 for (double& z : x) z = activated(op.kind, z);
                 break;
             case OpKind::input:
-            case OpKind::softmax_cross_entropy: break;
+            case OpKind::softmax_cross_entropy:
+            case OpKind::output: break;
         }
         return x;
     }
@@ -304,7 +308,8 @@ private:
                 return arrive(masked);
             }
             case OpKind::input:
-            case OpKind::softmax_cross_entropy: return;
+            case OpKind::softmax_cross_entropy:
+            case OpKind::output: return;
         }
     }
 

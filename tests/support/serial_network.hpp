@@ -27,6 +27,7 @@ SparseMatrix transposed(const SparseMatrix& matrix);
 
 struct SerialProblem {
     SparseMatrix forward;                // A^T: row v holds the sources of the edges into v, normalised
+    std::vector<SparseMatrix> drawn;     // by layer, what stands for it there; empty: nothing does
     std::vector<double> features;        // N x f_0, row-major
     std::vector<std::int32_t> labels;    // per vertex; -1 where unlabelled
     std::vector<std::uint8_t> training;  // per vertex; 1 where the vertex trains
@@ -35,6 +36,9 @@ struct SerialProblem {
     OpGraph model;
 
     std::int64_t vertices() const { return forward.size; }
+    const SparseMatrix& matrix(int layer) const {
+        return drawn.empty() ? forward : drawn[static_cast<std::size_t>(layer - 1)];
+    }
     int layers() const { return static_cast<int>(widths.size()) - 1; }
 };
 

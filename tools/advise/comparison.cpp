@@ -35,6 +35,12 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Configur
             {"constant input", c.constant_input ? "yes" : "no"}};
 }
 
+// Of training nothing: it reads all.
+std::string neighbours_text(const ProblemRecord& problem) {
+    if (problem.task == Task::train) return "";
+    return problem.fanout.empty() ? "all" : fmt::format("{}", fmt::join(problem.fanout, ","));
+}
+
 std::vector<std::pair<std::string, std::string>> settings_of(const std::optional<RunSettings>& settings) {
     if (!settings) return {};
     const auto yes_or_no = [](bool value) { return std::string(value ? "yes" : "no"); };
@@ -122,7 +128,9 @@ Side side_of(const Plan& plan) {
     const GraphRecord& graph = plan.problem.graph;
     const Candidate& chosen = plan.candidates.front();
     Side side;
-    side.problem = {{"graph", graph.name},
+    side.problem = {{"task", std::string(io::name_of(plan.problem.task))},
+                    {"neighbours read", neighbours_text(plan.problem)},
+                    {"graph", graph.name},
                     {"vertices", std::to_string(graph.vertices)},
                     {"nonzeros", std::to_string(graph.nonzeros)},
                     {"normalisation", std::string(io::name_of(graph.normalisation))},
@@ -139,7 +147,7 @@ Side side_of(const Plan& plan) {
     side.configuration = configuration_of(chosen.configuration);
     side.configuration.insert(side.configuration.begin(),
                               {"candidate", fmt::format("1 of {} (index 0)", plan.candidates.size())});
-    side.predicted_seconds = chosen.predicted.epoch_seconds;
+    side.predicted_seconds = chosen.predicted.ranked_seconds();
     side.total_bytes = chosen.predicted.total_bytes;
     side.max_rank_bytes = chosen.predicted.max_rank_bytes;
     side.peak_bytes = chosen.predicted.peak_bytes_per_rank;
@@ -156,14 +164,12 @@ Side side_of(const Plan& plan) {
 
 Side side_of(const RunReport& report) {
     Side side;
-    side.problem = {{"graph fingerprint", report.fingerprints.graph},
-                    {"ranks", std::to_string(report.ranks)},
-                    {"machine fingerprint", report.fingerprints.machine},
-                    {"threads", std::to_string(report.threads)},
-                    {"backend", report.backend},
-                    {"communicator", report.communicator},
-                    {"seed", std::to_string(report.seed)},
-                    {"epochs", std::to_string(report.epochs.size())}};
+    side.problem = {
+        {"task", std::string(io::name_of(report.task))}, {"graph fingerprint", report.fingerprints.graph},
+        {"ranks", std::to_string(report.ranks)},         {"machine fingerprint", report.fingerprints.machine},
+        {"threads", std::to_string(report.threads)},     {"backend", report.backend},
+        {"communicator", report.communicator},           {"seed", std::to_string(report.seed)},
+        {"epochs", std::to_string(report.epochs.size())}};
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
     side.course = course_text(report);
     side.ending = report.ending;

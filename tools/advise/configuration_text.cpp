@@ -51,7 +51,9 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.permutation) choices.emplace_back("permuted");
     if (configuration.parts > 1) choices.push_back(fmt::format("{} parts", configuration.parts));
     if (configuration.replicated_input) choices.emplace_back("X replicated");
-    if (configuration.constant_input && !configuration.cached_aggregation) choices.emplace_back("X constant");
+    const bool infers = configuration.backward.empty();  // then the features are read once
+    if (configuration.constant_input && !configuration.cached_aggregation && !infers)
+        choices.emplace_back("X constant");
     if (configuration.column_loss) choices.emplace_back("loss by columns");
     if (configuration.loss_rows) choices.emplace_back("pruned");
     if (configuration.factored_values) choices.emplace_back("factored");
@@ -62,9 +64,9 @@ std::string choices_text(const Configuration& configuration) {
 }
 
 std::string configuration_text(const Configuration& configuration) {
-    std::string line =
-        fmt::format("{} {} {} {}", scheme_of(configuration), configuration.grid.text(),
-                    format_orders(text(configuration.forward)), format_orders(text(configuration.backward)));
+    std::string line = fmt::format("{} {} {}", scheme_of(configuration), configuration.grid.text(),
+                                   format_orders(text(configuration.forward)));
+    if (!configuration.backward.empty()) line += " " + format_orders(text(configuration.backward));
     const std::vector<std::string> kept = kept_products(configuration);
     if (!kept.empty()) line += ", kept " + kept_text(kept);
     const std::string choices = choices_text(configuration);

@@ -21,7 +21,7 @@ std::string layout_name(const Layout& layout) {
 }
 
 std::string layout_of(const Schedule& schedule, const Step& step) {
-    const std::string to = layout_name(tensor_of(schedule, subject_of(step.operation)).layout);
+    std::string to = layout_name(tensor_of(schedule, subject_of(step.operation)).layout);
     if (!redistributed(step.operation)) return to;
     return layout_name(tensor_of(schedule, operands_of(step.operation).reads.front()).layout) + " -> " + to;
 }
@@ -104,7 +104,7 @@ RunnerUp compare(const Candidate& chosen, const Candidate& second) {
     const auto ratio = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
     RunnerUp runner_up;
     runner_up.configuration = second.configuration;
-    runner_up.epoch_seconds_ratio = ratio(second.predicted.epoch_seconds, chosen.predicted.epoch_seconds);
+    runner_up.epoch_seconds_ratio = ratio(second.predicted.ranked_seconds(), chosen.predicted.ranked_seconds());
     if (chosen.predicted.total_bytes > 0) {
         runner_up.total_bytes_ratio = ratio(second.predicted.total_bytes, chosen.predicted.total_bytes);
     }
@@ -117,10 +117,9 @@ RunnerUp compare(const Candidate& chosen, const Candidate& second) {
 Explanation explain(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const Configuration& configuration = chosen.configuration;
-    const GraphRecord& graph = plan.problem.graph;
     Explanation explanation;
     // The graph is not at hand: steps whose bytes depend on it are estimated from its sizes.
-    const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
+    const UniformStats sizes = sizes_of(plan);
     explanation.steps = step_costs(chosen, *sizes.numbered(chosen.schedule.numbering));
     explanation.executed = cost::executed_units(chosen.schedule);
     const bool papers = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;

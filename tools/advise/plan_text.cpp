@@ -51,15 +51,15 @@ std::string infeasible_text(const Infeasible& infeasible) {
 std::int64_t ties(const Selection& selection) {
     const std::vector<RankedConfiguration>& ranked = selection.ranked;
     return std::count_if(ranked.begin(), ranked.end(), [&](const RankedConfiguration& r) {
-        return r.fits &&
-               cost::tie(r.predicted.epoch_seconds, ranked.front().predicted.epoch_seconds, selection.plan.machine);
+        return r.fits && cost::tie(r.predicted.ranked_seconds(), ranked.front().predicted.ranked_seconds(),
+                                   selection.plan.machine);
     });
 }
 
 std::optional<double> separation(const Selection& selection) {
     const std::vector<RankedConfiguration>& ranked = selection.ranked;
     if (ranked.size() < 2 || !ranked[1].fits) return std::nullopt;
-    return ranked[1].predicted.epoch_seconds / ranked[0].predicted.epoch_seconds - 1;
+    return ranked[1].predicted.ranked_seconds() / ranked[0].predicted.ranked_seconds() - 1;
 }
 
 }  // namespace gnnplan::tools

@@ -10,6 +10,9 @@
 
 namespace gnnplan::tools {
 
+// What a run of the schedule's main phase is called: "epoch", or "pass".
+inline const char* time_name(Task task) { return task == Task::infer ? "pass" : "epoch"; }
+
 // "a6000x8 (preset, not measured here: expect larger error)"
 std::string machine_line(const Machine& machine);
 // "reddit (card: GNN-RDM Table V)   N=232,965  nnz=..."

@@ -10,6 +10,7 @@
 #include "runtime/blocks/graph_counts.hpp"
 #include "tools/advise/calibration.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
 #include "tools/text/streams.hpp"
 
 #include <gnnplan/base/checked.hpp>
@@ -73,8 +74,10 @@ void check_reads_weights(ModelRecord model) {
     gnnplan::check_reads_weights(sites_of(models::build(model)));
 }
 
+// Labels are generated, where there are none, for training. `reads_values`: whether the model reads those of the matrix.
 std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation,
-                                            bool self_loops) {
+                                            const ProblemRecord& record, bool self_loops, bool reads_values) {
+    const bool labelled = record.task == Task::train;
     if (!std::filesystem::exists(shape.graph)) {
         throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
                     catalog::name_hint(shape.graph, catalog::card_names()));
@@ -85,13 +88,40 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     options.preparation.add_self_loops = self_loops;
     options.preparation.edge_weights = preparation.edge_weights;
     options.split = preparation.split;
+    options.fanout = record.fanout;
+    options.drawn_weighted = reads_values;
     options.seed = static_cast<std::uint64_t>(preparation.seed);
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
-    options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
+    if (labelled) options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
     say("{}: {}\n", shape.graph, dataset->report().describe());
     say_notes(dataset->report().hints);
     return dataset;
+}
+
+// What --fanout says; none for "full".
+std::vector<std::int64_t> fanout_of(const ModelFlags& model, const ShapeFlags& shape) {
+    if (model.fanout == "full") return {};
+    std::vector<std::int64_t> fanout;
+    for (const std::string& part : split(model.fanout, ",")) {
+        std::int64_t k = 0;
+        const char* end = part.data() + part.size();
+        const auto [stop, error] = std::from_chars(part.data(), end, k);
+        if (error != std::errc() || stop != end || k < 1)
+            throw Error(ErrorCode::usage, "'" + part + "' is no number of neighbours from 1 on", "--fanout",
+                        "e.g. --fanout 10,10,5, or --fanout full for all layers");
+        fanout.push_back(k);
+    }
+    const std::size_t layers = shape.widths.empty() ? static_cast<std::size_t>(shape.layers) : shape.widths.size() - 1;
+    if (fanout.size() == 1) fanout.resize(layers, fanout.front());
+    return fanout;
+}
+
+// Whether a model's sums read the values of the matrix.
+bool reads_values(ModelRecord model) {
+    model.widths = {1, std::max(1, model.heads), 1};
+    const SiteGraph graph = sites_of(models::build(model));
+    return std::ranges::any_of(graph.products, [&](int id) { return graph.at(id).reduce == Reduce::sum; });
 }
 
 void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const PreparationFlags& preparation,
@@ -102,9 +132,11 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     if (shape.train_fraction) {
         throw Error(ErrorCode::usage, "the data says which vertices train when --graph is a path", "--train-fraction");
     }
-    loaded.dataset = read_dataset(shape, preparation, form.self_loops);
+    const bool trains = loaded.problem.record.task == Task::train;
+    loaded.dataset = read_dataset(shape, preparation, loaded.problem.record, form.self_loops,
+                                  reads_values(loaded.problem.record.model));
     const data::Dataset& dataset = *loaded.dataset;
-    if (!dataset.subset().empty()) data::check_training_set(dataset);
+    if (trains && !dataset.subset().empty()) data::check_training_set(dataset);
     data::check_degrees(dataset.graph(), form.normalisation, dataset.report().path);
     GraphRecord& record = loaded.problem.record.graph;
     record.name = io::printable(shape.graph);
@@ -147,8 +179,11 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
-    loaded.graph = std::make_unique<UniformStats>(record.vertices, record.nonzeros, record.symmetric,
-                                                  shape.train_fraction.value_or(1), record.edge_weights);
+    const UniformStats graph(record.vertices, record.nonzeros, record.symmetric, shape.train_fraction.value_or(1),
+                             record.edge_weights);
+    const ProblemRecord& problem = loaded.problem.record;
+    loaded.graph =
+        std::make_unique<UniformStats>(graph.drawn(problem.fanout, record.self_loops, reads_values(problem.model)));
     loaded.features = sizes.features;
     loaded.classes = sizes.classes;
 }
@@ -204,7 +239,12 @@ std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t featur
 LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& preparation, const ModelFlags& model) {
     LoadedProblem loaded;
     ProblemRecord& record = loaded.problem.record;
+    record.task = model.task == "infer" ? Task::infer : Task::train;
     record.model = model_record(model);
+    record.fanout = fanout_of(model, shape);
+    if (!record.fanout.empty() && record.task == Task::train)
+        throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "--fanout",
+                    "add --task infer");
     const models::MatrixForm form = matrix_form(preparation, record.model);
     if (preparation.edge_weights) check_reads_weights(record.model);
     if (shape.graph.empty() || is_card(shape.graph)) {
@@ -222,7 +262,7 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
     ModelRecord& model = problem.record.model;
     model.widths = widths_of(shape, loaded.features, loaded.classes);
     problem.record.ranks = static_cast<int>(shape.ranks);
-    problem.ops = models::build(model);
+    problem.ops = models::build(model, problem.record.task);
     return problem;
 }
 

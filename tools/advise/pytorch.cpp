@@ -195,11 +195,14 @@ bool is_plain_gcn(const ModelRecord& model) {
 }  // namespace
 
 bool has_pytorch_program(const Plan& plan) {
-    return is_plain_gcn(plan.problem.model) && !plan.problem.graph.edge_weights;
+    return is_plain_gcn(plan.problem.model) && !plan.problem.graph.edge_weights && plan.problem.task == Task::train;
 }
 
 std::string pytorch_program(const Plan& plan) {
     const ModelRecord& model = plan.problem.model;
+    if (plan.problem.task != Task::train)
+        throw Error(ErrorCode::usage, "only plans of training are written as PyTorch programs", "--pytorch",
+                    "this plan is of an inference");
     if (!is_plain_gcn(model)) {
         throw Error(ErrorCode::usage, "only plans of plain gcn are written as PyTorch programs", "--pytorch",
                     "this plan is of " + model_text(model));

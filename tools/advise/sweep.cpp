@@ -36,7 +36,7 @@ constexpr double equal_fraction = 1e-3;  // predictions closer than this are equ
 
 bool as_fast(const SweepPoint& a, const SweepPoint& b) {
     if (!a.best || !b.best) return !a.best && !b.best && a.code == b.code;
-    const double first = a.best->predicted.epoch_seconds, second = b.best->predicted.epoch_seconds;
+    const double first = a.best->predicted.ranked_seconds(), second = b.best->predicted.ranked_seconds();
     return std::abs(first - second) <= equal_fraction * second;
 }
 
@@ -76,6 +76,13 @@ void remove_setting(Sweep& sweep, std::size_t variation, std::size_t setting) {
 
 }  // namespace
 
+// Configurations of an inference say nothing of a backward pass.
+Task Sweep::task() const {
+    const bool infers = std::ranges::any_of(
+        points, [](const SweepPoint& point) { return point.best && point.best->configuration.backward.empty(); });
+    return infers ? Task::infer : Task::train;
+}
+
 std::vector<std::vector<std::size_t>> combinations(const std::vector<Variation>& variations) {
     std::vector<std::vector<std::size_t>> all{{}};
     for (const Variation& variation : variations) {
@@ -97,13 +104,13 @@ std::vector<RankedConfiguration> time_memory_front(const std::vector<RankedConfi
         if (r.fits) front.push_back(r);
     }
     std::stable_sort(front.begin(), front.end(), [](const RankedConfiguration& a, const RankedConfiguration& b) {
-        return std::pair(a.predicted.peak_bytes_per_rank, a.predicted.epoch_seconds) <
-               std::pair(b.predicted.peak_bytes_per_rank, b.predicted.epoch_seconds);
+        return std::pair(a.predicted.peak_bytes_per_rank, a.predicted.ranked_seconds()) <
+               std::pair(b.predicted.peak_bytes_per_rank, b.predicted.ranked_seconds());
     });
     double fastest = std::numeric_limits<double>::infinity();
     std::erase_if(front, [&](const RankedConfiguration& r) {
-        if (r.predicted.epoch_seconds >= fastest) return true;
-        fastest = r.predicted.epoch_seconds;
+        if (r.predicted.ranked_seconds() >= fastest) return true;
+        fastest = r.predicted.ranked_seconds();
         return false;
     });
     return front;

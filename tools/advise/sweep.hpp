@@ -41,6 +41,8 @@ struct Sweep {
     std::vector<Variation> variations;
     std::vector<SweepPoint> points;  // the last variation fastest
     Machine machine;                 // that was asked about: predictions err as its do
+
+    Task task() const;
 };
 
 // Every combination of settings, the last variation fastest; one empty combination when nothing varies.

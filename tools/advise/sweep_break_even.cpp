@@ -25,7 +25,7 @@ constexpr double sure_precision = 0.05;
 Curve curve_of(const SweepLine& line, const std::string& name) {
     Curve curve{name, {}};
     for (const SweepPoint* point : line.points) {
-        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.epoch_seconds) : std::nullopt);
+        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.ranked_seconds()) : std::nullopt);
     }
     return curve;
 }
@@ -87,8 +87,8 @@ private:
             const RankedConfiguration& best = result.selection->ranked.front();
             found.choice = configuration_text(best.configuration);
             if (present_) {
-                const double present = cost::predict(*present_, *graph_, varied.machine, 0).epoch_seconds;
-                found.sure = !cost::tie(best.predicted.epoch_seconds, present, varied.machine);
+                const double present = cost::predict(*present_, *graph_, varied.machine, 0).ranked_seconds();
+                found.sure = !cost::tie(best.predicted.ranked_seconds(), present, varied.machine);
             }
         }
         return known_.emplace(bytes_per_second, std::move(found)).first->second;

@@ -10,7 +10,7 @@
 namespace gnnplan::tools {
 namespace {
 
-double seconds_of(const SweepPoint* point) { return point->best->predicted.epoch_seconds; }
+double seconds_of(const SweepPoint* point) { return point->best->predicted.ranked_seconds(); }
 
 std::string prefixed(const std::string& settings, const std::string& sentence) {
     return settings.empty() ? sentence : settings + ": " + sentence;

@@ -3,6 +3,7 @@
 #include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/table.hpp"
@@ -55,13 +56,13 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
 }
 
 double more_seconds(const Plan& plan, const Alternative& alternative) {
-    return alternative.predicted.epoch_seconds - plan.candidates.front().predicted.epoch_seconds;
+    return alternative.predicted.ranked_seconds() - plan.candidates.front().predicted.ranked_seconds();
 }
 double ratio(const Plan& plan, const Alternative& alternative) {
-    return alternative.predicted.epoch_seconds / plan.candidates.front().predicted.epoch_seconds;
+    return alternative.predicted.ranked_seconds() / plan.candidates.front().predicted.ranked_seconds();
 }
 bool tied(const Plan& plan, const Alternative& alternative) {
-    return cost::tie(alternative.predicted.epoch_seconds, plan.candidates.front().predicted.epoch_seconds,
+    return cost::tie(alternative.predicted.ranked_seconds(), plan.candidates.front().predicted.ranked_seconds(),
                      plan.machine);
 }
 bool fits(const Plan& plan, const Alternative& alternative) {
@@ -117,13 +118,13 @@ std::string worth_text(const Plan& plan, bool color) {
         return "What each choice is worth is not in this plan: plan again with this version of gnnplan.\n";
     }
     const Configuration& chosen = plan.candidates.front().configuration;
-    Table table({{"chosen"}, {"instead"}, {"epoch", Align::right}, {"more", Align::right}, {""}});
+    Table table({{"chosen"}, {"instead"}, {time_name(plan.problem.task), Align::right}, {"more", Align::right}, {""}});
     for (const Alternative& alternative : plan.alternatives) {
         const Words words = words_of(alternative, chosen);
         const double more = more_seconds(plan, alternative);
-        const bool same = std::abs(more) < 1e-3 * plan.candidates.front().predicted.epoch_seconds;
+        const bool same = std::abs(more) < 1e-3 * plan.candidates.front().predicted.ranked_seconds();
         const std::string sign = more < 0 ? "-" : "+";
-        table.add({words.chosen, words.instead, format_seconds(alternative.predicted.epoch_seconds, plan.machine),
+        table.add({words.chosen, words.instead, format_seconds(alternative.predicted.ranked_seconds(), plan.machine),
                    same ? "0" : sign + format_seconds(std::abs(more), plan.machine), verdict(plan, alternative)});
     }
     const std::vector<std::string> lines = split(table.text(color), "\n");

@@ -87,15 +87,19 @@ const CLI::App& active(const CLI::App& app) {
     return chosen.empty() ? app : active(*chosen.back());
 }
 
-// Long flags that `app` or a command above it takes.
-std::vector<std::string> flags_of(const CLI::App& app) {
-    std::set<std::string> flags;
+// Long flags like the one given that `app` or a command above it takes. Their dashes make none of them alike.
+std::vector<std::string> near_flags(const CLI::App& app, const std::string& given) {
+    std::set<std::string> names;
     for (const CLI::App* command = &app; command != nullptr; command = command->get_parent()) {
         for (const CLI::Option* option : command->get_options()) {
-            for (const std::string& name : option->get_lnames()) flags.insert("--" + name);
+            const auto& long_names = option->get_lnames();
+            names.insert(long_names.begin(), long_names.end());
         }
     }
-    return {flags.begin(), flags.end()};
+    const std::string name = given.substr(std::min(given.size(), given.find_first_not_of('-')));
+    std::vector<std::string> near = catalog::near_names(name, std::vector(names.begin(), names.end()));
+    for (std::string& flag : near) flag = "--" + flag;
+    return near;
 }
 
 // The first argument that no option or subcommand took, and what it may have meant. A word in the place of a
@@ -107,7 +111,8 @@ std::string unexpected(const CLI::App& app) {
     const auto flag =
         std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.starts_with("-"); });
     const std::string given = subcommand ? rest.front() : flag != rest.end() ? *flag : rest.empty() ? "" : rest.back();
-    const std::vector<std::string> near = catalog::near_names(given, subcommand ? children : flags_of(active(app)));
+    const std::vector<std::string> near =
+        subcommand ? catalog::near_names(given, children) : near_flags(active(app), given);
     return fmt::format("unknown {} '{}'{}", subcommand ? "subcommand" : "argument", given,
                        near.empty() ? "" : fmt::format(", did you mean {}?", fmt::join(near, ", ")));
 }

@@ -47,7 +47,7 @@ std::string difference(const io::Document& found, const io::Document& expected, 
 // Makes the schedule of each candidate again, from its configuration.
 class Lowering {
 public:
-    explicit Lowering(const Plan& plan) : layers_(sites_of(models::build(plan.problem.model))) {
+    explicit Lowering(const Plan& plan) : layers_(sites_of(models::build(plan.problem.model, plan.problem.task))) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
         shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
@@ -57,6 +57,7 @@ public:
         shape_.optimiser = plan.problem.run.optimiser;
         shape_.cache_bytes = cost::gathered_cache_bytes(plan.machine);
         shape_.blocking = plan.machine.blocking;
+        for (std::size_t l = 1; l <= plan.problem.fanout.size(); ++l) shape_.samples.push_back(static_cast<int>(l));
     }
 
     Schedule of(const Candidate& candidate) {

@@ -5,6 +5,7 @@
 #include <gnnplan/base/error.hpp>
 
 #include <limits>
+#include <utility>
 
 namespace gnnplan::tools {
 
@@ -47,6 +48,21 @@ void take_optimiser(const RunQuestion& question, RunRecord& run) {
 }
 
 }  // namespace
+
+void refuse_training_questions(const RunQuestion& question) {
+    const std::pair<bool, const char*> questions[] = {{question.epochs.has_value(), "--epochs"},
+                                                      {question.dropout.has_value(), "--dropout"},
+                                                      {question.input_dropout.has_value(), "--input-dropout"},
+                                                      {question.attention_dropout.has_value(), "--attention-dropout"},
+                                                      {question.eval_every.has_value(), "--eval-every"},
+                                                      {question.optimizer.has_value(), "--optimizer"},
+                                                      {question.momentum.has_value(), "--momentum"}};
+    for (const auto& [given, name] : questions) refuse_of_training(given, name);
+}
+
+void refuse_of_training(bool given, const char* name) {
+    if (given) throw Error(ErrorCode::usage, "is of training, and this is inference", name, "leave it out");
+}
 
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned) {
     RunRecord run = planned;

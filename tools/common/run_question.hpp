@@ -24,4 +24,8 @@ void add_run_question(CLI::App& app, RunQuestion& question);
 // where Adam is to have momentum.
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned = {});
 
+// Throws Error{usage} naming the first question that only training answers; the second asks for one flag.
+void refuse_training_questions(const RunQuestion& question);
+void refuse_of_training(bool given, const char* name);
+
 }  // namespace gnnplan::tools

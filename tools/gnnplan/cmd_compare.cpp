@@ -108,7 +108,7 @@ std::string human_text(const Comparison& comparison, bool color) {
     const Format predicted = [machine = comparison.machine()](double seconds) {
         return machine != nullptr ? format_seconds(seconds, *machine) : format_seconds(seconds);
     };
-    table.add({"an epoch", "", "", "", ""}, true);
+    table.add({"an epoch, or a pass", "", "", "", ""}, true);
     for (const Compared& c : comparison.seconds) {
         add_row(table, "  " + c.name, c, c.name == "predicted" ? predicted : measured);
     }

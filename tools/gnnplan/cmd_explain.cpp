@@ -7,6 +7,7 @@
 #include "tools/advise/analysis_json.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/explanation_json.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/advise/pytorch.hpp"
 #include "tools/advise/worth.hpp"
 #include "tools/common/plan_file.hpp"
@@ -33,10 +34,10 @@ struct ExplainOptions {
     bool json = false;
 };
 
-std::string phase_title(Phase phase) {
+std::string phase_title(Phase phase, Task task) {
     switch (phase) {
         case Phase::setup: return "setup, once";
-        case Phase::epoch: return "epoch";
+        case Phase::epoch: return time_name(task);
         case Phase::evaluation: return "evaluation, when asked";
     }
     return "";
@@ -49,7 +50,8 @@ std::string step_title(const StepCost& step) {
 }
 
 // Phases, then layers, then steps.
-std::string tree(const Explanation& explanation, const Machine& machine, bool color) {
+std::string tree(const Explanation& explanation, const Plan& plan, bool color) {
+    const Machine& machine = plan.machine;
     Table table({{"step"},
                  {"shape", Align::right},
                  {"total", Align::right},
@@ -59,7 +61,7 @@ std::string tree(const Explanation& explanation, const Machine& machine, bool co
     const StepCost* previous = nullptr;
     for (const StepCost& step : explanation.steps) {
         const bool new_phase = previous == nullptr || previous->phase != step.phase;
-        if (new_phase) table.add({phase_title(step.phase), "", "", "", "", ""}, true);
+        if (new_phase) table.add({phase_title(step.phase, plan.problem.task), "", "", "", "", ""}, true);
         if (new_phase || previous->section != step.section) table.add({"  " + step.section, "", "", "", "", ""});
         const bool moves = step.total_bytes > 0;
         table.add({"    " + step_title(step), fmt::format("{}x{}", step.rows, step.columns),
@@ -115,17 +117,22 @@ std::string head_text(const Plan& plan) {
     const Prediction& predicted = chosen.predicted;
     const std::string indent(9, ' ');
     const std::string trust = trust_sentence(plan.machine);
+    const std::string before =
+        predicted.setup_seconds > 0
+            ? fmt::format(", and {} for what comes before it", format_seconds(predicted.setup_seconds, plan.machine))
+            : "";
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
            wrapped("machine  ", indent, machine_line(plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
-           fmt::format("epoch    {}; {} in total, {} of the busiest rank{}\n",
-                       format_seconds(predicted.epoch_seconds, plan.machine), format_bytes(predicted.total_bytes),
-                       format_bytes(predicted.max_rank_bytes), predicted.estimate ? " (estimate)" : "") +
+           fmt::format("{:<9}{}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
+                       format_seconds(predicted.epoch_seconds, plan.machine), before,
+                       format_bytes(predicted.total_bytes), format_bytes(predicted.max_rank_bytes),
+                       predicted.estimate ? " (estimate)" : "") +
            (trust.empty() ? "" : wrapped(indent, indent, trust)) + "\n";
 }
 
 std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {
-    return head_text(plan) + tree(explanation, plan.machine, color) + "\n" + worth_text(plan, color) + "\n" +
+    return head_text(plan) + tree(explanation, plan, color) + "\n" + worth_text(plan, color) + "\n" +
            units_text(explanation) + memory_text(plan, explanation) + runner_up_text(plan, explanation) +
            (has_pytorch_program(plan) ? "pytorch    gnnplan explain --pytorch PLAN prints it as a PyTorch program\n"
                                       : "");

@@ -13,6 +13,7 @@
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/run_outlook.hpp"
+#include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
@@ -71,8 +72,10 @@ std::string run_hint(const PlanOptions& options, const Machine& machine) {
     const LaunchPlace place = here ? launch_place(fingerprint_here(true).mpi) : LaunchPlace{};
     const bool known = machine.calibration && machine.calibration->threads;
     const std::string threads = known ? fmt::format(" --threads {}", *machine.calibration->threads) : "";
-    return fmt::format("run it:  {}gnnrun {} --data {}{}\n", launcher(shape.ranks, place), *options.output,
-                       from_path ? shape.graph : "DIR", threads);
+    const bool infers = options.problem.model.task == "infer";
+    return fmt::format("run it:  {}gnnrun {} --data {}{}{}\n", launcher(shape.ranks, place), *options.output,
+                       from_path ? shape.graph : "DIR", threads,
+                       infers ? " --load-weights WEIGHTS --save-embeddings OUT.npy" : "");
 }
 
 // How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know
@@ -93,12 +96,26 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
     return line + "\n";
 }
 
+// What layers draw, and how much that leaves of the graph.
+std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
+    std::vector<std::string> fanout, nonzeros;
+    for (int layer = 1; layer <= graph.samples(); ++layer) {
+        fanout.push_back(format_count(problem.fanout[static_cast<std::size_t>(layer - 1)]));
+        nonzeros.push_back(format_count(graph.row_nonzeros({true, layer}, {0, graph.vertices()})));
+    }
+    if (fanout.empty()) return "";
+    return labelled(
+        "draws", fmt::format("{} in-neighbours of each vertex, layer by layer: {}{} nonzeros", fmt::join(fanout, ", "),
+                             graph.exact() ? "" : "at most ", fmt::join(nonzeros, ", ")));
+}
+
 int run_plan(const Context& context, const PlanOptions& options) {
     check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);
     const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
+    if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_problem(options.problem);
     loaded.problem.record.run = run_record(options.run);
     const Fingerprints fingerprints = loaded.dataset ? data::fingerprints_of(*loaded.dataset) : Fingerprints();
@@ -124,8 +141,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
         return 0;
     }
     const bool color = use_color(context.color);
-    print(plan_header(plan.problem, machine, *result.selection) + "\n" +
-          plan_table(*result.selection, pins.pareto, options.top, color) +
+    print(plan_header(plan.problem, machine, *result.selection) + drawn_line(plan.problem, *loaded.problem.graph) +
+          "\n" + plan_table(*result.selection, pins.pareto, options.top, color) +
           memory_lines(*result.selection, *loaded.problem.graph) + balance_line(plan, *loaded.problem.graph) +
           run_outlook(plan, *loaded.problem.graph) + run_hint(options, machine));
     return 0;

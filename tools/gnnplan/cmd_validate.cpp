@@ -39,8 +39,7 @@ struct ValidateOptions {
 // does; of the others sizes give an estimate.
 std::int64_t peak_on(const Machine& machine, const Plan& plan, const Candidate& candidate) {
     if (machine.accelerators == plan.machine.accelerators) return candidate.predicted.peak_bytes_per_rank;
-    const GraphRecord& graph = plan.problem.graph;
-    const UniformStats sizes(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
+    const UniformStats sizes = sizes_of(plan);
     return peak_bytes_per_rank(candidate.schedule, *sizes.numbered(candidate.schedule.numbering),
                                machine.tensor_memory());
 }

@@ -1,6 +1,7 @@
 #include "tools/gnnplan/plan_legend.hpp"
 
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/table.hpp"
@@ -40,9 +41,9 @@ constexpr std::array<Word, 11> words{{
      [](const Configuration& c) { return c.scores == Scores::whole_rows; }},
 }};
 
-const char* name_of(Objective objective) {
+const char* name_of(Objective objective, Task task) {
     switch (objective) {
-        case Objective::time: return "epoch";
+        case Objective::time: return time_name(task);
         case Objective::memory: return "peak/rank";
         case Objective::volume: return "volume";
         case Objective::spmm: return "SpMM work";
@@ -66,14 +67,17 @@ std::string choices_cell(const Configuration& configuration) {
     return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, const std::vector<Objective>& objectives,
-                        std::size_t costed) {
+std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Task task,
+                        const std::vector<Objective>& objectives, std::size_t costed) {
     std::vector<std::string> names;
     names.reserve(objectives.size());
-    for (const Objective objective : objectives) names.emplace_back(name_of(objective));
+    for (const Objective objective : objectives) names.emplace_back(name_of(objective, task));
     std::string text = fmt::format(
-        "orders: S multiplies by the sparse matrix first, D by the weights; layers 1..L forward, L..1 backward. +: on "
-        "the Pareto front of {}, among the {} compared",
+        "orders: S multiplies by the sparse matrix first, D by the weights; {}. +: on the Pareto front of {}, among "
+        "the "
+        "{} compared",
+        task == Task::infer ? "layers 1..L. pass: of all vertices, with what comes before it once the data is loaded"
+                            : "layers 1..L forward, L..1 backward",
         fmt::join(names, " and "), format_count(static_cast<std::int64_t>(costed)));
     for (const Word& word : words) {
         const bool used = std::any_of(rows.begin(), rows.end(),

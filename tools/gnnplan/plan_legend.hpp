@@ -12,7 +12,7 @@ namespace gnnplan::tools {
 std::string choices_cell(const Configuration& configuration);
 
 // What the letters, marks and words of these rows mean, and no others.
-std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, const std::vector<Objective>& objectives,
-                        std::size_t costed);
+std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Task task,
+                        const std::vector<Objective>& objectives, std::size_t costed);
 
 }  // namespace gnnplan::tools

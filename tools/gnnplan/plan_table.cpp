@@ -1,6 +1,7 @@
 #include "tools/gnnplan/plan_table.hpp"
 
 #include "planner/cost/tie.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -30,9 +31,11 @@ std::string separation_line(const Selection& selection) {
                                              : fmt::format("#1 is {:.2g} times as fast as #2", 1 + *slower);
         return labelled("lead", fmt::format("{}; {}.", lead, error));
     }
-    return labelled("tie", fmt::format("#1 to #{} are a tie: {}. gnnrun will time those of the plan during its first "
-                                       "epochs, using at most 5 % of the run.",
-                                       tied, error));
+    const std::string then = selection.plan.problem.task == Task::infer
+                                 ? "gnnrun takes #1: one pass is too short to try others"
+                                 : "gnnrun will time those of the plan during its first epochs, using at most 5 % of "
+                                   "the run";
+    return labelled("tie", fmt::format("#1 to #{} are a tie: {}. {}.", tied, error, then));
 }
 
 std::string trust_line(const Machine& machine) {
@@ -100,7 +103,8 @@ std::vector<std::size_t> next_fastest(const std::vector<RankedConfiguration>& ra
 }
 
 std::string orders_text(const Configuration& c) {
-    return format_orders_cell(text(c.forward)) + " " + format_orders_cell(text(c.backward));
+    const std::string backward = format_orders_cell(text(c.backward));
+    return format_orders_cell(text(c.forward)) + (c.backward.empty() ? "" : " " + backward);
 }
 
 // Rows of one selection; orders of long networks go where cells may be broken.
@@ -118,7 +122,7 @@ public:
                       {"scheme"},
                       {"grid"},
                       {long_orders_ ? "" : "orders"},
-                      {"epoch", Align::right},
+                      {time_name(selection_.plan.problem.task), Align::right},
                       {"ratio", Align::right},
                       {"volume", Align::right},
                       {"peak/rank", Align::right},
@@ -152,8 +156,8 @@ private:
                 scheme_of(c),
                 c.grid.text(),
                 long_orders_ ? "" : orders,
-                format_seconds(p.epoch_seconds, selection_.plan.machine),
-                fmt::format("{:.2f}", p.epoch_seconds / selection_.ranked.front().predicted.epoch_seconds),
+                format_seconds(p.ranked_seconds(), selection_.plan.machine),
+                fmt::format("{:.2f}", p.ranked_seconds() / selection_.ranked.front().predicted.ranked_seconds()),
                 format_bytes(p.total_bytes),
                 format_memory(p.peak_bytes_per_rank),
                 (long_orders_ ? orders + ", " : "") + words};
@@ -207,7 +211,8 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
     for (const std::size_t i : shown) legend.push_back(&selection.ranked[i]);
     const auto compared = std::count_if(selection.ranked.begin(), selection.ranked.end(),
                                         [](const RankedConfiguration& r) { return r.fits; });
-    return table.text(color, line_width) + plan_legend(legend, objectives, static_cast<std::size_t>(compared)) +
+    return table.text(color, line_width) +
+           plan_legend(legend, selection.plan.problem.task, objectives, static_cast<std::size_t>(compared)) +
            rejected_table(selection.rejected, color) + separation_line(selection) + trust_line(selection.plan.machine);
 }
 

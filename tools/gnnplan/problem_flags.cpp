@@ -136,7 +136,9 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
                     "gcn")
         ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
         ->type_name("KIND");
-    add_count(command, "--seed", flags.seed, "Generate features and classes that the data lacks from this number", {0});
+    add_count(command, "--seed", flags.seed,
+              "Generate features and classes that the data lacks, and draw neighbours (--fanout), from this number",
+              {0});
     under_heading(command, graph_heading);
 }
 
@@ -177,6 +179,19 @@ void add_attention_flags(CLI::App& command, ModelFlags& model) {
 void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
+    command
+        .add_option("--task", flags.model.task,
+                    "What the plan is for: train, or infer: the outputs of all vertices, by one pass with weights that "
+                    "are there")
+        ->check(CLI::IsMember({"train", "infer"}))
+        ->type_name("train|infer")
+        ->capture_default_str();
+    command
+        .add_option("--fanout", flags.model.fanout,
+                    "How many in-neighbours of each vertex an inference draws in each layer, the first layer's first, "
+                    "or one number for all layers, or full: it reads all of them")
+        ->type_name("K,K,...|full")
+        ->capture_default_str();
     command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn")
         ->type_name("NAME")
         ->capture_default_str();

@@ -34,6 +34,16 @@ std::string time_line(const Plan& plan) {
                                 seconds(setup + training + count * one)));
 }
 
+std::string pass_line(const Plan& plan) {
+    const Prediction& predicted = plan.candidates.front().predicted;
+    const auto seconds = [&](double value) { return format_seconds(value, plan.machine); };
+    const std::string setup =
+        predicted.setup_seconds > 0 ? fmt::format("requests for rows {}, ", seconds(predicted.setup_seconds)) : "";
+    return labelled("run", fmt::format("{}one pass {}; without loading and preparing the data", setup,
+                                       seconds(predicted.epoch_seconds))) +
+           labelled("memory", fmt::format("{} per rank", format_memory(predicted.peak_bytes_per_rank)));
+}
+
 // The memory while candidates are tried, when a run tries any.
 std::string tuning_line(const Plan& plan, const GraphStats& graph) {
     const train::TuningRules rules = train::tuning_rules(std::nullopt, plan.problem.run.epochs, std::nullopt);
@@ -55,6 +65,7 @@ std::string tuning_line(const Plan& plan, const GraphStats& graph) {
 }  // namespace
 
 std::string run_outlook(const Plan& plan, const GraphStats& graph) {
+    if (plan.problem.task == Task::infer) return pass_line(plan);
     return time_line(plan) + tuning_line(plan, graph);
 }
 

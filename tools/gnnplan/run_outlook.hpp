@@ -1,4 +1,4 @@
-// What `gnnplan plan` says of the run that the plan is for: how long all of it takes, and its memory while tuning.
+// What `gnnplan plan` says of the run that the plan is for: how long all of it takes, and its memory, while tuning too.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>

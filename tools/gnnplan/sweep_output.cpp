@@ -2,6 +2,7 @@
 
 #include "planner/cost/tie.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/advise/sweep_contest.hpp"
 #include "tools/advise/sweep_sentences.hpp"
 #include "tools/text/format.hpp"
@@ -30,7 +31,7 @@ bool has_pivot(const Sweep& sweep) {
 }
 
 std::string seconds_text(const Sweep& sweep, const SweepPoint& point) {
-    return format_seconds(point.best->predicted.epoch_seconds, sweep.machine);
+    return format_seconds(point.best->predicted.ranked_seconds(), sweep.machine);
 }
 
 std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
@@ -42,7 +43,7 @@ std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
 std::string pivot_cell(const Sweep& sweep, const SweepPoint& point, const SweepPoint* fastest) {
     if (!point.best) return point.over_memory() ? "OOM" : "-";
     const bool tie =
-        cost::tie(point.best->predicted.epoch_seconds, fastest->best->predicted.epoch_seconds, sweep.machine);
+        cost::tie(point.best->predicted.ranked_seconds(), fastest->best->predicted.ranked_seconds(), sweep.machine);
     return (&point == fastest ? "*" : tie ? "~" : "") + seconds_text(sweep, point);
 }
 
@@ -111,21 +112,24 @@ struct PointColumn {
     std::string (*text)(const Sweep&, const SweepPoint&);  // of a point that is planned
 };
 
-std::vector<PointColumn> point_columns(Detail detail) {
+std::vector<PointColumn> point_columns(Detail detail, Task task) {
     std::vector<PointColumn> columns;
     const auto add = [&](const char* title, Align align, auto text) { columns.push_back({{title, align}, text}); };
     if (detail < Detail::without_orders) {
         add("forward", Align::left,
             [](const Sweep&, const SweepPoint& p) { return format_orders_cell(text(p.best->configuration.forward)); });
-        add("backward", Align::left,
-            [](const Sweep&, const SweepPoint& p) { return format_orders_cell(text(p.best->configuration.backward)); });
+        if (task == Task::train) {
+            add("backward", Align::left, [](const Sweep&, const SweepPoint& p) {
+                return format_orders_cell(text(p.best->configuration.backward));
+            });
+        }
     }
-    if (detail < Detail::without_kept) {
+    if (detail < Detail::without_kept && task == Task::train) {
         add("kept", Align::left,
             [](const Sweep&, const SweepPoint& p) { return kept_text(kept_products(p.best->configuration)); });
     }
     if (detail < Detail::without_volume) {
-        add("volume/epoch", Align::right,
+        add(task == Task::infer ? "volume" : "volume/epoch", Align::right,
             [](const Sweep&, const SweepPoint& p) { return format_bytes(p.best->predicted.total_bytes); });
     }
     add("peak/rank", Align::right,
@@ -142,7 +146,7 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         shown.push_back(v);
         columns.push_back({sweep.variations[v].name, Align::right});
     }
-    columns.push_back({"epoch", Align::right});
+    columns.push_back({time_name(sweep.task()), Align::right});
     const bool ranks = along_ranks(sweep);
     if (ranks) columns.insert(columns.end(), {{"speed-up", Align::right}, {"efficiency", Align::right}});
     columns.push_back({"chosen"});
@@ -184,7 +188,7 @@ std::vector<NamedTable> sweep_tables(const Sweep& sweep) {
         if (fit(tables)) return tables;
     }
     for (const Detail detail : details) {
-        Table table = point_table(sweep, point_columns(detail), false);
+        Table table = point_table(sweep, point_columns(detail, sweep.task()), false);
         if (table.width() <= line_width || detail == details.back()) return {{"", std::move(table)}};
     }
     return {};
@@ -209,7 +213,7 @@ std::string marks_text(const Sweep& sweep) {
 }
 
 Table full_table(const Sweep& sweep) {
-    std::vector<PointColumn> columns = point_columns(Detail::all);
+    std::vector<PointColumn> columns = point_columns(Detail::all, sweep.task());
     columns.push_back({{"SpMM", Align::right},
                        [](const Sweep&, const SweepPoint& p) { return format_number(p.best->executed.sparse); }});
     columns.push_back(

@@ -2,6 +2,7 @@
 
 #include "planner/cost/tie.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/advise/sweep_contest.hpp"
 #include "tools/advise/sweep_sentences.hpp"
 #include "tools/advise/sweep_units.hpp"
@@ -28,7 +29,7 @@ struct DisplayUnits {
     Unit time, memory;
 };
 
-double seconds_of(const SweepPoint& point) { return point.best->predicted.epoch_seconds; }
+double seconds_of(const SweepPoint& point) { return point.best->predicted.ranked_seconds(); }
 
 const SweepPoint* faster(const SweepPoint* a, const SweepPoint* b) {
     if (b == nullptr || !b->best) return a;
@@ -93,7 +94,7 @@ public:
         double seconds = 0, bytes = 0;
         for (const SweepPoint& point : sweep.points) {
             for (const RankedConfiguration& r : point.pareto) {
-                seconds = std::max(seconds, r.predicted.epoch_seconds);
+                seconds = std::max(seconds, r.predicted.ranked_seconds());
                 bytes = std::max(bytes, static_cast<double>(r.predicted.peak_bytes_per_rank));
             }
         }
@@ -112,7 +113,7 @@ public:
     PlotPanel time_panel(const Facet& facet) const {
         PlotPanel panel{"Epoch time of the best plan" + (facet.title.empty() ? "" : ", " + facet.title),
                         {axis_.title},
-                        {fmt::format("epoch [{}]", units_.time.name)},
+                        {fmt::format("{} [{}]", time_name(sweep_.task()), units_.time.name)},
                         {}};
         for (const SweepLine& line : facet.lines) panel.series.push_back(time_series(line, facet));
         if (!axis_.numbers || axis_.positions.size() <= most_named_ticks) {
@@ -132,7 +133,7 @@ public:
     PlotPanel front_panel(const std::vector<Facet>& facets) const {
         PlotPanel panel{"Pareto front of time and memory",
                         {fmt::format("peak memory per rank [{}]", units_.memory.name)},
-                        {fmt::format("epoch [{}]", units_.time.name)},
+                        {fmt::format("{} [{}]", time_name(sweep_.task()), units_.time.name)},
                         {}};
         std::vector<std::pair<const SweepPoint*, std::string>> shown;
         if (!main_) {
@@ -164,7 +165,7 @@ private:
 
     std::string label(const RankedConfiguration& ranked) const {
         return fmt::format("{}: {}, {} per rank", configuration_text(ranked.configuration),
-                           format_seconds(ranked.predicted.epoch_seconds, sweep_.machine),
+                           format_seconds(ranked.predicted.ranked_seconds(), sweep_.machine),
                            format_memory(ranked.predicted.peak_bytes_per_rank));
     }
 
@@ -275,7 +276,7 @@ private:
         PlotSeries series{name, {}, PlotLine::steps};
         for (const RankedConfiguration& r : point.pareto) {
             series.points.push_back({static_cast<double>(r.predicted.peak_bytes_per_rank) / units_.memory.size,
-                                     r.predicted.epoch_seconds / units_.time.size, label(r)});
+                                     r.predicted.ranked_seconds() / units_.time.size, label(r)});
         }
         if (chosen && !series.points.empty()) series.points.back().chosen = true;
         return series;

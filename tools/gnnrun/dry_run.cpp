@@ -39,13 +39,16 @@ std::int64_t sent_bytes(const Schedule& schedule, const Step& step, const GraphS
     return bytes;
 }
 
-const char* name_of(Phase phase) {
-    return phase == Phase::setup ? "setup" : phase == Phase::epoch ? "epoch" : "evaluation";
+const char* name_of(Phase phase, Task task) {
+    if (phase == Phase::setup) return "setup";
+    if (phase == Phase::evaluation) return "evaluation";
+    return task == Task::infer ? "pass" : "epoch";
 }
 
 std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& dataset,
                                         const train::TrainOptions& options, const TensorMemory& tensors) {
     const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
+    if (plan.problem.task == Task::infer) return std::nullopt;
     if (train::tuning_rules(options.autotune, options.epochs, std::nullopt).epochs_each == 0) return std::nullopt;
     const train::Trials trials =
         train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1, tensors);
@@ -102,11 +105,12 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
     const DryRun run(plan, dataset, options, memory);
     const Candidate& candidate = run.candidate;
     const Schedule& schedule = candidate.schedule;
+    const Orders& letters = candidate.configuration.backward;
+    const std::string backward = letters.empty() ? "" : ", backward " + format_orders(gnnplan::text(letters));
 
     std::string text =
-        fmt::format("candidate {}: forward {}, backward {}, grid {}\n\n", run.index + 1,
-                    format_orders(gnnplan::text(candidate.configuration.forward)),
-                    format_orders(gnnplan::text(candidate.configuration.backward)), schedule.grid.text());
+        fmt::format("candidate {}: forward {}{}, grid {}\n\n", run.index + 1,
+                    format_orders(gnnplan::text(candidate.configuration.forward)), backward, schedule.grid.text());
     text += memory_lines(run, memory) + "  largest        ";
     for (const TensorSize& tensor : largest_tensors(schedule, *run.counts, run.rank, tensors_shown)) {
         text += fmt::format(" {} {},", tensor.name, format_memory(tensor.bytes));
@@ -117,7 +121,7 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         const Tensor& subject = tensor_of(schedule, subject_of(step.operation));
-        table.add({name_of(step.phase), step.name, std::string(kind_of(step.operation)),
+        table.add({name_of(step.phase, plan.problem.task), step.name, std::string(kind_of(step.operation)),
                    fmt::format("{} x {}", subject.rows, subject.columns),
                    format_bytes(sent_bytes(schedule, step, *run.counts)),
                    format_seconds(candidate.predicted.step_seconds[i], plan.machine)});
@@ -141,8 +145,9 @@ std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const t
     if (memory.accelerator) document.host_peak_bytes = run.host_peak;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
-        document.steps.push_back({step.name, name_of(step.phase), std::string(kind_of(step.operation)),
-                                  sent_bytes(schedule, step, *run.counts), run.candidate.predicted.step_seconds[i]});
+        document.steps.push_back({step.name, name_of(step.phase, plan.problem.task),
+                                  std::string(kind_of(step.operation)), sent_bytes(schedule, step, *run.counts),
+                                  run.candidate.predicted.step_seconds[i]});
     }
     return io::write_dry_run(document);
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -57,11 +58,13 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
         add_path(app, "--resume", flags.resume, "PATH",
                  "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the "
                  "checkpoint folder, or from the first epoch where there is none");
-    add_path(app, "--load-weights", flags.load_weights, "FILE", "Begin with these weights (safetensors)")
+    add_path(app, "--load-weights", flags.load_weights, "FILE",
+             "Begin with these weights, or infer with them (safetensors)")
         ->excludes(resume);
     add_path(app, "--save-weights", flags.save_weights, "FILE", "Write the weights at the end (safetensors)");
     add_path(app, "--save-embeddings", flags.save_embeddings, "FILE",
-             "Write what the last layer makes of every vertex after training, float32 in the data's numbering (.npy)");
+             "Write what the last layer makes of every vertex, after training or by inference, float32 in the data's "
+             "numbering (.npy)");
     app.add_flag("--keep-best", flags.keep_best,
                  "Keep the weights of the best validation accuracy; --save-weights writes these");
     add_count(app, "--patience", flags.patience,
@@ -134,6 +137,29 @@ void add_flags(CLI::App& app, RunFlags& flags) {
 
 namespace {
 
+// What is of training is refused, rather than read and not done. Embeddings of weights that nobody trained would look like
+// others.
+void check_inference_flags(const RunFlags& flags) {
+    refuse_training_questions(flags.question);
+    const std::pair<bool, const char*> of_training[] = {{flags.learning_rate.has_value(), "--lr"},
+                                                        {flags.weight_decay.has_value(), "--weight-decay"},
+                                                        {flags.decay_all, "--decay-all"},
+                                                        {flags.autotune.has_value(), "--autotune"},
+                                                        {flags.checkpoint.has_value(), "--checkpoint"},
+                                                        {flags.checkpoint_every.has_value(), "--checkpoint-every"},
+                                                        {flags.resume.has_value(), "--resume"},
+                                                        {flags.save_weights.has_value(), "--save-weights"},
+                                                        {flags.keep_best, "--keep-best"},
+                                                        {flags.patience.has_value(), "--patience"},
+                                                        {flags.time_limit.has_value(), "--time-limit"},
+                                                        {flags.metrics.has_value(), "--metrics"}};
+    for (const auto& [given, name] : of_training) refuse_of_training(given, name);
+    if (flags.save_embeddings && !flags.load_weights && !flags.dry_run) {
+        throw Error(ErrorCode::usage, "embeddings need trained weights", "--save-embeddings",
+                    "name them with --load-weights; gnnrun --save-weights writes them after training");
+    }
+}
+
 // Whether a schedule has products that may drop weights of attention.
 bool drops_attention(const Schedule& schedule) {
     return std::ranges::any_of(schedule.steps, [](const Step& step) {
@@ -145,6 +171,7 @@ bool drops_attention(const Schedule& schedule) {
 }  // namespace
 
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
+    if (plan.problem.task == Task::infer) check_inference_flags(flags);
     const RunRecord run = run_record(flags.question, plan.problem.run);
     if (run.optimiser != plan.problem.run.optimiser) {
         throw Error(ErrorCode::mismatch,

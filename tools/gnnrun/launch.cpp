@@ -50,10 +50,10 @@ int run_here(const RunFlags& flags) {
         return session.finish(ranks == 1 ? "self" : "threads", 1);
     }
     if (ranks == 1) {
-        session.train(self, false, 0);
+        session.run(self, false, 0);
         return session.finish("self", 1);
     }
-    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.train(comm, true, comm.rank()); });
+    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.run(comm, true, comm.rank()); });
     return session.finish("threads", 1);
 }
 
@@ -110,7 +110,7 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     if (session->is_finished()) {
         comm::agree(world, [&] { session->take_finished(); });
     } else {
-        session->train(world, false, ranks_here.before_this);
+        session->run(world, false, ranks_here.before_this);
     }
     comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));

@@ -4,6 +4,7 @@
 #include "planner/io/report.hpp"
 #include "runtime/comm/staged.hpp"
 #include "runtime/graph/fingerprint.hpp"
+#include "runtime/infer/infer.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
@@ -198,7 +199,7 @@ train::TrainOptions Session::options_of_rank(int local_rank) const {
     return options;
 }
 
-void Session::train(comm::Communicator& comm, bool shared, int local_rank) {
+void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
     measure::SteadyClock clock;
     const bool first = comm.rank() == 0;
     Progress progress(options_.epochs, flags_.quiet || !first, clock);
@@ -215,6 +216,8 @@ void Session::train(comm::Communicator& comm, bool shared, int local_rank) {
             shared ? "processes (mpirun)" : "threads of one process",
             shared ? "threads of one process" : "processes (mpirun)"));
     }
+    if (infers() && first && options_.weights == nullptr)
+        progress.say("note: without --load-weights the pass is made with weights that nobody trained");
     train::TrainHooks hooks;
     hooks.note = [&](const std::string& text) { progress.say(text); };
     if (first) {
@@ -241,8 +244,10 @@ void Session::train(comm::Communicator& comm, bool shared, int local_rank) {
             }
         };
     }
-    if (first || !shared) catch_interruptions(first && !flags_.quiet);
-    if (first || !shared) hooks.stop = [&] { return reason_to_stop(); };
+    if ((first || !shared) && !infers()) {
+        catch_interruptions(first && !flags_.quiet);
+        hooks.stop = [&] { return reason_to_stop(); };
+    }
     const bool watched = flags_.timeout > 0 && comm.size() > 1;
     comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
     heartbeat->belongs_to(::getpid());
@@ -272,7 +277,8 @@ void Session::train(comm::Communicator& comm, bool shared, int local_rank) {
         comm.barrier();
     }
     measure::Clock& looked_at = recorder ? recorder->clock() : clock;
-    RunReport report = train::train(comm, plan_, *dataset_, options_of_rank(local_rank), hooks, looked_at);
+    const auto carry_out = infers() ? infer::infer : train::train;
+    RunReport report = carry_out(comm, plan_, *dataset_, options_of_rank(local_rank), hooks, looked_at);
     heartbeat->rest();
     comm.barrier();  // what is seen belongs to the communicator, and others may still look
     watchdog.reset();
@@ -317,7 +323,7 @@ int Session::finish(const std::string& communicator, int processes) {
         report_->checkpoints = checkpoints_->totals();
     report_->tool_version = version();
     report_->command_line = command_line(flags_.arguments);
-    report_->settings = run_settings(flags_, plan_, options_);
+    if (!infers()) report_->settings = run_settings(flags_, plan_, options_);
     report_->backend = flags_.backend;
     report_->communicator = communicator;
     if (trace_) {

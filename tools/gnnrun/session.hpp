@@ -61,9 +61,9 @@ public:
     bool is_finished() const { return train::is_finished(options_); }
     void take_finished();
 
-    // Trains on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`, its ranks
+    // Trains, or infers, on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`, its ranks
     // are threads that share this object. The report is kept when this rank is 0, and the trace if one is asked for.
-    void train(comm::Communicator& comm, bool shared, int local_rank);
+    void run(comm::Communicator& comm, bool shared, int local_rank);
 
     // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: 74 when a file
     // could not be written, else 75 when the run was interrupted, 1 when it diverged. `processes` were started
@@ -71,6 +71,7 @@ public:
     int finish(const std::string& communicator, int processes);
 
 private:
+    bool infers() const { return plan_.problem.task == Task::infer; }
     Checkpoints make_checkpoints();
     std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
     train::TrainOptions options_of_rank(int local_rank) const;

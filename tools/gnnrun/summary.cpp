@@ -72,8 +72,9 @@ std::string step_table(const RunReport& report, const Machine& machine, bool col
                  {"ratio", Align::right}});
     for (const KindTotal& total : totals_by_kind(report.steps)) add_row(table, total, machine, false);
     add_row(table,
-            {"one epoch", static_cast<int>(report.steps.size()), report.predicted.total_bytes,
-             report.measured.total_bytes, report.predicted.epoch_seconds, report.measured.epoch_seconds},
+            {report.task == Task::infer ? "the pass" : "one epoch", static_cast<int>(report.steps.size()),
+             report.predicted.total_bytes, report.measured.total_bytes, report.predicted.epoch_seconds,
+             report.measured.epoch_seconds},
             machine, true);
     return table.text(color);
 }
@@ -112,19 +113,26 @@ std::string peak_lines(const RunReport& report) {
 
 std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
-    std::string line = fmt::format("candidate {} (index {} in JSON): forward {}, backward {}, grid {}, R_A {}",
-                                   report.chosen + 1, report.chosen, format_orders(text(c.forward)),
-                                   format_orders(text(c.backward)), c.grid.text(), replication_of(c));
+    const bool infers = report.task == Task::infer;
+    const std::string backward = infers ? "" : fmt::format(", backward {}", format_orders(text(c.backward)));
+    std::string line =
+        fmt::format("candidate {} (index {} in JSON): forward {}{}, grid {}, R_A {}", report.chosen + 1, report.chosen,
+                    format_orders(text(c.forward)), backward, c.grid.text(), replication_of(c));
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }
-    return labelled("trained", line, text_begin);
+    return labelled(infers ? "inferred" : "trained", line, text_begin);
 }
 
 // Where the time went, and what evaluating less often would save; lines that are as many however long times are.
 std::string time_lines(const RunReport& report) {
     if (!report.wall) return "";
     const WallTimes& wall = *report.wall;
+    if (report.task == Task::infer) {
+        return fmt::format("time        load {}, setup {}, pass {}, total {}\n", format_seconds(wall.load_seconds),
+                           format_seconds(wall.setup_seconds), format_seconds(wall.pass_seconds),
+                           format_seconds(wall.total_seconds));
+    }
     const std::string evaluation =
         wall.evaluations > 0 ? "evaluation " + format_seconds(wall.evaluation_seconds) : "no evaluation";
     std::string lines =
@@ -150,6 +158,13 @@ std::string best_line(const RunReport& report) {
                        describe(report.epochs[static_cast<std::size_t>(*report.best_epoch - 1)]));
 }
 
+std::string outcome_of_training(const RunReport& report, bool color) {
+    const EpochRecord& last = report.epochs.back();
+    const std::string ending = ending_text(report);
+    return (ending.empty() ? "" : ending + "\n") +
+           bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report);
+}
+
 // How long training waited for them.
 std::string checkpoint_line(const RunReport& report) {
     if (!report.checkpoints) return "";
@@ -162,11 +177,7 @@ std::string checkpoint_line(const RunReport& report) {
 }  // namespace
 
 std::string summary(const RunReport& report, const Machine& machine, bool color) {
-    const EpochRecord& last = report.epochs.back();
-    const std::string ending = ending_text(report);
-    const std::string outcome = (ending.empty() ? "" : ending + "\n") +
-                                bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" +
-                                best_line(report);
+    const std::string outcome = report.task == Task::infer ? "" : outcome_of_training(report, color);
     if (report.steps.empty()) return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
     return outcome + configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
            worst_step(report.steps, machine) + time_lines(report) + checkpoint_line(report) + peak_lines(report);

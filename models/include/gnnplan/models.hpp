@@ -74,6 +74,6 @@ MatrixForm matrix_of(const ModelRecord& model);
 
 // Throws Error{usage} as find() does, when widths are not at least two positive numbers, and for options that the model
 // does not have.
-OpGraph build(const ModelRecord& model);
+OpGraph build(const ModelRecord& model, Task task = Task::train);
 
 }  // namespace gnnplan::models

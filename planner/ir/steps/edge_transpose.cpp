@@ -29,7 +29,7 @@ std::vector<int> EdgeTransposeStep::peers(const Schedule& schedule, int rank) co
 Message EdgeTransposeStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
     const auto [source, target] = matrices(schedule);
     const Range rows = block_of(schedule, source, from).rows, columns = block_of(schedule, target, to).rows;
-    return one_message(from, to, 4 * graph.block_nonzeros(tensor_of(schedule, source).transposed, rows, columns));
+    return one_message(from, to, 4 * graph.block_nonzeros(tensor_of(schedule, source).matrix(), rows, columns));
 }
 
 // What others send; what is sent lies together.
@@ -41,7 +41,8 @@ Staging EdgeTransposeStep::staging(const Schedule& schedule, const GraphStats& g
 
 // The order is read besides, and every value where it was sent to.
 RankWork EdgeTransposeStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    RankWork work = streamed(schedule, *this, rank, ElementwiseKind::edge_transpose, staging(schedule, graph, rank), &graph);
+    RankWork work =
+        streamed(schedule, *this, rank, ElementwiseKind::edge_transpose, staging(schedule, graph, rank), &graph);
     work.streamed_bytes += 4 * elements_of(schedule, out, graph, rank);
     return work;
 }

@@ -189,7 +189,7 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     } else if (!same_column && gathers_matrix(grid, m)) {
         for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
             if (piece.matrix_root != from) return;
-            const std::int64_t nonzeros = graph.block_nonzeros(m.transposed, own, piece.columns);
+            const std::int64_t nonzeros = graph.block_nonzeros(m.matrix(), own, piece.columns);
             message.add(sparse_bytes(m, own, piece.columns, nonzeros));
         });
     }
@@ -254,7 +254,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     const auto own_rows = [&](int of) { return block_of(schedule, step.matrix, of).rows; };
     const auto dense_bytes = [&](int of, Range columns) {
         return 4 * width *
-               (needed_rows ? graph.distinct_columns(matrix.transposed, own_rows(of), columns) : columns.size());
+               (needed_rows ? graph.distinct_columns(matrix.matrix(), own_rows(of), columns) : columns.size());
     };
     SpmmBuffers buffers;
     const PackedPanel packed = packed_panel(schedule, step, rank);
@@ -267,7 +267,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
         if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
         if (piece.matrix_root == rank) continue;
         const Range rows = own_rows(rank);
-        const std::int64_t nonzeros = graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
         buffers.nonzeros = std::max(buffers.nonzeros, sparse_bytes(matrix, rows, piece.columns, nonzeros));
     }
     if (needed_rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);

@@ -14,19 +14,19 @@ std::int64_t divided_up(std::int64_t total, std::int64_t parts) { return (total 
 std::int64_t local_nonzeros(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank,
                             Range rows) {
     if (!contraction_axis(schedule.grid, matrix))
-        return graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns});
+        return graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns});
     std::int64_t nonzeros = 0;
     if (gathers_matrix(schedule.grid, matrix)) {
         // The pieces within a block of the dense operand follow each other.
         for (int ix = 0; ix < schedule.grid.x; ++ix) {
             const int root = schedule.grid.neighbour(rank, Axis::x, ix);
             const Range block = split_block(matrix.columns, dense_layout(matrix).rows, schedule.grid, root);
-            nonzeros += graph.block_nonzeros(matrix.transposed, rows, block);
+            nonzeros += graph.block_nonzeros(matrix.matrix(), rows, block);
         }
         return nonzeros;
     }
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        nonzeros += graph.block_nonzeros(matrix.transposed, rows, piece.columns);
+        nonzeros += graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
     }
     return nonzeros;
 }
@@ -79,10 +79,10 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
         const std::int64_t each = divided_up(kind.columns, kind.count);
         const std::int64_t panel = divided_up(each, panel_count(each, matrix.storage.panel_columns));
         const double weight = static_cast<double>(kind.columns) / static_cast<double>(columns);
-        reuse.histogram.add(graph.reuse(matrix.transposed, rows, {0, matrix.columns}, panel), weight);
+        reuse.histogram.add(graph.reuse(matrix.matrix(), rows, {0, matrix.columns}, panel), weight);
         reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);
     }
-    const auto all = static_cast<double>(graph.block_nonzeros(matrix.transposed, rows, {0, matrix.columns}));
+    const auto all = static_cast<double>(graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns}));
     if (all > 0) reuse.share = static_cast<double>(local_nonzeros(schedule, matrix, graph, rank, rows)) / all;
     return reuse;
 }

@@ -98,14 +98,12 @@ public:
     std::int64_t nonzeros() const override { return stats_.nonzeros(); }
     bool symmetric() const override { return stats_.symmetric(); }
     bool exact() const override { return true; }
-    std::int64_t row_nonzeros(bool transposed, Range rows) const override {
-        return stats_.row_nonzeros(transposed, rows);
+    std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override { return stats_.row_nonzeros(matrix, rows); }
+    std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const override {
+        return stats_.block_nonzeros(matrix, rows, columns);
     }
-    std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override {
-        return stats_.block_nonzeros(transposed, rows, columns);
-    }
-    std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override {
-        return stats_.distinct_columns(transposed, rows, columns);
+    std::int64_t distinct_columns(MatrixId matrix, Range rows, Range columns) const override {
+        return stats_.distinct_columns(matrix, rows, columns);
     }
     std::int64_t training_vertices() const override { return stats_.training_vertices(); }
     std::vector<std::int64_t> loss_rows(int layers) const override { return stats_.loss_rows(layers); }
@@ -180,11 +178,11 @@ public:
     std::int64_t nonzeros() const override { return 16; }
     bool symmetric() const override { return true; }
     bool exact() const override { return true; }
-    std::int64_t row_nonzeros(bool, Range rows) const override { return 4 * intersect(rows, {0, 4}).size(); }
-    std::int64_t block_nonzeros(bool, Range rows, Range columns) const override {
+    std::int64_t row_nonzeros(MatrixId, Range rows) const override { return 4 * intersect(rows, {0, 4}).size(); }
+    std::int64_t block_nonzeros(MatrixId, Range rows, Range columns) const override {
         return row_nonzeros(true, rows) * columns.size() / 8;
     }
-    std::int64_t distinct_columns(bool, Range, Range columns) const override { return columns.size(); }
+    std::int64_t distinct_columns(MatrixId, Range, Range columns) const override { return columns.size(); }
     std::int64_t training_vertices() const override { return 8; }
     std::vector<std::int64_t> loss_rows(int) const override { return {8, 8}; }
     std::shared_ptr<const GraphStats> numbered(const Numbering&) const override { return {}; }

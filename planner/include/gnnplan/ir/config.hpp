@@ -74,14 +74,14 @@ struct Configuration {
     Sharing sharing = Sharing::replicated;
     Grid grid;
     Orders forward;   // layers 1 .. L
-    Orders backward;  // in execution order, layers L .. 1
+    Orders backward;  // in execution order, layers L .. 1; none of an inference, which has no backward pass
     Exchange exchange = Exchange::none;
     bool overlap = false;         // the next panel is on its way while one is multiplied
     bool permutation = false;     // vertices are shuffled
     bool constant_input = false;  // the features never change between epochs: no dropout on them
 
     // Beyond the papers (docs/cost-model.md, "The full space").
-    OperandChoice operands;           // layers 1 .. L
+    OperandChoice operands;           // layers 1 .. L; none of an inference
     bool cached_aggregation = false;  // T^1 = A^T H^0 is made once, before the first epoch; needs constant_input
     bool replicated_input = false;    // T^1 or H^0 lies in F: layer 1's product is column-parallel
     bool column_loss = false;         // softmax cross-entropy on logits in C
@@ -96,7 +96,7 @@ struct Configuration {
 
 // Whether an epoch performs exactly what the RDM paper counts, the unused input gradient included.
 inline bool paper_semantics(const Configuration& configuration) {
-    return configuration.backward.empty() || configuration.backward.back() != Order::none;
+    return !configuration.backward.empty() && configuration.backward.back() != Order::none;
 }
 
 // Whether the computation equals the serial one up to rounding.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/base/range.hpp>
+#include <gnnplan/ir/matrix_id.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -57,18 +58,23 @@ public:
     virtual bool exact() const = 0;  // block answers are counts of a real graph, not estimates
 
     // Nonzeros in `rows` of A^T (transposed, the forward matrix) or A.
-    virtual std::int64_t row_nonzeros(bool transposed, Range rows) const = 0;
+    virtual std::int64_t row_nonzeros(MatrixId matrix, Range rows) const = 0;
     // Nonzeros of a block, and how many of its columns hold one.
-    virtual std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const = 0;
-    virtual std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const = 0;
+    virtual std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const = 0;
+    virtual std::int64_t distinct_columns(MatrixId matrix, Range rows, Range columns) const = 0;
     // Numbers that tell rows apart: ranges of as many rows, of which these are equal, get equal answers from the two
     // above, whatever the columns.
-    virtual std::vector<std::int64_t> marks_of_rows(bool transposed, Range rows) const;
+    virtual std::vector<std::int64_t> marks_of_rows(MatrixId matrix, Range rows) const;
 
     // How a product comes back to rows that walks the rows of a block in order, in source panels of at most
     // `panel_columns` columns of equal size, one after the other; 0: one panel. Here it is what the block's nonzeros and
     // distinct columns let expect, were they uniformly random.
-    virtual ReuseHistogram reuse(bool transposed, Range rows, Range columns, std::int64_t panel_columns) const;
+    virtual ReuseHistogram reuse(MatrixId matrix, Range rows, Range columns, std::int64_t panel_columns) const;
+
+    // Layers that have drawn edges of their own, whose matrices are asked for as MatrixId::sample 1 .. samples(), and whether
+    // these say how much an edge stands for.
+    virtual int samples() const { return 0; }
+    virtual bool samples_weighted() const { return false; }
 
     virtual std::int64_t training_vertices() const = 0;
 
@@ -95,11 +101,17 @@ public:
     bool symmetric() const override { return symmetric_; }
     bool weighted() const override { return weighted_; }
     bool exact() const override { return false; }
-    std::int64_t row_nonzeros(bool transposed, Range rows) const override;
-    std::int64_t block_nonzeros(bool transposed, Range rows, Range columns) const override;
+    // The same graph of which layer l has drawn fanout[l - 1] neighbours of each vertex, and the vertex itself where it has
+    // a self loop: at most min(nonzeros, N (fanout + 1)) of its nonzeros, which is taken for their number.
+    UniformStats drawn(const std::vector<std::int64_t>& fanout, bool self_loops, bool weighted) const;
+
+    std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override;
+    std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const override;
     // The expected number when each nonzero of the block lies in any of its columns: c (1 - (1 - 1/c)^nnz).
-    std::int64_t distinct_columns(bool transposed, Range rows, Range columns) const override;
-    std::vector<std::int64_t> marks_of_rows(bool transposed, Range rows) const override;
+    std::int64_t distinct_columns(MatrixId matrix, Range rows, Range columns) const override;
+    std::vector<std::int64_t> marks_of_rows(MatrixId matrix, Range rows) const override;
+    int samples() const override { return static_cast<int>(drawn_.size()); }
+    bool samples_weighted() const override { return drawn_weighted_; }
     std::int64_t training_vertices() const override;
     // By expectation: |N_(l-1)| = N (1 - (1 - |N_l| / N)^(nnz / N)), and at least |N_l|.
     std::vector<std::int64_t> loss_rows(int layers) const override;
@@ -120,6 +132,12 @@ private:
     double train_fraction_;
     bool weighted_;
     std::vector<Band> bands_;  // rows ascend; all of the matrix, unless loss_layers make several
+    std::vector<std::vector<Band>> drawn_ = {};
+    bool drawn_weighted_ = false;
+
+    const std::vector<Band>& bands_of(MatrixId matrix) const {
+        return matrix.sample > 0 ? drawn_.at(static_cast<std::size_t>(matrix.sample - 1)) : bands_;
+    }
 };
 
 }  // namespace gnnplan

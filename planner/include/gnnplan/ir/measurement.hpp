@@ -52,6 +52,7 @@ struct WallTimes {
     double load_seconds = 0;      // reading the data
     double setup_seconds = 0;     // building every candidate that trained: blocks, features, weights, one-time steps
     double training_seconds = 0;  // all epochs
+    double pass_seconds = 0;      // of an inference
     double evaluation_seconds = 0;
     std::int64_t evaluations = 0;
     double total_seconds = 0;
@@ -93,6 +94,7 @@ struct RunSettings {
 };
 
 struct RunReport {
+    Task task = Task::train;
     std::string tool_version;
     std::string command_line;
     std::uint64_t seed = 0;
@@ -105,7 +107,7 @@ struct RunReport {
     std::optional<std::string> placement;  // in words: where threads ran, or why they were not bound; unset: unknown
     Configuration configuration;
     std::vector<EpochRecord> epochs;
-    std::vector<StepRecord> steps;       // one steady-state training epoch
+    std::vector<StepRecord> steps;       // one steady-state training epoch, or the pass of an inference
     std::vector<StepRecord> setup;       // one-time work
     std::vector<StepRecord> evaluation;  // one evaluation
     Prediction predicted;

@@ -20,6 +20,7 @@ enum class OpKind : std::uint8_t {
     softmax_cross_entropy,  // the loss over the training vertices
     elu,
     leaky_relu,
+    output,  // what a model is applied for, in place of a loss
 };
 
 // The activation that an operation is; none of others.
@@ -99,7 +100,13 @@ struct Op {
 struct OpGraph {
     std::string model;
     std::vector<Parameter> parameters;
-    std::vector<Op> ops;  // in topological order; the loss comes last
+    std::vector<Op> ops;  // in topological order; the loss, or the output, comes last
 };
+
+// The same model, applied: its logits are what it is for, and no loss is made of them.
+inline OpGraph applied(OpGraph model) {
+    model.ops.back().kind = OpKind::output;
+    return model;
+}
 
 }  // namespace gnnplan

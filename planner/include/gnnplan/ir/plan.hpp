@@ -80,15 +80,26 @@ struct RunRecord {
     bool operator==(const RunRecord&) const = default;
 };
 
+// What a plan is for.
+enum class Task : std::uint8_t {
+    train,
+    infer,  // the outputs of all vertices, by one pass with weights that are there
+};
+
 struct ProblemRecord {
+    Task task = Task::train;
     GraphRecord graph;
     ModelRecord model;
+    // Of an inference, by layer: how many in-neighbours of each vertex are drawn (runtime/sample), from graph.seed. Empty:
+    // all are read.
+    std::vector<std::int64_t> fanout = {};
     int ranks = 1;
     std::string space = "paper";
     std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: what the machine leaves
     RunRecord run;
 };
 
+// An epoch of a plan that infers is its one pass.
 struct Prediction {
     double epoch_seconds = 0;
     std::int64_t total_bytes = 0;     // per steady-state training epoch
@@ -97,6 +108,10 @@ struct Prediction {
     std::int64_t host_peak_bytes = 0;  // per rank, of an accelerator's host; 0: there is none, or it is not known
     bool estimate = false;             // graph-dependent figures are statistics, not counts
     std::vector<double> step_seconds;  // per step of the schedule, all phases
+    double setup_seconds = 0;          // of inference: what comes before the pass
+
+    // What plans are ranked by: setup is made once, which counts where the pass is, too.
+    double ranked_seconds() const { return setup_seconds + epoch_seconds; }
 };
 
 struct Candidate {
@@ -153,6 +168,12 @@ struct Plan {
 
 inline constexpr int max_candidates = 8;
 inline constexpr int max_alternatives = 64;
+
+// Whether layers draw edges with what each of them stands for: where products read values.
+bool draws_weighted(const Schedule& schedule);
+
+// What a plan tells of its graph by itself: sizes, and what layers draw of it at most.
+UniformStats sizes_of(const Plan& plan);
 
 // Checks what a stranger's plan may get wrong beyond each schedule: sizes that disagree, ranks and grid that disagree,
 // orders of the wrong length, a schedule that does not belong to its problem. Throws Error{data}.

@@ -13,7 +13,8 @@
 
 namespace gnnplan {
 
-// Setup runs once before the first epoch; the epoch is one steady-state training epoch; evaluation runs when asked.
+// Setup runs once before the first epoch; the epoch is one steady-state training epoch, or the pass of an inference;
+// evaluation runs when asked.
 enum class Phase : std::uint8_t { setup, epoch, evaluation };
 
 // Which part of an epoch a step belongs to.
@@ -56,6 +57,7 @@ struct Schedule {
     std::vector<Space> spaces = {};          // all vertices first
     std::vector<Parameter> parameters = {};  // of the model, in its order
     Blocking blocking = {};                  // of the machine that it is for
+    std::optional<TensorId> output = {};  // what an inference is for: the logits of all vertices, whole rows on a rank
 };
 
 inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {

@@ -26,6 +26,7 @@ enum class SiteKind : std::uint8_t {
     linear,     // H W, or Z + H W; without a weight Z + H
     pointwise,  // dropout(activation(Z + b)); each of the three may be missing
     loss,       // softmax cross-entropy of the training vertices
+    output,     // the logits of all vertices, of a model that is applied and not trained
 };
 
 // The only way to make a product in both passes.
@@ -67,7 +68,7 @@ struct Site {
 struct SiteGraph {
     std::string model;
     std::vector<Parameter> parameters;
-    std::vector<Site> sites;  // in topological order; the input comes first and the loss last
+    std::vector<Site> sites;  // in topological order; the input comes first, the loss or the output last
     int depth = 0;            // layers; each has one product
 
     const Site& at(int site) const { return sites[static_cast<std::size_t>(site)]; }
@@ -79,7 +80,9 @@ struct SiteGraph {
     bool aggregates_features() const {
         return at(product(1).input).kind == SiteKind::input && product(1).self_parameter < 0;
     }
-    // The site whose value layer `l` leaves to the next one, or to the loss.
+    // Whether it ends in a loss, so that there is a backward pass.
+    bool trains() const { return sites.back().kind == SiteKind::loss; }
+    // The site whose value layer `l` leaves to the next one, or to the end.
     int result(int l) const { return results[static_cast<std::size_t>(l - 1)]; }
     // The sites that read the value of `site`, in order; what a linear map is added to, it reads too.
     std::vector<int> readers(int site) const;
@@ -101,7 +104,7 @@ void check_reads_weights(const SiteGraph& graph);
 std::vector<std::int64_t> widths_of(const SiteGraph& graph);
 
 // Layers `first` .. `last` as a model of their own, its layers numbered from 1: what they read is its input, and the
-// loss reads what the last of them leaves.
+// end reads what the last of them leaves.
 SiteGraph window(const SiteGraph& graph, int first, int last);
 
 // The same model with other widths f_0 .. f_L.

@@ -3,6 +3,7 @@
 
 #include <gnnplan/base/dtype.hpp>
 #include <gnnplan/ir/layout.hpp>
+#include <gnnplan/ir/matrix_id.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,10 @@ struct Tensor {
     std::optional<int> space{};
     std::optional<int> column_space{};
     std::optional<int> parameter{};  // of weights and biases: index into Schedule::parameters
+    int sample = 0;                  // of adjacency: the layer that has drawn its edges; 0: it has all edges
+
+    // The matrix of the graph that an adjacency is of.
+    MatrixId matrix() const { return {transposed, sample}; }
 };
 
 }  // namespace gnnplan

@@ -1,0 +1,21 @@
+// Which matrix of a graph.
+#pragma once
+
+#include <utility>
+
+namespace gnnplan {
+
+// A^T (the forward matrix) or A, of all edges of the graph or of those that a layer has drawn.
+struct MatrixId {
+    bool transposed = false;
+    int sample = 0;  // the layer that has drawn its edges; 0: all edges
+
+    MatrixId(bool is_transposed) : transposed(is_transposed) {}
+    MatrixId(bool is_transposed, int drawn_for) : transposed(is_transposed), sample(drawn_for) {}
+    bool operator==(const MatrixId&) const = default;
+    bool operator<(const MatrixId& other) const {
+        return std::pair(sample, transposed) < std::pair(other.sample, other.transposed);
+    }
+};
+
+}  // namespace gnnplan

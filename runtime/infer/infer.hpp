@@ -1,0 +1,19 @@
+// Applies a trained model to all vertices, layer by layer.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/train/options.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+namespace gnnplan::infer {
+
+// Collective, as train::train() is. Makes one pass of the plan's first candidate that fits, with options.weights, or with
+// those that training would begin with; what asks for training in the options is not looked at. hooks.outputs, if there
+// is one, gets the outputs. The report has no epochs; measured.epoch_seconds are those of the pass, the slowest rank's.
+//
+// The same plan, weights and threads give the same bits. Throws as train::train() does.
+RunReport infer(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset,
+                const train::TrainOptions& options, const train::TrainHooks& hooks, measure::Clock& clock);
+
+}  // namespace gnnplan::infer

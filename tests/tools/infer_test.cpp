@@ -1,0 +1,223 @@
+// Inference at the command line: what is planned, what is refused and why, and what runs.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string infer = "plan --task infer --graph cora --ranks 4 --hidden 16 ";
+
+// The numbers of an .npy of floats.
+std::vector<float> read_npy(const std::string& path) {
+    const std::string text = read_text(path);
+    const std::size_t begin = text.find('\n') + 1;
+    std::vector<float> values((text.size() - begin) / sizeof(float));
+    std::memcpy(values.data(), text.data() + begin, values.size() * sizeof(float));
+    return values;
+}
+
+class Inference : public ::testing::Test {
+protected:
+    const Folder folder;
+    const std::string graph = folder / "graph", weights = folder / "weights.safetensors";
+
+    void SetUp() override {
+        ASSERT_EQ(
+            gnnplan("graph generate planted --classes 3 --vertices 300 --nonzeros 9000 --features 8 -o " + graph).code,
+            0);
+    }
+    void train(const std::string& model) {
+        const std::string plan = folder / "train.json";
+        ASSERT_EQ(gnnplan("plan --graph " + graph + " --ranks 1 --hidden 12 " + model + " -o " + plan).code, 0);
+        const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --epochs 10 --save-weights " +
+                                                         weights + " --save-embeddings " + (folder / "trained.npy"));
+        ASSERT_EQ(run.code, 0) << run.err;
+    }
+    // The embeddings of a plan that infers.
+    std::vector<float> embeddings(const std::string& flags) const {
+        const std::string plan = folder / "infer.json", out = folder / "out.npy";
+        const Outcome planned = gnnplan("plan --task infer --graph " + graph + " --hidden 12 " + flags + " -o " + plan);
+        EXPECT_EQ(planned.code, 0) << planned.err;
+        const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --load-weights " +
+                                                         weights + " --save-embeddings " + out);
+        EXPECT_EQ(run.code, 0) << run.err;
+        EXPECT_THAT(run.out, AllOf(HasSubstr("inferred"), HasSubstr("the pass"), HasSubstr("equal to the byte")));
+        return read_npy(out);
+    }
+};
+
+::testing::AssertionResult near(const std::vector<float>& a, const std::vector<float>& b) {
+    if (a.size() != b.size() || a.empty()) return ::testing::AssertionFailure() << a.size() << " and " << b.size();
+    float largest = 0, apart = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        largest = std::max(largest, std::abs(b[i])), apart = std::max(apart, std::abs(a[i] - b[i]));
+    if (apart <= 1e-5F * largest) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << apart << " apart of " << largest;
+}
+
+TEST_F(Inference, PlansOnePassWithWhatComesBeforeIt) {
+    const auto plan = gnnplan(infer + "--exchange rows --grid 4x1 --json").json();
+    EXPECT_EQ(plan["problem"]["task"], "infer");
+    EXPECT_EQ(plan["configuration"]["backward"], "");
+    EXPECT_EQ(plan["configuration"]["operands"], "");
+    EXPECT_TRUE(plan["configuration"]["kept"].empty());
+    EXPECT_GT(plan["predicted"]["setup_seconds"].get<double>(), 0);
+    EXPECT_TRUE(plan["schedule"].contains("output"));
+    for (const auto& step : plan["schedule"]["steps"]) {
+        EXPECT_NE(step["phase"], "evaluation");
+        EXPECT_NE(step["kind"], "loss");
+        EXPECT_NE(step["kind"], "update");
+    }
+    for (const auto& tensor : plan["schedule"]["tensors"]) EXPECT_NE(tensor["role"], "moment");
+    const Outcome shown = gnnplan(infer);
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("  pass  "), HasSubstr("run      one pass"), Not(HasSubstr("epoch"))));
+}
+
+TEST_F(Inference, DrawsAtMostWhatIsAskedFor) {
+    const auto nonzeros = [&](const std::string& fanout) {
+        const auto plan = gnnplan(infer + "--grid 4x1 --fanout " + fanout + " --json").json();
+        EXPECT_TRUE(plan["predicted"]["estimate"].get<bool>());
+        return plan["problem"].value("fanout", std::vector<int>{});
+    };
+    EXPECT_EQ(nonzeros("full"), std::vector<int>());
+    EXPECT_EQ(nonzeros("2"), (std::vector<int>{2, 2}));
+    EXPECT_EQ(nonzeros("3,1"), (std::vector<int>{3, 1}));
+    const auto memory = [&](const std::string& fanout) {
+        return gnnplan(
+                   "plan --task infer --graph reddit --hidden 16 --ranks 4 --machine a6000x8 --grid 4x1 --forward DD "
+                   "--exchange panels --overlap off --values stored --json --fanout " +
+                   fanout)
+            .json()["predicted"]["peak_bytes_per_rank"]
+            .get<std::int64_t>();
+    };
+    EXPECT_LT(memory("10"), memory("full"));
+}
+
+TEST_F(Inference, RefusesWithASentence) {
+    const std::pair<std::string, std::string> cases[] = {
+        {"--task infer --backward SS", "an inference has no backward pass"},
+        {"--task infer --loss-rows on", "an inference has no loss"},
+        {"--task infer --dropout 0.5", "--dropout: is of training"},
+        {"--task infer --space paper", "the paper's space is of training"},
+        {"--task infer --fanout 0", "'0' is no number of neighbours"},
+        {"--task infer --fanout 3,2,1", "3 numbers of neighbours for 2 layers"},
+        {"--task infer --fanout 3 --values factored", "an edge that was drawn stands for several"},
+        {"--task infer --epochs 3", "--epochs: is of training"},
+        {"--task inferr", "--task"},
+        {"--fanout 3", "only an inference draws neighbours"}};
+    for (const auto& [flags, message] : cases) {
+        const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
+    }
+}
+
+TEST_F(Inference, IsTheEvaluationOfTrainingOnAnyGrid) {
+    for (const std::string model : {"--model gcn --bias", "--model gat --heads 4", "--model sage --aggregator max"}) {
+        train(model);
+        const std::vector<float> trained = read_npy(folder / "trained.npy");
+        ASSERT_EQ(trained.size(), 900U);
+        for (const std::string grid : {"--ranks 1", "--ranks 2 --grid 1x2", "--ranks 4 --grid 2x2 --exchange rows",
+                                       "--ranks 6 --grid 6x1 --permute on"}) {
+            EXPECT_TRUE(near(embeddings(model + " " + grid), trained)) << model << " " << grid;
+        }
+    }
+}
+
+// What is drawn does not depend on how it is distributed, and on the seed alone.
+TEST_F(Inference, DrawsTheSameOnAnyGrid) {
+    for (const std::string model : {"--model gcn", "--model gat --heads 2", "--model agnn"}) {
+        train(model);
+        const std::vector<float> one = embeddings(model + " --ranks 1 --fanout 3");
+        EXPECT_FALSE(near(one, read_npy(folder / "trained.npy"))) << "all neighbours were read";
+        for (const std::string grid : {"--ranks 2 --grid 1x2", "--ranks 4 --grid 2x2 --exchange rows",
+                                       "--ranks 3 --grid 3x1 --permute on", "--ranks 4 --grid 4x1 --overlap on"}) {
+            EXPECT_TRUE(near(embeddings(model + " --fanout 3 " + grid), one)) << model << " " << grid;
+        }
+        EXPECT_FALSE(near(embeddings(model + " --ranks 1 --fanout 3 --seed 5"), one));
+        EXPECT_TRUE(near(embeddings(model + " --ranks 1 --fanout 1000"), read_npy(folder / "trained.npy")));
+    }
+}
+
+// Data without labels says nothing of classes.
+TEST_F(Inference, NeedsNoLabels) {
+    train("--model gcn");
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "0 1\n1 2\n2 3\n3 0\n");
+    const std::string plan = folder / "plan.json";
+    const Outcome planned = gnnplan("plan --task infer --symmetrise --graph " + edges +
+                                    " --features 8 --classes 3 --hidden 12 --ranks 2 -o " + plan);
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    EXPECT_THAT(planned.err, Not(HasSubstr("classes generated")));
+    const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + edges + " --in-process --load-weights " + weights +
+                                                     " --save-embeddings " + (folder / "four.npy"));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(read_npy(folder / "four.npy").size(), 12U);
+}
+
+TEST_F(Inference, RefusesWhatIsOfTraining) {
+    train("--model gcn");
+    const std::string plan = folder / "infer.json";
+    ASSERT_EQ(gnnplan("plan --task infer --graph " + graph + " --hidden 12 --ranks 1 -o " + plan).code, 0);
+    const std::string run = plan + " --data " + graph;
+    for (const std::string flag : {"--epochs 3", "--lr 0.1", "--keep-best", "--resume auto", "--metrics m.jsonl",
+                                   "--save-weights w", "--dropout 0.5", "--autotune 0"}) {
+        const Outcome outcome = run_program(GNNRUN_TOOL, run + " " + flag);
+        EXPECT_EQ(outcome.code, 64) << flag;
+        EXPECT_THAT(outcome.err, HasSubstr("is of training")) << flag;
+    }
+    const Outcome untrained = run_program(GNNRUN_TOOL, run + " --save-embeddings " + (folder / "e.npy"));
+    EXPECT_EQ(untrained.code, 64);
+    EXPECT_THAT(untrained.err, HasSubstr("embeddings need trained weights"));
+    EXPECT_EQ(run_program(GNNRUN_TOOL, run + " --dry-run").code, 0);
+    EXPECT_EQ(run_program(GNNRUN_TOOL, run).code, 0) << "to see how long it takes";
+}
+
+// Other commands know what such a plan is.
+TEST_F(Inference, IsExplainedAndCompared) {
+    const std::string full = folder / "full.json", drawn = folder / "drawn.json", train = folder / "train.json";
+    ASSERT_EQ(gnnplan(infer + "-o " + full).code, 0);
+    ASSERT_EQ(gnnplan(infer + "--exchange rows --grid 4x1 --fanout 3,2 -o " + drawn).code, 0);
+    ASSERT_EQ(gnnplan("plan --graph cora --ranks 4 --hidden 16 -o " + train).code, 0);
+    for (const std::string& plan : {full, drawn}) {
+        const Outcome explained = gnnplan("explain " + plan);
+        EXPECT_EQ(explained.code, 0) << explained.err;
+        EXPECT_THAT(explained.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("--pytorch"))));
+        EXPECT_EQ(gnnplan("explain --json " + plan).code, 0);
+        EXPECT_EQ(gnnplan("validate " + plan).code, 0);
+        const Outcome program = gnnplan("explain --pytorch " + plan);
+        EXPECT_EQ(program.code, 64);
+        EXPECT_THAT(program.err, HasSubstr("only plans of training"));
+    }
+    EXPECT_THAT(gnnplan("explain " + drawn).out, HasSubstr("for what comes before it"));
+    EXPECT_THAT(gnnplan("compare " + full + " " + drawn).out, HasSubstr("neighbours read: all against 3,2"));
+    EXPECT_THAT(gnnplan("compare " + full + " " + train).out, HasSubstr("task: infer against train"));
+    const Outcome swept = gnnplan("sweep --task infer --graph cora --hidden 16 --vary ranks=1,2,4");
+    EXPECT_EQ(swept.code, 0) << swept.err;
+    EXPECT_THAT(swept.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("backward"))));
+}
+
+// Heads that are averaged and what a residual adds to them are two things.
+TEST_F(Inference, AveragedHeadsAndAResidual) {
+    const std::string plan = folder / "plan.json";
+    for (const std::string task : {"train", "infer"}) {
+        ASSERT_EQ(gnnplan("plan --graph cora --ranks 4 --grid 2x2 --hidden 16 --model gat --heads 4 --average-heads "
+                          "--residual --task " +
+                          task + " -o " + plan)
+                      .code,
+                  0);
+        const Outcome valid = gnnplan("validate " + plan);
+        EXPECT_EQ(valid.code, 0) << valid.out << valid.err;
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::testing
