@@ -98,7 +98,7 @@ std::vector<std::string> near_flags(const CLI::App& app, const std::string& give
     }
     const std::string name = given.substr(std::min(given.size(), given.find_first_not_of('-')));
     std::vector<std::string> near = catalog::near_names(name, std::vector(names.begin(), names.end()));
-    for (std::string& flag : near) flag = "--" + flag;
+    for (std::string& flag : near) flag.insert(0, "--");
     return near;
 }
 
