@@ -100,14 +100,15 @@ public:
             case ElementwiseKind::loss: break;  // by rows and columns, not by bytes
             case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
             case ElementwiseKind::update: return update();
+            // Measured in edges.cpp and heads.cpp.
             case ElementwiseKind::edge_softmax:
             case ElementwiseKind::edge_softmax_back:
-            case ElementwiseKind::edge_transpose: break;  // edges.cpp
+            case ElementwiseKind::edge_transpose:
             case ElementwiseKind::head_dot:
             case ElementwiseKind::head_spread:
             case ElementwiseKind::head_fold:
             case ElementwiseKind::head_unit:
-            case ElementwiseKind::head_unit_back: break;  // heads.cpp
+            case ElementwiseKind::head_unit_back: break;
         }
         ensure(false, "no such stream");
     }
