@@ -79,8 +79,8 @@ private:
 kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
                      std::int64_t panels = 1, bool values = true);
 
-// Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`, null or the identity
-// being the order of the file.
+// Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`,
+// null or the identity being the order of the file.
 
 // The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
 // exact transposes of each other, values included. A graph with weights has its values stored.

@@ -68,10 +68,10 @@ models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelR
     return form;
 }
 
-// Before the graph is read, and its widths are known.
-void check_reads_weights(ModelRecord model) {
+// The model with stand-ins for its widths, which are known when the graph is read.
+SiteGraph sites_before_widths(ModelRecord model) {
     model.widths = {1, std::max(1, model.heads), 1};
-    gnnplan::check_reads_weights(sites_of(models::build(model)));
+    return sites_of(models::build(model));
 }
 
 // Labels are generated, where there are none, for training. `reads_values`: whether the model reads those of the matrix.
@@ -118,9 +118,8 @@ std::vector<std::int64_t> fanout_of(const ModelFlags& model, const ShapeFlags& s
 }
 
 // Whether a model's sums read the values of the matrix.
-bool reads_values(ModelRecord model) {
-    model.widths = {1, std::max(1, model.heads), 1};
-    const SiteGraph graph = sites_of(models::build(model));
+bool reads_values(const ModelRecord& model) {
+    const SiteGraph graph = sites_before_widths(model);
     return std::ranges::any_of(graph.products, [&](int id) { return graph.at(id).reduce == Reduce::sum; });
 }
 
@@ -246,7 +245,7 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
         throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "--fanout",
                     "add --task infer");
     const models::MatrixForm form = matrix_form(preparation, record.model);
-    if (preparation.edge_weights) check_reads_weights(record.model);
+    if (preparation.edge_weights) check_reads_weights(sites_before_widths(record.model));
     if (shape.graph.empty() || is_card(shape.graph)) {
         load_from_sizes(loaded, shape, preparation, form);
     } else {
