@@ -54,7 +54,8 @@ protected:
                                          report);
         Trained trained{outcome.code, outcome.out + outcome.err, {}};
         if (outcome.code != 0) return trained;
-        for (const auto& epoch : ordered_json::parse(read_text(report))["epochs"]) {
+        const ordered_json reported = ordered_json::parse(read_text(report));
+        for (const auto& epoch : reported["epochs"]) {
             trained.values.push_back(epoch["loss"]);
             for (const char* key : {"train_accuracy", "valid_accuracy", "test_accuracy"}) {
                 if (!epoch[key].is_null()) trained.values.push_back(epoch[key]);
