@@ -68,12 +68,12 @@ double compute_seconds(const RankWork& work, const Machine& machine) {
     return seconds;
 }
 
-double sparse_seconds(const SpmmReuse& reuse, std::int64_t width, const Machine& machine) {
+SparseSeconds sparse_seconds(const SpmmReuse& reuse, std::int64_t width, const Machine& machine) {
     const ReuseHistogram& histogram = reuse.histogram;
     const Calibration& calibration = machine.calibration.value();
     const double row_bytes = 4 * static_cast<double>(width);
     const double result = result_seconds(reuse, width, row_bytes, machine);
-    if (width == 0 || histogram.first_uses <= 0) return result;
+    if (width == 0 || histogram.first_uses <= 0) return {0, result};
     const bool packed = reuse.packed.rows > 0;
     const double gathered = packed ? static_cast<double>(reuse.packed.row_bytes()) : row_bytes;  // at a time
     const auto gather = [&](double from, double to) {
@@ -97,7 +97,7 @@ double sparse_seconds(const SpmmReuse& reuse, std::int64_t width, const Machine&
     }
     const double used = std::max(1.0, histogram.first_uses / reuse.pieces);
     seconds += histogram.first_uses * gather(used / 2 * gathered, used * gathered);
-    return seconds * reuse.share + result + elementwise_seconds(reuse.packing_bytes, ElementwiseKind::copy, machine);
+    return {seconds * reuse.share, result + elementwise_seconds(reuse.packing_bytes, ElementwiseKind::copy, machine)};
 }
 
 }  // namespace gnnplan::cost

@@ -51,9 +51,8 @@ void add_attention_dropout(const Schedule& schedule, const GraphStats& graph, co
         if (product == nullptr || !product->attending.dropout || schedule.steps[i].phase != Phase::epoch) continue;
         double most = 0;
         for (const int rank : on.ranks) {
-            const RankWork work = work_of(schedule, schedule.steps[i], graph, rank);
             const auto seconds = [&](bool dropout) {
-                return program_seconds(schedule, *product, work, *machine.calibration, rank, dropout);
+                return product_seconds(schedule, *product, graph, machine, rank, dropout);
             };
             most = std::max(most, seconds(true) - seconds(false));
         }

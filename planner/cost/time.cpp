@@ -152,8 +152,7 @@ double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWo
         work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {
-        seconds = program_seconds(schedule, spmm, work, *calibration(), rank, false) +
-                  sparse_seconds(reuse_of(schedule, spmm, graph, rank), work.sparse_width, machine);
+        seconds = product_seconds(schedule, spmm, graph, machine, rank, false);
         work.sparse_flops = 0;
     }
     if (tensor_of(schedule, spmm.matrix).storage.factored && spmm.program == Program::sum) {
@@ -210,12 +209,25 @@ std::vector<int> ring_ranks(int ranks, const Machine& machine) {
 
 }  // namespace
 
-double program_seconds(const Schedule& schedule, const SpmmStep& product, const RankWork& work,
-                       const Calibration& calibration, int rank, bool dropout) {
-    const double columns = 2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width));
+double product_seconds(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph,
+                       const Machine& machine, int rank, bool dropout) {
+    if (!machine.calibration || machine.calibration->gather.empty()) return 0;
+    const Calibration& calibration = *machine.calibration;
+    const RankWork work = product.work(schedule, graph, rank);
+    const SpmmReuse reuse = reuse_of(schedule, product, graph, rank);
+    const SparseSeconds sum = sparse_seconds(reuse, work.sparse_width, machine);
+    const double nonzeros =
+        work.sparse_flops / (2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width)));
+    if (nonzeros <= 0) return sum.total();
     const std::int64_t wide = block_of(schedule, product.column_operands.front(), rank).columns.size();
-    return work.sparse_flops / columns *
-           gnnplan::program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
+    const ProgramSeconds program =
+        program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
+    if (program.working_set_bytes <= 0) return sum.total();
+    const double near = gather_seconds(calibration, work.sparse_width, 0, program.working_set_bytes);
+    const double waiting = program.waiting * std::max(0.0, sum.gathering / nonzeros - near);
+    const double visits = std::max(reuse.rows, reuse.share * reuse.histogram.row_visits);
+    constexpr double least = 0.1;  // of the sum: a program gathers all of it
+    return std::max(least * sum.total(), sum.total() + nonzeros * (program.nonzero + waiting) + visits * program.row);
 }
 
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,

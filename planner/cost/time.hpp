@@ -19,8 +19,9 @@ namespace gnnplan::cost {
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on);
 
-// What the program of a product takes on a rank besides a sum, where the machine was measured at it.
-double program_seconds(const Schedule& schedule, const SpmmStep& product, const RankWork& work,
-                       const Calibration& calibration, int rank, bool dropout);
+// What the nonzeros and rows of a product take on a rank: a sum of all that it gathers, and what its program takes besides,
+// with some of its weights dropped or without. Nothing where the machine has no gather curves.
+double product_seconds(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph,
+                       const Machine& machine, int rank, bool dropout);
 
 }  // namespace gnnplan::cost

@@ -79,6 +79,7 @@ public:
         field(key, value);
     }
     void extent(const char* key, std::int64_t value) { field(key, value); }
+    void any_number(const char* key, double value) { field(key, value); }
     // A vector, std::optional, bool or number that has no key when it holds nothing, which a 0 does not.
     template <class T>
     void optional(const char* key, const T& value) {
@@ -114,6 +115,10 @@ public:
     template <class T>
     void field(const char* key, T& value) {
         value = decode<T>(member(key));
+    }
+    // Negative ones, too.
+    void any_number(const char* key, double& value) {
+        value = member(key).number(std::numeric_limits<double>::lowest());
     }
     // An integer from 1.
     template <class T>

@@ -64,12 +64,20 @@ void describe(Archive& archive, Subject<Archive, StreamRate>& rate) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, ColumnCost>& cost) {
+    archive.any_number("seconds", cost.seconds);
+    archive.any_number("seconds_per_column", cost.seconds_per_column);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, ProgramCost>& cost) {
     archive.field("program", cost.program);
     archive.optional("heads", cost.heads);
     archive.optional("dropout", cost.dropout);
-    archive.field("seconds_per_nonzero", cost.seconds_per_nonzero);
-    archive.field("seconds_per_column", cost.seconds_per_column);
+    archive.field("nonzero", cost.nonzero);
+    archive.field("row", cost.row);
+    archive.positive("working_set_bytes", cost.working_set_bytes);
+    archive.any_number("waiting", cost.waiting);
 }
 
 template <class Archive>

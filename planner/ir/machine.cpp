@@ -102,6 +102,11 @@ void validate(const std::vector<StreamRate>& rates, const Machine& machine) {
     }
 }
 
+void validate(const ColumnCost& cost, const Machine& machine, const std::string& field) {
+    require(std::isfinite(cost.seconds), machine, field + ".seconds", "must be finite");
+    require(std::isfinite(cost.seconds_per_column), machine, field + ".seconds_per_column", "must be finite");
+}
+
 void validate(const Calibration& calibration, const Machine& machine) {
     require_increasing(calibration.gather, &GatherCurve::width, 1, machine, "calibration.gather", "width");
     for (std::size_t i = 0; i < calibration.gather.size(); ++i) {
@@ -112,8 +117,11 @@ void validate(const Calibration& calibration, const Machine& machine) {
     for (std::size_t i = 0; i < calibration.programs.size(); ++i) {
         const ProgramCost& cost = calibration.programs[i];
         const std::string field = element("calibration.programs", i);
-        require_not_negative(cost.seconds_per_nonzero, machine, field + ".seconds_per_nonzero");
-        require_not_negative(cost.seconds_per_column, machine, field + ".seconds_per_column");
+        validate(cost.nonzero, machine, field + ".nonzero");
+        validate(cost.row, machine, field + ".row");
+        require(cost.working_set_bytes >= 1, machine, field + ".working_set_bytes", "must be at least 1");
+        require(std::isfinite(cost.waiting) && cost.waiting > -1, machine, field + ".waiting",
+                "must be finite and above -1");
         require(cost.heads >= 0, machine, field + ".heads", "must not be negative");
         const ProgramCost* before = i > 0 ? &calibration.programs[i - 1] : nullptr;
         const auto place = [](const ProgramCost& of) { return std::tuple(of.program, of.dropout, of.heads); };

@@ -170,23 +170,24 @@ double packed_gather_seconds(const Machine& machine, const PackedPanel& packed, 
            by_width(machine.calibration.value(), packed.row_bytes() / 4, mean, fit);
 }
 
-double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
-                       bool dropout) {
-    const auto at = [&](const ProgramCost& cost) {
-        return cost.seconds_per_nonzero + cost.seconds_per_column * static_cast<double>(width);
+ProgramSeconds program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
+                               bool dropout) {
+    const auto at = [columns = static_cast<double>(width)](const ColumnCost& cost) {
+        return cost.seconds + cost.seconds_per_column * columns;
     };
     std::vector<const ProgramCost*> measured;  // by heads
     for (const ProgramCost& cost : calibration.programs) {
         if (cost.program == program && cost.dropout == dropout) measured.push_back(&cost);
     }
-    if (measured.empty()) return 0;
-    if (measured.size() == 1 || heads <= measured.front()->heads) return at(*measured.front());
+    if (measured.empty()) return {};
     // Between two measured numbers of heads, and beyond the largest.
-    std::size_t above = 1;
+    std::size_t above = 0;
     while (above + 1 < measured.size() && measured[above]->heads < heads) ++above;
-    const ProgramCost &less = *measured[above - 1], &more = *measured[above];
-    const double share = static_cast<double>(heads - less.heads) / static_cast<double>(more.heads - less.heads);
-    return std::max(0.0, at(less) + share * (at(more) - at(less)));
+    const ProgramCost &less = *measured[above > 0 ? above - 1 : 0], &more = *measured[above];
+    const double share =
+        above > 0 ? static_cast<double>(heads - less.heads) / static_cast<double>(more.heads - less.heads) : 0;
+    return {between(at(less.nonzero), at(more.nonzero), share), between(at(less.row), at(more.row), share),
+            static_cast<double>(less.working_set_bytes), between(less.waiting, more.waiting, std::min(share, 1.0))};
 }
 
 double row_seconds(const Calibration& calibration, std::int64_t width) {

@@ -72,16 +72,23 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
     }
 }
 
-// What they take besides a sum shows where what they gather is in cache.
+// What they take for a nonzero besides a sum shows where what they gather is in cache and rows are long; what they take
+// for a row, and for what comes from memory, shows against that. Dropping weights is done to nonzeros.
 void add_programs(Points& points, const Setting& setting, const Scope& scope) {
-    const std::int64_t window = scope.windows[(scope.windows.size() - 1) / 2];
+    const std::int64_t near = scope.windows[(scope.windows.size() - 1) / 2], far = scope.windows.back();
     const auto add = [&](Program program, std::int64_t heads, bool dropout = false) {
+        const auto point = [&](std::int64_t width, std::int64_t window, std::int64_t degree, bool needed) {
+            const ProgramPoint at{program, width,  heads,
+                                  dropout, window, std::min<std::int64_t>(nonzeros_for(width, degree, scope), 1 << 21),
+                                  degree};
+            points.push_back({"programs over edges", needed && heads != 4,
+                              [&setting, at](auto& samples) { samples.push_back(measure_program(setting, at)); }});
+        };
         for (const std::int64_t width : {16, 64, 256}) {
-            const ProgramPoint point{
-                program, width, heads, dropout, window, nonzeros_for(width, dense_degree, scope), dense_degree};
-            points.push_back({"programs over edges", width != 64 && heads != 4, [&setting, point](auto& samples) {
-                                  samples.push_back(measure_program(setting, point));
-                              }});
+            point(width, near, dense_degree, width != 16);
+            if (dropout) continue;
+            if (far > near) point(width, far, dense_degree, width == 64);
+            if (width != 16) point(width, near, sparse_degree, true);
         }
     };
     for (const Program program : {Program::max, Program::max_back, Program::dot}) add(program, 0);

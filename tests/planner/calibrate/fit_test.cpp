@@ -212,32 +212,76 @@ TEST(CrossValidation, NothingBetweenIsNoError) {
     EXPECT_EQ(fit_with_errors(base(), {}).calibration->error_median, 0);
 }
 
-// A program takes what a sum of all that it gathers takes, so much more for a nonzero and so much for each column.
-TEST(Fit, ProgramsAreWhatTheyTakeBesidesSums) {
+// What program.attend takes of so many heads and wide columns besides a sum of all that it gathers.
+constexpr double waits = 0.75;
+double more_for_nonzero(std::int64_t heads, std::int64_t width) {
+    return (4 + 0.5 * static_cast<double>(heads) + 0.01 * static_cast<double>(width)) * ns;
+}
+double more_for_row(std::int64_t width) { return (60 + static_cast<double>(width)) * ns; }
+
+// In cache and out of it, where rows are long and, in cache, where they are short; where weights are dropped, a nonzero
+// takes twice as much more, in cache and in long rows.
+std::vector<Sample> attention_samples() {
     std::vector<Sample> samples = spmm_samples();
-    const std::int64_t bytes = 1 << 20, nonzeros = 1 << 20, rows = nonzeros / 64;
+    const std::int64_t near = 1 << 20, far = 1 << 26, nonzeros = 1 << 20;
+    const auto add = [&](std::int64_t heads, std::int64_t width, std::int64_t bytes, std::int64_t degree, bool drops) {
+        const std::int64_t gathered = width + heads;
+        const double away = gather(gathered, bytes) - gather(gathered, near);
+        const double nonzero =
+            gather(gathered, bytes) + (drops ? 2 : 1) * more_for_nonzero(heads, width) + waits * away;
+        const double rows = static_cast<double>(nonzeros) / static_cast<double>(degree);
+        samples.push_back({drops ? "program.attend.dropout" : "program.attend",
+                           {width, heads, gathered, bytes, nonzeros, nonzeros / degree},
+                           {static_cast<double>(nonzeros) * nonzero + rows * (row + more_for_row(width))}});
+    };
     for (const std::int64_t heads : {1, 8}) {
         for (const std::int64_t width : {32, 64, 120}) {
-            const std::int64_t gathered = width + heads;
-            const double sum =
-                static_cast<double>(nonzeros) * gather(gathered, bytes) + static_cast<double>(rows) * row;
-            const double more = (4 + 0.5 * static_cast<double>(heads) + 0.01 * static_cast<double>(width)) * ns;
-            const std::vector<std::int64_t> at = {width, heads, gathered, bytes, nonzeros, rows};
-            samples.push_back({"program.attend", at, {sum + static_cast<double>(nonzeros) * more}});
-            samples.push_back({"program.attend.dropout", at, {sum + static_cast<double>(nonzeros) * 2 * more}});
+            for (const bool drops : {false, true}) add(heads, width, near, 64, drops);
+            add(heads, width, far, 64, false);
+            add(heads, width, near, 8, false);
         }
     }
-    const Machine machine = fit_machine(base(), samples);
+    return samples;
+}
+
+TEST(Fit, ProgramsAreWhatTheyTakeBesidesSums) {
+    const Machine machine = fit_machine(base(), attention_samples());
     const Calibration& fitted = *machine.calibration;
     ASSERT_EQ(fitted.programs.size(), 4U);
     EXPECT_EQ(fitted.programs[1].heads, 8);
     EXPECT_NO_THROW(validate(machine));
-    EXPECT_NEAR(program_seconds(fitted, Program::attend, 8, 32, true) / ns, 2 * (4 + 4 + 0.32), 0.1);
-    EXPECT_NEAR(program_seconds(fitted, Program::attend, 1, 64) / ns, 4 + 0.5 + 0.64, 0.1);
-    EXPECT_NEAR(program_seconds(fitted, Program::attend, 8, 32) / ns, 4 + 4 + 0.32, 0.1);
-    EXPECT_NEAR(program_seconds(fitted, Program::attend, 4, 64) / ns, 4 + 2 + 0.64, 0.1) << "between";
-    EXPECT_NEAR(program_seconds(fitted, Program::attend, 16, 64) / ns, 4 + 8 + 0.64, 0.2) << "beyond";
-    EXPECT_EQ(program_seconds(fitted, Program::max, 0, 64), 0) << "not measured";
+    const auto nonzero = [&](std::int64_t heads, std::int64_t width, bool drops = false) {
+        return program_seconds(fitted, Program::attend, heads, width, drops).nonzero / ns;
+    };
+    EXPECT_NEAR(nonzero(8, 32, true), 2 * (4 + 4 + 0.32), 0.1);
+    EXPECT_NEAR(nonzero(1, 64), 4 + 0.5 + 0.64, 0.1);
+    EXPECT_NEAR(nonzero(8, 32), 4 + 4 + 0.32, 0.1);
+    EXPECT_NEAR(nonzero(4, 64), 4 + 2 + 0.64, 0.1) << "between";
+    EXPECT_NEAR(nonzero(16, 64), 4 + 8 + 0.64, 0.2) << "beyond";
+    for (const bool drops : {false, true}) {
+        const ProgramSeconds found = program_seconds(fitted, Program::attend, 8, 64, drops);
+        EXPECT_NEAR(found.row / ns, 60 + 64, 0.5) << "as without dropout";
+        EXPECT_NEAR(found.waiting, waits, 0.01);
+        EXPECT_EQ(found.working_set_bytes, 1 << 20);
+    }
+    EXPECT_EQ(program_seconds(fitted, Program::max, 0, 64).nonzero, 0) << "not measured";
+}
+
+// A program may take less than a sum of as many columns, and some of its samples may be missing.
+TEST(Fit, ProgramsMayBeFasterThanSums) {
+    std::vector<Sample> samples = spmm_samples();
+    const std::int64_t bytes = 1 << 20, nonzeros = 1 << 20, rows = nonzeros / 64;
+    for (const std::int64_t width : {16, 64}) {
+        const double sum = static_cast<double>(nonzeros) * gather(2 * width, bytes) + static_cast<double>(rows) * row;
+        samples.push_back({"program.max_back", {width, 0, 2 * width, bytes, nonzeros, rows}, {0.8 * sum}});
+    }
+    const Machine machine = fit_machine(base(), samples);
+    ASSERT_EQ(machine.calibration->programs.size(), 1U);
+    EXPECT_NO_THROW(validate(machine));
+    const ProgramSeconds found = program_seconds(*machine.calibration, Program::max_back, 0, 64);
+    EXPECT_NEAR(found.nonzero, -0.2 * (gather(128, bytes) + row / 64), 0.01 * ns);
+    EXPECT_EQ(found.row, 0);
+    EXPECT_EQ(found.waiting, 0);
 }
 
 }  // namespace

@@ -69,16 +69,16 @@ TEST(SparseSeconds, ByDistanceAndRow) {
     reuse.histogram.first_uses = 1e-9;  // next to none
     reuse.histogram.most_distinct = 1 << 20;
     reuse.histogram.spread(1000, 1 << 10, 1 << 11);
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 1000 * 1e-9, 1e-11) << "in cache";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), 1000 * 1e-9, 1e-11) << "in cache";
     reuse.histogram.spread(1000, 1 << 17, 1 << 18);
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 1000 * 1e-9 + 1000 * 9e-9, 1e-9) << "in memory";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), 1000 * 1e-9 + 1000 * 9e-9, 1e-9) << "in memory";
     reuse.rows = 50;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 15e-6, 1e-9) << "and 50 rows of 0.1 us";
-    EXPECT_NEAR(sparse_seconds(reuse, 24, cache()), 1.5 * 15e-6, 2e-9) << "half-way to twice as much";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), 15e-6, 1e-9) << "and 50 rows of 0.1 us";
+    EXPECT_NEAR(sparse_seconds(reuse, 24, cache()).total(), 1.5 * 15e-6, 2e-9) << "half-way to twice as much";
     reuse.share = 0.25;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 2.5e-6 + 5e-6, 1e-9) << "a quarter of the nonzeros";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), 2.5e-6 + 5e-6, 1e-9) << "a quarter of the nonzeros";
     reuse.histogram.row_sweeps = reuse.histogram.row_visits = 400;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), 2.5e-6 + 10e-6 + 50 * 128 / 1e10, 1e-9)
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), 2.5e-6 + 10e-6 + 50 * 128 / 1e10, 1e-9)
         << "a quarter of the visits, those beyond 50 with a copy of 64 bytes";
 }
 
@@ -92,15 +92,16 @@ TEST(SparseSeconds, RowsWithoutNonzerosAreStoredOnceAndThenPassed) {
     Machine m = cache();
     m.calibration->gather[0].seconds_per_row_again = m.calibration->gather[1].seconds_per_row_again = 1e-8;
     const double added = 100 * 1e-7 + 90 * 1.1e-7;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, m), added, 1e-12) << "nothing is known of passing";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m).total(), added, 1e-12) << "nothing is known of passing";
     m.calibration->gather[0].passing = PassingCost{5e-9, 2e-8};
-    EXPECT_NEAR(sparse_seconds(reuse, 16, m), added + 210 * 5e-9 + 60 * 2e-8, 1e-12);
-    EXPECT_NEAR(sparse_seconds(reuse, 32, m), added + 190 * 1e-7 + 2 * (210 * 5e-9 + 60 * 2e-8), 1e-12)
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m).total(), added + 210 * 5e-9 + 60 * 2e-8, 1e-12);
+    EXPECT_NEAR(sparse_seconds(reuse, 32, m).total(), added + 190 * 1e-7 + 2 * (210 * 5e-9 + 60 * 2e-8), 1e-12)
         << "beyond the widest at which passing was measured in proportion";
     reuse.share = 0.5;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, m), 100 * 1e-7 + 30 * 1.1e-7 + 70 * 5e-9 + 20 * 2e-8, 1e-12) << "two panels";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m).total(), 100 * 1e-7 + 30 * 1.1e-7 + 70 * 5e-9 + 20 * 2e-8, 1e-12)
+        << "two panels";
     reuse.share = 0.25;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, m), 100 * 1e-7, 1e-12) << "one panel stores them all";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, m).total(), 100 * 1e-7, 1e-12) << "one panel stores them all";
 }
 
 // 2^10 .. 2^11 rows of 64 bytes would be in cache. Each nonzero passes 8 bytes: 2^17 of them are 1 MiB.
@@ -110,7 +111,7 @@ TEST(SparseSeconds, WhatPassesBetweenTwoUsesTakesCacheToo) {
         reuse.histogram.first_uses = 1e-9;
         reuse.histogram.most_distinct = 1 << 20;
         reuse.histogram.spread(1000, 1 << 10, 1 << 11, nonzeros);
-        return sparse_seconds(reuse, 16, cache());
+        return sparse_seconds(reuse, 16, cache()).total();
     };
     EXPECT_DOUBLE_EQ(with(2 << 10), with(0)) << "as many as of random columns";
     EXPECT_NEAR(with(1 << 14), 1000 * 1e-9, 1e-11);
@@ -120,16 +121,16 @@ TEST(SparseSeconds, WhatPassesBetweenTwoUsesTakesCacheToo) {
 TEST(SparseSeconds, FirstUsesComeFromAllOfTheirPiece) {
     SpmmReuse reuse;
     reuse.histogram.first_uses = reuse.histogram.most_distinct = 1 << 18;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), (1 << 18) * 9e-9, 1e-9) << "16 MiB";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), (1 << 18) * 9e-9, 1e-9) << "16 MiB";
     reuse.pieces = 64;
-    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()), (1 << 18) * 1e-9, 1e-9) << "256 KiB each";
+    EXPECT_NEAR(sparse_seconds(reuse, 16, cache()).total(), (1 << 18) * 1e-9, 1e-9) << "256 KiB each";
 }
 
 TEST(SparseSeconds, OfNothing) {
-    EXPECT_EQ(sparse_seconds({}, 16, cache()), 0);
+    EXPECT_EQ(sparse_seconds({}, 16, cache()).total(), 0);
     SpmmReuse empty_rows;
     empty_rows.rows = 3;
-    EXPECT_EQ(sparse_seconds(empty_rows, 16, cache()), 3 * 1e-7) << "they are written";
+    EXPECT_EQ(sparse_seconds(empty_rows, 16, cache()).total(), 3 * 1e-7) << "they are written";
 }
 
 // Matrices like those that were measured get their own times, whatever the curve, whether or not the number of their
@@ -147,7 +148,7 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
                 reuse.rows = static_cast<double>(columns);
                 const double measured = static_cast<double>(nonzeros) * cost.seconds_per_nonzero +
                                         static_cast<double>(columns) * curve.seconds_per_row;
-                EXPECT_NEAR(sparse_seconds(reuse, width, m) / measured, 1, 0.02)
+                EXPECT_NEAR(sparse_seconds(reuse, width, m).total() / measured, 1, 0.02)
                     << width << " " << columns << " " << degree;
             }
         }
@@ -156,7 +157,7 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
     odd.histogram = UniformStats(100'003, 3'200'000, true).reuse(true, {0, 100'003}, {0, 100'003}, 0);
     odd.histogram.row_visits = 0;
     const double hits = (1 << 20) / (64.0 * 100'003);
-    EXPECT_NEAR(sparse_seconds(odd, 16, m) / (3.2e6 * (hits * 1e-9 + (1 - hits) * 9e-9)), 1, 0.03);
+    EXPECT_NEAR(sparse_seconds(odd, 16, m).total() / (3.2e6 * (hits * 1e-9 + (1 - hits) * 9e-9)), 1, 0.03);
 }
 
 TEST(Tie, WithinTheErrorOfTheShorter) {

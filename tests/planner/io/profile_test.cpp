@@ -30,7 +30,10 @@ TEST(Profile, RoundTrip) {
     EXPECT_EQ(calibration.programs.at(1).heads, 8);
     EXPECT_FALSE(calibration.programs.at(0).dropout);
     EXPECT_TRUE(calibration.programs.at(1).dropout);
-    EXPECT_EQ(calibration.programs.at(1).seconds_per_column, 2e-11);
+    EXPECT_EQ(calibration.programs.at(1).nonzero.seconds_per_column, 2e-11);
+    EXPECT_EQ(calibration.programs.at(1).row.seconds, 1e-8);
+    EXPECT_EQ(calibration.programs.at(1).working_set_bytes, 8388608);
+    EXPECT_EQ(calibration.programs.at(1).waiting, 0.75);
     EXPECT_EQ(calibration.reduce_scatter.value().latency_seconds, 4e-6);
     EXPECT_EQ(calibration.redistribution.value().latency_seconds, 5e-6);
     EXPECT_EQ(calibration.loss.value().seconds_per_logit, 3e-10);

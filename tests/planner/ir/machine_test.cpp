@@ -79,7 +79,7 @@ Machine calibrated() {
                                 {{ElementwiseKind::copy, 1 << 15, 2e10},
                                  {ElementwiseKind::copy, 1 << 20, 1e10},
                                  {ElementwiseKind::update, 1 << 15, 1e10}},
-                                {{Program::max, 0, false, 1e-9, 1e-11}, {Program::attend, 8, false, 4e-9, 0}},
+                                {{Program::max, 0, false, {1e-9, 1e-11}}, {Program::attend, 8, false, {4e-9, 0}}},
                                 LossCost{2e-8, 3e-10},
                                 Link{1e-6, 1e9},
                                 Link{1e-6, 1e9},
@@ -122,10 +122,13 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("gemm[0].columns", [](Calibration& c) { c.gemm[0].columns = -1; });
     expect("gemm[0].flops_per_second", [=](Calibration& c) { c.gemm[0].flops_per_second = infinity; });
     expect("gemm[1] repeats", [](Calibration& c) { c.gemm[1].product = GemmKind::forward; });
-    expect("programs[0].seconds_per_nonzero", [](Calibration& c) { c.programs[0].seconds_per_nonzero = -1; });
-    expect("programs[1].seconds_per_column", [=](Calibration& c) { c.programs[1].seconds_per_column = infinity; });
+    expect("programs[0].nonzero.seconds must", [=](Calibration& c) { c.programs[0].nonzero.seconds = infinity; });
+    expect("programs[1].row.seconds_per_column",
+           [=](Calibration& c) { c.programs[1].row.seconds_per_column = infinity; });
+    expect("programs[1].working_set_bytes", [](Calibration& c) { c.programs[1].working_set_bytes = 0; });
+    expect("programs[1].waiting", [](Calibration& c) { c.programs[1].waiting = -1; });
     expect("programs[1].heads", [](Calibration& c) { c.programs[1].heads = -1; });
-    expect("programs[1] must come", [](Calibration& c) { c.programs[1] = {Program::max, 0, false, 0, 0}; });
+    expect("programs[1] must come", [](Calibration& c) { c.programs[1] = {Program::max, 0, false}; });
     expect("streams[0].working_set_bytes", [](Calibration& c) { c.streams[0].working_set_bytes = 0; });
     expect("streams[2].bytes_per_second", [](Calibration& c) { c.streams[2].bytes_per_second = 0; });
     expect("streams[1] must follow", [](Calibration& c) { c.streams[1].working_set_bytes = 1 << 15; });

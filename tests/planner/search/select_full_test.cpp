@@ -110,10 +110,11 @@ TEST(SelectFull, CountsTheTimeOfDroppingWeightsOfAttention) {
     gat.ops = models::build(gat.record.model);
     Machine measured = machine();
     measured.calibration.emplace();
-    measured.calibration->programs = {{Program::attend, 1, false, 1e-8, 0},
-                                      {Program::attend, 1, true, 5e-8, 0},
-                                      {Program::attend_back, 1, false, 1e-8, 0},
-                                      {Program::attend_back, 1, true, 2e-8, 0}};
+    measured.calibration->gather = {{16, {{1 << 20, 1e-9}}}};
+    measured.calibration->programs = {{Program::attend, 1, false, {1e-8, 0}},
+                                      {Program::attend, 1, true, {5e-8, 0}},
+                                      {Program::attend_back, 1, false, {1e-8, 0}},
+                                      {Program::attend_back, 1, true, {2e-8, 0}}};
     const auto epoch = [&](double dropout) {
         gat.record.run.attention_dropout = dropout;
         const SelectResult result = select(gat, measured);

@@ -90,14 +90,22 @@ struct StreamRate {
     double bytes_per_second = 0;
 };
 
-// What a program over nonzeros takes for each of them besides a sum of rows as long as all that it gathers: so much, and so
-// much more for each column of its wide operands.
+// So much, and so much more for each column. Either may be negative where it is added to something.
+struct ColumnCost {
+    double seconds = 0;
+    double seconds_per_column = 0;
+};
+
+// What a program over nonzeros takes besides a sum of rows as long as all that it gathers: for each nonzero and for each
+// row of the result, by the columns of its wide operands.
 struct ProgramCost {
     Program program = Program::sum;
     int heads = 0;         // of attention
     bool dropout = false;  // whether it drops some of its weights
-    double seconds_per_nonzero = 0;
-    double seconds_per_column = 0;
+    ColumnCost nonzero{};  // where what is gathered is as large as working_set_bytes
+    ColumnCost row{};
+    std::int64_t working_set_bytes = 1;
+    double waiting = 0;  // for each second that a sum gathers longer than from there
 };
 
 // Softmax cross-entropy: rows that train, each so long and so much longer for each of its logits. It hardly depends on

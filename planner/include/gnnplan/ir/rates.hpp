@@ -42,10 +42,17 @@ double row_seconds(const Calibration& calibration, std::int64_t width);
 // What a row costs more that adds to what a panel before has left there. None if it was not measured at every width.
 std::optional<double> row_again_seconds(const Calibration& calibration, std::int64_t width);
 
-// What a program takes for one nonzero besides a sum, of `width` columns of its wide operands; linear in the heads. 0 where
-// the program was not measured.
-double program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
-                       bool dropout = false);
+// What a program takes besides a sum, as ProgramCost has it, of one width.
+struct ProgramSeconds {
+    double nonzero = 0;
+    double row = 0;
+    double working_set_bytes = 0;
+    double waiting = 0;
+};
+// Of `width` columns of the program's wide operands; linear in the heads, between measured ones and beyond the most. All 0
+// where the program was not measured.
+ProgramSeconds program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
+                               bool dropout = false);
 
 // What rows without nonzeros cost, linear in the width between those at which it was measured; nothing if at none.
 PassingCost passing_cost(const Calibration& calibration, std::int64_t width);
