@@ -17,6 +17,8 @@ VARIANTS = {
     "link x 0.25": lambda profile: scale(profile["intra_node"], 0.25, "bytes_per_second"),
     "link x 0.5": lambda profile: scale(profile["intra_node"], 0.5, "bytes_per_second"),
     "link x 2": lambda profile: scale(profile["intra_node"], 2, "bytes_per_second"),
+    "link between x 0.5": lambda profile: scale(profile["inter_node"], 0.5, "bytes_per_second"),
+    "link between x 2": lambda profile: scale(profile["inter_node"], 2, "bytes_per_second"),
     "overhead of a step x 20": lambda profile: scale(profile, 20, "step_seconds"),
 }
 PRESET = next(iter(VARIANTS))

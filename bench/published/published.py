@@ -11,7 +11,7 @@ import argparse, difflib, pathlib, sys, tempfile
 
 sys.dont_write_bytecode = True
 
-import memory, mg_gcn, orders, page, schemes
+import deal, memory, mg_gcn, orders, page, schemes
 from planner import PRESET, Planner, programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,7 +24,8 @@ def figures_of(planner):
     return {"orders": cells, "orders_by_profile": orders.summaries(planner), "orders_elsewhere": orders.elsewhere(planner),
             "schemes": ratios,
             "schemes_by_profile": {name: schemes.summary(schemes.ratios(planner, name)) for name in schemes.VARIANTS},
-            "memory": peaks, "mg_gcn": epochs,
+            "memory": peaks, "mg_gcn": epochs, "deal": deal.cells(planner),
+            "deal_by_profile": {name: deal.summary(deal.cells(planner, name)) for name in deal.VARIANTS},
             "mg_gcn_by_profile": {name: mg_gcn.summary(mg_gcn.cells(planner, name)) for name in mg_gcn.VARIANTS},
             "widest": mg_gcn.widest_papers(planner), "own": {hidden: mg_gcn.own_plan(planner, hidden) for hidden in (208, 256)}}
 

@@ -4,7 +4,7 @@ import pathlib, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 
-import agreement, memory, mg_gcn, orders, planner, schemes
+import agreement, deal, memory, mg_gcn, orders, planner, schemes
 
 
 class Agreement(unittest.TestCase):
@@ -36,6 +36,9 @@ class Tables(unittest.TestCase):
             self.assertEqual([row["data_set"] for row in agreement.published(name)], list(orders.CARDS))
         missing = [row for row in agreement.published("mg-gcn-table-3.csv") if row["seconds"] is None]
         self.assertEqual([(row["data_set"], row["ranks"]) for row in missing], [("Papers", 1), ("Papers", 2), ("Papers", 4)])
+
+        self.assertEqual({(row["data_set"], row["model"]) for row in agreement.published("deal-figure-15.csv")},
+                         {(name, model) for name in deal.CARDS for model in deal.MODELS})
 
     def test_memory_is_the_arithmetic(self):
         reddit = {"vertices": 232_965, "nonzeros": 114_848_857, "features": 602, "classes": 41}
