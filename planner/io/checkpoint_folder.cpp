@@ -27,11 +27,11 @@ std::optional<std::int64_t> epoch_in(const std::string& name) {
     return epoch;
 }
 
-// "checkpoint-000120.safetensors.tmp-31539-0" of a process that is no longer there.
+// "checkpoint-000120.safetensors.tmp-31539-0" or "layer-2.npy.tmp-31539-0" of a process that is no longer there.
 bool is_abandoned(const std::string& name) {
-    constexpr std::string_view mark = ".safetensors.tmp-";
+    constexpr std::string_view mark = ".tmp-";
     const std::size_t at = name.find(mark);
-    if (!name.starts_with(prefix) || at == std::string::npos) return false;
+    if (at == std::string::npos || !(name.starts_with(prefix) || name.starts_with("layer-"))) return false;
     pid_t process = 0;
     const char* begin = name.data() + at + mark.size();
     const auto [stop, error] = std::from_chars(begin, name.data() + name.size(), process);

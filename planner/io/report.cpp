@@ -81,6 +81,12 @@ void describe(Archive& archive, Subject<Archive, CheckpointTotals>& checkpoints)
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, WrittenFile>& file) {
+    archive.field("path", file.path);
+    archive.field("bytes", file.bytes);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.positive("epochs", settings.epochs);
     archive.field("learning_rate", settings.learning_rate);
@@ -129,6 +135,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.optional("best_epoch", report.best_epoch);
     archive.optional("resumed_after", report.resumed_after);
     archive.optional("checkpoints", report.checkpoints);
+    archive.optional("written", report.written);
     archive.group("fingerprints", [&](auto& inner) {
         inner.field("graph", report.fingerprints.graph);
         inner.field("machine", report.fingerprints.machine);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace gnnplan::exec {
@@ -76,10 +77,22 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
     }
 }
 
-void Executor::fill(const data::Dataset& dataset) {
-    for (std::size_t id = 0; id < schedule().tensors.size(); ++id) fill(static_cast<TensorId>(id), dataset);
+void Executor::fill(const data::Dataset& dataset, std::size_t first_step) {
+    std::set<TensorId> read;
+    for (std::size_t i = 0; i < schedule().steps.size(); ++i) {
+        const Step& step = schedule().steps[i];
+        if (step.phase == Phase::epoch && i < first_step) continue;
+        const Operands operands = operands_of(step.operation);
+        read.insert(operands.reads.begin(), operands.reads.end());
+    }
+    for (const TensorId id : read) fill(id, dataset);
     counts_.reset();
     order_.reset();
+}
+
+void Executor::load(TensorId tensor, const std::function<void(Range rows, float* values)>& write) {
+    fill_rows<float>(tensor, write);
+    device_.finish();
 }
 
 std::vector<std::vector<ProductKernel>> Executor::choose_kernels(std::string_view wanted) {
@@ -94,11 +107,12 @@ std::vector<std::vector<ProductKernel>> Executor::choose_kernels(std::string_vie
     return found;
 }
 
-std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& settings, const Observer& observer) {
+std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& settings, const Observer& observer,
+                                               std::size_t first_step) {
     const auto& steps = schedule().steps;
     std::vector<measure::StepSample> samples(steps.size());
     const kernels::PassValues* pass = device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
         const StepContext context{store_, device_.table(), world_, settings, pass, i};
         traffic_.reset();
@@ -110,7 +124,7 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
         if (observer) observer(steps[i], *this);
     }
     device_.finish();
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase == phase) samples[i].seconds = device_.seconds(2 * i, 2 * i + 1);
     }
     return samples;

@@ -41,8 +41,11 @@ public:
     void adopt_blocks(SparseBlocks blocks) { store_.adopt_blocks(std::move(blocks)); }
     SparseBlocks release_blocks() { return store_.release_blocks(); }
     void allocate(const ModelState& state) { store_.allocate(state); }
-    // Reads this rank's blocks of features, labels, subset and the numbers of their vertices.
-    void fill(const data::Dataset& dataset);
+    // Reads this rank's blocks of features, labels, subset and the numbers of their vertices, as far as steps from
+    // `first_step` on read them.
+    void fill(const data::Dataset& dataset, std::size_t first_step = 0);
+    // Calls write(rows, values) for the rows of this rank's block of a float tensor, counted in the tensor, some at a time.
+    void load(TensorId tensor, const std::function<void(Range rows, float* values)>& write);
 
     // For each step, the kernels of its product on this rank's first own block, the one that computes it first; none
     // where the device has no choice. Overwrites tensors: to be called after allocate() and before fill(); see
@@ -52,9 +55,10 @@ public:
     // Called after each step, before its tensors may be overwritten.
     using Observer = std::function<void(const Step& step, const Executor& executor)>;
 
-    // Collective. Runs the steps of `phase` in order. Returns a sample for each step of the schedule, 0 for those of
-    // other phases.
-    std::vector<measure::StepSample> run(Phase phase, const PassSettings& settings, const Observer& observer = {});
+    // Collective. Runs the steps of `phase` in order, from `first_step` on. Returns a sample for each step of the schedule,
+    // 0 for those that it does not run.
+    std::vector<measure::StepSample> run(Phase phase, const PassSettings& settings, const Observer& observer = {},
+                                         std::size_t first_step = 0);
 
     const Schedule& schedule() const { return store_.schedule(); }
     const MemoryPlan& memory() const { return store_.plan(); }
@@ -66,6 +70,7 @@ public:
     std::vector<float> values(std::string_view tensor) const;
     std::vector<float> values(std::string_view tensor, Range rows) const;
     Block block(std::string_view tensor) const;
+    Block block(TensorId tensor) const { return store_.block(tensor); }
 
     // What the last pass found: the sum of the cross-entropies of all training vertices, and how many vertices of train,
     // valid and test were classified correctly.

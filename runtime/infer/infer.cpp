@@ -5,30 +5,96 @@
 #include "runtime/train/match.hpp"
 #include "runtime/train/trials.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace gnnplan::infer {
 namespace {
+
+// Hands the outputs of each layer on as soon as they are there, and knows how long that took.
+class Layers {
+public:
+    Layers(const train::TrainHooks& hooks, measure::Clock& clock) : hooks_(hooks), clock_(clock), watched_(hooks) {
+        if (!hooks.layer) return;
+        watched_.step = [this](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
+            if (hooks_.step) hooks_.step(epoch, step, executor);
+            if (rows_ != nullptr) hand_on(step, executor);
+        };
+    }
+
+    const train::TrainHooks& hooks() const { return watched_; }
+    double seconds() const { return seconds_; }
+
+    // The first step behind `done` layers.
+    std::size_t begin(const Schedule& schedule, int done) {
+        if (!hooks_.layer) return 0;
+        ends_ = train::layer_ends(schedule);
+        return done > 0 ? ends_.at(static_cast<std::size_t>(done - 1)).step + 1 : 0;
+    }
+    // Reads the outputs of the last layer that is done.
+    void read(int done, exec::Executor& executor, const train::OutputRows& rows) {
+        rows_ = &rows;
+        if (done == 0) return;
+        const TensorId tensor = ends_.at(static_cast<std::size_t>(done - 1)).tensor;
+        const Range columns = executor.block(tensor).columns;
+        executor.load(tensor, [&](Range part, float* values) { hooks_.read_layer(part, columns, rows, values); });
+    }
+
+private:
+    void hand_on(const Step& step, const exec::Executor& executor) {
+        const auto index = static_cast<std::size_t>(&step - executor.schedule().steps.data());
+        for (std::size_t l = 0; l < ends_.size(); ++l) {
+            if (ends_[l].step != index) continue;
+            const double start = clock_.now();
+            hooks_.layer(static_cast<int>(l) + 1, executor, ends_[l].tensor, *rows_);
+            seconds_ += clock_.now() - start;
+        }
+    }
+
+    const train::TrainHooks& hooks_;
+    measure::Clock& clock_;
+    train::TrainHooks watched_;
+    std::vector<train::LayerEnd> ends_;
+    const train::OutputRows* rows_ = nullptr;
+    double seconds_ = 0;
+};
+
+// Steps that were not run are in no report.
+void leave_out(const Schedule& schedule, std::size_t first_step, RunReport& report) {
+    const auto begin = schedule.steps.begin();
+    const auto skipped = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(first_step),
+                                       [](const Step& step) { return step.phase == Phase::epoch; });
+    for (auto step = report.steps.begin(); step != report.steps.begin() + skipped; ++step)
+        report.predicted.epoch_seconds -= step->predicted_seconds;
+    report.steps.erase(report.steps.begin(), report.steps.begin() + skipped);
+}
 
 RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
               const train::TrainOptions& options, const train::TrainHooks& hooks, measure::Clock& clock) {
     const double begin = clock.now();
     kernels::set_threads(options.threads);
-    train::Deployment deployment(comm, device, plan, dataset, options, hooks, clock);
+    Layers layers(hooks, clock);
+    train::Deployment deployment(comm, device, plan, dataset, options, layers.hooks(), clock);
     RunReport report;
+    std::size_t first_step = 0;
     const std::optional<train::DeviceRoom> room = train::device_room(comm, device);
     comm::agree(comm, [&] {
         deployment.take_graph();
         const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
         report.chosen = train::candidates_that_fit(plan, usable, dataset, device.memory(), room).front();
+        const Candidate& candidate = plan.candidates[static_cast<std::size_t>(report.chosen)];
+        first_step = layers.begin(candidate.schedule, options.layers_done);
     });
-    deployment.build(report.chosen, true);
+    deployment.build(report.chosen, true, first_step);
+    comm::agree(comm, [&] { layers.read(options.layers_done, deployment.executor(), deployment.output_rows()); });
     const double built = clock.now();
     train::Measurements& measured = deployment.measured();
     measured.epoch.add(deployment.run(Phase::epoch, 0, false));
     const double done = clock.now();
-    const std::vector<double> slowest = comm::control_max(comm, {built - begin, done - built});
+    const std::vector<double> slowest = comm::control_max(comm, {built - begin, done - built - layers.seconds()});
     measured.steady_seconds.push_back(slowest[1]);
     if (hooks.outputs) hooks.outputs(deployment.executor(), deployment.output_rows());
 
@@ -43,6 +109,8 @@ RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& pla
                             .pass_seconds = slowest[1],
                             .total_seconds = options.load_seconds + clock.now() - begin};
     deployment.report(report);
+    if (options.layers_done > 0) report.resumed_after = options.layers_done;
+    leave_out(deployment.executor().schedule(), first_step, report);
     return report;
 }
 

@@ -59,8 +59,9 @@ void Deployment::cache_features(std::int64_t bytes) {
     measured_.initialise_seconds += clock_.now() - start;
 }
 
-void Deployment::build(int index, bool last) {
+void Deployment::build(int index, bool last, std::size_t first_step) {
     if (hooks_.candidate) hooks_.candidate(index);
+    first_step_ = first_step;
     const Candidate& next = plan_.candidates[static_cast<std::size_t>(index)];
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
@@ -78,7 +79,7 @@ void Deployment::build(int index, bool last) {
                    .graph_stays = !last,
                    .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
                    .adopts_blocks = adopts_blocks,
-                   .writes_outputs = static_cast<bool>(hooks_.outputs)},
+                   .written = written()},
                   std::move(blocks));
     const double cut = clock_.now();
     if (last) release_graph();
@@ -101,11 +102,13 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
         predicted_.peak_bytes_per_rank = predicted.tensors;
         predicted_.host_peak_bytes = predicted.host;
-        const auto expected = [&](Phase phase) {
-            return measure::StepLog(expected_bytes(schedule, phase, *counts, comm_.rank()));
+        const auto expected = [&](Phase phase, std::size_t first = 0) {
+            std::vector<measure::StepSample> bytes = expected_bytes(schedule, phase, *counts, comm_.rank());
+            std::fill_n(bytes.begin(), first, measure::StepSample{});
+            return measure::StepLog(std::move(bytes));
         };
         measured_.setup = expected(Phase::setup);
-        measured_.epoch = expected(Phase::epoch);
+        measured_.epoch = expected(Phase::epoch, first_step_);
         measured_.evaluation = expected(Phase::evaluation);
         executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
         const double start = clock_.now();
@@ -115,8 +118,14 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
             executor_->build_blocks(dataset_.graph(), scales_);
         }
         cut_seconds_ = clock_.now() - start;
-        if (hooks_.outputs) output_rows_ = OutputRows(schedule, *counts, comm_.rank(), tracker_);
+        if (written() != Written::nothing)
+            output_rows_ = OutputRows(schedule, *counts, comm_.rank(), written(), tracker_);
     });
+}
+
+Written Deployment::written() const {
+    if (hooks_.layer) return Written::layers;
+    return hooks_.outputs ? Written::outputs : Written::nothing;
 }
 
 void Deployment::load_model(const Candidate& next) {
@@ -129,7 +138,7 @@ void Deployment::load_model(const Candidate& next) {
         executor_->allocate(*state_);
         // Products that are timed overwrite their results, which may lie where features wait for the setup to read them.
         measured_.kernels = executor_->choose_kernels(options_.product_kernel);
-        executor_->fill(dataset_);
+        executor_->fill(dataset_, first_step_);
     });
 }
 
@@ -181,7 +190,7 @@ void Deployment::settle() {
 
 std::vector<measure::StepSample> Deployment::run(Phase phase, std::int64_t epoch, bool training, Watched watched) {
     return executor_->run(phase, settings(epoch, training),
-                          watched == Watched::yes ? observer(epoch) : exec::Executor::Observer());
+                          watched == Watched::yes ? observer(epoch) : exec::Executor::Observer(), first_step_);
 }
 
 void Deployment::report(RunReport& report) {

@@ -36,17 +36,18 @@ public:
 
     // Keeps all features in memory for the candidates to come, which are so many bytes.
     void cache_features(std::int64_t bytes);
-    // Makes candidate `index` ready to run, in place of the one before; `last`: no other follows.
-    void build(int index, bool last);
+    // Makes candidate `index` ready to run, in place of the one before; `last`: no other follows. Passes begin at
+    // `first_step`, and what only earlier steps read is not loaded.
+    void build(int index, bool last, std::size_t first_step = 0);
     // No other candidate follows the one that is built.
     void settle();
     std::vector<measure::StepSample> run(Phase phase, std::int64_t epoch, bool training,
                                          Watched watched = Watched::yes);
 
-    const exec::Executor& executor() const { return *executor_; }
+    exec::Executor& executor() { return *executor_; }
     exec::ModelState& state() const { return *state_; }
     Measurements& measured() { return measured_; }
-    // Whose vertices the outputs are; there where hooks.outputs is.
+    // Whose vertices the outputs are; there where hooks.outputs or hooks.layer is.
     const OutputRows& output_rows() const { return output_rows_; }
     double cut_seconds() const { return cut_seconds_; }  // of the executor built last, for its sparse blocks
 
@@ -56,6 +57,7 @@ public:
 private:
     void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
     void load_model(const Candidate& candidate);
+    Written written() const;
     void release_graph();
     void release_features();
     void keep_tuning_peak();
@@ -81,6 +83,7 @@ private:
     Prediction predicted_;
     std::optional<TuningPeak> tuning_peak_;
     double cut_seconds_ = 0;
+    std::size_t first_step_ = 0;
     Measurements measured_;
 };
 

@@ -23,7 +23,7 @@ Footprint footprint(const Schedule& schedule, const GraphStats& graph, const Loa
     Footprint most;
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         const MemoryPlan plan = plan_memory(schedule, graph, rank);
-        const std::int64_t rows = loaded.writes_outputs ? OutputRows::bytes_of(schedule, rank) : 0;
+        const std::int64_t rows = OutputRows::bytes_of(schedule, rank, loaded.written);
         Footprint own{of_processor(plan, loaded, state, rows), 0};
         if (memory.accelerator) {
             const std::int64_t cut = loaded.adopts_blocks ? 0 : cut_bytes(schedule, graph, rank);

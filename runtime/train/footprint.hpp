@@ -1,6 +1,8 @@
 // Peak memory of a candidate, by what else is in memory while it is built.
 #pragma once
 
+#include "runtime/train/outputs.hpp"
+
 #include <gnnplan/ir/memory.hpp>
 
 #include <cstdint>
@@ -12,7 +14,7 @@ struct LoadState {
     bool graph_stays = false;  // the graph is not freed: other candidates will be built from it
     std::int64_t cached_feature_bytes = 0;  // all features are kept in memory, for the same reason
     bool adopts_blocks = false;             // of an earlier candidate, so that none is cut
-    bool writes_outputs = false;            // the numbers of the outputs' vertices are kept (outputs.hpp)
+    Written written = Written::nothing;     // the numbers of whose vertices are kept
 };
 
 struct Footprint {

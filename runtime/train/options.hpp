@@ -42,6 +42,8 @@ struct TrainOptions {
     std::string product_kernel;           // that is wanted, see Device::choose(); empty: the fastest
     comm::OpenCommunicator communicator;  // between such devices; empty where their memory is the hosts'
     double load_seconds = 0;              // what reading the data took, for the report
+    // An inference that goes on: the outputs of so many layers are read with hooks.read_layer.
+    int layers_done = 0;
 
     double features_dropout() const { return input_dropout.value_or(dropout); }
 };
@@ -68,6 +70,11 @@ struct TrainHooks {
     // All epochs are done, and the executor has evaluated the weights that the run leaves behind; not called after a run
     // that diverged or was interrupted. Collective.
     std::function<void(const exec::Executor&, const OutputRows&)> outputs;
+    // Of an inference: this tensor holds the outputs of layer 1, 2, ..., and the rows are whose they are. Collective.
+    std::function<void(int layer, const exec::Executor&, TensorId, const OutputRows&)> layer;
+    // Writes a part of the outputs of layer options.layers_done: rows of the schedule's numbering, whose vertices the last
+    // argument knows. There where `layer` is.
+    std::function<void(Range rows, Range columns, const OutputRows&, float* values)> read_layer;
     // Asked after each epoch: why training should be interrupted now, as on a signal; unset: it goes on. One rank that
     // wants to is enough for all to end.
     std::function<std::optional<std::string>()> stop;

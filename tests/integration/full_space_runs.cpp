@@ -1,5 +1,7 @@
 #include "tests/integration/full_space_runs.hpp"
 
+#include "runtime/train/outputs.hpp"
+
 #include <fmt/format.h>
 
 namespace gnnplan::testing {
@@ -80,6 +82,11 @@ void check_inference(const TestProblem& problem, const Distribution& on, const S
     const Run run(problem, Task::infer, on, switches, choices, scores);
     SCOPED_TRACE(describe(problem, run.configuration, switches));
     ASSERT_NO_THROW(validate(run.schedule));
+    if (problem.network().model.jk_concat) {
+        EXPECT_THROW(train::layer_ends(run.schedule), Error) << "logits are made of all layers";
+    } else {
+        EXPECT_EQ(train::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";
+    }
     const auto runs = run_schedule(problem, run.schedule, 1);
     check_outputs(problem, runs);
     EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));

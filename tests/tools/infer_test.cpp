@@ -1,10 +1,8 @@
 // Inference at the command line: what is planned, what is refused and why, and what runs.
-#include "tests/tools/tool.hpp"
+#include "tests/tools/inference.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cstring>
 
 namespace gnnplan::testing {
 namespace {
@@ -14,54 +12,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string infer = "plan --task infer --graph cora --ranks 4 --hidden 16 ";
-
-// The numbers of an .npy of floats.
-std::vector<float> read_npy(const std::string& path) {
-    const std::string text = read_text(path);
-    const std::size_t begin = text.find('\n') + 1;
-    std::vector<float> values((text.size() - begin) / sizeof(float));
-    std::memcpy(values.data(), text.data() + begin, values.size() * sizeof(float));
-    return values;
-}
-
-class Inference : public ::testing::Test {
-protected:
-    const Folder folder;
-    const std::string graph = folder / "graph", weights = folder / "weights.safetensors";
-
-    void SetUp() override {
-        ASSERT_EQ(
-            gnnplan("graph generate planted --classes 3 --vertices 300 --nonzeros 9000 --features 8 -o " + graph).code,
-            0);
-    }
-    void train(const std::string& model) {
-        const std::string plan = folder / "train.json";
-        ASSERT_EQ(gnnplan("plan --graph " + graph + " --ranks 1 --hidden 12 " + model + " -o " + plan).code, 0);
-        const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --epochs 10 --save-weights " +
-                                                         weights + " --save-embeddings " + (folder / "trained.npy"));
-        ASSERT_EQ(run.code, 0) << run.err;
-    }
-    // The embeddings of a plan that infers.
-    std::vector<float> embeddings(const std::string& flags) const {
-        const std::string plan = folder / "infer.json", out = folder / "out.npy";
-        const Outcome planned = gnnplan("plan --task infer --graph " + graph + " --hidden 12 " + flags + " -o " + plan);
-        EXPECT_EQ(planned.code, 0) << planned.err;
-        const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --load-weights " +
-                                                         weights + " --save-embeddings " + out);
-        EXPECT_EQ(run.code, 0) << run.err;
-        EXPECT_THAT(run.out, AllOf(HasSubstr("inferred"), HasSubstr("the pass"), HasSubstr("equal to the byte")));
-        return read_npy(out);
-    }
-};
-
-::testing::AssertionResult near(const std::vector<float>& a, const std::vector<float>& b) {
-    if (a.size() != b.size() || a.empty()) return ::testing::AssertionFailure() << a.size() << " and " << b.size();
-    float largest = 0, apart = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        largest = std::max(largest, std::abs(b[i])), apart = std::max(apart, std::abs(a[i] - b[i]));
-    if (apart <= 1e-5F * largest) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << apart << " apart of " << largest;
-}
 
 TEST_F(Inference, PlansOnePassWithWhatComesBeforeIt) {
     const auto plan = gnnplan(infer + "--exchange rows --grid 4x1 --json").json();
@@ -168,8 +118,8 @@ TEST_F(Inference, RefusesWhatIsOfTraining) {
     const std::string plan = folder / "infer.json";
     ASSERT_EQ(gnnplan("plan --task infer --graph " + graph + " --hidden 12 --ranks 1 -o " + plan).code, 0);
     const std::string run = plan + " --data " + graph;
-    for (const std::string flag : {"--epochs 3", "--lr 0.1", "--keep-best", "--resume auto", "--metrics m.jsonl",
-                                   "--save-weights w", "--dropout 0.5", "--autotune 0"}) {
+    for (const std::string flag : {"--epochs 3", "--lr 0.1", "--keep-best", "--metrics m.jsonl", "--save-weights w",
+                                   "--dropout 0.5", "--autotune 0"}) {
         const Outcome outcome = run_program(GNNRUN_TOOL, run + " " + flag);
         EXPECT_EQ(outcome.code, 64) << flag;
         EXPECT_THAT(outcome.err, HasSubstr("is of training")) << flag;

@@ -3,11 +3,18 @@
 #include "planner/io/files.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/memory_text.hpp>
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <string_view>
+#include <system_error>
 
 namespace gnnplan::tools {
 namespace fs = std::filesystem;
@@ -59,6 +66,43 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
             throw Error(ErrorCode::usage, "names the same file as " + outputs[j].name, where, "choose another name");
         }
         io::check_can_create(path);
+    }
+}
+
+namespace {
+
+// What is free on the disk of a folder; all there could be where the system does not tell.
+std::uint64_t free_bytes(const fs::path& folder) {
+    if (const char* told = std::getenv("GNNPLAN_DISK_FREE")) return std::strtoull(told, nullptr, 10);
+    std::error_code failure;
+    const fs::space_info space = fs::space(folder, failure);
+    return failure ? std::numeric_limits<std::uint64_t>::max() : space.available;
+}
+
+}  // namespace
+
+void check_free_space(const std::vector<ExpectedFile>& files) {
+    struct Disk {
+        fs::path folder;
+        std::uint64_t bytes = 0;
+    };
+    std::map<dev_t, Disk> disks;
+    for (const ExpectedFile& file : files) {
+        fs::path folder = fs::path(file.path).parent_path();
+        if (folder.empty()) folder = ".";
+        struct stat status {};
+        if (is_special(file.path) || ::stat(folder.c_str(), &status) != 0) continue;
+        Disk& disk = disks[status.st_dev];
+        disk.folder = folder;
+        disk.bytes += static_cast<std::uint64_t>(file.bytes);
+    }
+    for (const auto& [device, disk] : disks) {
+        const std::uint64_t available = free_bytes(disk.folder);
+        if (disk.bytes <= available) continue;
+        throw Error(ErrorCode::cannot_create,
+                    memory_text(static_cast<std::int64_t>(disk.bytes)) + " are to be written, and " +
+                        memory_text(static_cast<std::int64_t>(available)) + " are free on the disk",
+                    disk.folder.string(), "make room, or write to another disk");
     }
 }
 

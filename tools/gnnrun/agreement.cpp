@@ -53,6 +53,8 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
                                    {"--resume", text_of(flags.resume)},
                                    {"--load-weights", text_of(flags.load_weights)},
                                    {"--save-weights", text_of(flags.save_weights)},
+                                   {"--save-embeddings", text_of(flags.save_embeddings)},
+                                   {"--save-layers", text_of(flags.save_layers)},
                                    {"--keep-best", given_or_not(options.keep_best)},
                                    {"--patience", text_of(options.patience)},
                                    {"--time-limit", text_of(flags.time_limit)},

@@ -5,6 +5,7 @@
 #include "planner/io/report.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/outputs.hpp"
+#include "tools/gnnrun/vertex_matrix.hpp"
 #include "tools/text/streams.hpp"
 
 #include <filesystem>
@@ -14,14 +15,41 @@ namespace gnnplan::tools {
 
 bool saves_regularly(const RunFlags& flags) { return flags.checkpoint || flags.checkpoint_every || flags.resume; }
 
+bool is_folder(const std::string& path) {
+    std::error_code none;
+    return path.ends_with('/') || std::filesystem::is_directory(path, none);
+}
+
 namespace {
+
+void make_folder(const std::string& folder) {
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
+}
+
+// What is written of every vertex is large, and written after the work.
+void check_room(const RunFlags& flags, const Plan& plan, const std::optional<std::string>& embeddings,
+                const std::optional<LayerFolder>& layers) {
+    if (flags.dry_run) return;
+    std::vector<ExpectedFile> files;
+    const std::int64_t vertices = plan.problem.graph.vertices;
+    if (embeddings) {
+        const std::int64_t columns = train::outputs_of(plan.candidates.front().schedule).columns;
+        files.push_back({*embeddings, vertex_matrix_bytes(vertices, columns)});
+    }
+    for (int layer = 1; layers && layer <= std::ssize(layers->columns); ++layer) {
+        const std::string path = layers->file(layer);
+        if (std::filesystem::exists(path)) continue;
+        files.push_back({path, vertex_matrix_bytes(vertices, layers->columns[static_cast<std::size_t>(layer - 1)])});
+    }
+    check_free_space(files);
+}
 
 void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
     if (!saves_regularly(flags)) return;
     const std::string folder = checkpoint_folder(flags);
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
+    make_folder(folder);
     const std::optional<std::string> note = lock.take(folder);
     if (note && !flags.quiet) say("note: {}\n", *note);
     if (!flags.resume && !checkpoints_in(folder).empty()) {
@@ -34,18 +62,24 @@ void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
 
 }  // namespace
 
-void check_artifacts(const RunFlags& flags, FolderLock& lock) {
+void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optional<LayerFolder>& layers,
+                     FolderLock& lock) {
     const bool writes = flags.report || flags.metrics || flags.trace || flags.save_weights || flags.save_embeddings ||
-                        saves_regularly(flags);
+                        flags.save_layers || saves_regularly(flags);
     if (flags.dry_run && writes) {
-        throw Error(ErrorCode::usage, "nothing is trained, so there is nothing to write", "--dry-run",
+        throw Error(ErrorCode::usage, "nothing is computed, so there is nothing to write", "--dry-run",
                     "leave out the files, or --dry-run");
+    }
+    std::optional<std::string> embeddings = flags.save_embeddings;
+    if (embeddings && is_folder(*embeddings)) {
+        make_folder(*embeddings);
+        embeddings = index_of_parts(*embeddings);
     }
     check_outputs({{"--report", flags.report},
                    {"--metrics", flags.metrics},
                    {"--trace", flags.trace},
                    {"--save-weights", flags.save_weights},
-                   {"--save-embeddings", flags.save_embeddings}},
+                   {"--save-embeddings", embeddings}},
                   {{"the plan", flags.plan},
                    {"--data", flags.data},
                    {"--load-weights", flags.load_weights},
@@ -58,7 +92,18 @@ void check_artifacts(const RunFlags& flags, FolderLock& lock) {
                         "choose another name");
         }
     }
-    check_checkpoint_folder(flags, lock);
+    std::error_code none;
+    if (embeddings && std::filesystem::exists(*embeddings, none) &&
+        !std::filesystem::is_regular_file(*embeddings, none)) {
+        throw Error(ErrorCode::cannot_create, "is no regular file, which ranks could write together",
+                    "--save-embeddings " + *embeddings);
+    }
+    if (layers) {
+        check_layer_folder(*layers, lock, flags.quiet);
+    } else {
+        check_checkpoint_folder(flags, lock);
+    }
+    check_room(flags, plan, embeddings, layers);
 }
 
 void Metrics::add(const EpochRecord& epoch) {

@@ -5,6 +5,7 @@
 #include "tools/gnnrun/checkpoints.hpp"
 #include "tools/gnnrun/flags.hpp"
 #include "tools/gnnrun/folder_lock.hpp"
+#include "tools/gnnrun/layers.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/measurement.hpp>
@@ -18,10 +19,14 @@
 
 namespace gnnplan::tools {
 
-// Finds out before training that a file cannot be written, and takes the lock of the checkpoint folder if there will be
-// any. Throws Error{cannot_create}, also when another run holds the lock, or Error{usage} when a file is an input, or
-// the folder holds checkpoints of another run.
-void check_artifacts(const RunFlags& flags, FolderLock& lock);
+// Finds out before the work that a file cannot be written, or that there is no room for it, and takes the lock of the
+// folder of checkpoints or layers if there will be any. Throws Error{cannot_create}, also when another run holds the lock,
+// or Error{usage} when a file is an input, or the folder holds those of another run.
+void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optional<LayerFolder>& layers,
+                     FolderLock& lock);
+
+// Whether --save-embeddings means a folder: it ends with a slash, or is one.
+bool is_folder(const std::string& path);
 
 // --metrics: a line as soon as an epoch is done, so that others can follow a run and nothing is lost with it.
 class Metrics {

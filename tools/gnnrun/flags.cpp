@@ -54,17 +54,19 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
         "Save checkpoints in this folder, about once a minute; the last two are kept. An interrupted run saves one "
         "in any case, in PLAN.checkpoints");
     add_count(app, "--checkpoint-every", flags.checkpoint_every, "Save one after every N epochs instead");
-    CLI::Option* resume =
-        add_path(app, "--resume", flags.resume, "PATH",
-                 "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the "
-                 "checkpoint folder, or from the first epoch where there is none");
+    add_path(
+        app, "--resume", flags.resume, "PATH",
+        "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the checkpoint "
+        "folder, or from the first epoch where there is none. Inference goes on from the layers of this folder, or "
+        "of --save-layers");
     add_path(app, "--load-weights", flags.load_weights, "FILE",
-             "Begin with these weights, or infer with them (safetensors)")
-        ->excludes(resume);
+             "Begin with these weights, or infer with them (safetensors)");
     add_path(app, "--save-weights", flags.save_weights, "FILE", "Write the weights at the end (safetensors)");
-    add_path(app, "--save-embeddings", flags.save_embeddings, "FILE",
+    add_path(app, "--save-embeddings", flags.save_embeddings, "FILE|DIR/",
              "Write what the last layer makes of every vertex, after training or by inference, float32 in the data's "
-             "numbering (.npy)");
+             "numbering (.npy); into a folder: a file for each rank, and an index");
+    add_path(app, "--save-layers", flags.save_layers, "DIR",
+             "Inference: write what each layer makes of every vertex into this folder, for --resume");
     app.add_flag("--keep-best", flags.keep_best,
                  "Keep the weights of the best validation accuracy; --save-weights writes these");
     add_count(app, "--patience", flags.patience,
@@ -147,17 +149,29 @@ void check_inference_flags(const RunFlags& flags) {
                                                         {flags.autotune.has_value(), "--autotune"},
                                                         {flags.checkpoint.has_value(), "--checkpoint"},
                                                         {flags.checkpoint_every.has_value(), "--checkpoint-every"},
-                                                        {flags.resume.has_value(), "--resume"},
                                                         {flags.save_weights.has_value(), "--save-weights"},
                                                         {flags.keep_best, "--keep-best"},
                                                         {flags.patience.has_value(), "--patience"},
                                                         {flags.time_limit.has_value(), "--time-limit"},
                                                         {flags.metrics.has_value(), "--metrics"}};
     for (const auto& [given, name] : of_training) refuse_of_training(given, name);
-    if (flags.save_embeddings && !flags.load_weights && !flags.dry_run) {
-        throw Error(ErrorCode::usage, "embeddings need trained weights", "--save-embeddings",
+    const bool saves = flags.save_embeddings || flags.save_layers || flags.resume;
+    if (saves && !flags.load_weights && !flags.dry_run) {
+        throw Error(ErrorCode::usage, "embeddings need trained weights",
+                    flags.save_embeddings ? "--save-embeddings"
+                    : flags.save_layers   ? "--save-layers"
+                                          : "--resume",
                     "name them with --load-weights; gnnrun --save-weights writes them after training");
     }
+}
+
+void check_training_flags(const RunFlags& flags) {
+    if (flags.resume && flags.load_weights) {
+        throw Error(ErrorCode::usage, "a checkpoint has weights of its own", "--load-weights",
+                    "leave out --resume, or --load-weights");
+    }
+    if (flags.save_layers)
+        throw Error(ErrorCode::usage, "is of inference, and this is training", "--save-layers", "leave it out");
 }
 
 // Whether a schedule has products that may drop weights of attention.
@@ -171,7 +185,11 @@ bool drops_attention(const Schedule& schedule) {
 }  // namespace
 
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
-    if (plan.problem.task == Task::infer) check_inference_flags(flags);
+    if (plan.problem.task == Task::infer) {
+        check_inference_flags(flags);
+    } else {
+        check_training_flags(flags);
+    }
     const RunRecord run = run_record(flags.question, plan.problem.run);
     if (run.optimiser != plan.problem.run.optimiser) {
         throw Error(ErrorCode::mismatch,

@@ -40,6 +40,7 @@ int run_here(const RunFlags& flags) {
     session.open_data();
     comm::SelfCommunicator self;
     session.check_features(self);
+    session.open_layers(self);
     session.compare_start();
     if (flags.dry_run) {
         session.show_dry_run();
@@ -101,6 +102,7 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     });
     require_same(world, session->facts_of_data());
     session->check_features(world);
+    session->open_layers(world);
     comm::agree(world, [&] { session->compare_start(); });
     int code = 0;
     if (flags.dry_run) {

@@ -14,12 +14,12 @@
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
-#include "tools/gnnrun/embeddings.hpp"
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/process_age.hpp"
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
+#include "tools/gnnrun/vertex_matrix.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
@@ -56,6 +56,7 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
       plan_(std::move(plan)),
       speaks_(speaks),
       options_(train_options(flags, plan_)),
+      layers_(layer_folder(flags, plan_)),
       backend_(flags.dry_run ? kernels::Backend() : kernels::open_backend(flags.backend)) {
     train::leave_out_idle_dropout(plan_, options_);
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
@@ -116,7 +117,7 @@ Checkpoints Session::make_checkpoints() {
     return {{checkpoint_folder(flags_), saves_regularly(flags_), flags_.checkpoint_every},
             std::move(form),
             start_.earlier_in(checkpoint_folder(flags_)),
-            checkpoint_lock_,
+            folder_lock_,
             clock_};
 }
 
@@ -174,6 +175,19 @@ void Session::check_features(comm::Communicator& processes) {
     comm::agree(processes, [&] { train::match_features(plan_, *dataset_, sum); });
 }
 
+void Session::open_layers(comm::Communicator& processes) {
+    if (!layers_ || flags_.dry_run) return;
+    int done = 0;
+    comm::agree(processes, [&] {
+        if (processes.rank() != 0) return;
+        done =
+            tools::open_layers(*layers_, facts_of_layers(flags_, options_, plan_, dataset_->fingerprint(), features_));
+    });
+    options_.layers_done = static_cast<int>(comm::control_max(processes, done));
+    if (options_.layers_done > 0 && speaks_ && !flags_.quiet)
+        say("{}: going on after layer {}\n", layers_->path, options_.layers_done);
+}
+
 void Session::check_memory(int ranks_here) const {
     if (plan_.machine.accelerators || !backend_.host_memory || flags_.dry_run) return;
     const std::int64_t memory = catalog::read_host().memory_bytes;
@@ -197,6 +211,44 @@ train::TrainOptions Session::options_of_rank(int local_rank) const {
     options.device = [this, local_rank] { return backend_.open(local_rank); };
     if (!backend_.host_memory) options.communicator = comm::through_hosts;
     return options;
+}
+
+// What is written of every vertex: all ranks write, and rank 0 remembers.
+void Session::write_vertices_with(train::TrainHooks& hooks, comm::Communicator& comm) {
+    const auto remember = [this, &comm](std::string path, std::int64_t bytes) {
+        if (comm.rank() == 0) written_.push_back({std::move(path), bytes});
+    };
+    if (flags_.save_embeddings) {
+        hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
+            const VertexMatrix outputs{executor, train::outputs_of(executor.schedule()), rows};
+            const std::string& path = *flags_.save_embeddings;
+            try {
+                if (is_folder(path)) {
+                    remember(path, write_vertex_parts(comm, outputs, path));
+                } else {
+                    write_vertex_matrix(comm, outputs, path);
+                    remember(path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
+                }
+            } catch (const comm::AgreedError& failure) {
+                if (comm.rank() == 0) embeddings_failure_ = failure;
+            }
+        };
+    }
+    if (!layers_) return;
+    hooks.layer = [=, this, &comm](int layer, const exec::Executor& executor, TensorId tensor,
+                                   const train::OutputRows& rows) {
+        const VertexMatrix outputs{executor, tensor_of(executor.schedule(), tensor), rows};
+        const std::string path = layers_->file(layer);
+        write_vertex_matrix(comm, outputs, path);
+        remember(path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
+    };
+    hooks.read_layer = [this](Range part, Range columns, const train::OutputRows& rows, float* values) {
+        const auto layer = static_cast<std::size_t>(options_.layers_done);
+        const VertexMatrixFile file(layers_->file(options_.layers_done), layers_->vertices,
+                                    layers_->columns[layer - 1]);
+        for (std::int64_t row = part.begin; row < part.end; ++row, values += columns.size())
+            file.read(rows.vertex(row), columns, {values, static_cast<std::size_t>(columns.size())});
+    };
 }
 
 void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
@@ -235,15 +287,7 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
         longest_epoch_ = std::max(longest_epoch_, epoch.seconds + clock_.now() - trained_at_);
         metrics_->add(epoch);
     };
-    if (flags_.save_embeddings) {
-        hooks.outputs = [&](const exec::Executor& executor, const train::OutputRows& rows) {
-            try {
-                write_embeddings(comm, executor, rows, *flags_.save_embeddings);
-            } catch (const comm::AgreedError& failure) {
-                if (first) embeddings_failure_ = failure;
-            }
-        };
-    }
+    write_vertices_with(hooks, comm);
     if ((first || !shared) && !infers()) {
         catch_interruptions(first && !flags_.quiet);
         hooks.stop = [&] { return reason_to_stop(); };
@@ -326,6 +370,7 @@ int Session::finish(const std::string& communicator, int processes) {
     if (!infers()) report_->settings = run_settings(flags_, plan_, options_);
     report_->backend = flags_.backend;
     report_->communicator = communicator;
+    report_->written = written_;
     if (trace_) {
         trace_->tool_version = report_->tool_version;
         trace_->command_line = report_->command_line;

@@ -35,7 +35,7 @@ public:
 
     // Finds out before any work what cannot be written, when this process speaks; see artifacts.hpp.
     void check_outputs() {
-        if (speaks_) check_artifacts(flags_, checkpoint_lock_);
+        if (speaks_) check_artifacts(flags_, plan_, layers_, folder_lock_);
     }
 
     // Throws Error{infeasible} when the plan is known to need more for `ranks_here`, those on this machine, than the
@@ -53,6 +53,8 @@ public:
     // Collective over the processes: checks that the features are the plan's and the same on each. Of more than 1 GiB
     // each process looks at its share only.
     void check_features(comm::Communicator& processes);
+    // Collective over the processes: finds out which layers an inference goes on from.
+    void open_layers(comm::Communicator& processes);
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
@@ -75,6 +77,7 @@ private:
     Checkpoints make_checkpoints();
     std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
     train::TrainOptions options_of_rank(int local_rank) const;
+    void write_vertices_with(train::TrainHooks& hooks, comm::Communicator& comm);
     std::vector<Fact> facts_of_training_and_data() const;
     void keep_weights(const TrainingState& state);
     std::optional<std::string> reason_to_stop();
@@ -86,6 +89,7 @@ private:
     Plan plan_;
     bool speaks_;
     train::TrainOptions options_;
+    std::optional<LayerFolder> layers_;  // of --save-layers
     kernels::Backend backend_;
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;
@@ -96,10 +100,11 @@ private:
     // Of rank 0:
     double longest_epoch_ = 0;  // seconds, with its evaluation
     std::unique_ptr<Metrics> metrics_;
-    FolderLock checkpoint_lock_;
+    FolderLock folder_lock_;
     std::optional<Checkpoints> checkpoints_;
     std::vector<NamedTensor> weights_;         // of --save-weights
     std::optional<Error> embeddings_failure_;  // of --save-embeddings
+    std::vector<WrittenFile> written_;
 };
 
 }  // namespace gnnplan::tools

@@ -174,13 +174,31 @@ std::string checkpoint_line(const RunReport& report) {
                        format_seconds(totals.seconds));
 }
 
+std::string written_lines(const RunReport& report) {
+    std::string lines;
+    for (const WrittenFile& file : report.written) {
+        lines += fmt::format("{:<12}{}, {}\n", lines.empty() ? "written" : "", file.path, format_memory(file.bytes));
+    }
+    return lines;
+}
+
+// An inference that went on where an earlier one had ended.
+std::string layers_line(const RunReport& report) {
+    if (report.task != Task::infer || !report.resumed_after) return "";
+    return fmt::format("resumed     after layer {}: {}\n", *report.resumed_after,
+                       report.steps.empty() ? "all layers were there" : "bytes and times are of what came after it");
+}
+
 }  // namespace
 
 std::string summary(const RunReport& report, const Machine& machine, bool color) {
     const std::string outcome = report.task == Task::infer ? "" : outcome_of_training(report, color);
-    if (report.steps.empty()) return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
-    return outcome + configuration_line(report) + "\n" + step_table(report, machine, color) + "\n" +
-           worst_step(report.steps, machine) + time_lines(report) + checkpoint_line(report) + peak_lines(report);
+    const std::string left = layers_line(report);
+    if (report.steps.empty() && left.empty())
+        return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
+    const std::string steps = report.steps.empty() ? "" : "\n" + step_table(report, machine, color) + "\n";
+    return outcome + configuration_line(report) + steps + worst_step(report.steps, machine) + time_lines(report) +
+           left + checkpoint_line(report) + written_lines(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools

@@ -76,6 +76,12 @@ struct CheckpointTotals {
     double seconds = 0;  // for which training waited for them
 };
 
+// What the run left on disk of its vertices: embeddings, outputs of layers.
+struct WrittenFile {
+    std::string path;
+    std::int64_t bytes = 0;
+};
+
 // What a run was asked that decides what is learnt, given the plan, the data and the seed.
 struct RunSettings {
     std::int64_t epochs = 0;  // asked for; those that were trained are in the report
@@ -120,10 +126,12 @@ struct RunReport {
     std::optional<WallTimes> wall;     // unset in reports of earlier versions
     std::optional<Ending> ending;      // unset: the run took all its epochs, or ended so in an earlier version
     std::optional<std::string> ended;  // the same in words
-    std::optional<std::int64_t> best_epoch;     // whose weights are kept
-    std::optional<std::int64_t> resumed_after;  // the epoch of the checkpoint that the run went on from
+    std::optional<std::int64_t> best_epoch;  // whose weights are kept
+    // The epoch of the checkpoint that the run went on from; of an inference, the layer.
+    std::optional<std::int64_t> resumed_after;
     std::optional<CheckpointTotals> checkpoints;
     Fingerprints fingerprints;
+    std::vector<WrittenFile> written{};
 };
 
 }  // namespace gnnplan

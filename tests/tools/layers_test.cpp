@@ -1,0 +1,195 @@
+// --save-layers, what goes on from there, and the other files of an inference.
+#include "tests/tools/inference.hpp"
+
+#include <filesystem>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class Layers : public Inference {
+protected:
+    const std::string layers = folder / "layers", out = folder / "out.npy";
+
+    std::string plan(const std::string& flags) const {
+        const std::string path = folder / "infer.json";
+        const Outcome planned =
+            gnnplan("plan --task infer --graph " + graph + " --layers 3 --hidden 12 " + flags + " -o " + path);
+        EXPECT_EQ(planned.code, 0) << planned.err;
+        return path;
+    }
+    Outcome run(const std::string& path, const std::string& flags) const {
+        return run_program(GNNRUN_TOOL,
+                           path + " --data " + graph + " --in-process --load-weights " + weights + " " + flags);
+    }
+    std::string layer(int number) const { return layers + "/layer-" + std::to_string(number) + ".npy"; }
+    void train3(const std::string& model) { train("--layers 3 " + model); }
+};
+
+// A pass that ended after layer 1 or 2 goes on there, on other ranks and another grid, and makes the same.
+TEST_F(Layers, AreWhereAPassGoesOn) {
+    for (const std::string model : {"--model gcn", "--model gat --heads 4 --residual", "--model sage --aggregator max",
+                                    "--model gin", "--model agnn"}) {
+        SCOPED_TRACE(model);
+        fs::remove_all(layers);
+        train3(model);
+        const std::vector<float> trained = read_npy(folder / "trained.npy");
+        const Outcome whole = run(plan(model + " --ranks 4 --grid 2x2"), "--save-layers " + layers);
+        ASSERT_EQ(whole.code, 0) << whole.err;
+        EXPECT_THAT(whole.out, HasSubstr("written     " + layer(1)));
+        EXPECT_TRUE(near(read_npy(layer(3)), trained));
+        for (const int kept : {2, 1}) {
+            for (const std::string grid :
+                 {"--ranks 1", "--ranks 6 --grid 3x2 --permute on --exchange rows", "--ranks 2 --grid 1x2"}) {
+                for (int gone = kept + 1; gone <= 3; ++gone) fs::remove(layer(gone));
+                const std::string report = folder / "report.json";
+                const Outcome rest = run(plan(model + " " + grid),
+                                         "--resume " + layers + " --save-embeddings " + out + " --report " + report);
+                ASSERT_EQ(rest.code, 0) << rest.err;
+                EXPECT_THAT(rest.err, HasSubstr("going on after layer " + std::to_string(kept)));
+                EXPECT_THAT(rest.out, AllOf(HasSubstr("resumed     after layer"), HasSubstr("equal to the byte"),
+                                            Not(HasSubstr("NOT"))));
+                EXPECT_TRUE(near(read_npy(out), trained)) << grid;
+                EXPECT_TRUE(near(read_npy(layer(3)), trained)) << grid;
+                const auto json = nlohmann::ordered_json::parse(read_text(report));
+                EXPECT_EQ(json["resumed_after"], kept);
+                for (const auto& step : json["steps"]) EXPECT_GT(step["origin"]["layer"], kept);
+                EXPECT_EQ(json["written"].size(), 3U - static_cast<std::size_t>(kept) + 1U);
+            }
+        }
+    }
+}
+
+TEST_F(Layers, AllThereLeaveNothingToCompute) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2 --fanout 4");
+    EXPECT_EQ(run(path, "--save-layers " + layers + " --resume auto --save-embeddings " + out).code, 0);
+    const std::string first = read_text(out);
+    const Outcome again = run(path, "--save-layers " + layers + " --resume auto --save-embeddings " + out);
+    ASSERT_EQ(again.code, 0) << again.err;
+    EXPECT_THAT(again.out, HasSubstr("all layers were there"));
+    EXPECT_EQ(read_text(out), first);
+}
+
+// Whenever the pass is killed, what it left is whole layers.
+TEST_F(Layers, SurviveAKill) {
+    const std::string big = folder / "big", train = folder / "train.json", path = folder / "infer.json";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --classes 3 --vertices 20000 --nonzeros 400000 --features 32 -o " + big).code,
+        0);
+    ASSERT_EQ(gnnplan("plan --graph " + big + " --layers 3 --hidden 12 --ranks 1 -o " + train).code, 0);
+    ASSERT_EQ(run_program(GNNRUN_TOOL, train + " --data " + big + " --epochs 2 --save-weights " + weights +
+                                           " --save-embeddings " + out)
+                  .code,
+              0);
+    ASSERT_EQ(gnnplan("plan --task infer --graph " + big + " --layers 3 --hidden 12 --ranks 2 -o " + path).code, 0);
+    const std::string command = path + " --data " + big + " --in-process --load-weights " + weights;
+    for (const int after : {1, 2}) {
+        fs::remove_all(layers);
+        const Outcome killed =
+            run_program("/bin/sh", std::string("-c '") + GNNRUN_TOOL + " " + command + " --save-layers " + layers +
+                                       " & run=$!; while [ ! -e " + layer(after) +
+                                       " ]; do kill -0 $run || break; done; kill -9 $run; wait $run'");
+        const Outcome rest =
+            run_program(GNNRUN_TOOL, command + " --resume " + layers + " --save-embeddings " + (folder / "rest.npy"));
+        ASSERT_EQ(rest.code, 0) << rest.err << killed.err;
+        EXPECT_TRUE(near(read_npy(folder / "rest.npy"), read_npy(out)));
+    }
+}
+
+TEST_F(Layers, AreRefusedWithASentence) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2");
+    const auto refused = [&](const std::string& flags, int code, const std::string& message) {
+        const Outcome outcome = run(path, flags);
+        EXPECT_EQ(outcome.code, code) << flags << "\n" << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
+    };
+    refused("--resume " + layers, 66, "holds no layers of an earlier pass");
+    refused("--resume auto", 64, "--save-layers");
+    refused("--resume " + layers + " --save-layers elsewhere", 64, "goes on in the folder that it saves");
+    ASSERT_EQ(run(path, "--save-layers " + layers).code, 0);
+    refused("--save-layers " + layers, 64, "holds layers of an earlier pass");
+    const std::string resume = "--resume " + layers;
+    refused(resume + " --feature-norm row", 78, "--feature-norm was none, now row");
+    const std::string text = read_text(layer(3));
+    write_text(layer(3), text.substr(0, text.size() - 100));
+    refused(resume, 65, "bytes, where");
+    write_text(layer(3), "torn" + text.substr(4));
+    refused(resume, 65, "is no .npy of 300 x 3 floats");
+    fs::remove(layer(3));
+    EXPECT_EQ(run(path, resume).code, 0);
+    ASSERT_EQ(
+        run_program(GNNRUN_TOOL, (folder / "train.json") + " --data " + graph + " --epochs 3 --save-weights " + weights)
+            .code,
+        0);
+    refused(resume, 78, "the weights were");
+    write_text(layers + "/layers.json", "{}");
+    refused(resume, 65, "does not say what layers were computed from");
+    const Outcome jumps = run(plan("--ranks 2 --jk concat"), "--save-layers " + (folder / "others"));
+    EXPECT_EQ(jumps.code, 69);
+    EXPECT_THAT(jumps.err, HasSubstr("layer 1 hands on 2 matrices, and is saved as one"));
+    const Outcome training = run_program(
+        GNNRUN_TOOL, (folder / "train.json") + " --data " + graph + " --save-layers " + (folder / "others"));
+    EXPECT_EQ(training.code, 64);
+    EXPECT_THAT(training.err, HasSubstr("is of inference, and this is training"));
+}
+
+// The disk is looked at before the data is.
+TEST_F(Layers, NeedRoomOnTheDisk) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2");
+    setenv("GNNPLAN_DISK_FREE", "20000", 1);
+    const Outcome refused = run(path, "--save-layers " + layers + " --save-embeddings " + out);
+    const Outcome small = run(path, "--save-embeddings " + out);
+    unsetenv("GNNPLAN_DISK_FREE");
+    EXPECT_EQ(refused.code, 73);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("are to be written, and"), HasSubstr("are free on the disk")));
+    EXPECT_EQ(small.code, 0) << small.err;
+}
+
+// A link stays one; what ranks cannot write together is refused before the pass.
+TEST_F(Layers, EmbeddingsBehindALink) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2"), link = folder / "link.npy";
+    fs::create_symlink(out, link);
+    write_text(out, "");
+    ASSERT_EQ(run(path, "--save-embeddings " + link).code, 0);
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_TRUE(near(read_npy(out), read_npy(folder / "trained.npy")));
+    const Outcome refused = run(path, "--save-embeddings /dev/full");
+    EXPECT_EQ(refused.code, 73);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("is no regular file"), Not(HasSubstr("nonzeros"))));
+}
+
+// A file for each rank, and whose rows they are.
+TEST_F(Layers, EmbeddingsInAFolder) {
+    train3("--model gcn");
+    const std::vector<float> trained = read_npy(folder / "trained.npy");
+    const std::string parts = folder / "parts";
+    for (const std::string grid : {"--ranks 3 --grid 3x1 --permute on", "--ranks 4 --grid 2x2", "--ranks 1"}) {
+        const Outcome outcome = run(plan(grid), "--save-embeddings " + parts + "/");
+        ASSERT_EQ(outcome.code, 0) << outcome.err;
+        const auto index = nlohmann::ordered_json::parse(read_text(parts + "/index.json"));
+        EXPECT_EQ(index["format"], "gnnplan.embeddings/1");
+        std::vector<float> all(trained.size(), -1);
+        for (const auto& part : index["parts"]) {
+            const std::vector<float> values = read_npy(parts + "/" + part["values"].get<std::string>());
+            const std::string text = read_text(parts + "/" + part["vertices"].get<std::string>());
+            std::vector<std::int64_t> vertices(part["rows"].get<std::size_t>());
+            std::memcpy(vertices.data(), text.data() + text.find('\n') + 1, vertices.size() * sizeof(std::int64_t));
+            for (std::size_t i = 0; i < vertices.size(); ++i) {
+                for (std::size_t j = 0; j < 3; ++j)
+                    all.at(static_cast<std::size_t>(vertices[i]) * 3 + j) = values.at(i * 3 + j);
+            }
+        }
+        EXPECT_TRUE(near(all, trained)) << grid;
+    }
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

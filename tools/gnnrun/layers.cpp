@@ -1,0 +1,148 @@
+#include "tools/gnnrun/layers.hpp"
+
+#include "planner/io/checkpoint.hpp"
+#include "planner/io/checkpoint_folder.hpp"
+#include "planner/io/document.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/parse.hpp"
+#include "runtime/train/outputs.hpp"
+#include "tools/gnnrun/vertex_matrix.hpp"
+#include "tools/text/streams.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace gnnplan::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* format = "gnnplan.layers/1";
+
+std::string index_of(const LayerFolder& folder) { return folder.path + "/layers.json"; }
+
+bool is_there(const std::string& path) {
+    std::error_code none;
+    return fs::exists(path, none);
+}
+
+int layers_in(const LayerFolder& folder) {
+    int layers = 0;
+    while (layers < std::ssize(folder.columns) && is_there(folder.file(layers + 1))) ++layers;
+    return layers;
+}
+
+void write_index(const LayerFolder& folder, const std::vector<Fact>& facts) {
+    io::Document said = io::Document::object();
+    for (const Fact& fact : facts) said.set(fact.name, fact.value);
+    const io::Document index = io::Document::object(
+        {{"format", format}, {"vertices", folder.vertices}, {"columns", folder.columns}, {"of", said}});
+    io::write_file_atomically(index_of(folder), io::dump(index, 2) + "\n");
+}
+
+void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
+    const std::string path = index_of(folder);
+    const io::Document index = io::parse(io::read_file(path), path);
+    const io::Document* const said = index.find("of");
+    const io::Document* const named = index.find("format");
+    if (said == nullptr || named == nullptr || named->get_if<std::string>() == nullptr ||
+        *named->get_if<std::string>() != format) {
+        throw Error(ErrorCode::data, "does not say what layers were computed from", path,
+                    "remove the folder, or name another one with --save-layers");
+    }
+    for (const Fact& fact : facts) {
+        const io::Document* const then = said->find(fact.name);
+        const std::string* const value = then != nullptr ? then->get_if<std::string>() : nullptr;
+        if (value != nullptr && *value == fact.value) continue;
+        throw Error(
+            ErrorCode::mismatch,
+            fmt::format("the layers there are of another pass: {} {} {}, now {}", fact.name,
+                        fact.name.ends_with('s') ? "were" : "was", value != nullptr ? *value : "not said", fact.value),
+            folder.path, "name another folder with --save-layers, or remove this one");
+    }
+}
+
+}  // namespace
+
+std::string LayerFolder::file(int layer) const { return fmt::format("{}/layer-{}.npy", path, layer); }
+
+std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan) {
+    if (plan.problem.task != Task::infer || (!flags.save_layers && !flags.resume)) return std::nullopt;
+    const bool automatic = flags.resume == "auto";
+    if (automatic && !flags.save_layers) {
+        throw Error(ErrorCode::usage, "goes on from the layers in the folder of --save-layers, which is not there",
+                    "--resume auto", "name the folder");
+    }
+    if (flags.resume && !automatic && flags.save_layers && *flags.resume != *flags.save_layers) {
+        throw Error(ErrorCode::usage, "a pass goes on in the folder that it saves its layers in", "--resume",
+                    "leave out --save-layers");
+    }
+    LayerFolder folder;
+    folder.path = flags.save_layers ? *flags.save_layers : *flags.resume;
+    folder.vertices = plan.problem.graph.vertices;
+    folder.resumes = flags.resume.has_value();
+    folder.resumes_if_there = automatic;
+    const Schedule& schedule = plan.candidates.front().schedule;
+    for (const train::LayerEnd& end : train::layer_ends(schedule))
+        folder.columns.push_back(tensor_of(schedule, end.tensor).columns);
+    return folder;
+}
+
+void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet) {
+    if (folder.resumes && !folder.resumes_if_there && !is_there(index_of(folder)))
+        throw Error(ErrorCode::missing_input, "holds no layers of an earlier pass", folder.path);
+    std::error_code failure;
+    fs::create_directories(folder.path, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder.path);
+    const std::optional<std::string> note = lock.take(folder.path);
+    if (note && !quiet) say("note: {}\n", *note);
+    if (!folder.resumes && is_there(index_of(folder))) {
+        throw Error(ErrorCode::usage, "holds layers of an earlier pass", folder.path,
+                    "--resume auto goes on from them; else remove them, or name another folder with --save-layers");
+    }
+    io::remove_abandoned(folder.path);
+    io::check_can_create(index_of(folder));
+}
+
+int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts) {
+    if (!is_there(index_of(folder))) {
+        write_index(folder, facts);
+        return 0;
+    }
+    compare(folder, facts);
+    const int layers = layers_in(folder);
+    if (layers == 0) return 0;
+    try {
+        const VertexMatrixFile last(folder.file(layers), folder.vertices,
+                                    folder.columns[static_cast<std::size_t>(layers - 1)]);
+    } catch (const Error& error) {
+        throw Error(error.code(), error.what(), "", "remove it to go on from the layer before");
+    }
+    return layers;
+}
+
+std::vector<Fact> facts_of_layers(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan,
+                                  const std::string& graph, const std::string& features) {
+    const ProblemRecord& problem = plan.problem;
+    std::vector<Fact> facts = facts_of_model(problem);
+    const std::string drawn = problem.fanout.empty()
+                                  ? "all"
+                                  : fmt::format("{} from seed {}", fmt::join(problem.fanout, ","), problem.graph.seed);
+    const std::string generated = fmt::format("generated from seed {}", problem.graph.seed);
+    const std::string weights =
+        options.weights != nullptr ? io::fingerprint(io::write_weights(*options.weights)) : "of nobody";
+    for (const Fact& fact :
+         {Fact{"the graph", graph}, Fact{"the features", features.empty() ? generated : features},
+          Fact{"--feature-norm", flags.feature_norm}, Fact{"the weights", weights}, Fact{"the neighbours", drawn}}) {
+        facts.push_back(fact);
+    }
+    return facts;
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,44 @@
+// --save-layers: the outputs of every layer of an inference, and what goes on from them.
+#pragma once
+
+#include "tools/gnnrun/agreement.hpp"
+#include "tools/gnnrun/flags.hpp"
+#include "tools/gnnrun/folder_lock.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// layer-1.npy .. layer-L.npy, each whole or not there, and layers.json, which says what they were computed from.
+struct LayerFolder {
+    std::string path;
+    std::int64_t vertices = 0;
+    std::vector<std::int64_t> columns;  // of each layer
+    bool resumes = false;
+    bool resumes_if_there = false;  // --resume auto
+
+    std::string file(int layer) const;
+};
+
+// The folder of --save-layers, or of --resume; none without either. Throws Error{usage} when the two do not fit, and
+// Error{unavailable} when the plan's layers cannot be saved.
+std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan);
+
+// Before any work: makes the folder and takes its lock. Throws Error{cannot_create} when nothing can be written there,
+// Error{usage} when it holds layers and none are gone on from, Error{missing_input} when there is nothing to go on from.
+void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet);
+
+// How many layers are there already, whole; with what they were computed from, which is noted where there are none. Throws
+// Error{mismatch} when it was something else, and Error{data} when the last of them is damaged.
+int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts);
+
+// What decides what the layers are.
+std::vector<Fact> facts_of_layers(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan,
+                                  const std::string& graph, const std::string& features);
+
+}  // namespace gnnplan::tools
