@@ -12,9 +12,9 @@ namespace {
 // The heads of a layer that makes `columns` columns.
 Heads heads_of(const ModelRecord& model, bool last, std::int64_t columns) {
     Heads heads;
-    heads.count = std::max(1, last ? model.output_heads : model.heads);
+    heads.count = last ? model.output_heads : model.heads;
     heads.average = heads.count > 1 && (last || model.average_heads);
-    heads.slope = model.slope.value_or(heads.slope);
+    heads.slope = model.slope.value();
     if (!heads.average && columns % heads.count != 0) {
         throw Error(ErrorCode::usage,
                     std::to_string(heads.count) + " heads cannot share " + std::to_string(columns) + " columns",
@@ -26,8 +26,7 @@ Heads heads_of(const ModelRecord& model, bool last, std::int64_t columns) {
 }  // namespace
 
 OpGraph gat(const ModelRecord& asked) {
-    ModelRecord model = asked;
-    model.activation = asked.activation.value_or(Activation::elu);
+    const ModelRecord model = with_defaults(asked);
     return stack(model, "", [&](Layers& layers, int h, std::int64_t columns) {
         const Heads heads = heads_of(model, layers.is_last(), columns);
         return layers.attend(layers.linear(h, heads.average ? heads.count * columns : columns), heads);

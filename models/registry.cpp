@@ -79,6 +79,17 @@ void check_heads(const ModelRecord& model) {
 
 }  // namespace
 
+ModelRecord with_defaults(ModelRecord model) {
+    const bool attends = model.name == "gat";
+    model.activation = model.activation.value_or(attends ? Activation::elu : Activation::relu);
+    if (attends) {
+        model.heads = std::max(1, model.heads);
+        model.output_heads = std::max(1, model.output_heads);
+        model.slope = model.slope.value_or(Heads{}.slope);
+    }
+    return model;
+}
+
 OpGraph build(const ModelRecord& model, Task task) {
     const Aggregator& aggregator = find(model.name, model.aggregator);
     if (model.widths.size() < 2) {

@@ -143,11 +143,27 @@ Checkpoint read_checkpoint(std::string_view file, const std::string& where) {
     return checkpoint;
 }
 
-std::string write_weights(const std::vector<NamedTensor>& tensors) {
+namespace {
+
+// Facts among the metadata of others.
+constexpr std::string_view fact_mark = "gnnplan: ";
+
+}  // namespace
+
+std::string write_weights(const std::vector<NamedTensor>& tensors, const WeightFacts& facts) {
     Safetensors content;
     content.metadata.emplace_back("format", "pt");  // what PyTorch's own files say, and some readers look for
+    for (const auto& [name, value] : facts) content.metadata.emplace_back(std::string(fact_mark) + name, value);
     for (const NamedTensor& tensor : tensors) content.tensors.push_back(stored(tensor));
     return write_safetensors(content);
+}
+
+WeightFacts facts_of_weights(std::string_view file, const std::string& where) {
+    WeightFacts facts;
+    for (const auto& [name, value] : read_safetensors(file, where).metadata) {
+        if (name.starts_with(fact_mark)) facts.emplace_back(name.substr(fact_mark.size()), value);
+    }
+    return facts;
 }
 
 namespace {

@@ -28,7 +28,13 @@ std::string write_checkpoint(const Checkpoint& checkpoint);
 // measures.
 Checkpoint read_checkpoint(std::string_view file, const std::string& where);
 
-std::string write_weights(const std::vector<NamedTensor>& tensors);
+// What weights belong to besides their shapes, each with its name, as people read it.
+using WeightFacts = std::vector<std::pair<std::string, std::string>>;
+
+std::string write_weights(const std::vector<NamedTensor>& tensors, const WeightFacts& facts = {});
+
+// None of a checkpoint, and of a file that another program has written. Throws Error{data} when it is no safetensors file.
+WeightFacts facts_of_weights(std::string_view file, const std::string& where);
 
 // The tensors of a safetensors file whose names begin with "layers.", in the order of the file; a checkpoint is one,
 // too. They may be of type F64, F32, F16 or BF16, and become floats. Throws Error{data} when there are none, they are

@@ -108,6 +108,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.field("tool_version", report.tool_version);
     archive.field("command_line", report.command_line);
     archive.optional("task", report.task);
+    archive.optional("fanout", report.fanout);
     archive.field("seed", report.seed);
     archive.optional("settings", report.settings);
     archive.positive("ranks", report.ranks);

@@ -78,14 +78,16 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
 }
 
 void Executor::fill(const data::Dataset& dataset, std::size_t first_step) {
-    std::set<TensorId> read;
+    std::set<TensorId> before, behind;  // read by steps on either side of the first one
     for (std::size_t i = 0; i < schedule().steps.size(); ++i) {
         const Step& step = schedule().steps[i];
-        if (step.phase == Phase::epoch && i < first_step) continue;
-        const Operands operands = operands_of(step.operation);
-        read.insert(operands.reads.begin(), operands.reads.end());
+        const std::vector<TensorId> read = operands_of(step.operation).reads;
+        (step.phase == Phase::epoch && i < first_step ? before : behind).insert(read.begin(), read.end());
     }
-    for (const TensorId id : read) fill(id, dataset);
+    for (std::size_t i = 0; i < schedule().tensors.size(); ++i) {
+        const auto id = static_cast<TensorId>(i);
+        if (behind.contains(id) || !before.contains(id)) fill(id, dataset);
+    }
     counts_.reset();
     order_.reset();
 }

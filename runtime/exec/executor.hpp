@@ -41,8 +41,8 @@ public:
     void adopt_blocks(SparseBlocks blocks) { store_.adopt_blocks(std::move(blocks)); }
     SparseBlocks release_blocks() { return store_.release_blocks(); }
     void allocate(const ModelState& state) { store_.allocate(state); }
-    // Reads this rank's blocks of features, labels, subset and the numbers of their vertices, as far as steps from
-    // `first_step` on read them.
+    // Reads this rank's blocks of features, labels, subset and the numbers of their vertices, but for those that only
+    // steps of an epoch before `first_step` read.
     void fill(const data::Dataset& dataset, std::size_t first_step = 0);
     // Calls write(rows, values) for the rows of this rank's block of a float tensor, counted in the tensor, some at a time.
     void load(TensorId tensor, const std::function<void(Range rows, float* values)>& write);

@@ -67,9 +67,10 @@ void leave_out(const Schedule& schedule, std::size_t first_step, RunReport& repo
     const auto begin = schedule.steps.begin();
     const auto skipped = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(first_step),
                                        [](const Step& step) { return step.phase == Phase::epoch; });
-    for (auto step = report.steps.begin(); step != report.steps.begin() + skipped; ++step)
-        report.predicted.epoch_seconds -= step->predicted_seconds;
+    if (skipped == 0) return;
     report.steps.erase(report.steps.begin(), report.steps.begin() + skipped);
+    report.predicted.epoch_seconds = 0;
+    for (const StepRecord& step : report.steps) report.predicted.epoch_seconds += step.predicted_seconds;
 }
 
 RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
@@ -99,6 +100,7 @@ RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& pla
     if (hooks.outputs) hooks.outputs(deployment.executor(), deployment.output_rows());
 
     report.task = Task::infer;
+    report.fanout = plan.problem.fanout;
     report.seed = options.seed;
     report.ranks = comm.size();
     report.threads = options.threads;

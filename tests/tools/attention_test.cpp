@@ -40,9 +40,11 @@ TEST(PlanAttention, RefusesWithASentence) {
 
 // Heads share the widths of the points, not the default one; a point that they cannot share is told as such.
 TEST(PlanAttention, SweepsWidths) {
-    const Outcome sweep = gnnplan("sweep --graph cora --model gat --heads 5 --vary hidden=10,12,20");
-    EXPECT_EQ(sweep.code, 0) << sweep.err;
-    EXPECT_THAT(sweep.out, HasSubstr("5 heads cannot share"));
+    for (const std::string values : {"10,12,20", "12,10,20", "12,13,20"}) {
+        const Outcome sweep = gnnplan("sweep --graph cora --model gat --heads 5 --vary hidden=" + values);
+        EXPECT_EQ(sweep.code, 0) << sweep.err;
+        EXPECT_THAT(sweep.out, HasSubstr("5 heads cannot share"));
+    }
     const Outcome none = gnnplan("sweep --graph cora --model gat --heads 5 --vary hidden=11,12");
     EXPECT_EQ(none.code, 64);
     EXPECT_THAT(none.err, HasSubstr("5 heads cannot share 11 columns"));

@@ -131,6 +131,40 @@ TEST_F(Inference, RefusesWhatIsOfTraining) {
     EXPECT_EQ(run_program(GNNRUN_TOOL, run).code, 0) << "to see how long it takes";
 }
 
+// The file says what its weights are of.
+TEST_F(Inference, RefusesWeightsOfAnotherModel) {
+    train("--model sage --aggregator mean");
+    const std::string path = folder / "infer.json";
+    const auto run = [&](const std::string& model, const std::string& flags) {
+        EXPECT_EQ(
+            gnnplan("plan --task infer --graph " + graph + " --hidden 12 --ranks 1 " + model + " -o " + path).code, 0);
+        return run_program(GNNRUN_TOOL, path + " --data " + graph + " --load-weights " + weights + " " + flags);
+    };
+    EXPECT_EQ(run("--model sage --aggregator mean", "").code, 0);
+    for (const std::string model : {"--model sage --aggregator sum", "--model sage --aggregator max",
+                                    "--model sage --aggregator mean --activation elu"}) {
+        const Outcome refused = run(model, "");
+        EXPECT_EQ(refused.code, 78) << model;
+        EXPECT_THAT(refused.err,
+                    AllOf(HasSubstr("the model was sage mean"), HasSubstr("when the weights were trained")));
+    }
+    const Outcome divided = run("--model sage --aggregator mean", "--feature-norm row");
+    EXPECT_EQ(divided.code, 78);
+    EXPECT_THAT(divided.err, HasSubstr("use --feature-norm none"));
+    // What a model has by default may be said.
+    train("--model gat --heads 2");
+    EXPECT_EQ(run("--model gat --heads 2 --activation elu --slope 0.2 --output-heads 1", "").code, 0);
+    EXPECT_EQ(run("--model gat --heads 2 --activation relu", "").code, 78);
+    train("--model sage --aggregator mean");
+    // Training may begin with them.
+    const std::string elu = folder / "elu.json";
+    ASSERT_EQ(gnnplan("plan --graph " + graph + " --hidden 12 --ranks 1 --model sage --activation elu -o " + elu).code,
+              0);
+    const Outcome tuned = run_program(GNNRUN_TOOL, elu + " --data " + graph + " --epochs 2 --load-weights " + weights);
+    EXPECT_EQ(tuned.code, 0) << tuned.err;
+    EXPECT_THAT(tuned.err, HasSubstr("note: the model was sage mean"));
+}
+
 // Other commands know what such a plan is.
 TEST_F(Inference, IsExplainedAndCompared) {
     const std::string full = folder / "full.json", drawn = folder / "drawn.json", train = folder / "train.json";

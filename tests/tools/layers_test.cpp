@@ -115,7 +115,7 @@ TEST_F(Layers, AreRefusedWithASentence) {
     ASSERT_EQ(run(path, "--save-layers " + layers).code, 0);
     refused("--save-layers " + layers, 64, "holds layers of an earlier pass");
     const std::string resume = "--resume " + layers;
-    refused(resume + " --feature-norm row", 78, "--feature-norm was none, now row");
+    refused(resume + " --feature-norm row", 78, "--feature-norm was none");
     const std::string text = read_text(layer(3));
     write_text(layer(3), text.substr(0, text.size() - 100));
     refused(resume, 65, "bytes, where");
@@ -127,7 +127,7 @@ TEST_F(Layers, AreRefusedWithASentence) {
         run_program(GNNRUN_TOOL, (folder / "train.json") + " --data " + graph + " --epochs 3 --save-weights " + weights)
             .code,
         0);
-    refused(resume, 78, "the weights were");
+    refused(resume, 78, "the weights: ");
     write_text(layers + "/layers.json", "{}");
     refused(resume, 65, "does not say what layers were computed from");
     const Outcome jumps = run(plan("--ranks 2 --jk concat"), "--save-layers " + (folder / "others"));
@@ -172,6 +172,7 @@ TEST_F(Layers, EmbeddingsInAFolder) {
     const std::vector<float> trained = read_npy(folder / "trained.npy");
     const std::string parts = folder / "parts";
     for (const std::string grid : {"--ranks 3 --grid 3x1 --permute on", "--ranks 4 --grid 2x2", "--ranks 1"}) {
+        fs::remove_all(parts);
         const Outcome outcome = run(plan(grid), "--save-embeddings " + parts + "/");
         ASSERT_EQ(outcome.code, 0) << outcome.err;
         const auto index = nlohmann::ordered_json::parse(read_text(parts + "/index.json"));
@@ -189,6 +190,48 @@ TEST_F(Layers, EmbeddingsInAFolder) {
         }
         EXPECT_TRUE(near(all, trained)) << grid;
     }
+    const Outcome refused = run(plan("--ranks 1"), "--save-embeddings " + parts);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.err, HasSubstr("name another folder, or empty this one"));
+}
+
+// With all that looks at the steps of a pass.
+TEST_F(Layers, LeaveReportsAndTracesWhole) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2"), report = folder / "report.json", trace = folder / "trace.json";
+    ASSERT_EQ(run(path, "--save-layers " + layers).code, 0);
+    for (const int kept : {3, 2}) {
+        if (kept == 2) fs::remove(layer(3));
+        const Outcome rest = run(path, "--resume " + layers + " --report " + report + " --trace " + trace);
+        ASSERT_EQ(rest.code, 0) << rest.err;
+        const Outcome analysed = gnnplan("explain --analyze " + report);
+        EXPECT_EQ(analysed.code, kept == 3 ? 65 : 0) << analysed.err;
+        if (kept == 3) {
+            EXPECT_THAT(analysed.err, HasSubstr("has no steps to analyse"));
+        }
+    }
+    EXPECT_THAT(read_text(trace), AllOf(HasSubstr("forward.3."), Not(HasSubstr("forward.2."))));
+}
+
+// Earlier layers are not needed, and none of nobody knows what are read.
+TEST_F(Layers, AreKnownAndOnlyTheLastIsRead) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2");
+    ASSERT_EQ(run(path, "--save-layers " + layers).code, 0);
+    fs::remove(layer(1)), fs::remove(layer(3));
+    EXPECT_THAT(run(path, "--resume " + layers).err, HasSubstr("going on after layer 2"));
+    fs::remove(layers + "/layers.json");
+    const Outcome unknown = run(path, "--save-layers " + layers);
+    EXPECT_EQ(unknown.code, 65);
+    EXPECT_THAT(unknown.err, HasSubstr("no layers.json that says what it was computed from"));
+    fs::remove_all(layers);
+    for (const std::string other : {"--report ", "--save-embeddings "}) {
+        fs::create_directories(layers);
+        const Outcome mixed = run(path, "--save-layers " + layers + " " + other + layer(3));
+        EXPECT_EQ(mixed.code, 64) << other;
+        EXPECT_THAT(mixed.err, HasSubstr("may be the name of a layer"));
+    }
+    EXPECT_EQ(run(path, "--save-layers " + graph).code, 64) << "the folder of the data";
 }
 
 }  // namespace

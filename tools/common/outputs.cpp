@@ -88,7 +88,8 @@ void check_free_space(const std::vector<ExpectedFile>& files) {
     };
     std::map<dev_t, Disk> disks;
     for (const ExpectedFile& file : files) {
-        fs::path folder = fs::path(file.path).parent_path();
+        std::error_code none;
+        fs::path folder = fs::weakly_canonical(file.path, none).parent_path();  // where a link leads
         if (folder.empty()) folder = ".";
         struct stat status {};
         if (is_special(file.path) || ::stat(folder.c_str(), &status) != 0) continue;

@@ -131,9 +131,25 @@ std::string head_text(const Plan& plan) {
            (trust.empty() ? "" : wrapped(indent, indent, trust)) + "\n";
 }
 
+// A plan does not hold the graph that it was made with.
+std::string spread_note(const Plan& plan, const Explanation& explanation) {
+    std::int64_t bytes = 0;
+    for (const StepCost& step : explanation.steps) {
+        if (step.phase == Phase::epoch) bytes += step.total_bytes;
+    }
+    const Prediction& predicted = plan.candidates.front().predicted;
+    if (predicted.estimate || bytes == predicted.total_bytes) return "";
+    return wrapped(
+        "note     ", std::string(9, ' '),
+        fmt::format("bytes of single steps are those of edges that are spread evenly, as the plan does not hold "
+                    "the graph; they add up to {}. The total above is exact",
+                    format_bytes(bytes)));
+}
+
 std::string human_text(const Plan& plan, const Explanation& explanation, bool color) {
-    return head_text(plan) + tree(explanation, plan, color) + "\n" + worth_text(plan, color) + "\n" +
-           units_text(explanation) + memory_text(plan, explanation) + runner_up_text(plan, explanation) +
+    return head_text(plan) + tree(explanation, plan, color) + spread_note(plan, explanation) + "\n" +
+           worth_text(plan, color) + "\n" + units_text(explanation) + memory_text(plan, explanation) +
+           runner_up_text(plan, explanation) +
            (has_pytorch_program(plan) ? "pytorch    gnnplan explain --pytorch PLAN prints it as a PyTorch program\n"
                                       : "");
 }

@@ -118,14 +118,32 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
     io::write_file_atomically(*options.plot, page ? report_page(report, title, svg, context.command_line) : svg);
 }
 
+// With the shape of the first point that is possible: heads of attention may be too many for a width, and the width that is
+// there by default is asked for by nobody. Throws what the first point throws where none is.
+LoadedProblem load_first_possible(const SweepOptions& options, const std::vector<Variation>& variations) {
+    constexpr int most = 64;  // points; each reads the graph
+    std::vector<std::size_t> at(variations.size());
+    std::optional<Error> first;
+    for (int tried = 0; tried < most; ++tried) {
+        const Question point =
+            with_settings({nullptr, options.problem.shape, options.problem.search, {}}, variations, at);
+        try {
+            return load_problem(point.shape, options.problem.preparation, options.problem.model);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::usage) throw;
+            if (!first) first = error;
+        }
+        std::size_t i = variations.size();
+        while (i > 0 && ++at[i - 1] == variations[i - 1].settings.size()) at[--i] = 0;
+        if (i == 0) break;
+    }
+    throw Error(*first);
+}
+
 int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_files(options);
     std::vector<Variation> variations = variations_of(options);
-    // The first point's shape: one that nobody asked for may be impossible, as heads of attention on a default width.
-    const ShapeFlags shape = with_settings({nullptr, options.problem.shape, options.problem.search, {}}, variations,
-                                           std::vector<std::size_t>(variations.size()))
-                                 .shape;
-    LoadedProblem loaded = load_problem(shape, options.problem.preparation, options.problem.model);
+    LoadedProblem loaded = load_first_possible(options, variations);
     loaded.problem.record.run = run_record(options.run);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);
     // One for all points, so that they differ by what varies only.

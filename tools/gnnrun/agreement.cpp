@@ -6,6 +6,8 @@
 #include "tools/text/model_text.hpp"
 #include "tools/text/version.hpp"
 
+#include <gnnplan/models.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,8 +72,7 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
 }
 
 std::vector<Fact> facts_of_model(const ProblemRecord& problem) {
-    ModelRecord model = problem.model;
-    model.activation = model.activation.value_or(Activation::relu);
+    ModelRecord model = models::with_defaults(problem.model);
     model.bias = false;
     return {{"the model", model_text(model)},
             {"the weighing of edges", std::string(io::name_of(problem.graph.normalisation)) +

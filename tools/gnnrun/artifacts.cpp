@@ -28,6 +28,42 @@ void make_folder(const std::string& folder) {
     if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
 }
 
+void lock_folder(const std::string& folder, FolderLock& lock, bool quiet) {
+    const std::optional<std::string> note = lock.take(folder);
+    if (note && !quiet) say("note: {}\n", *note);
+}
+
+// What is there already would lie among the new files, or be lost.
+void check_empty_folder(const std::string& folder, FolderLock& lock, bool quiet) {
+    make_folder(folder);
+    lock_folder(folder, lock, quiet);
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().filename() == ".lock") continue;
+        throw Error(ErrorCode::usage, "holds " + entry.path().filename().string() + " already",
+                    "--save-embeddings " + folder, "name another folder, or empty this one");
+    }
+}
+
+// Outputs may not be named as the files of a folder of layers are.
+void check_apart(const RunFlags& flags, const LayerFolder& layers) {
+    std::error_code none;
+    const auto in_folder = [&](const std::string& file) {
+        const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+        return std::filesystem::equivalent(folder.empty() ? "." : folder, layers.path, none);
+    };
+    for (const auto& [flag, path] : {std::pair("--report", flags.report), std::pair("--trace", flags.trace),
+                                     std::pair("--save-embeddings", flags.save_embeddings)}) {
+        if (!path || !std::filesystem::path(*path).filename().string().starts_with("layer") || !in_folder(*path))
+            continue;
+        throw Error(ErrorCode::usage, "may be the name of a layer", std::string(flag) + " " + *path,
+                    "choose another name");
+    }
+    if (std::filesystem::equivalent(layers.path, flags.data, none)) {
+        throw Error(ErrorCode::usage, "is the folder of the data", "--save-layers " + layers.path,
+                    "choose another folder");
+    }
+}
+
 // What is written of every vertex is large, and written after the work.
 void check_room(const RunFlags& flags, const Plan& plan, const std::optional<std::string>& embeddings,
                 const std::optional<LayerFolder>& layers) {
@@ -36,7 +72,8 @@ void check_room(const RunFlags& flags, const Plan& plan, const std::optional<std
     const std::int64_t vertices = plan.problem.graph.vertices;
     if (embeddings) {
         const std::int64_t columns = train::outputs_of(plan.candidates.front().schedule).columns;
-        files.push_back({*embeddings, vertex_matrix_bytes(vertices, columns)});
+        const std::int64_t whose = is_folder(*flags.save_embeddings) ? 8 * vertices : 0;
+        files.push_back({*embeddings, vertex_matrix_bytes(vertices, columns) + whose});
     }
     for (int layer = 1; layers && layer <= std::ssize(layers->columns); ++layer) {
         const std::string path = layers->file(layer);
@@ -50,8 +87,7 @@ void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
     if (!saves_regularly(flags)) return;
     const std::string folder = checkpoint_folder(flags);
     make_folder(folder);
-    const std::optional<std::string> note = lock.take(folder);
-    if (note && !flags.quiet) say("note: {}\n", *note);
+    lock_folder(folder, lock, flags.quiet);
     if (!flags.resume && !checkpoints_in(folder).empty()) {
         throw Error(ErrorCode::usage, "holds checkpoints of an earlier run", folder,
                     "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
@@ -63,7 +99,7 @@ void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
 }  // namespace
 
 void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optional<LayerFolder>& layers,
-                     FolderLock& lock) {
+                     FolderLock& lock, FolderLock& lock_of_embeddings) {
     const bool writes = flags.report || flags.metrics || flags.trace || flags.save_weights || flags.save_embeddings ||
                         flags.save_layers || saves_regularly(flags);
     if (flags.dry_run && writes) {
@@ -72,7 +108,7 @@ void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optiona
     }
     std::optional<std::string> embeddings = flags.save_embeddings;
     if (embeddings && is_folder(*embeddings)) {
-        make_folder(*embeddings);
+        check_empty_folder(*embeddings, lock_of_embeddings, flags.quiet);
         embeddings = index_of_parts(*embeddings);
     }
     check_outputs({{"--report", flags.report},
@@ -92,6 +128,7 @@ void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optiona
                         "choose another name");
         }
     }
+    if (layers) check_apart(flags, *layers);
     std::error_code none;
     if (embeddings && std::filesystem::exists(*embeddings, none) &&
         !std::filesystem::is_regular_file(*embeddings, none)) {
@@ -135,7 +172,10 @@ bool write_artifacts(const RunFlags& flags, const Artifacts& artifacts) {
     if (flags.trace && artifacts.trace)
         attempt([&] { io::write_file_atomically(*flags.trace, io::write_trace(*artifacts.trace)); });
     if (flags.save_weights && !artifacts.weights.empty()) {
-        attempt([&] { io::write_file_atomically(*flags.save_weights, io::write_weights(artifacts.weights)); });
+        attempt([&] {
+            io::write_file_atomically(*flags.save_weights,
+                                      io::write_weights(artifacts.weights, artifacts.weight_facts));
+        });
     }
     attempt([&] {
         if (artifacts.embeddings_failure) throw Error(*artifacts.embeddings_failure);

@@ -23,7 +23,7 @@ namespace gnnplan::tools {
 // folder of checkpoints or layers if there will be any. Throws Error{cannot_create}, also when another run holds the lock,
 // or Error{usage} when a file is an input, or the folder holds those of another run.
 void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optional<LayerFolder>& layers,
-                     FolderLock& lock);
+                     FolderLock& lock, FolderLock& lock_of_embeddings);
 
 // Whether --save-embeddings means a folder: it ends with a slash, or is one.
 bool is_folder(const std::string& path);
@@ -53,6 +53,7 @@ struct Artifacts {
     const RunReport& report;
     const std::optional<io::Trace>& trace;    // there when --trace is, if anything was trained
     const std::vector<NamedTensor>& weights;  // none after a run that diverged
+    const io::WeightFacts& weight_facts;
     const Metrics& metrics;
     const Checkpoints& checkpoints;
     const std::optional<Error>& embeddings_failure;  // why --save-embeddings has failed, if it has

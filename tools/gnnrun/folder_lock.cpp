@@ -73,9 +73,9 @@ std::optional<std::string> FolderLock::take(const std::string& folder) {
                 return fmt::format("{}: cannot be locked ({}): see that no other run uses it", folder, reason(error));
             }
             throw Error(ErrorCode::cannot_create,
-                        fmt::format("another run{} saves its checkpoints here",
+                        fmt::format("another run{} writes into this folder",
                                     holder.empty() ? "" : fmt::format(" ({})", holder)),
-                        folder, "wait for its end, or name another folder with --checkpoint");
+                        folder, "wait for its end, or name another folder");
         }
         if (!is_still(file, descriptor)) {
             ::close(descriptor);

@@ -40,8 +40,8 @@ int run_here(const RunFlags& flags) {
     session.open_data();
     comm::SelfCommunicator self;
     session.check_features(self);
-    session.open_layers(self);
     session.compare_start();
+    session.open_outputs(self);
     if (flags.dry_run) {
         session.show_dry_run();
         return 0;
@@ -102,8 +102,8 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
     });
     require_same(world, session->facts_of_data());
     session->check_features(world);
-    session->open_layers(world);
     comm::agree(world, [&] { session->compare_start(); });
+    session->open_outputs(world);
     int code = 0;
     if (flags.dry_run) {
         session->show_dry_run();

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -25,17 +26,21 @@ namespace fs = std::filesystem;
 
 constexpr const char* format = "gnnplan.layers/1";
 
-std::string index_of(const LayerFolder& folder) { return folder.path + "/layers.json"; }
-
 bool is_there(const std::string& path) {
     std::error_code none;
     return fs::exists(path, none);
 }
 
-int layers_in(const LayerFolder& folder) {
-    int layers = 0;
-    while (layers < std::ssize(folder.columns) && is_there(folder.file(layers + 1))) ++layers;
-    return layers;
+// The last layer that is there; earlier ones are not read.
+int last_layer_in(const LayerFolder& folder) {
+    auto layer = static_cast<int>(folder.columns.size());
+    while (layer > 0 && !is_there(folder.file(layer))) --layer;
+    return layer;
+}
+
+bool same_folder(const std::string& a, const std::string& b) {
+    std::error_code none;
+    return a == b || fs::weakly_canonical(a + "/.", none) == fs::weakly_canonical(b + "/.", none);
 }
 
 void write_index(const LayerFolder& folder, const std::vector<Fact>& facts) {
@@ -43,11 +48,12 @@ void write_index(const LayerFolder& folder, const std::vector<Fact>& facts) {
     for (const Fact& fact : facts) said.set(fact.name, fact.value);
     const io::Document index = io::Document::object(
         {{"format", format}, {"vertices", folder.vertices}, {"columns", folder.columns}, {"of", said}});
-    io::write_file_atomically(index_of(folder), io::dump(index, 2) + "\n");
+    io::write_file_atomically(folder.index(), io::dump(index, 2) + "\n");
 }
 
 void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
-    const std::string path = index_of(folder);
+    const std::string path = folder.index();
+    if (!fs::is_regular_file(path)) throw Error(ErrorCode::data, "is no regular file", path);
     const io::Document index = io::parse(io::read_file(path), path);
     const io::Document* const said = index.find("of");
     const io::Document* const named = index.find("format");
@@ -60,11 +66,10 @@ void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
         const io::Document* const then = said->find(fact.name);
         const std::string* const value = then != nullptr ? then->get_if<std::string>() : nullptr;
         if (value != nullptr && *value == fact.value) continue;
-        throw Error(
-            ErrorCode::mismatch,
-            fmt::format("the layers there are of another pass: {} {} {}, now {}", fact.name,
-                        fact.name.ends_with('s') ? "were" : "was", value != nullptr ? *value : "not said", fact.value),
-            folder.path, "name another folder with --save-layers, or remove this one");
+        throw Error(ErrorCode::mismatch,
+                    fmt::format("the layers there are of another pass: {}: {} then, {} now", fact.name,
+                                value != nullptr ? *value : "not said", fact.value),
+                    folder.path, "name another folder with --save-layers, or remove this one");
     }
 }
 
@@ -79,7 +84,7 @@ std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan)
         throw Error(ErrorCode::usage, "goes on from the layers in the folder of --save-layers, which is not there",
                     "--resume auto", "name the folder");
     }
-    if (flags.resume && !automatic && flags.save_layers && *flags.resume != *flags.save_layers) {
+    if (flags.resume && !automatic && flags.save_layers && !same_folder(*flags.resume, *flags.save_layers)) {
         throw Error(ErrorCode::usage, "a pass goes on in the folder that it saves its layers in", "--resume",
                     "leave out --save-layers");
     }
@@ -95,28 +100,32 @@ std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan)
 }
 
 void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet) {
-    if (folder.resumes && !folder.resumes_if_there && !is_there(index_of(folder)))
+    if (folder.resumes && !folder.resumes_if_there && !is_there(folder.index()))
         throw Error(ErrorCode::missing_input, "holds no layers of an earlier pass", folder.path);
     std::error_code failure;
     fs::create_directories(folder.path, failure);
     if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder.path);
     const std::optional<std::string> note = lock.take(folder.path);
     if (note && !quiet) say("note: {}\n", *note);
-    if (!folder.resumes && is_there(index_of(folder))) {
+    if (!folder.resumes && is_there(folder.index())) {
         throw Error(ErrorCode::usage, "holds layers of an earlier pass", folder.path,
                     "--resume auto goes on from them; else remove them, or name another folder with --save-layers");
     }
+    if (const int layer = last_layer_in(folder); layer > 0 && !is_there(folder.index())) {
+        throw Error(ErrorCode::data, "is there, and no layers.json that says what it was computed from",
+                    folder.file(layer), "remove it, or name another folder with --save-layers");
+    }
     io::remove_abandoned(folder.path);
-    io::check_can_create(index_of(folder));
+    io::check_can_create(folder.index());
 }
 
 int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts) {
-    if (!is_there(index_of(folder))) {
+    if (!is_there(folder.index())) {
         write_index(folder, facts);
         return 0;
     }
     compare(folder, facts);
-    const int layers = layers_in(folder);
+    const int layers = last_layer_in(folder);
     if (layers == 0) return 0;
     try {
         const VertexMatrixFile last(folder.file(layers), folder.vertices,
@@ -137,9 +146,12 @@ std::vector<Fact> facts_of_layers(const RunFlags& flags, const train::TrainOptio
     const std::string generated = fmt::format("generated from seed {}", problem.graph.seed);
     const std::string weights =
         options.weights != nullptr ? io::fingerprint(io::write_weights(*options.weights)) : "of nobody";
+    const bool rounds =
+        std::ranges::any_of(plan.candidates, [](const Candidate& c) { return !exact(c.configuration); });
     for (const Fact& fact :
-         {Fact{"the graph", graph}, Fact{"the features", features.empty() ? generated : features},
-          Fact{"--feature-norm", flags.feature_norm}, Fact{"the weights", weights}, Fact{"the neighbours", drawn}}) {
+         {Fact{"the operands", rounds ? "rounded to bf16" : "fp32"}, Fact{"the graph", graph},
+          Fact{"the features", features.empty() ? generated : features}, Fact{"--feature-norm", flags.feature_norm},
+          Fact{"the weights", weights}, Fact{"the neighbours", drawn}}) {
         facts.push_back(fact);
     }
     return facts;

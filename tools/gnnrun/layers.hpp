@@ -23,6 +23,7 @@ struct LayerFolder {
     bool resumes_if_there = false;  // --resume auto
 
     std::string file(int layer) const;
+    std::string index() const { return path + "/layers.json"; }
 };
 
 // The folder of --save-layers, or of --resume; none without either. Throws Error{usage} when the two do not fit, and
@@ -30,7 +31,8 @@ struct LayerFolder {
 std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan);
 
 // Before any work: makes the folder and takes its lock. Throws Error{cannot_create} when nothing can be written there,
-// Error{usage} when it holds layers and none are gone on from, Error{missing_input} when there is nothing to go on from.
+// Error{usage} when it holds layers and none are gone on from, Error{missing_input} when there is nothing to go on from,
+// Error{data} when it holds layers of nobody knows what.
 void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet);
 
 // How many layers are there already, whole; with what they were computed from, which is noted where there are none. Throws

@@ -175,8 +175,12 @@ void Session::check_features(comm::Communicator& processes) {
     comm::agree(processes, [&] { train::match_features(plan_, *dataset_, sum); });
 }
 
-void Session::open_layers(comm::Communicator& processes) {
-    if (!layers_ || flags_.dry_run) return;
+void Session::open_outputs(comm::Communicator& processes) {
+    if (flags_.dry_run) return;
+    // Folders may look otherwise to other ranks.
+    const bool folder = processes.rank() == 0 && flags_.save_embeddings && is_folder(*flags_.save_embeddings);
+    embeddings_in_folder_ = comm::control_max(processes, folder ? 1 : 0) > 0;
+    if (!layers_) return;
     int done = 0;
     comm::agree(processes, [&] {
         if (processes.rank() != 0) return;
@@ -215,15 +219,18 @@ train::TrainOptions Session::options_of_rank(int local_rank) const {
 
 // What is written of every vertex: all ranks write, and rank 0 remembers.
 void Session::write_vertices_with(train::TrainHooks& hooks, comm::Communicator& comm) {
+    // A disk takes as long as it takes: nobody waits for the rank meanwhile.
+    comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
     const auto remember = [this, &comm](std::string path, std::int64_t bytes) {
         if (comm.rank() == 0) written_.push_back({std::move(path), bytes});
     };
     if (flags_.save_embeddings) {
         hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
+            heartbeat->rest();
             const VertexMatrix outputs{executor, train::outputs_of(executor.schedule()), rows};
             const std::string& path = *flags_.save_embeddings;
             try {
-                if (is_folder(path)) {
+                if (embeddings_in_folder_) {
                     remember(path, write_vertex_parts(comm, outputs, path));
                 } else {
                     write_vertex_matrix(comm, outputs, path);
@@ -237,6 +244,7 @@ void Session::write_vertices_with(train::TrainHooks& hooks, comm::Communicator& 
     if (!layers_) return;
     hooks.layer = [=, this, &comm](int layer, const exec::Executor& executor, TensorId tensor,
                                    const train::OutputRows& rows) {
+        heartbeat->rest();
         const VertexMatrix outputs{executor, tensor_of(executor.schedule(), tensor), rows};
         const std::string path = layers_->file(layer);
         write_vertex_matrix(comm, outputs, path);
@@ -246,8 +254,7 @@ void Session::write_vertices_with(train::TrainHooks& hooks, comm::Communicator& 
         const auto layer = static_cast<std::size_t>(options_.layers_done);
         const VertexMatrixFile file(layers_->file(options_.layers_done), layers_->vertices,
                                     layers_->columns[layer - 1]);
-        for (std::int64_t row = part.begin; row < part.end; ++row, values += columns.size())
-            file.read(rows.vertex(row), columns, {values, static_cast<std::size_t>(columns.size())});
+        file.read(rows, part, columns, values);
     };
 }
 
@@ -375,8 +382,12 @@ int Session::finish(const std::string& communicator, int processes) {
         trace_->tool_version = report_->tool_version;
         trace_->command_line = report_->command_line;
     }
-    const bool written =
-        write_artifacts(flags_, {*report_, trace_, weights_, *metrics_, *checkpoints_, embeddings_failure_});
+    io::WeightFacts weight_facts;
+    for (Fact& fact : facts_of_model(plan_.problem))
+        weight_facts.emplace_back(std::move(fact.name), std::move(fact.value));
+    weight_facts.emplace_back("--feature-norm", flags_.feature_norm);
+    const bool written = write_artifacts(
+        flags_, {*report_, trace_, weights_, weight_facts, *metrics_, *checkpoints_, embeddings_failure_});
     print(flags_.json ? io::write_report(*report_) : summary(*report_, plan_.machine, use_color(flags_.color)));
     if (const auto mismatch = train::byte_mismatch(*report_); mismatch && !report_->steps.empty()) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);

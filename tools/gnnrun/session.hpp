@@ -35,7 +35,7 @@ public:
 
     // Finds out before any work what cannot be written, when this process speaks; see artifacts.hpp.
     void check_outputs() {
-        if (speaks_) check_artifacts(flags_, plan_, layers_, folder_lock_);
+        if (speaks_) check_artifacts(flags_, plan_, layers_, folder_lock_, embeddings_lock_);
     }
 
     // Throws Error{infeasible} when the plan is known to need more for `ranks_here`, those on this machine, than the
@@ -53,8 +53,8 @@ public:
     // Collective over the processes: checks that the features are the plan's and the same on each. Of more than 1 GiB
     // each process looks at its share only.
     void check_features(comm::Communicator& processes);
-    // Collective over the processes: finds out which layers an inference goes on from.
-    void open_layers(comm::Communicator& processes);
+    // Collective over the processes: finds out which layers an inference goes on from, and what is written where.
+    void open_outputs(comm::Communicator& processes);
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
@@ -100,10 +100,11 @@ private:
     // Of rank 0:
     double longest_epoch_ = 0;  // seconds, with its evaluation
     std::unique_ptr<Metrics> metrics_;
-    FolderLock folder_lock_;
+    FolderLock folder_lock_, embeddings_lock_;
     std::optional<Checkpoints> checkpoints_;
     std::vector<NamedTensor> weights_;         // of --save-weights
     std::optional<Error> embeddings_failure_;  // of --save-embeddings
+    bool embeddings_in_folder_ = false;
     std::vector<WrittenFile> written_;
 };
 

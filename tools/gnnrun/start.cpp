@@ -118,14 +118,32 @@ void Start::take(const Plan& plan) {
         }
     } else {
         weights_ = io::read_weights(bytes_, path_);
+        weight_facts_ = io::facts_of_weights(bytes_, path_);
         train::check_values(*weights_, schedule, false, path_);
     }
     bytes_ = {};
 }
 
+std::vector<std::string> Start::compare_weights(const std::vector<Fact>& facts) const {
+    std::vector<std::string> texts;
+    for (const auto& [name, then] : weight_facts_) {
+        const auto now = std::ranges::find(facts, name, &Fact::name);
+        if (now == facts.end() || now->value == then) continue;
+        const std::string text =
+            fmt::format("{} was {} when the weights were trained, and is {} now", name, then, now->value);
+        if (plan_->problem.task == Task::infer) {
+            throw Error(
+                ErrorCode::mismatch, text, path_,
+                is_option(name) ? fmt::format("use {} {}", name, then) : "plan for the model that the weights are of");
+        }
+        texts.push_back(text);
+    }
+    return texts;
+}
+
 std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
     std::vector<std::string> texts;
-    if (!checkpoint_) return texts;
+    if (!checkpoint_) return compare_weights(facts);
     for (const Difference& d : differences(*checkpoint_, facts)) {
         if (!d.of_another_run) {
             texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", d.name, d.then,

@@ -33,12 +33,14 @@ public:
 
     // Compares what the checkpoint's run was asked, and its data, with this run: returns the options that differ, as
     // sentences. Throws Error{mismatch} where it could not be the same run, which says how to go on, and whether an
-    // earlier checkpoint of the folder is of this run.
+    // earlier checkpoint of the folder is of this run. Weights that were trained for another model are said to be, and
+    // refused where they are applied.
     std::vector<std::string> compare(const std::vector<Fact>& facts) const;
     // The checkpoints of its run up to it, if it lies in this folder; those of another folder stay.
     std::vector<KeptCheckpoint> earlier_in(const std::string& folder) const;
 
 private:
+    std::vector<std::string> compare_weights(const std::vector<Fact>& facts) const;
     std::optional<std::string> earlier_that_fits(const std::vector<Fact>& facts) const;
     // The hint, and how else to go on.
     std::string ways_on(const std::string& hint) const;
@@ -50,6 +52,7 @@ private:
     std::string bytes_;
     std::optional<io::Checkpoint> checkpoint_;
     std::optional<std::vector<NamedTensor>> weights_;
+    io::WeightFacts weight_facts_;
 };
 
 // The command that goes on from this checkpoint, as it was started but for --resume.

@@ -8,6 +8,7 @@
 #include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +122,7 @@ std::string configuration_line(const RunReport& report) {
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }
+    if (!report.fanout.empty()) line += fmt::format("; neighbours drawn: {}", fmt::join(report.fanout, ", "));
     return labelled(infers ? "inferred" : "trained", line, text_begin);
 }
 

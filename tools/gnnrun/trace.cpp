@@ -50,7 +50,7 @@ class TraceMaker {
 public:
     TraceMaker(const Plan& plan, const RunReport& report, const std::vector<measure::Timeline>& ranks)
         : candidate_(plan.candidates[static_cast<std::size_t>(report.chosen)]), ranks_(ranks), origin_(ranks) {
-        // The report lists the steps of a phase in the schedule's order.
+        // The report lists the steps of a phase in the schedule's order, the last ones where a pass went on.
         add_records(Phase::epoch, report.steps);
         add_records(Phase::evaluation, report.evaluation);
     }
@@ -93,10 +93,10 @@ private:
     bool evaluates(const measure::TimedStep& step) const { return step_of(step).phase == Phase::evaluation; }
 
     void add_records(Phase phase, const std::vector<StepRecord>& records) {
-        std::size_t next = 0;
-        for (std::size_t i = 0; i < candidate_.schedule.steps.size() && !records.empty(); ++i) {
-            if (candidate_.schedule.steps[i].phase != phase) continue;
-            record_of_[static_cast<std::int64_t>(i)] = &records.at(next++);
+        const auto& steps = candidate_.schedule.steps;
+        std::size_t left = records.size();
+        for (std::size_t i = steps.size(); i-- > 0 && left > 0;) {
+            if (steps[i].phase == phase) record_of_[static_cast<std::int64_t>(i)] = &records[--left];
         }
     }
 

@@ -75,21 +75,21 @@ void write_block(io::PartWriter& file, std::size_t header, const VertexMatrix& m
     const Range columns = matrix.executor.block(matrix.tensor.name).columns;
     const bool whole = columns.size() == matrix.tensor.columns;
     visit_rows(matrix, [&](Range rows, const std::vector<float>& values) {
-        for (std::int64_t begin = rows.begin, end = begin; begin < rows.end; begin = end) {
+        std::int64_t begin = rows.begin;
+        while (begin < rows.end) {
             const std::int64_t vertex = matrix.rows.vertex(begin);
-            end = begin + 1;
+            std::int64_t end = begin + 1;
             while (whole && end < rows.end && matrix.rows.vertex(end) == vertex + (end - begin)) ++end;
             const std::int64_t at = 4 * (vertex * matrix.tensor.columns + columns.begin);
             file.write(static_cast<std::int64_t>(header) + at,
                        bytes_of(values).substr(static_cast<std::size_t>(4 * (begin - rows.begin) * columns.size()),
                                                static_cast<std::size_t>(4 * (end - begin) * columns.size())));
+            begin = end;
         }
     });
 }
 
-std::string part_file(const std::string& folder, int rank, const char* ending) {
-    return fmt::format("{}/part-{:05}{}", folder, rank, ending);
-}
+std::string part_file(const char* what, int rank) { return fmt::format("{}-{:05}.npy", what, rank); }
 
 // A file that this rank writes alone.
 template <class Write>
@@ -115,14 +115,14 @@ void write_part(const VertexMatrix& matrix, const std::string& folder) {
     ensure(block.columns.size() == matrix.tensor.columns, "parts are of whole rows");
     const std::int64_t rows = block.rows.size();
     const int rank = matrix.executor.rank();
-    write_file(part_file(folder, rank, ".vertices.npy"), npy_header("<i8", fmt::format("{},", rows)), 8 * rows,
+    write_file(folder + "/" + part_file("vertices", rank), npy_header("<i8", fmt::format("{},", rows)), 8 * rows,
                [&](const auto& add) {
                    std::vector<std::int64_t> vertices(static_cast<std::size_t>(rows));
                    for (std::int64_t i = 0; i < rows; ++i)
                        vertices[static_cast<std::size_t>(i)] = matrix.rows.vertex(block.rows.begin + i);
                    add(bytes_of(vertices));
                });
-    write_file(part_file(folder, rank, ".npy"), matrix_header(rows, matrix.tensor.columns),
+    write_file(folder + "/" + part_file("part", rank), matrix_header(rows, matrix.tensor.columns),
                4 * rows * matrix.tensor.columns, [&](const auto& add) {
                    visit_rows(matrix, [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
                });
@@ -165,27 +165,25 @@ void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, c
 std::string index_of_parts(const std::string& folder) { return folder + "/index.json"; }
 
 std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& folder) {
-    comm::agree(comm, [&] {
-        if (comm.rank() == 0) std::filesystem::remove(index_of_parts(folder));
-        std::filesystem::create_directories(folder);
-    });
+    comm::agree(comm, [&] { std::filesystem::create_directories(folder); });
     const bool mine = writes(matrix);
     comm::agree(comm, [&] {
         if (mine) write_part(matrix, folder);
     });
     const std::int64_t rows = mine ? matrix.executor.block(matrix.tensor.name).rows.size() : 0;
     const std::vector<std::string> all = comm.control_all_gather(std::to_string(rows));
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, rows_of_all = 0;
     io::Document parts = io::Document::array();
     for (int rank = 0; rank < comm.size(); ++rank) {
         const std::int64_t of_rank = std::stoll(all[static_cast<std::size_t>(rank)]);
         if (of_rank == 0) continue;
-        const auto name = [&](const char* ending) { return part_file("", rank, ending).substr(1); };
-        parts.push(
-            io::Document::object({{"rows", of_rank}, {"values", name(".npy")}, {"vertices", name(".vertices.npy")}}));
+        parts.push(io::Document::object(
+            {{"rows", of_rank}, {"values", part_file("part", rank)}, {"vertices", part_file("vertices", rank)}}));
+        rows_of_all += of_rank;
         bytes += vertex_matrix_bytes(of_rank, matrix.tensor.columns) +
                  static_cast<std::int64_t>(npy_header("<i8", fmt::format("{},", of_rank)).size()) + 8 * of_rank;
     }
+    ensure(rows_of_all == matrix.tensor.rows, "every vertex is in one part");
     comm::agree(comm, [&] {
         if (comm.rank() != 0) return;
         const io::Document index = io::Document::object({{"format", "gnnplan.embeddings/1"},
@@ -198,12 +196,13 @@ std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& ma
 }
 
 VertexMatrixFile::VertexMatrixFile(std::string path, std::int64_t vertices, std::int64_t columns)
-    : path_(std::move(path)), columns_(columns), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : path_(std::move(path)), columns_(columns), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path_);
     const std::string header = matrix_header(vertices, columns);
     header_bytes_ = static_cast<std::int64_t>(header.size());
     std::string found(header.size(), '\0');
     struct stat status {};
+    // O_NONBLOCK: a pipe would be waited for.
     const bool readable =
         ::pread(descriptor_, found.data(), found.size(), 0) >= 0 && ::fstat(descriptor_, &status) == 0;
     const std::int64_t expected = vertex_matrix_bytes(vertices, columns);
@@ -219,6 +218,20 @@ VertexMatrixFile::VertexMatrixFile(std::string path, std::int64_t vertices, std:
 }
 
 VertexMatrixFile::~VertexMatrixFile() { ::close(descriptor_); }
+
+void VertexMatrixFile::read(const train::OutputRows& rows, Range part, Range columns, float* values) const {
+    const bool whole = columns.size() == columns_;
+    std::int64_t begin = part.begin;
+    while (begin < part.end) {
+        const std::int64_t vertex = rows.vertex(begin);
+        std::int64_t end = begin + 1;
+        while (whole && end < part.end && rows.vertex(end) == vertex + (end - begin)) ++end;
+        const auto count = static_cast<std::size_t>((end - begin) * columns.size());
+        read(vertex, columns, {values, count});
+        values += count;
+        begin = end;
+    }
+}
 
 void VertexMatrixFile::read(std::int64_t vertex, Range columns, std::span<float> values) const {
     auto* out = reinterpret_cast<char*>(values.data());

@@ -27,9 +27,9 @@ struct VertexMatrix {
 // it. Throws Error{cannot_create} or Error{io} on all ranks; `path` is then as it was.
 void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& path);
 
-// Collective: in this folder, for each rank that has rows, part-N.npy, and part-N.vertices.npy, which says whose they are;
-// and index.json, which names them and is written last. Returns the bytes of all parts. Throws as above; without
-// index.json the folder is not complete.
+// Collective: in this folder, for each rank that has rows, part-N.npy, and vertices-N.npy, which says whose they are; and
+// index.json, which names them and is written last. Returns the bytes of all parts. Throws as above; without index.json the
+// folder is not complete.
 std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& folder);
 // The last file that is written into the folder.
 std::string index_of_parts(const std::string& folder);
@@ -44,10 +44,12 @@ public:
     VertexMatrixFile(const VertexMatrixFile&) = delete;
     VertexMatrixFile& operator=(const VertexMatrixFile&) = delete;
 
-    // Some columns of a vertex's row. Throws Error{io}.
-    void read(std::int64_t vertex, Range columns, std::span<float> values) const;
+    // Some columns of these rows of a tensor, one after the other. Throws Error{io}.
+    void read(const train::OutputRows& rows, Range part, Range columns, float* values) const;
 
 private:
+    void read(std::int64_t vertex, Range columns, std::span<float> values) const;
+
     std::string path_;
     std::int64_t header_bytes_;
     std::int64_t columns_;

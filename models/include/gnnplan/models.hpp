@@ -72,6 +72,9 @@ const Aggregator& find(std::string_view model, std::string_view aggregator);
 // The matrix of a model with its options. Throws Error{usage} as find() does.
 MatrixForm matrix_of(const ModelRecord& model);
 
+// The same model with everything said that it has by default.
+ModelRecord with_defaults(ModelRecord model);
+
 // Throws Error{usage} as find() does, when widths are not at least two positive numbers, and for options that the model
 // does not have.
 OpGraph build(const ModelRecord& model, Task task = Task::train);

@@ -132,6 +132,7 @@ struct RunReport {
     std::optional<CheckpointTotals> checkpoints;
     Fingerprints fingerprints;
     std::vector<WrittenFile> written{};
+    std::vector<std::int64_t> fanout{};  // of an inference, by layer, as in the plan
 };
 
 }  // namespace gnnplan
