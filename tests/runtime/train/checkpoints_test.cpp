@@ -212,8 +212,8 @@ TEST_F(Checkpoints, TwoRunsAtOnceDoNotShareAFolder) {
                              " --threads 1 " + run_ + "--epochs 5 --checkpoint @c'";
     const Outcome second = run(held);
     EXPECT_EQ(second.code, 73) << second.output;
-    EXPECT_THAT(second.output, HasSubstr("c: another run (process 7 on node1) saves its checkpoints here (wait for its "
-                                         "end, or name another folder with --checkpoint)"));
+    EXPECT_THAT(second.output, HasSubstr("c: another run (process 7 on node1) writes into this folder (wait for its "
+                                         "end, or name another folder)"));
     EXPECT_EQ(files("c"), std::vector<std::string>{".lock"});
     // What a killed run leaves is no obstacle.
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
@@ -228,7 +228,7 @@ TEST_F(Checkpoints, AnInterruptedRunLeavesTheFolderOfAnotherAlone) {
                                 "until test -s @m.jsonl; do :; done; kill -TERM $pid; wait $pid'";
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 74) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("another run saves its checkpoints here"));
+    EXPECT_THAT(outcome.output, HasSubstr("another run writes into this folder"));
     EXPECT_EQ(files("plan4.checkpoints"), std::vector<std::string>{".lock"});
 }
 
