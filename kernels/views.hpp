@@ -50,18 +50,21 @@ struct BasicCsr {
     // The nonzeros of all panels, or more, for those who give out work without looking into the matrix.
     std::int64_t most_nonzeros = -1;
     Prepared* prepared = nullptr;  // of this matrix as a whole, or null
+    // Row starts of 32 bits, row_start being null: for devices whose kernels read them (TensorMemory::row_start_bytes).
+    const std::int32_t* narrow_row_start = nullptr;
 
+    std::int64_t start(std::int64_t i) const { return row_start != nullptr ? row_start[i] : narrow_row_start[i]; }
     std::int64_t nonzeros() const {
         std::int64_t count = 0;
         for (std::int64_t p = 0; rows > 0 && p < panels; ++p) {
-            count += row_start[p * panel_stride + rows] - row_start[p * panel_stride];
+            count += start(p * panel_stride + rows) - start(p * panel_stride);
         }
         return count;
     }
     // Panel p alone, over all columns.
     BasicCsr panel(std::int64_t p) const {
         BasicCsr one = *this;
-        one.row_start += p * panel_stride;
+        one.skip_starts(p * panel_stride);
         one.panels = 1;
         one.prepared = nullptr;
         return one;
@@ -70,10 +73,19 @@ struct BasicCsr {
     BasicCsr row_slice(std::int64_t first, std::int64_t count) const {
         BasicCsr slice = *this;
         slice.rows = count;
-        slice.row_start += first;
+        slice.skip_starts(first);
         slice.prepared = nullptr;
         if (row_scale != nullptr) slice.row_scale += first;
         return slice;
+    }
+
+private:
+    void skip_starts(std::int64_t count) {
+        if (narrow_row_start != nullptr) {
+            narrow_row_start += count;
+        } else {
+            row_start += count;
+        }
     }
 };
 

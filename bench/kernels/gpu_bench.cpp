@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <span>
@@ -52,23 +53,6 @@ double copy_rate(kernels::Device& device, std::int64_t bytes, int repeats) {
                    {{"driver", [&] { kernels::cuda::copy_memory(raw(from), raw(to), count); }},
                     {"kernel", [&] { device.table().copy(from.view(), to.view()); }}},
                    2 * static_cast<std::int64_t>(count), repeats);
-}
-
-// Rows of 512 bytes gathered at random from an eighth of the L2, each some 256 times.
-double gather_rate(kernels::Device& device, std::int64_t l2_bytes, int repeats) {
-    constexpr std::int64_t width = 128, degree = 64;
-    const std::int64_t columns = std::max<std::int64_t>(l2_bytes / 8 / (4 * width), 1), rows = 4 * columns;
-    std::mt19937 generator(2024);
-    std::vector<std::int64_t> row_start;
-    std::vector<std::int32_t> column;
-    for (std::int64_t i = 0; i <= rows; ++i) row_start.push_back(i * degree);
-    for (std::int64_t k = 0; k < rows * degree; ++k)
-        column.push_back(static_cast<std::int32_t>(generator() % static_cast<std::uint32_t>(columns)));
-    const std::vector<float> value(column.size(), 0.5F);
-    const DeviceCsr a(device, {rows, columns, row_start.data(), column.data(), value.data()});
-    const DeviceMatrix b(device, columns, width, 0.5F, 1.5F), c(device, rows, width);
-    return rate_of(device, {{"gather", [&] { device.table().spmm(a.view(), b.view(), c.view(), false, {}); }}},
-                   a.nonzeros() * (4 * width + 8), repeats);
 }
 
 template <class T>
@@ -114,18 +98,14 @@ Json json_of(const Outcome& outcome, const Options& options, const kernels::cuda
 }  // namespace
 
 DeviceCsr::DeviceCsr(kernels::Device& device, const kernels::Csr& on_host)
-    : row_start_(on_device(device, on_host.row_start, on_host.rows + 1)),
-      narrow_row_start_(narrow(device, on_host)),
+    : row_start_(narrow(device, on_host)),
       column_(on_device(device, on_host.column, on_host.nonzeros())),
       value_(on_device(device, on_host.value, on_host.nonzeros())),
       nonzeros_(on_host.nonzeros()),
-      view_{on_host.rows, on_host.columns, reinterpret_cast<const std::int64_t*>(row_start_->data()),
-            reinterpret_cast<const std::int32_t*>(column_->data()), reinterpret_cast<const float*>(value_->data())} {
+      view_{on_host.rows, on_host.columns, nullptr, reinterpret_cast<const std::int32_t*>(column_->data()),
+            reinterpret_cast<const float*>(value_->data())} {
+    view_.narrow_row_start = reinterpret_cast<const std::int32_t*>(row_start_->data());
     view_.most_nonzeros = nonzeros_;
-}
-
-const std::int32_t* DeviceCsr::narrow_row_start() const {
-    return reinterpret_cast<const std::int32_t*>(narrow_row_start_->data());
 }
 
 DeviceMatrix::DeviceMatrix(kernels::Device& device, std::int64_t rows, std::int64_t columns)
@@ -149,6 +129,48 @@ std::vector<float> DeviceMatrix::read(kernels::Device& device, std::int64_t firs
                     std::as_writable_bytes(std::span(values)));
     device.finish();
     return values;
+}
+
+std::vector<float> sample(kernels::Device& device, const DeviceMatrix& matrix) {
+    constexpr std::int64_t floats = std::int64_t{1} << 24, parts = 16;
+    const kernels::Matrix all = matrix.view();
+    const std::int64_t rows = std::min(all.rows, floats / all.columns + 1);
+    if (rows == all.rows) return matrix.read(device, 0, rows);
+    std::vector<float> values;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const std::vector<float> some = matrix.read(device, (all.rows - rows) * part / (parts - 1), rows / parts);
+        values.insert(values.end(), some.begin(), some.end());
+    }
+    return values;
+}
+
+bool same_bits(const std::vector<float>& x, const std::vector<float>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+}
+
+LibraryProduct::LibraryProduct(kernels::Device& device, const DeviceCsr& a, kernels::ConstMatrix b, kernels::Matrix c,
+                               kernels::cuda::LibraryAlgorithm algorithm)
+    : product_(std::make_unique<kernels::cuda::LibrarySpmm>(a.view(), a.nonzeros(), b, c, algorithm)),
+      buffer_(device.allocate(product_->buffer_bytes())) {
+    product_->prepare({buffer_->data(), buffer_->size()});
+}
+
+double visit_rate(kernels::Device& device, const Visits& visits, int repeats) {
+    constexpr std::int64_t degree = 64;
+    const std::int64_t columns = std::max<std::int64_t>(visits.window_bytes / (4 * visits.width), 1);
+    const std::int64_t rows = std::max<std::int64_t>(visits.bytes / (4 * visits.width * degree), 1);
+    std::mt19937 generator(2024);
+    std::vector<std::int64_t> row_start;
+    std::vector<std::int32_t> column;
+    for (std::int64_t i = 0; i <= rows; ++i) row_start.push_back(i * degree);
+    for (std::int64_t k = 0; k < rows * degree; ++k)
+        column.push_back(
+            static_cast<std::int32_t>((visits.random ? static_cast<std::int64_t>(generator()) : k) % columns));
+    const std::vector<float> value(column.size(), 0.5F);
+    const DeviceCsr a(device, {rows, columns, row_start.data(), column.data(), value.data()});
+    const DeviceMatrix b(device, columns, visits.width, 0.5F, 1.5F), c(device, rows, visits.width);
+    return rate_of(device, {{"rows", [&] { device.table().spmm(a.view(), b.view(), c.view(), false, {}); }}},
+                   a.nonzeros() * (4 * visits.width + 8), repeats);
 }
 
 void add_options(CLI::App& app, Options& options) {
@@ -184,7 +206,7 @@ Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, in
     Rates rates;
     rates.memory = copy_rate(device, std::max(8 * card.l2_bytes, std::min(card.memory_bytes / 64, most)), repeats);
     // How much of the L2 a copy may take differs from card to card; two of its bytes are needed for each that is copied.
-    rates.l2 = gather_rate(device, card.l2_bytes, repeats);
+    rates.l2 = visit_rate(device, {card.l2_bytes / 8, 128, 32 * card.l2_bytes, true}, repeats);
     for (const std::int64_t part : {16, 8, 6, 4})
         rates.l2 = std::max(rates.l2, copy_rate(device, card.l2_bytes / part, repeats));
     return rates;

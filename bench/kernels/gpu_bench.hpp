@@ -3,6 +3,7 @@
 
 #include "bench/kernels/gpu_figures.hpp"
 #include "kernels/cuda/card.hpp"
+#include "kernels/cuda/library_spmm.hpp"
 #include "kernels/device.hpp"
 
 #include <CLI/CLI.hpp>
@@ -33,19 +34,36 @@ private:
     std::unique_ptr<kernels::DeviceMemory> memory_;
 };
 
-// A matrix of one panel with values on the device.
+// A matrix of one panel with values on the device, whose row starts have 32 bits.
 class DeviceCsr {
 public:
     DeviceCsr(kernels::Device& device, const kernels::Csr& on_host);
 
     const kernels::Csr& view() const { return view_; }
-    const std::int32_t* narrow_row_start() const;  // the row starts in 32 bits, which cuSPARSE wants
     std::int64_t nonzeros() const { return nonzeros_; }
 
 private:
-    std::unique_ptr<kernels::DeviceMemory> row_start_, narrow_row_start_, column_, value_;
+    std::unique_ptr<kernels::DeviceMemory> row_start_, column_, value_;
     std::int64_t nonzeros_;
     kernels::Csr view_;
+};
+
+// The rows of a result that are compared: all where it is small, else some from everywhere.
+std::vector<float> sample(kernels::Device& device, const DeviceMatrix& matrix);
+bool same_bits(const std::vector<float>& x, const std::vector<float>& y);
+
+// A product of cuSPARSE with memory of its own, made ready.
+class LibraryProduct {
+public:
+    LibraryProduct(kernels::Device& device, const DeviceCsr& a, kernels::ConstMatrix b, kernels::Matrix c,
+                   kernels::cuda::LibraryAlgorithm algorithm);
+
+    std::size_t buffer_bytes() const { return product_->buffer_bytes(); }
+    void queue(kernels::ConstMatrix b, kernels::Matrix c) const { product_->multiply(b, c, false); }
+
+private:
+    std::unique_ptr<kernels::cuda::LibrarySpmm> product_;
+    std::unique_ptr<kernels::DeviceMemory> buffer_;
 };
 
 // What each benchmark is told.
@@ -66,6 +84,15 @@ struct Contender {
 // Queues each once to warm up, and then all of them in turn, `repeats` times; what is short is queued several times for
 // each measurement, so that marks and launches do not show.
 void alternate(kernels::Device& device, std::vector<Contender>& contenders, int repeats);
+
+// Rows of `width` floats that our SpMM reads out of a window, `bytes` of them all in all: one after the other, from the
+// beginning again where the window ends, or at random.
+struct Visits {
+    std::int64_t window_bytes, width, bytes;
+    bool random;
+};
+// Bytes per second of these rows and of the columns and values of the nonzeros.
+double visit_rate(kernels::Device& device, const Visits& visits, int repeats);
 
 // The rate of memory is that of the fastest copies, by the driver or by our kernel. The rate of the L2 is that of the
 // fastest of the same copies of what fits it and of our SpMM's gathers of rows that fit it: launches do not show there.

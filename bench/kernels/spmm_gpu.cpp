@@ -9,7 +9,6 @@
 // quartiles. The results of all are compared, and those of two runs bit by bit.
 #include "bench/kernels/gpu_bench.hpp"
 #include "bench/kernels/rmat_block.hpp"
-#include "kernels/cuda/library_spmm.hpp"
 
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/error.hpp>
@@ -20,7 +19,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 #include <list>
 
 namespace {
@@ -30,7 +28,6 @@ using namespace gnnplan::bench;
 using Json = nlohmann::ordered_json;
 using kernels::Device;
 using kernels::cuda::LibraryAlgorithm;
-using kernels::cuda::LibrarySpmm;
 
 struct SpmmOptions : Options {
     std::vector<std::string> graphs = {"arxiv", "mid", "reddit", "products"};
@@ -53,20 +50,6 @@ const GraphSize& size_of(const std::string& graph) {
     return *size;
 }
 
-// The rows of a result that are compared: all where it is small, else some from everywhere.
-std::vector<float> sample(Device& device, const DeviceMatrix& matrix) {
-    constexpr std::int64_t floats = std::int64_t{1} << 24, parts = 16;
-    const kernels::Matrix all = matrix.view();
-    const std::int64_t rows = std::min(all.rows, floats / all.columns + 1);
-    if (rows == all.rows) return matrix.read(device, 0, rows);
-    std::vector<float> values;
-    for (std::int64_t part = 0; part < parts; ++part) {
-        const std::vector<float> some = matrix.read(device, (all.rows - rows) * part / (parts - 1), rows / parts);
-        values.insert(values.end(), some.begin(), some.end());
-    }
-    return values;
-}
-
 // What it makes where zeros were.
 std::vector<float> result_of(Device& device, const Contender& contender, const DeviceMatrix& out) {
     const kernels::Matrix c = out.view();
@@ -87,10 +70,6 @@ double largest_difference(const std::vector<float>& x, const std::vector<float>&
     return largest;
 }
 
-bool same_bits(const std::vector<float>& x, const std::vector<float>& y) {
-    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
-}
-
 // The matrix as one of our kernels multiplies it.
 struct Pinned {
     const char* name;
@@ -102,18 +81,6 @@ struct Pinned {
         : name(kernel), a(from.view()), prepared(device.prepare(a)) {
         a.prepared = prepared.get();
         device.choose(a, b, c, room, kernel);
-    }
-};
-
-// A product of cuSPARSE with memory of its own.
-struct Library {
-    LibrarySpmm product;
-    std::unique_ptr<kernels::DeviceMemory> buffer;
-
-    Library(Device& device, const DeviceCsr& a, kernels::ConstMatrix b, kernels::Matrix c, LibraryAlgorithm algorithm)
-        : product(a.view(), a.narrow_row_start(), a.nonzeros(), b, c, algorithm),
-          buffer(device.allocate(product.buffer_bytes())) {
-        product.prepare({buffer->data(), buffer->size()});
     }
 };
 
@@ -129,7 +96,7 @@ SpmmCase measure(Device& device, const kernels::cuda::Card& card, const std::str
     const auto room = device.allocate(room_bytes);
     const kernels::PanelRoom panel_room{{room->data(), room_bytes}, false, packed.stride};
     const Pinned sliced(device, a, b, c, panel_room, "sliced"), whole(device, a, b, c, panel_room, "whole");
-    std::list<Library> prepared;
+    std::list<LibraryProduct> prepared;
     std::vector<Contender> contenders;
     for (const Pinned* ours : {&sliced, &whole}) {
         contenders.push_back({std::string("gnnplan, ") + ours->name,
@@ -140,9 +107,9 @@ SpmmCase measure(Device& device, const kernels::cuda::Card& card, const std::str
     for (const auto& [name, algorithm] : {std::pair("CSR_ALG1", LibraryAlgorithm::csr1),
                                           {"CSR_ALG2", LibraryAlgorithm::csr2},
                                           {"CSR_ALG3", LibraryAlgorithm::csr3}}) {
-        Library& each = prepared.emplace_back(device, a, b, c, algorithm);
-        buffer_bytes.push_back(static_cast<double>(each.product.buffer_bytes()));
-        contenders.push_back({name, [&] { each.product.multiply(b, c, false); }});
+        const LibraryProduct& each = prepared.emplace_back(device, a, b, c, algorithm);
+        buffer_bytes.push_back(static_cast<double>(each.buffer_bytes()));
+        contenders.push_back({name, [&] { each.queue(b, c); }});
     }
     const auto results = [&] {
         std::vector<std::vector<float>> all;

@@ -85,11 +85,11 @@ __global__ void __launch_bounds__(block_threads, 2) walk_shares(Csr a, Rule rule
     const auto walker = walker_of<width, vectors>(slice, batches + threadIdx.x / warp_lanes, rule.dropout.stream());
     const Place from = shares.place(a, share);
     const Place to = shares.place(a, share + 1);
-    bool begins = from.entry == a.row_start[from.row];
+    bool begins = from.entry == start_of(a, from.row);
     std::int64_t entry = from.entry;
     for (std::int64_t row = from.row; row < a.rows && row <= to.row; ++row) {
         const bool ends = row < to.row;
-        const std::int64_t end = ends ? a.row_start[row + 1] : to.entry;
+        const std::int64_t end = ends ? start_of(a, row + 1) : to.entry;
         const bool whole = begins && ends;
         const auto count = static_cast<int>(end - entry);
         const std::int32_t* const columns = a.column + entry;
@@ -123,18 +123,18 @@ __global__ void __launch_bounds__(block_threads, 2) join_shares(Csr a, Rule rule
         rule.join(walker, all, SavedPart<width, vectors, Rule>(walker, shares, s, part).load());
     };
     // Earlier calls have joined the parts of the row that their last share ended in.
-    const bool continues = from.entry > a.row_start[from.row];
+    const bool continues = from.entry > start_of(a, from.row);
     if (share == shares.first && continues && to.row > from.row) {
         auto all = rule.template old<width, vectors>(walker, from.row, true);
         add(all, share, Part::of_first_row);
         rule.keep(walker, all, from.row, true);
     }
     const std::int64_t row = to.row;
-    if (row == a.rows || to.entry == a.row_start[row]) return;  // the last row that it has ends here
+    if (row == a.rows || to.entry == start_of(a, row)) return;  // the last row that it has ends here
     const bool in_middle = continues && row == from.row;
     if (in_middle && share > shares.first) return;
     auto all = rule.template old<width, vectors>(walker, row, rule.accumulate || in_middle);
-    const std::int64_t last = (row + a.row_start[row + 1] - a.row_start[0]) / shares.steps;  // where the row ends
+    const std::int64_t last = (row + start_of(a, row + 1) - start_of(a, 0)) / shares.steps;  // where the row ends
     const std::int64_t middle_end = smaller(last, end);
     for (std::int64_t s = share; s < middle_end; ++s) add(all, s, Part::of_last_row);
     if (last < end) add(all, last, Part::of_first_row);

@@ -18,13 +18,8 @@ constexpr std::size_t repetitions = 5;
 
 class CusparseProduct : public LibraryProduct {
 public:
-    CusparseProduct(const Csr& a, std::int64_t nonzeros, const ConstMatrix& b, const Matrix& c,
-                    std::unique_ptr<DeviceMemory> row_start)
-        : row_start_(std::move(row_start)), b_stride_(b.stride), c_stride_(c.stride), product_([&] {
-              auto* const narrow = reinterpret_cast<std::int32_t*>(row_start_->data());
-              narrow_row_starts(a, narrow);
-              return LibrarySpmm(a, narrow, nonzeros, b, c, LibraryAlgorithm::csr3);
-          }()) {}
+    CusparseProduct(const Csr& a, std::int64_t nonzeros, const ConstMatrix& b, const Matrix& c)
+        : b_stride_(b.stride), c_stride_(c.stride), product_(a, nonzeros, b, c, LibraryAlgorithm::csr3) {}
 
     std::int64_t buffer_bytes() const { return static_cast<std::int64_t>(product_.buffer_bytes()); }
     void prepare(std::unique_ptr<DeviceMemory> buffer) {
@@ -37,7 +32,7 @@ public:
     void multiply(ConstMatrix b, Matrix c, bool accumulate) override { product_.multiply(b, c, accumulate); }
 
 private:
-    std::unique_ptr<DeviceMemory> row_start_, buffer_;
+    std::unique_ptr<DeviceMemory> buffer_;
     std::int64_t b_stride_, c_stride_;
     LibrarySpmm product_;
 };
@@ -57,13 +52,9 @@ FromLibrary from_library(PreparedRoom& room, const PreparedMatrix& prepared, con
     if (a.value == nullptr) return {nullptr, "values are factored"};
     if (a.panels > 1) return {nullptr, "the matrix is in panels"};
     if (bf16) return {nullptr, "the operand is rounded to bf16"};
-    if (prepared.nonzeros(0) > std::numeric_limits<std::int32_t>::max())
-        return {nullptr, "its row starts are of 32 bits"};
-    const std::int64_t row_bytes = std::int64_t{sizeof(std::int32_t)} * (a.rows + 1);
-    auto row_start = room.take(row_bytes);
-    if (row_start == nullptr) return {nullptr, no_room(row_bytes, room)};
+    if (a.narrow_row_start == nullptr) return {nullptr, "it reads row starts of 32 bits, and these have 64"};
     try {
-        auto product = std::make_shared<CusparseProduct>(a, prepared.nonzeros(0), b, c, std::move(row_start));
+        auto product = std::make_shared<CusparseProduct>(a, prepared.nonzeros(0), b, c);
         auto buffer = room.take(product->buffer_bytes());
         if (buffer == nullptr) return {nullptr, no_room(product->buffer_bytes(), room)};
         product->prepare(std::move(buffer));

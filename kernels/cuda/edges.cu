@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(block_threads)
     const int index = lane_of_warp() & (lanes - 1), entry = lane_of_warp() / lanes, entries = warp_lanes / lanes;
     for (std::int64_t i = first_row(); i < a.rows; i += rows_at_once()) {
         const float* of_row = row_of(y, i);
-        const std::int64_t end = a.row_start[i + 1];
-        for (std::int64_t base = a.row_start[i]; base < end; base += entries) {
+        const std::int64_t end = start_of(a, i + 1);
+        for (std::int64_t base = start_of(a, i); base < end; base += entries) {
             const std::int64_t e = smaller(base + entry, end - 1);
             const float* other = row_of(x, a.column[e]);
             float sum = 0;
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block_threads)
     find_totals(Csr a, const float* scores, const float* beta, EdgeTotals to, bool accumulate) {
     const float factor = *beta;
     for (std::int64_t i = first_row(); i < a.rows; i += rows_at_once()) {
-        const std::int64_t begin = a.row_start[i], end = a.row_start[i + 1];
+        const std::int64_t begin = start_of(a, i), end = start_of(a, i + 1);
         const bool before = accumulate && to.total[i] > 0;
         const float known = before ? to.largest[i] : -INFINITY;
         float largest = known;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(block_threads)
     const float factor = *beta;
     for (std::int64_t i = first_row(); i < a.rows; i += rows_at_once()) {
         const float largest = of.largest[i], total = of.total[i];
-        for (std::int64_t e = a.row_start[i] + lane_of_warp(); e < a.row_start[i + 1]; e += warp_lanes)
+        for (std::int64_t e = start_of(a, i) + lane_of_warp(); e < start_of(a, i + 1); e += warp_lanes)
             weights[e] = expf(factor * scores[e] - largest) / total;
     }
 }
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(block_threads) go_back(Csr a, EdgeSoftmaxBack 
     for (std::int64_t i = first_row(); i < a.rows; i += rows_at_once()) {
         const float inner = back.inner[i];
         float sum = 0;
-        for (std::int64_t e = a.row_start[i] + lane_of_warp(); e < a.row_start[i + 1]; e += warp_lanes) {
+        for (std::int64_t e = start_of(a, i) + lane_of_warp(); e < start_of(a, i + 1); e += warp_lanes) {
             const float d = back.weights[e] * (back.gradient[e] - inner);
             sum = fmaf(d, back.scores[e], sum);
             back.gradient[e] = factor * d;

@@ -199,8 +199,8 @@ __global__ void __launch_bounds__(block_threads) clear_empty_rows(Csr a, Matrix 
     for (std::int64_t row = thread_number() / warp_lanes; row < a.rows; row += thread_count() / warp_lanes) {
         bool empty = true;
         for (std::int64_t p = 0; p < a.panels; ++p) {
-            const std::int64_t* const start = a.row_start + p * a.panel_stride + row;
-            empty = empty && start[0] == start[1];
+            const std::int64_t first = p * a.panel_stride + row;
+            empty = empty && start_of(a, first) == start_of(a, first + 1);
         }
         for (std::int64_t j = lane_of_warp(); empty && j < out.columns; j += warp_lanes) row_of(out, row)[j] = 0;
     }

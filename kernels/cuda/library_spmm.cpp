@@ -24,10 +24,10 @@ using DenseMatrix = std::unique_ptr<cusparseDnMatDescr, DestroyDenseMatrix>;
 
 constexpr const char* describing = "describing a product to cuSPARSE";
 
-SparseMatrix describe(const Csr& a, const std::int32_t* row_start, std::int64_t nonzeros) {
+SparseMatrix describe(const Csr& a, std::int64_t nonzeros) {
     cusparseConstSpMatDescr_t made = nullptr;
-    check(cusparseCreateConstCsr(&made, a.rows, a.columns, nonzeros, row_start, a.column, a.value, CUSPARSE_INDEX_32I,
-                                 CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+    check(cusparseCreateConstCsr(&made, a.rows, a.columns, nonzeros, a.narrow_row_start, a.column, a.value,
+                                 CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
           describing);
     return SparseMatrix(made);
 }
@@ -79,16 +79,16 @@ struct LibrarySpmm::Prepared {
     bool ready = false;
 };
 
-LibrarySpmm::LibrarySpmm(const Csr& a, const std::int32_t* row_start, std::int64_t nonzeros, ConstMatrix b, Matrix c,
-                         LibraryAlgorithm algorithm)
+LibrarySpmm::LibrarySpmm(const Csr& a, std::int64_t nonzeros, ConstMatrix b, Matrix c, LibraryAlgorithm algorithm)
     : prepared_(new Prepared{a.rows, a.columns, b.columns, b.stride, c.stride, number(algorithm)}) {
     ensure(a.panels == 1, "cuSPARSE multiplies one panel");
     ensure(b.rows == a.columns && c.rows == a.rows && c.columns == b.columns, "operands of an SpMM fit each other");
     Prepared& all = *prepared_;
     if (nonzeros == 0 || c.columns == 0) return;
     ensure(a.value != nullptr, "cuSPARSE multiplies a matrix with values");
+    ensure(a.narrow_row_start != nullptr, "cuSPARSE reads row starts of 32 bits");
     all.handle = static_cast<cusparseHandle_t>(sparse_library());
-    all.a = describe(a, row_start, nonzeros);
+    all.a = describe(a, nonzeros);
     all.b = describe(b);
     all.c = describe(c);
     for (const float beta : {0.0F, 1.0F}) {

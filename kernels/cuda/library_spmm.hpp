@@ -17,12 +17,10 @@ enum class LibraryAlgorithm { csr1, csr2, csr3 };
 // prepare() throw Error{unavailable} where cuSPARSE refuses; what fails in multiply() comes out of Device::finish().
 class LibrarySpmm {
 public:
-    // `a` is on the device: one panel with values, whose `nonzeros` entries are the first ones of column and value.
-    // cuSPARSE wants row starts as wide as columns, so it gets `row_start` instead of a.row_start: a.rows + 1 numbers on
-    // the device, from 0 to `nonzeros`. All of these stay where they are as long as the product is used. `b` and `c` are
-    // operands as multiply() will get them.
-    LibrarySpmm(const Csr& a, const std::int32_t* row_start, std::int64_t nonzeros, ConstMatrix b, Matrix c,
-                LibraryAlgorithm algorithm);
+    // `a` is on the device and stays where it is as long as the product is used: one panel with values and, since
+    // cuSPARSE wants row starts as wide as columns, narrow ones, from 0 to `nonzeros`. `b` and `c` are operands as
+    // multiply() will get them.
+    LibrarySpmm(const Csr& a, std::int64_t nonzeros, ConstMatrix b, Matrix c, LibraryAlgorithm algorithm);
     ~LibrarySpmm();
     LibrarySpmm(LibrarySpmm&&) noexcept;
     LibrarySpmm& operator=(LibrarySpmm&&) noexcept;

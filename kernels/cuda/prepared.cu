@@ -16,11 +16,6 @@ __global__ void __launch_bounds__(block_threads) find_rows(Csr a, std::int64_t c
         known_row[i] = static_cast<std::int32_t>(place_after(a, i * share_unit).row);
 }
 
-__global__ void __launch_bounds__(block_threads) narrow(Csr a, std::int32_t* row_start) {
-    for (std::int64_t i = thread_number(); i <= a.rows; i += thread_count())
-        row_start[i] = static_cast<std::int32_t>(a.row_start[i] - a.row_start[0]);
-}
-
 class TakenMemory : public DeviceMemory {
 public:
     TakenMemory(std::unique_ptr<DeviceMemory> memory, std::shared_ptr<std::int64_t> left)
@@ -37,6 +32,23 @@ private:
     std::unique_ptr<DeviceMemory> memory_;
     std::shared_ptr<std::int64_t> left_;
 };
+
+// Waits for the queue.
+template <class Start>
+std::vector<std::int64_t> panel_nonzeros(Device& device, const Csr& a, const Start* row_start) {
+    std::vector<Start> ends(2 * static_cast<std::size_t>(a.panels));  // the first and the last start of each panel
+    std::span<std::byte> bytes = std::as_writable_bytes(std::span(ends));
+    for (std::int64_t p = 0; p < a.panels; ++p) {
+        for (const Start* end : {row_start + p * a.panel_stride, row_start + p * a.panel_stride + a.rows}) {
+            device.download(reinterpret_cast<const std::byte*>(end), bytes.first(sizeof *end));
+            bytes = bytes.subspan(sizeof *end);
+        }
+    }
+    device.finish();
+    std::vector<std::int64_t> nonzeros;
+    for (std::size_t end = 0; end < ends.size(); end += 2) nonzeros.push_back(ends[end + 1] - ends[end]);
+    return nonzeros;
+}
 
 }  // namespace
 
@@ -55,23 +67,13 @@ std::int64_t PreparedMatrix::bytes(const Csr& a) {
 }
 
 PreparedMatrix::PreparedMatrix(Device& device, const Csr& a, std::unique_ptr<DeviceMemory> rows)
-    : rows_(std::move(rows)) {
-    std::vector<std::int64_t> ends(2 * static_cast<std::size_t>(a.panels));  // the first and the last of row_start
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(ends));
-    for (std::int64_t p = 0; p < a.panels; ++p) {
-        const std::int64_t* const first = a.row_start + p * a.panel_stride;
-        const auto at = static_cast<std::size_t>(p) * 2 * sizeof *first;
-        device.download(reinterpret_cast<const std::byte*>(first), bytes.subspan(at, sizeof *first));
-        device.download(reinterpret_cast<const std::byte*>(first + a.rows),
-                        bytes.subspan(at + sizeof *first, sizeof *first));
-    }
-    device.finish();
+    : nonzeros_(a.row_start != nullptr ? panel_nonzeros(device, a, a.row_start)
+                                       : panel_nonzeros(device, a, a.narrow_row_start)),
+      rows_(std::move(rows)) {
     std::int64_t first = 0;
     for (std::int64_t p = 0; p < a.panels; ++p) {
-        const auto at = 2 * static_cast<std::size_t>(p);
-        nonzeros_.push_back(ends[at + 1] - ends[at]);
         first_.push_back(first);
-        const std::int64_t count = (a.rows + nonzeros_.back()) / share_unit + 1;
+        const std::int64_t count = (a.rows + nonzeros(p)) / share_unit + 1;
         launch("preparing a matrix", blocks_for(count), find_rows, a.panel(p), count,
                reinterpret_cast<std::int32_t*>(rows_->data()) + first);
         first += count;
@@ -88,10 +90,6 @@ const PreparedMatrix::Choice& PreparedMatrix::choice(const Csr& a, std::int64_t 
     const auto& choices = static_cast<const PreparedMatrix*>(a.prepared)->choices_;
     const auto found = choices.find(columns);
     return found != choices.end() ? found->second : usual;
-}
-
-void narrow_row_starts(const Csr& a, std::int32_t* row_start) {
-    launch("preparing a matrix", blocks_for(a.rows + 1), narrow, a, row_start);
 }
 
 }  // namespace gnnplan::kernels::cuda

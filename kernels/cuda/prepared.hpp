@@ -59,10 +59,6 @@ private:
     std::map<std::int64_t, Choice> choices_;  // by columns
 };
 
-// Row starts from 0, as wide as columns, for libraries that want both alike: `a` has one panel and less than 2^31
-// nonzeros. Queued.
-void narrow_row_starts(const Csr& a, std::int32_t* row_start);
-
 // Whether SpmmKernel::sliced differs from SpmmKernel::whole for such operands.
 bool cuts_columns(const Csr& a, const ConstMatrix& b, const PanelRoom& room);
 

@@ -18,12 +18,12 @@ struct Place {
 
 // Where a sweep is after so many steps: the rows whose end comes before the nonzero that would be next.
 __device__ inline Place place_after(const Csr& a, std::int64_t steps) {
-    const std::int64_t begin = a.row_start[0];
-    std::int64_t low = larger<std::int64_t>(0, steps - (a.row_start[a.rows] - begin));
+    const std::int64_t begin = start_of(a, 0);
+    std::int64_t low = larger<std::int64_t>(0, steps - (start_of(a, a.rows) - begin));
     std::int64_t high = smaller(steps, a.rows);
     while (low < high) {
         const std::int64_t middle = (low + high) / 2;
-        if (a.row_start[middle + 1] - begin <= steps - middle - 1) {
+        if (start_of(a, middle + 1) - begin <= steps - middle - 1) {
             low = middle + 1;
         } else {
             high = middle;
@@ -41,12 +41,12 @@ struct Shares {
 
     // Where share `i` of the panel begins, which is the end of the panel if there is no such share.
     __device__ Place place(const Csr& a, std::int64_t i) const {
-        const std::int64_t all = a.rows + a.row_start[a.rows] - a.row_start[0];
+        const std::int64_t all = a.rows + start_of(a, a.rows) - start_of(a, 0);
         const std::int64_t before = i * steps;
-        if (before >= all) return {a.rows, a.row_start[a.rows]};
+        if (before >= all) return {a.rows, start_of(a, a.rows)};
         if (known_row == nullptr) return place_after(a, before);
         const std::int64_t row = known_row[before / share_unit];
-        return {row, a.row_start[0] + before - row};
+        return {row, start_of(a, 0) + before - row};
     }
 };
 
@@ -103,7 +103,7 @@ struct CurrentRow {
     Held<width, vectors, Sweep::results> held;
 
     __device__ void enter(const Csr& a, const Sweep& sweep, const Lane<width, vectors>& lane) {
-        next_end = row + 1 < a.rows ? a.row_start[row + 2] : end;
+        next_end = row + 1 < a.rows ? start_of(a, row + 2) : end;
         of_row = sweep.template of_row<width, vectors>(lane, row, row < a.rows && begin < end);
         held = sweep.template start<width, vectors>();
     }
@@ -143,8 +143,8 @@ __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep
 
     CurrentRow<width, vectors, Sweep> at;
     at.row = from.row;
-    at.begin = a.row_start[from.row];
-    at.end = from.row < a.rows ? a.row_start[from.row + 1] : at.begin;
+    at.begin = start_of(a, from.row);
+    at.end = from.row < a.rows ? start_of(a, from.row + 1) : at.begin;
     at.enter(a, sweep, lane);
     const auto end_row = [&] {
         if (at.row == from.row && at.begin < from.entry) {
@@ -196,19 +196,19 @@ __global__ void __launch_bounds__(block_threads) join_parts(Csr a, Sweep sweep, 
     const Place from = shares.place(a, share);
     const Place to = shares.place(a, share + 1);
     // Earlier calls have joined the parts of the row that their last share ended in.
-    const bool continues = from.entry > a.row_start[from.row];
+    const bool continues = from.entry > start_of(a, from.row);
     if (share == shares.first && continues && to.row > from.row) {
         auto held = sweep.template old<width, vectors>(lane, from.row, true);
         sweep.join(held, saved_part<width, vectors, results>(shares, share, Part::of_first_row, lane), from.row, true);
         sweep.keep(lane, held, from.row);
     }
     const std::int64_t row = to.row;
-    if (row == a.rows || to.entry == a.row_start[row]) return;  // the last row that it has ends here
+    if (row == a.rows || to.entry == start_of(a, row)) return;  // the last row that it has ends here
     const bool in_middle = continues && row == from.row;
     if (in_middle && share > shares.first) return;
     bool something = sweep.accumulate || in_middle;
     auto held = sweep.template old<width, vectors>(lane, row, something);
-    const std::int64_t steps_before_end = row + a.row_start[row + 1] - a.row_start[0];
+    const std::int64_t steps_before_end = row + start_of(a, row + 1) - start_of(a, 0);
     const std::int64_t last = steps_before_end / shares.steps;  // the share that the row ends in
     const auto add = [&](std::int64_t s, Part part) {
         sweep.join(held, saved_part<width, vectors, results>(shares, s, part, lane), row, something);

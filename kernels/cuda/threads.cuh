@@ -44,6 +44,12 @@ __device__ T* row_of(const Dense<T>& matrix, std::int64_t i) {
     return matrix.data + i * matrix.stride;
 }
 
+// Entry i of the row starts of a matrix, whichever width they have.
+template <class T>
+__device__ std::int64_t start_of(const BasicCsr<T>& a, std::int64_t i) {
+    return a.row_start != nullptr ? a.row_start[i] : a.narrow_row_start[i];
+}
+
 // The sum over the lanes of a warp, in every lane, always in the same order.
 template <class T>
 __device__ T warp_sum(T x) {

@@ -112,6 +112,7 @@ void describe(Archive& archive, Subject<Archive, Blocking>& blocking) {
     archive.field("cache_bytes", blocking.cache_bytes);
     archive.positive("least_slice_columns", blocking.least_slice_columns);
     archive.field("packs_single_panels", blocking.packs_single_panels);
+    archive.optional("row_start_bytes", blocking.row_start_bytes);  // older files have none: 8
 }
 
 template <class Archive>

@@ -151,6 +151,8 @@ void validate(const Blocking& blocking, const Machine& machine) {
     require(blocking.slice_columns >= 1, machine, "blocking.slice_columns", "must be at least 1");
     require(blocking.cache_bytes >= 0, machine, "blocking.cache_bytes", "must not be negative");
     require(blocking.least_slice_columns >= 1, machine, "blocking.least_slice_columns", "must be at least 1");
+    require(blocking.row_start_bytes == 4 || blocking.row_start_bytes == 8, machine, "blocking.row_start_bytes",
+            "must be 4 or 8");
 }
 
 }  // namespace

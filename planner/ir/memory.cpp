@@ -38,7 +38,7 @@ BlockBytes stored_block_bytes(const Schedule& schedule, TensorId id, const Graph
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.matrix_root != rank) continue;
         const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-        const std::int64_t bytes = sparse_bytes(matrix, rows, piece.columns, nonzeros);
+        const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, rows, piece.columns, nonzeros);
         stored.all += bytes;
         stored.largest = std::max(stored.largest, bytes);
     }
@@ -177,7 +177,7 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank).largest);
         if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
     }
-    // Orders of edges are found before all that, from the pattern of one piece at a time.
+    // Orders of edges are found before all that, from the pattern of one piece at a time, which the host reads.
     for (const auto& [from, to] : transposed_edges(schedule)) {
         const Tensor& matrix = tensor_of(schedule, to);
         const Range rows = block_of(schedule, to, rank).rows;
@@ -185,7 +185,7 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         pattern.storage.factored = true;
         for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
             const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-            most = std::max(most, sparse_bytes(pattern, rows, piece.columns, nonzeros) + 4 * nonzeros);
+            most = std::max(most, sparse_bytes(Blocking{}, pattern, rows, piece.columns, nonzeros) + 4 * nonzeros);
         }
     }
     return most;

@@ -209,9 +209,11 @@ PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::in
     return {of_several || of_one || bf16 ? rows : 0, slices.count, slices.columns, element_bytes};
 }
 
-std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros) {
+std::int64_t sparse_bytes(const Blocking& blocking, const Tensor& matrix, Range rows, Range columns,
+                          std::int64_t nonzeros) {
     const std::int64_t panels = panel_count(columns.size(), matrix.storage.panel_columns);
-    return 8 * (rows.size() + 1) * panels + (matrix.storage.factored ? 4 : 8) * nonzeros;
+    const std::int64_t row_starts = (rows.size() + 1) * panels;
+    return row_start_bytes(blocking, nonzeros) * row_starts + (matrix.storage.factored ? 4 : 8) * nonzeros;
 }
 
 namespace {

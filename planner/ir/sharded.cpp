@@ -52,13 +52,14 @@ std::vector<Range> ranges_of(const std::vector<Piece>& pieces, int count, RootOf
 }
 
 // Bytes of each piece's nonzeros in some rows, as the ranks along y store and fetch them.
-std::vector<SliceNonzeros> count_nonzeros(const Tensor& matrix, Range rows, const std::vector<Piece>& pieces,
-                                          const std::vector<Range>& of_y, const GraphStats& graph) {
+std::vector<SliceNonzeros> count_nonzeros(const Blocking& blocking, const Tensor& matrix, Range rows,
+                                          const std::vector<Piece>& pieces, const std::vector<Range>& of_y,
+                                          const GraphStats& graph) {
     std::vector<std::int64_t> bytes;
     bytes.reserve(pieces.size());
     for (const Piece& piece : pieces) {
         const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-        bytes.push_back(sparse_bytes(matrix, rows, piece.columns, nonzeros));
+        bytes.push_back(sparse_bytes(blocking, matrix, rows, piece.columns, nonzeros));
     }
     const Figures figures(bytes);
     std::vector<SliceNonzeros> counted;
@@ -137,7 +138,7 @@ ShardedSlice::ShardedSlice(const Schedule& schedule, TensorId matrix, Exchange e
         const auto [kind, is_new] = kinds.try_emplace(std::move(marks), kinds.size());
         kind_of_.push_back(kind->second);
         if (!is_new) continue;
-        nonzeros_.push_back(count_nonzeros(m, rows, pieces, of_y, graph));
+        nonzeros_.push_back(count_nonzeros(schedule.blocking, m, rows, pieces, of_y, graph));
         rows_of_kind.push_back(count_rows(m, rows, pieces, exchange, graph));
     }
     const std::vector<Range> of_x =

@@ -2,6 +2,7 @@
 
 #include "runtime/blocks/matrix_rows.hpp"
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/pieces.hpp>
@@ -15,8 +16,8 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::size_t block_bytes(std::int64_t row_starts, std::int64_t nonzeros, bool values) {
-    return at(checked_add(checked_multiply(8, row_starts), checked_multiply(values ? 8 : 4, nonzeros)));
+std::size_t block_bytes(std::int64_t row_start_bytes, std::int64_t row_starts, std::int64_t nonzeros, bool values) {
+    return at(checked_add(checked_multiply(row_start_bytes, row_starts), checked_multiply(values ? 8 : 4, nonzeros)));
 }
 
 // Nonzeros within each of several ascending, disjoint ranges of columns.
@@ -53,11 +54,12 @@ private:
 class Writer {
 public:
     Writer(LocalBlock& block, std::int64_t panel, std::int64_t first)
-        : row_start_(block.row_start().data() + panel * (block.rows + 1)),
+        : row_start_(from(block.row_start(), panel * (block.rows + 1))),
+          narrow_row_start_(from(block.narrow_row_start(), panel * (block.rows + 1))),
           column_(block.column().data()),
           value_(block.value().empty() ? nullptr : block.value().data()),
           next_(first) {
-        *row_start_ = first;
+        begin_row();
     }
 
     void add(std::int64_t column, float value) {
@@ -65,10 +67,26 @@ public:
         if (value_ != nullptr) value_[next_] = value;
         ++next_;
     }
-    void end_row() { *++row_start_ = next_; }
+    void end_row() {
+        row_start_ == nullptr ? static_cast<void>(++narrow_row_start_) : static_cast<void>(++row_start_);
+        begin_row();
+    }
 
 private:
+    template <class T>
+    static T* from(std::span<T> starts, std::int64_t i) {
+        return starts.empty() ? nullptr : starts.data() + i;
+    }
+    void begin_row() {
+        if (row_start_ != nullptr) {
+            *row_start_ = next_;
+        } else {
+            *narrow_row_start_ = static_cast<std::int32_t>(next_);
+        }
+    }
+
     std::int64_t* row_start_;
+    std::int32_t* narrow_row_start_;
     std::int32_t* column_;
     float* value_;
     std::int64_t next_;
@@ -111,17 +129,25 @@ LocalBlock::LocalBlock(std::int64_t row_count, std::int64_t column_count, std::i
       columns(column_count),
       nonzeros_(nonzero_count),
       panels_(panel_count(column_count, format.panel_columns)),
+      row_start_bytes_(gnnplan::row_start_bytes({.row_start_bytes = format.row_start_bytes}, nonzero_count)),
       values_(format.values),
-      buffer_(block_bytes(panels_ * (rows + 1), nonzeros_, values_)) {
+      buffer_(block_bytes(row_start_bytes_, panels_ * (rows + 1), nonzeros_, values_)) {
     std::memset(buffer_.data(), 0, buffer_.size());
 }
 
 std::span<std::int64_t> LocalBlock::row_start() {
+    if (row_start_bytes_ != 8) return {};
     return {reinterpret_cast<std::int64_t*>(buffer_.data()), at(panels_ * (rows + 1))};
 }
 
+std::span<std::int32_t> LocalBlock::narrow_row_start() {
+    if (row_start_bytes_ != 4) return {};
+    return {reinterpret_cast<std::int32_t*>(buffer_.data()), at(panels_ * (rows + 1))};
+}
+
 std::span<std::int32_t> LocalBlock::column() {
-    return {reinterpret_cast<std::int32_t*>(row_start().data() + panels_ * (rows + 1)), at(nonzeros_)};
+    std::byte* const behind = buffer_.data() + row_start_bytes_ * panels_ * (rows + 1);
+    return {reinterpret_cast<std::int32_t*>(behind), at(nonzeros_)};
 }
 
 std::span<float> LocalBlock::value() {
@@ -129,18 +155,21 @@ std::span<float> LocalBlock::value() {
     return {reinterpret_cast<float*>(column().data() + nonzeros_), at(nonzeros_)};
 }
 
-kernels::Csr LocalBlock::view() const { return view_of(buffer(), rows, columns, nonzeros_, panels_, values_); }
+kernels::Csr LocalBlock::view() const {
+    return view_of(buffer(), rows, columns, nonzeros_, panels_, values_, row_start_bytes_);
+}
 
 kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
-                     std::int64_t panels, bool values) {
+                     std::int64_t panels, bool values, std::int64_t row_start_bytes) {
     const std::int64_t row_starts = panels * (rows + 1);
-    const auto* row_start = reinterpret_cast<const std::int64_t*>(bytes.data());
-    ensure(bytes.size() >= block_bytes(row_starts, nonzeros, values), "a sparse block has all its nonzeros");
-    const auto* column = reinterpret_cast<const std::int32_t*>(row_start + row_starts);
+    const bool all_there = bytes.size() >= block_bytes(row_start_bytes, row_starts, nonzeros, values);
+    ensure(all_there, "a sparse block has all its nonzeros");
+    const auto* column = reinterpret_cast<const std::int32_t*>(bytes.data() + row_start_bytes * row_starts);
     kernels::Csr matrix;
     matrix.rows = rows;
     matrix.columns = columns;
-    matrix.row_start = row_start;
+    if (row_start_bytes == 8) matrix.row_start = reinterpret_cast<const std::int64_t*>(bytes.data());
+    if (row_start_bytes == 4) matrix.narrow_row_start = reinterpret_cast<const std::int32_t*>(bytes.data());
     matrix.column = column;
     if (values) matrix.value = reinterpret_cast<const float*>(column + nonzeros);
     matrix.panels = panels;

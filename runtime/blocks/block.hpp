@@ -40,9 +40,11 @@ DegreeScales stored_scales(const Graph& graph, Normalisation normalisation);
 struct BlockFormat {
     bool values = true;              // stored; else products of scales that are kept elsewhere
     std::int64_t panel_columns = 0;  // of source panels, see panel_count in gnnplan/ir/pieces.hpp
+    // Of row starts, 4 or 8; blocks of 2^31 nonzeros and more have 8. See row_start_bytes in gnnplan/base/blocking.hpp.
+    std::int64_t row_start_bytes = 8;
 };
 
-// A block in one buffer, as it is sent: for each panel row starts (8 bytes each, rows + 1), then columns (4), panel
+// A block in one buffer, as it is sent: for each panel row starts (4 or 8 bytes each, rows + 1), then columns (4), panel
 // after panel, then values (4) if there are any. Rows and columns count from the begin of the block's ranges; columns
 // ascend within a row of a panel.
 struct LocalBlock {
@@ -55,14 +57,15 @@ struct LocalBlock {
 
     std::int64_t nonzeros() const { return nonzeros_; }
     std::int64_t panels() const { return panels_; }
-    // 8 panels (rows + 1) + 8 nonzeros, 4 nonzeros without values.
+    // sparse_bytes() of gnnplan/ir/pieces.hpp.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.size()); }
     std::span<std::byte> buffer() { return {buffer_.data(), buffer_.size()}; }
     std::span<const std::byte> buffer() const { return {buffer_.data(), buffer_.size()}; }
 
-    std::span<std::int64_t> row_start();  // panels * (rows + 1)
-    std::span<std::int32_t> column();     // nonzeros
-    std::span<float> value();             // nonzeros, or none
+    std::span<std::int64_t> row_start();         // panels * (rows + 1), or none where they have 4 bytes
+    std::span<std::int32_t> narrow_row_start();  // likewise, or none where they have 8
+    std::span<std::int32_t> column();            // nonzeros
+    std::span<float> value();                    // nonzeros, or none
     kernels::Csr view() const;
     // Hands the buffer over; the block is of no use then.
     kernels::LargeBuffer release() { return std::move(buffer_); }
@@ -70,14 +73,15 @@ struct LocalBlock {
 private:
     std::int64_t nonzeros_ = 0;
     std::int64_t panels_ = 1;
+    std::int64_t row_start_bytes_ = 8;
     bool values_ = true;
     kernels::LargeBuffer buffer_;
 };
 
 // A block that lies anywhere, be it a device: `bytes` begins with LocalBlock::buffer() of a block of so many rows,
-// columns, nonzeros and panels, with or without values, 8-byte aligned, and may be longer.
+// columns, nonzeros and panels, with or without values, 8-byte aligned, and may be longer. `row_start_bytes` is 4 or 8.
 kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
-                     std::int64_t panels = 1, bool values = true);
+                     std::int64_t panels = 1, bool values = true, std::int64_t row_start_bytes = 8);
 
 // Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`,
 // null or the identity being the order of the file.

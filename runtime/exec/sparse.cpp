@@ -22,10 +22,11 @@ std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, Matrix
 
 }  // namespace
 
-SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
-                       const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
-                       MemoryTracker& tracker)
-    : matrix_(matrix), needed_rows_(needed_rows) {
+SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows,
+                       const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts,
+                       kernels::Device& device, MemoryTracker& tracker)
+    : matrix_(matrix), blocking_(schedule.blocking), needed_rows_(needed_rows) {
+    const Grid& grid = schedule.grid;
     const Range rows = rows_of(grid, matrix, rank);
     rows_ = rows;
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
@@ -68,14 +69,15 @@ SparsePart::SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool ne
 }
 
 std::int64_t SparsePart::block_bytes(const SparseStage& stage) const {
-    return sparse_bytes(matrix_, rows_, stage.piece->columns, stage.nonzeros);
+    return sparse_bytes(blocking_, matrix_, rows_, stage.piece->columns, stage.nonzeros);
 }
 
 kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* received) const {
     if (stage.block) return block(*stage.block).nonzeros;
     const std::span bytes(received, static_cast<std::size_t>(block_bytes(stage)));
     const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.storage.panel_columns);
-    return data::view_of(bytes, rows_.size(), stage.dense_rows, stage.nonzeros, panels, !matrix_.storage.factored);
+    return data::view_of(bytes, rows_.size(), stage.dense_rows, stage.nonzeros, panels, !matrix_.storage.factored,
+                         row_start_bytes(blocking_, stage.nonzeros));
 }
 
 void SparsePart::find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
@@ -127,7 +129,7 @@ void SparsePart::keep_block(const SparseStage& stage, data::LocalBlock& block, k
     StoredBlock& kept = blocks_[*stage.block];
     kept.memory = kernels::take(device, block.release());
     kept.nonzeros = data::view_of(kept.bytes(), block.rows, block.columns, block.nonzeros(), block.panels(),
-                                  !matrix_.storage.factored);
+                                  !matrix_.storage.factored, row_start_bytes(blocking_, block.nonzeros()));
     kept.prepared = device.prepare(kept.nonzeros);
     kept.nonzeros.prepared = kept.prepared.get();
 }

@@ -8,6 +8,7 @@
 #include "runtime/exec/memory_tracker.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -56,7 +57,7 @@ class SparsePart {
 public:
     // `matrix` is the adjacency that stores the nonzeros. Cuts the pieces stored on `rank` out of the graph. With
     // `needed_rows`, columns of pieces whose dense rows others hold are renumbered to the needed rows.
-    SparsePart(const Grid& grid, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
+    SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
                const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
                MemoryTracker& tracker);
 
@@ -78,9 +79,12 @@ private:
     void find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
                        kernels::Device& device, MemoryTracker& tracker);
 
-    data::BlockFormat format() const { return {!matrix_.storage.factored, matrix_.storage.panel_columns}; }
+    data::BlockFormat format() const {
+        return {!matrix_.storage.factored, matrix_.storage.panel_columns, blocking_.row_start_bytes};
+    }
 
     const Tensor& matrix_;
+    Blocking blocking_;
     Range rows_;
     bool needed_rows_ = false;
     std::vector<SparseStage> stages_;

@@ -61,6 +61,8 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
       alias_(schedule.tensors.size()),
       parts_(schedule.tensors.size()),
       scales_(schedule.tensors.size()) {
+    ensure(schedule.blocking.row_start_bytes >= device.memory().row_start_bytes,
+           "a device reads row starts as a schedule has them");
     for (const Step& step : schedule.steps) {
         send_staging_.push_back(staging_of(schedule, step, graph, rank).send_bytes);
         const SpmmStep* spmm = product_of(step.operation);
@@ -90,8 +92,7 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;
         if (!tensor.structure) {
-            parts_[id].emplace(schedule_.grid, tensor, rank_, needed_rows[id], graph, scales, counts, device_,
-                               tracker_);
+            parts_[id].emplace(schedule_, tensor, rank_, needed_rows[id], graph, scales, counts, device_, tracker_);
         }
         if (tensor.storage.factored) {
             scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales, counts.order(),

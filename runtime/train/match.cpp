@@ -111,6 +111,11 @@ void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
     for (Candidate& candidate : plan.candidates) leave_out_feature_dropout(candidate.schedule, candidate.predicted);
 }
 
+void take_row_starts(Plan& plan, const TensorMemory& memory) {
+    plan.machine.blocking.row_start_bytes = memory.row_start_bytes;
+    for (Candidate& candidate : plan.candidates) candidate.schedule.blocking.row_start_bytes = memory.row_start_bytes;
+}
+
 namespace {
 
 // Whether the rows that a schedule computes are those of this graph and split, not of an estimate. `counts`: |N_0| ..

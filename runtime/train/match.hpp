@@ -26,6 +26,10 @@ void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_
 // because the features are not dropped; dropout within an activation stays in its time.
 void leave_out_idle_dropout(Plan& plan, const TrainOptions& options);
 
+// A run stores row starts as its device reads them best, whatever machine the plan is for: what it counts follows from
+// the plan from here on.
+void take_row_starts(Plan& plan, const TensorMemory& memory);
+
 // Candidates the options allow, in the plan's order. Throws ErrorCode::mismatch when there is none.
 // Without `dataset`, what the options alone allow.
 std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options,

@@ -2,6 +2,7 @@
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/gpu.hpp"
 #include "kernels/cuda/prepared.hpp"
+#include "kernels/cuda/queue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,12 +23,11 @@ protected:
 
     ChooseKernel() {
         std::mt19937 random(3);
-        std::vector<std::int64_t> row_start;
-        std::vector<std::int32_t> column;
-        for (std::int64_t i = 0; i <= rows; ++i) row_start.push_back(degree * i);
+        std::vector<std::int32_t> row_start, column;
+        for (std::int32_t i = 0; i <= rows; ++i) row_start.push_back(degree * i);
         for (std::int64_t k = 0; k < degree * rows; ++k) column.push_back(static_cast<std::int32_t>(random() % rows));
         a_.rows = a_.columns = rows;
-        a_.row_start = on_device(row_start);
+        a_.narrow_row_start = on_device(row_start);
         a_.column = on_device(column);
         a_.value = on_device(std::vector<float>(column.size(), 0.5F));
         a_.most_nonzeros = std::ssize(column);
@@ -112,12 +112,31 @@ TEST_F(ChooseKernel, SaysWhyCusparseCannot) {
     factored.value = nullptr;
     EXPECT_THAT(why_not(ready(much, factored)), HasSubstr("factored"));
     const std::int64_t own = PreparedMatrix::bytes(a_);
-    EXPECT_THAT(why_not(ready(own + 4 * rows, a_)), HasSubstr("wants 1204 bytes, and 1200 are left"));
-    EXPECT_THAT(why_not(ready(own + 4 * (rows + 1), a_)), HasSubstr(" bytes, and 0 are left"));
+    EXPECT_THAT(why_not(ready(own + 4 * rows, a_)), HasSubstr("wants 1208 bytes, and 1200 are left"));
+    EXPECT_EQ(why_not(ready(own + 4 * rows + 8, a_)), "") << "it reads the row starts where they are";
+    Csr wide = a_;
+    const std::vector<std::int64_t> row_start = [] {
+        std::vector<std::int64_t> starts;
+        for (std::int64_t i = 0; i <= rows; ++i) starts.push_back(degree * i);
+        return starts;
+    }();
+    wide.row_start = on_device(row_start);
+    wide.narrow_row_start = nullptr;
+    EXPECT_THAT(why_not(ready(much, wide)), HasSubstr("reads row starts of 32 bits"));
     EXPECT_EQ(why_not(ready(much, a_)), "");
     auto memory = device_->allocate(rows * 64 * sizeof(std::uint16_t));
     const PanelRoom rounding{{memory->data(), memory->size()}, true, 64};
     EXPECT_THAT(why_not(ready(much, a_), rounding), HasSubstr("bf16"));
+}
+
+// Setting cuSPARSE up takes time and memory.
+TEST_F(ChooseKernel, LeavesCusparseAloneWhereAnotherIsWanted) {
+    for (const char* wanted : {"sliced", "whole", "cusparse"}) {
+        Ready one = ready(much, a_);
+        choose(one, wanted);
+        product(one.a);
+        EXPECT_EQ(queue().sparse != nullptr, std::string(wanted) == "cusparse") << wanted;
+    }
 }
 
 // What it refuses while it is timed leaves the others to be taken, and nothing behind.
@@ -149,7 +168,7 @@ TEST_F(ChooseKernel, GivesItsRoomBack) {
         PreparedMatrix prepared(*device_, a_, room.take(PreparedMatrix::bytes(a_)));
         a.prepared = &prepared;
         choose_kernel(*device_, room, a, b_, c_, {}, "cusparse");
-        EXPECT_LE(room.left(), much - PreparedMatrix::bytes(a_) - 4 * (rows + 1));
+        EXPECT_EQ(room.left(), much - PreparedMatrix::bytes(a_) - 4 * (rows + 1) - 4) << "its buffer";
         EXPECT_EQ(room.take(much), nullptr);
     }
     EXPECT_EQ(room.left(), much);

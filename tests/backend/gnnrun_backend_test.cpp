@@ -1,10 +1,13 @@
 // gnnrun --backend cuda: what it says where something is missing, and that it trains through a module.
+#include "runtime/train/match.hpp"
 #include "runtime/train/report.hpp"
 #include "tests/runtime/train/gnnrun_fixture.hpp"
 
 #include <gnnplan/base/cuda_workspace.hpp>
 
 #include <gmock/gmock.h>
+
+#include <map>
 
 namespace gnnplan::train {
 namespace {
@@ -241,6 +244,35 @@ TEST_F(GnnrunBackend, TrainsPlansOfSeveralRanks) {
     ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
     EXPECT_EQ(losses(run), losses(report("reference.json")));
     ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest).code, 0);
+}
+
+// Whatever machine a plan is for, row starts are as wide as the device that runs it reads them, and what is counted is what
+// was predicted.
+TEST_F(GnnrunBackend, StoresRowStartsAsTheDeviceReadsThem) {
+    Plan plan = testing::make_plan(dataset_, 4, true, 4, {{2, 6}});
+    const exec::GraphCounts counts(dataset_.graph());
+    std::map<std::string, std::vector<std::int64_t>> peaks;  // of each backend
+    std::vector<std::vector<double>> all_losses;
+    for (const std::int64_t bytes : {4, 8}) {
+        take_row_starts(plan, {.row_start_bytes = bytes});
+        Candidate& only = plan.candidates.front();
+        only.predicted = cost::predict(only.schedule, counts, plan.machine);
+        save(plan, "starts.json");
+        const std::string rest = "@starts.json --in-process --epochs 2 --report @starts.report";
+        for (const char* backend : {"cuda", "reference", "cpu"}) {
+            const std::string module = std::string("GNNPLAN_CUDA_MODULE=") + EMULATED_MODULE + " ";
+            const Outcome outcome =
+                run(module + program + " --threads 1 --data @graph --backend " + backend + " " + rest);
+            ASSERT_EQ(outcome.code, 0) << outcome.output;
+            const RunReport run = report("starts.report");
+            EXPECT_EQ(byte_mismatch(run), std::nullopt) << backend;
+            EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank) << backend;
+            peaks[backend].push_back(run.measured.peak_bytes_per_rank);
+            if (std::string(backend) != "cpu") all_losses.push_back(losses(run));
+        }
+    }
+    for (const auto& [backend, bytes] : peaks) EXPECT_EQ(bytes[0], bytes[1]) << backend;
+    for (const std::vector<double>& each : all_losses) EXPECT_EQ(each, all_losses.front());
 }
 
 // What CUDA costs a start is not paid by those who do not ask for it.

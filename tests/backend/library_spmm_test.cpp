@@ -33,10 +33,11 @@ protected:
         memory_.push_back(device_->allocate(bytes));
         return {memory_.back()->data(), bytes};
     }
-    Csr matrix(std::int64_t rows, std::vector<std::int32_t> column, Floats value) {
+    Csr matrix(std::vector<std::int32_t> row_start, std::vector<std::int32_t> column, Floats value) {
         Csr a;
-        a.rows = rows;
+        a.rows = std::ssize(row_start) - 1;
         a.columns = 3;
+        a.narrow_row_start = on_device(std::move(row_start));
         a.column = on_device(std::move(column));
         a.value = on_device(std::move(value));
         return a;
@@ -56,11 +57,10 @@ protected:
 // | 0 0 0 | x |  4  5 | = |  0  0 |
 // | 0 3 0 |   | 10 20 |   | 12 15 |
 TEST_P(LibrarySpmmOnHost, MultipliesRowsAndLeavesOutEmptyOnes) {
-    const Csr a = matrix(3, {0, 2, 1}, {1, 2, 3});
-    const std::int32_t* row_start = on_device<std::int32_t>({0, 2, 2, 3});
+    const Csr a = matrix({0, 2, 2, 3}, {0, 2, 1}, {1, 2, 3});
     const ConstMatrix b{on_device<float>({1, 2, 4, 5, 10, 20}), 3, 2, 2};
     const Matrix c{room(6), 3, 2, 2};
-    LibrarySpmm product(a, row_start, 3, b, c, GetParam());
+    LibrarySpmm product(a, 3, b, c, GetParam());
     EXPECT_EQ(product.buffer_bytes(), 20U) << "the row starts, and 4 bytes more for sums that are added to c";
     product.prepare(buffer(product.buffer_bytes()));
     product.multiply(b, c, false);
@@ -71,13 +71,12 @@ TEST_P(LibrarySpmmOnHost, MultipliesRowsAndLeavesOutEmptyOnes) {
 }
 
 TEST_P(LibrarySpmmOnHost, TakesOtherAddressesWithEveryProductAndLeavesWhatLiesBetweenRows) {
-    const Csr a = matrix(2, {2, 0}, {1, -1});
-    const std::int32_t* row_start = on_device<std::int32_t>({0, 1, 2});
+    const Csr a = matrix({0, 1, 2}, {2, 0}, {1, -1});
     const ConstMatrix b1{on_device<float>({1, 9, 2, 9, 3, 9}), 3, 1, 2};
     const ConstMatrix b2{on_device<float>({4, 9, 5, 9, 6, 9}), 3, 1, 2};
     const Matrix c1{const_cast<float*>(on_device<float>({7, 7, 7, 7, 7, 7})), 2, 1, 3};
     const Matrix c2{const_cast<float*>(on_device<float>({8, 8, 8, 8, 8, 8})), 2, 1, 3};
-    LibrarySpmm product(a, row_start, 2, b1, c1, GetParam());
+    LibrarySpmm product(a, 2, b1, c1, GetParam());
     product.prepare(buffer(product.buffer_bytes()));
     product.multiply(b1, c1, false);
     product.multiply(b2, c2, true);
@@ -86,11 +85,10 @@ TEST_P(LibrarySpmmOnHost, TakesOtherAddressesWithEveryProductAndLeavesWhatLiesBe
 }
 
 TEST_P(LibrarySpmmOnHost, MovesAndHasABufferOfItsOwn) {
-    const Csr a = matrix(1, {1}, {2});
-    const std::int32_t* row_start = on_device<std::int32_t>({0, 1});
+    const Csr a = matrix({0, 1}, {1}, {2});
     const ConstMatrix b{on_device<float>({1, 2, 3}), 3, 1, 1};
     const Matrix c{room(1), 1, 1, 1};
-    LibrarySpmm first(a, row_start, 1, b, c, GetParam()), second(a, row_start, 1, b, c, GetParam());
+    LibrarySpmm first(a, 1, b, c, GetParam()), second(a, 1, b, c, GetParam());
     first.prepare(buffer(first.buffer_bytes()));
     second.prepare(buffer(second.buffer_bytes()));
     const LibrarySpmm gone = std::move(second);
@@ -102,7 +100,7 @@ TEST_P(LibrarySpmmOnHost, MovesAndHasABufferOfItsOwn) {
 TEST_P(LibrarySpmmOnHost, OfNothingIsZeroOrNothing) {
     const ConstMatrix b{on_device<float>({1, 2, 3}), 3, 1, 1};
     const Matrix c{const_cast<float*>(on_device<float>({5, 6, 7, 8})), 2, 1, 2};
-    LibrarySpmm product(matrix(2, {}, {}), on_device<std::int32_t>({0, 0, 0}), 0, b, c, GetParam());
+    LibrarySpmm product(matrix({0, 0, 0}, {}, {}), 0, b, c, GetParam());
     EXPECT_EQ(product.buffer_bytes(), 0U);
     product.prepare({});
     product.multiply(b, c, true);
@@ -111,9 +109,8 @@ TEST_P(LibrarySpmmOnHost, OfNothingIsZeroOrNothing) {
     EXPECT_EQ(read(c.data, 4), (Floats{0, 6, 0, 8}));
 
     const Matrix no_rows{nullptr, 0, 1, 1}, no_columns{nullptr, 1, 0, 0};
-    LibrarySpmm without_rows(matrix(0, {}, {}), on_device<std::int32_t>({0}), 0, b, no_rows, GetParam());
-    LibrarySpmm without_columns(matrix(1, {1}, {2}), on_device<std::int32_t>({0, 1}), 1, {nullptr, 3, 0, 0}, no_columns,
-                                GetParam());
+    LibrarySpmm without_rows(matrix({0}, {}, {}), 0, b, no_rows, GetParam());
+    LibrarySpmm without_columns(matrix({0, 1}, {1}, {2}), 1, {nullptr, 3, 0, 0}, no_columns, GetParam());
     without_rows.prepare({});
     without_columns.prepare({});
     without_rows.multiply(b, no_rows, false);
@@ -122,10 +119,10 @@ TEST_P(LibrarySpmmOnHost, OfNothingIsZeroOrNothing) {
 }
 
 TEST_P(LibrarySpmmOnHost, WhatItRefusesComesOutOfFinish) {
-    const Csr a = matrix(1, {1}, {2});
+    const Csr a = matrix({0, 1}, {1}, {2});
     const ConstMatrix b{on_device<float>({1, 2, 3}), 3, 1, 1};
     const Matrix c{room(1), 1, 1, 1};
-    LibrarySpmm product(a, on_device<std::int32_t>({0, 1}), 1, b, c, GetParam());
+    LibrarySpmm product(a, 1, b, c, GetParam());
     product.prepare(buffer(product.buffer_bytes()));
     product.multiply({nullptr, 3, 1, 1}, c, false);
     try {
@@ -139,9 +136,8 @@ TEST_P(LibrarySpmmOnHost, WhatItRefusesComesOutOfFinish) {
 }
 
 TEST_P(LibrarySpmmOnHost, IsNotMadeOfAnAddressThatIsNone) {
-    const Csr a = matrix(1, {1}, {2});
-    const std::int32_t* row_start = on_device<std::int32_t>({0, 1});
-    EXPECT_THROW(LibrarySpmm(a, row_start, 1, {nullptr, 3, 1, 1}, {nullptr, 1, 1, 1}, GetParam()), Error);
+    const Csr a = matrix({0, 1}, {1}, {2});
+    EXPECT_THROW(LibrarySpmm(a, 1, {nullptr, 3, 1, 1}, {nullptr, 1, 1, 1}, GetParam()), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, LibrarySpmmOnHost,

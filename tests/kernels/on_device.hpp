@@ -47,8 +47,10 @@ struct Address {
 // constant is fetched again.
 class Operands {
 public:
-    // With `prepares` sparse matrices are prepared, where the device does that.
-    Operands(Device& device, bool prepares) : device_(device), prepares_(prepares) {}
+    // With `prepares` sparse matrices are prepared, where the device does that; with `narrows` they have row starts of 32
+    // bits, where it reads them.
+    Operands(Device& device, bool prepares, bool narrows)
+        : device_(device), prepares_(prepares), narrows_(narrows && device.memory().row_start_bytes == 4) {}
 
     // As many rows as a matrix among the operands has, for lists that do not say how many they are.
     std::int64_t rows = 0;
@@ -86,7 +88,14 @@ public:
         if (a.row_start == nullptr) return a;
         const std::int64_t stride = a.panels > 1 ? a.panel_stride : 0;
         const std::int64_t entries = a.row_start[(a.panels - 1) * stride + a.rows];
-        a.row_start = list(a.row_start, (a.panels - 1) * stride + a.rows + 1);
+        const std::int64_t starts = (a.panels - 1) * stride + a.rows + 1;
+        if (narrows_) {
+            const std::vector<std::int32_t> narrow(a.row_start, a.row_start + starts);
+            a.narrow_row_start = on(std::span<const std::int32_t>(narrow));
+            a.row_start = nullptr;
+        } else {
+            a.row_start = list(a.row_start, starts);
+        }
         a.column = list(a.column, entries);
         a.value = list(a.value, entries);
         a.row_scale = list(a.row_scale, a.rows);
@@ -181,7 +190,7 @@ private:
     };
 
     Device& device_;
-    bool prepares_;
+    bool prepares_, narrows_;
     std::vector<std::unique_ptr<DeviceMemory>> memory_;
     std::vector<std::unique_ptr<Prepared>> prepared_;
     std::vector<Fetched> fetched_;
@@ -190,13 +199,14 @@ private:
 // A test on one of the devices.
 class OnDevice : public ::testing::TestWithParam<gnnplan::testing::DeviceKind> {
 public:
-    // Runs a kernel twice, with matrices prepared the second time, and asks for the same bits. Operands are as in the
-    // table, but for memory of which the table has an address only: that is a span.
+    // Runs a kernel twice, with matrices prepared the second time and with narrow row starts once, and asks for the same
+    // bits. Operands are as in the table, but for memory of which the table has an address only: that is a span.
     template <class... Parameters, class... Arguments>
     void run(void (*Table::*kernel)(Parameters...), Arguments... operands) {
+        const bool narrow_first = ++runs_ % 2 == 0;
         try {
-            const std::vector<std::byte> first = run_once(kernel, false, operands...);
-            const std::vector<std::byte> second = run_once(kernel, true, operands...);
+            const std::vector<std::byte> first = run_once(kernel, false, narrow_first, operands...);
+            const std::vector<std::byte> second = run_once(kernel, true, !narrow_first, operands...);
             EXPECT_EQ(first.size(), second.size());
             EXPECT_TRUE(std::ranges::equal(first, second)) << "other bits when run again";
         } catch (const std::bad_alloc&) {  // devices of tests give nothing back
@@ -214,8 +224,8 @@ public:
 
 private:
     template <class Kernel, class... Arguments>
-    std::vector<std::byte> run_once(Kernel kernel, bool again, const Arguments&... operands) {
-        Operands on(*device_, again);
+    std::vector<std::byte> run_once(Kernel kernel, bool again, bool narrows, const Arguments&... operands) {
+        Operands on(*device_, again, narrows);
         (count_rows(on, operands), ...);
         const auto there = std::tuple{on.on(operands)...};
         std::apply(device_->table().*kernel, there);
@@ -232,7 +242,7 @@ private:
 
     std::unique_ptr<Device> device_ = GetParam().open();
     bool fresh_ = true;
-    int shapes_ = 0;
+    int shapes_ = 0, runs_ = 0;
 };
 
 inline std::string name_of(const ::testing::TestParamInfo<gnnplan::testing::DeviceKind>& info) {

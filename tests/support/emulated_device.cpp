@@ -24,7 +24,9 @@ public:
     ~EmulatedDevice() override { current = nullptr; }
 
     const Table& table() const override;
-    TensorMemory memory() const override { return {.accelerator = true, .workspace_bytes = emulated_workspace}; }
+    TensorMemory memory() const override {
+        return {.accelerator = true, .workspace_bytes = emulated_workspace, .row_start_bytes = 4};
+    }
     std::optional<kernels::FreeMemory> free_memory() const override { return free_; }
     std::unique_ptr<kernels::DeviceMemory> allocate(std::size_t bytes) override {
         return std::make_unique<Allocation>(memory_.allocate(bytes), bytes);
@@ -117,6 +119,7 @@ kernels::Dense<T> opened(kernels::Dense<T> matrix) {
 }
 Csr opened(Csr matrix) {
     matrix.row_start = opened(matrix.row_start);
+    matrix.narrow_row_start = opened(matrix.narrow_row_start);
     matrix.column = opened(matrix.column);
     matrix.value = opened(matrix.value);
     matrix.row_scale = opened(matrix.row_scale);
@@ -175,6 +178,28 @@ void spoil(const T& /*argument*/) {}
 void spoil(std::span<std::byte> memory) { std::ranges::fill(memory, std::byte{0xff}); }
 void spoil(kernels::PanelRoom room) { spoil(room.memory); }
 
+// An argument as the reference table reads it: matrices have row starts of 64 bits there.
+template <class T>
+const T& readable(const T& argument) {
+    return argument;
+}
+class WideCsr {
+public:
+    explicit WideCsr(const Csr& narrow) : csr_(narrow) {
+        if (narrow.narrow_row_start == nullptr) return;
+        const std::int64_t last_panel = narrow.panels > 1 ? (narrow.panels - 1) * narrow.panel_stride : 0;
+        row_start_.assign(narrow.narrow_row_start, narrow.narrow_row_start + last_panel + narrow.rows + 1);
+        csr_.row_start = row_start_.data();
+        csr_.narrow_row_start = nullptr;
+    }
+    operator const Csr&() const { return csr_; }
+
+private:
+    std::vector<std::int64_t> row_start_;
+    Csr csr_;
+};
+WideCsr readable(const Csr& argument) { return WideCsr(argument); }
+
 // A kernel of the reference table that is queued.
 template <auto member>
 struct Queued;
@@ -183,7 +208,8 @@ struct Queued<member> {
     static void call(Arguments... arguments) {
         EmulatedDevice::current->queue([values = std::tuple<std::decay_t<Arguments>...>(opened(arguments)...)] {
             std::apply([](const auto&... argument) { (spoil(argument), ...); }, values);
-            std::apply(kernels::reference_table().*member, values);
+            std::apply([](const auto&... argument) { (kernels::reference_table().*member)(readable(argument)...); },
+                       values);
         });
     }
 };

@@ -59,6 +59,7 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
       layers_(layer_folder(flags, plan_)),
       backend_(flags.dry_run ? kernels::Backend() : kernels::open_backend(flags.backend)) {
     train::leave_out_idle_dropout(plan_, options_);
+    train::take_row_starts(plan_, kernels::tensor_memory(flags.backend));
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
 

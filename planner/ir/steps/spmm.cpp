@@ -190,7 +190,7 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
         for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
             if (piece.matrix_root != from) return;
             const std::int64_t nonzeros = graph.block_nonzeros(m.matrix(), own, piece.columns);
-            message.add(sparse_bytes(m, own, piece.columns, nonzeros));
+            message.add(sparse_bytes(schedule.blocking, m, own, piece.columns, nonzeros));
         });
     }
     return message;
@@ -268,7 +268,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
         if (piece.matrix_root == rank) continue;
         const Range rows = own_rows(rank);
         const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-        buffers.nonzeros = std::max(buffers.nonzeros, sparse_bytes(matrix, rows, piece.columns, nonzeros));
+        const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, rows, piece.columns, nonzeros);
+        buffers.nonzeros = std::max(buffers.nonzeros, bytes);
     }
     if (needed_rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);
     buffers.pack = aligned(buffers.pack);

@@ -34,8 +34,12 @@ TEST(Machine, BlockingHasAKeyWhereItIsNotThatOfCpus) {
     gpu.blocking = gpu_blocking(6'000'000);
     const std::string text = write_machine(gpu);
     EXPECT_EQ(json::parse(text)["blocking"], json::parse(R"({"unit_bytes": 32, "slice_columns": 256,
-        "cache_bytes": 4000000, "least_slice_columns": 32, "packs_single_panels": true})"));
+        "cache_bytes": 4000000, "least_slice_columns": 32, "packs_single_panels": true,
+        "row_start_bytes": 4})"));
     EXPECT_EQ(read_machine(text, "m.json").blocking, gpu.blocking);
+    json older = json::parse(text);  // which said nothing of row starts
+    older["blocking"].erase("row_start_bytes");
+    EXPECT_EQ(read_machine(older.dump(), "m.json").blocking.row_start_bytes, 8);
 }
 
 TEST(Machine, MistakesAreNamed) {
@@ -58,6 +62,7 @@ TEST(Machine, MistakesAreNamed) {
     refused("replace", "/spmm/1/width", 16, "spmm[1].width must be positive and increasing");
     refused("replace", "/blocking/unit_bytes", 48, "m.json: machine two-sockets: blocking.unit_bytes must be 32, a");
     refused("replace", "/blocking/slice_columns", 0, "blocking.slice_columns: expected an integer from 1");
+    refused("replace", "/blocking/row_start_bytes", 6, "blocking.row_start_bytes must be 4 or 8");
     refused("remove", "/blocking/cache_bytes", 1, "missing key \"cache_bytes\"");
 }
 

@@ -67,6 +67,8 @@ TEST(Machine, RefusesABlockingThatCannotBeByName) {
                 testing::HasSubstr("blocking.slice_columns must be at least 1"));
     EXPECT_THAT(refused([](Blocking& b) { b.cache_bytes = -1; }),
                 testing::HasSubstr("blocking.cache_bytes must not be negative"));
+    EXPECT_THAT(refused([](Blocking& b) { b.row_start_bytes = 2; }),
+                testing::HasSubstr("blocking.row_start_bytes must be 4 or 8"));
     EXPECT_THAT(refused([](Blocking& b) { b.least_slice_columns = 0; }),
                 testing::HasSubstr("blocking.least_slice_columns must be at least 1"));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/pieces.hpp>
 
 namespace gnnplan {
 namespace {
@@ -185,6 +186,20 @@ TEST(Memory, FactoredAdjacencyByHand) {
     shape.symmetric_pattern = false;
     EXPECT_EQ(adjacency(lower::lower(model, configuration, shape)),
               2 * (6 * row_starts + 4 * nonzeros) + 2 * 4 * (51 + 101));
+    shape.blocking.row_start_bytes = 4;
+    EXPECT_EQ(adjacency(lower::lower(model, configuration, shape)),
+              2 * (3 * row_starts + 4 * nonzeros) + 2 * 4 * (51 + 101));
+}
+
+TEST(Memory, RowStartsAreAsWideAsTheMachineSaysAndAsTheNonzerosNeed) {
+    const Tensor matrix{"A", Role::adjacency, DType::f32, 10, 10, matrix_layout("z")};
+    const std::int64_t most = (std::int64_t{1} << 31) - 1;
+    Blocking blocking;
+    EXPECT_EQ(sparse_bytes(blocking, matrix, {0, 10}, {0, 10}, 7), 11 * 8 + 8 * 7);
+    blocking.row_start_bytes = 4;
+    EXPECT_EQ(sparse_bytes(blocking, matrix, {0, 10}, {0, 10}, 7), 11 * 4 + 8 * 7);
+    EXPECT_EQ(sparse_bytes(blocking, matrix, {0, 10}, {0, 10}, most), 11 * 4 + 8 * most);
+    EXPECT_EQ(sparse_bytes(blocking, matrix, {0, 10}, {0, 10}, most + 1), 11 * 8 + 8 * (most + 1));
 }
 
 TEST(Memory, StagingHoldsWhatIsNotContiguous) {

@@ -110,6 +110,34 @@ TEST_P(Blocks, TileTheMatrix) {
     }
 }
 
+// Row starts of 32 bits are the same numbers, and what lies behind them is the same, too.
+TEST_P(Blocks, NarrowRowStartsHoldTheSameMatrix) {
+    const auto [how, self_loops] = GetParam();
+    const Graph graph = directed_graph(self_loops);
+    const DegreeScales scales = compute_scales(graph, how);
+    for (const Range rows : {Range{0, 5}, Range{1, 4}, Range{2, 2}}) {
+        for (const std::int64_t panel_columns : {0, 2}) {
+            for (const bool values : {true, false}) {
+                LocalBlock wide = build_block(graph, true, rows, {0, 5}, scales, nullptr, {values, panel_columns});
+                LocalBlock narrow = build_block(graph, true, rows, {0, 5}, scales, nullptr, {values, panel_columns, 4});
+                EXPECT_TRUE(narrow.row_start().empty() && wide.narrow_row_start().empty());
+                EXPECT_TRUE(std::ranges::equal(narrow.narrow_row_start(), wide.row_start()));
+                EXPECT_TRUE(std::ranges::equal(narrow.column(), wide.column()));
+                EXPECT_TRUE(std::ranges::equal(narrow.value(), wide.value()));
+                EXPECT_EQ(narrow.bytes(), wide.bytes() - 4 * std::ssize(wide.row_start()));
+                const kernels::Csr csr = narrow.view();
+                EXPECT_EQ(csr.row_start, nullptr);
+                EXPECT_EQ(csr.nonzeros(), wide.nonzeros());
+                const kernels::Csr last = csr.panel(csr.panels - 1).row_slice(rows.size() / 2, rows.size() / 2);
+                const kernels::Csr expected =
+                    wide.view().panel(csr.panels - 1).row_slice(rows.size() / 2, rows.size() / 2);
+                EXPECT_EQ(last.start(0), expected.start(0));
+                EXPECT_EQ(last.nonzeros(), expected.nonzeros());
+            }
+        }
+    }
+}
+
 // Source panels and factored values change where entries lie, not what they are.
 TEST_P(Blocks, PanelsAndScalesHoldTheSameMatrix) {
     const auto [how, self_loops] = GetParam();

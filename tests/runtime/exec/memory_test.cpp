@@ -105,6 +105,7 @@ TEST_P(Memory, OfProductsThatCopyRowsIsWhatWasPlanned) {
         product.blocking = {};
         const Schedule in_place = testing::schedule_of(product);
         product.blocking = gpu_blocking(0);
+        product.blocking.row_start_bytes = gnnplan::testing::wanted_blocking().row_start_bytes;
         const Schedule schedule = testing::schedule_of(product);
         comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
             testing::Rank rank(schedule, graph, comm);

@@ -67,6 +67,7 @@ TEST_P(Spmm, OfRowsThatAreCopiedIsTheDenseProduct) {
             product.switch_to(Exchange::panels, false);
             product.width = 41;
             product.blocking = gpu_blocking(0);
+            product.blocking.row_start_bytes = gnnplan::testing::wanted_blocking().row_start_bytes;
             product.blocking.cache_bytes = cache;
             product.blocking.least_slice_columns = 8;
             check(graph, product);

@@ -1,9 +1,11 @@
 // How a product takes its dense operand through the caches of the machine that computes it: a slice of columns at a
-// time, whose rows are copied first where they do not lie well in memory.
+// time, whose rows are copied first where they do not lie well in memory. And how wide the row starts of its sparse
+// operand are.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace gnnplan {
 
@@ -16,6 +18,7 @@ struct Blocking {
     std::int64_t cache_bytes = 0;           // in which the rows of a slice should stay; 0: slices need not
     std::int64_t least_slice_columns = 32;  // where only narrower ones would stay there, slices need not
     bool packs_single_panels = false;       // a sum copies rows that begin within a unit even of a single panel
+    std::int64_t row_start_bytes = 8;       // 4 or 8; see row_start_bytes()
     bool operator==(const Blocking&) const = default;
 };
 
@@ -23,7 +26,16 @@ struct Blocking {
 // github.com/te42kyfo/gpu-benches): two thirds are assumed of all GPUs until they are measured. Kernels multiply at most
 // two vectors of four floats for each lane of a warp. Rows are read hundreds of times, so that copying them once pays.
 constexpr Blocking gpu_blocking(std::int64_t l2_bytes) {
-    return {.unit_bytes = 32, .slice_columns = 256, .cache_bytes = l2_bytes / 3 * 2, .packs_single_panels = true};
+    return {.unit_bytes = 32,
+            .slice_columns = 256,
+            .cache_bytes = l2_bytes / 3 * 2,
+            .packs_single_panels = true,
+            .row_start_bytes = 4};
+}
+
+// Bytes of each row start of a sparse block, as it is stored and sent: 32 bits count no more than 2^31 - 1 nonzeros.
+constexpr std::int64_t row_start_bytes(const Blocking& blocking, std::int64_t nonzeros) {
+    return nonzeros <= std::numeric_limits<std::int32_t>::max() ? blocking.row_start_bytes : 8;
 }
 
 struct ColumnSlices {

@@ -15,6 +15,7 @@ inline constexpr std::int64_t cuda_scratch_bytes = std::int64_t{32} << 20;
 inline constexpr std::int64_t cuda_prepared_bytes = std::int64_t{96} << 20;
 
 inline constexpr std::int64_t cuda_workspace_bytes = cuda_scratch_bytes + cuda_prepared_bytes;
-inline constexpr TensorMemory cuda_tensor_memory = {.accelerator = true, .workspace_bytes = cuda_workspace_bytes};
+inline constexpr TensorMemory cuda_tensor_memory = {
+    .accelerator = true, .workspace_bytes = cuda_workspace_bytes, .row_start_bytes = 4};
 
 }  // namespace gnnplan

@@ -156,7 +156,7 @@ struct Machine {
     Blocking blocking{};               // how its products cut dense operands into slices
     std::int64_t reserved_bytes = 0;   // of memory_per_rank, for what no peak counts, such as CUDA's context
 
-    TensorMemory tensor_memory() const { return {accelerators, workspace_bytes}; }
+    TensorMemory tensor_memory() const { return {accelerators, workspace_bytes, blocking.row_start_bytes}; }
     // Bytes that a plan may use where nobody says otherwise.
     std::int64_t usable_memory() const { return memory_per_rank - reserved_bytes; }
 };

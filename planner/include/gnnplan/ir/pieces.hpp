@@ -89,8 +89,9 @@ struct PackedPanel {
 PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::int64_t panel_columns, std::int64_t width,
                          bool bf16);
 
-// Bytes of the nonzeros of a block of rows.size() x columns.size() as they are stored and sent: for each panel 8 (rows
-// + 1) for row starts, for each nonzero 4 for its column and 4 for its value, unless values are factored.
-std::int64_t sparse_bytes(const Tensor& matrix, Range rows, Range columns, std::int64_t nonzeros);
+// Bytes of the nonzeros of a block of rows.size() x columns.size() as they are stored and sent: for each panel rows + 1
+// row starts (row_start_bytes()), for each nonzero 4 for its column and 4 for its value, unless values are factored.
+std::int64_t sparse_bytes(const Blocking& blocking, const Tensor& matrix, Range rows, Range columns,
+                          std::int64_t nonzeros);
 
 }  // namespace gnnplan
