@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The benchmarks of GPU kernels, compiled for the processor: tiny graphs, all they print and write; figures mean nothing.
 
-gpu_bench_test.py FOLDER    of the programs spmm_gpu_on_host and gemm_gpu_on_host
+gpu_bench_test.py FOLDER    of the programs spmm_gpu_on_host, gemm_gpu_on_host and card_gpu_on_host
 """
 import json, os, pathlib, subprocess, sys, tempfile, unittest
 
@@ -52,8 +52,31 @@ class Benchmarks(unittest.TestCase):
         self.assertEqual([case["name"] for case in figures["cases"]], ["X W", "G W^T", "X^T G"] * 3)
         self.assertEqual([figures["cases"][2][key] for key in ("rows", "inner", "columns")], [602, 47, 128])
 
+    def test_card(self):
+        figures = self.measured("card_gpu_on_host", "--scale", "0.0001")
+        cases = figures["cases"]
+        self.assertEqual([each["of"] for each in cases if each["what"] == "memory"],
+                         ["context", "device with cuBLAS", "operands", "first product of cuBLAS", "first product of ours",
+                          "cuSPARSE and what it prepares", "first product of cuSPARSE"])
+        device = next(each for each in cases if each["what"] == "memory" and each["of"].startswith("device"))
+        self.assertEqual(device["asked_bytes"], 32 << 20)
+        self.assertGreater(device["bytes"], 32 << 20)
+        for each in cases:
+            if each["what"] == "allocation":  # the runtime of tests gives whole 256 bytes, and one more of them
+                self.assertEqual(each["bytes"], each["asked_bytes"] + 8 * 256, each)
+        rows = [each for each in cases if each["what"] == "rows"]
+        for random, width in ((False, 128), (True, 16), (True, 32), (True, 128)):
+            windows = [each["window_bytes"] for each in rows if (each["random"], each["width"]) == (random, width)]
+            self.assertEqual((len(windows), windows), (25, sorted(windows)))
+        self.assertTrue(all(each["bytes_per_second"] > 0 for each in rows))
+        library = [each for each in cases if each["what"] == "cusparse"]
+        self.assertEqual({(each["algorithm"], each["width"]) for each in library},
+                         {(name, width) for name in ("CSR_ALG2", "CSR_ALG3") for width in (16, 41, 128, 256)})
+        self.assertEqual({each["buffer_bytes"] - 4 * (each["rows"] + 1) for each in library}, {4})
+        self.assertTrue(all(each["same_bits"] for each in library))
+
     def test_without_a_gpu(self):
-        for name in ("spmm_gpu_on_host", "gemm_gpu_on_host"):
+        for name in ("spmm_gpu_on_host", "gemm_gpu_on_host", "card_gpu_on_host"):
             done = run(name, GNNPLAN_HOST_CUDA="driver=0")
             self.assertEqual(done.returncode, 77, done.stderr)
             self.assertRegex(done.stdout, r"\Askipped: cuda: this machine has no NVIDIA driver .*\n\Z")

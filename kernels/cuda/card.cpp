@@ -58,6 +58,13 @@ Card card(const Gpu& gpu) {
     return card;
 }
 
+std::int64_t free_bytes(const Gpu& gpu) {
+    std::size_t free = 0, all = 0;
+    check(cudaSetDevice(gpu.index), "opening the GPU");
+    check(cudaMemGetInfo(&free, &all), "asking how much of the GPU's memory is free");
+    return static_cast<std::int64_t>(free);
+}
+
 void copy_memory(const std::byte* from, std::byte* to, std::size_t bytes) {
     Queue& on = queue();
     on.note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on.stream), "copying within the GPU's memory");

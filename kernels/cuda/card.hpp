@@ -23,6 +23,9 @@ struct Card {
 // Throws Error{unavailable} where CUDA does not answer.
 Card card(const Gpu& gpu);
 
+// What is free of the GPU's memory, once this process has a context of it. Throws Error{unavailable}.
+std::int64_t free_bytes(const Gpu& gpu);
+
 // Queued on this thread's device: a copy by the driver within the device's memory.
 void copy_memory(const std::byte* from, std::byte* to, std::size_t bytes);
 
