@@ -186,21 +186,36 @@ class Faults:
 
     def killed_ranks(self):
         """SIGKILL of a rank at a random time: all end within 30 s and leave nothing."""
+        endless = "small4.json --data small.npz --epochs 100000000 --report killed.json"
         for attempt in range(5 if self.quick else 50):
-            delay = self.random.uniform(0.02, 2.5)
-            rank = self.random.randrange(4)
-            run = (f"mpirun -n 4 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {self.gnnrun} small4.json --data small.npz --threads 1 "
-                   f"--epochs 100000000 -q --report killed.json' & mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep {delay:.3f}; "
-                   f"kill -KILL $(cat pid.{rank}); wait $mpirun; code=$?; rm -f pid.*; "
-                   # Ranks are removed, and their folders with them, a moment after mpirun has ended.
-                   'for i in $(seq 20); do left=$(find /dev/shm sessions *.tmp-* ! -type d 2>/dev/null); test -z "$left" && break; sleep .1; done; '
-                   'echo "left behind: $left"; exit $code')
-            ended = self.run(self.mounted("/dev/shm", "64m", f"mkdir -p sessions; export TMPDIR=$PWD/sessions; {run}"), 35)
-            why = "" if ended.code == 137 else f"exit code {ended.code}, expected 137"
-            if not why and not ended.text.endswith("left behind: \n"):
-                why = "something is left behind"
-            self.note(f"kill {attempt + 1}: rank {rank} after {delay:.2f} s", why, ended.text)
+            self.kill_a_rank(f"kill {attempt + 1}", endless, self.random.uniform(0.02, 2.5))
 
+    def killed_while_loading(self):
+        """The same while a graph is loaded in shares, which takes about ten seconds."""
+        with open(self.folder / "edges.txt", "w") as edges:
+            for block in range(200 if self.quick else 400):
+                some = (self.random.randrange(1_000_000) for _ in range(1000))
+                edges.write("".join(f"{v} {v * 7919 % 1_000_000}\n{v * 31 % 1_000_000} {v}\n" for v in some) * 20)
+            edges.write("999999 0\n")
+        plan = (f"{self.gnnplan} plan --task infer --vertices 1000000 --nonzeros 1500000 --features 4 --classes 2 --hidden 4 --ranks 4 "
+                "--model sage -o load4.json")
+        self.expect("the plan", plan, (0,))
+        for attempt in range(3 if self.quick else 20):
+            self.kill_a_rank(f"loading, kill {attempt + 1}", "load4.json --data edges.txt --report killed.json", self.random.uniform(0.3, 3))
+
+    def kill_a_rank(self, name, arguments, delay):
+        rank = self.random.randrange(4)
+        run = (f"mpirun -n 4 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {self.gnnrun} {arguments} --threads 1 -q' "
+               f"& mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep {delay:.3f}; "
+               f"kill -KILL $(cat pid.{rank}); wait $mpirun; code=$?; rm -f pid.*; "
+               # Ranks are removed, and their folders with them, a moment after mpirun has ended.
+               'for i in $(seq 20); do left=$(find /dev/shm sessions *.tmp-* ! -type d 2>/dev/null); test -z "$left" && break; sleep .1; done; '
+               'echo "left behind: $left"; exit $code')
+        ended = self.run(self.mounted("/dev/shm", "64m", f"mkdir -p sessions; export TMPDIR=$PWD/sessions; {run}"), 35)
+        why = "" if ended.code == 137 else f"exit code {ended.code}, expected 137"
+        if not why and not ended.text.endswith("left behind: \n"):
+            why = "something is left behind"
+        self.note(f"{name}: rank {rank} after {delay:.2f} s", why, ended.text)
 
     def stopped_ranks(self):
         """SIGSTOP of a rank: the run ends with 69 after its timeout, and says which rank was last seen in which step."""
@@ -279,7 +294,7 @@ class Faults:
         self.note(f"{epochs} epochs", why, ended.text)
 
 
-SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "stopped_ranks", "checkpoints", "soak")
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks", "checkpoints", "soak")
 
 
 def main():

@@ -98,6 +98,10 @@ struct EnumNames<Task> {
     static constexpr std::array<std::string_view, 2> names{"train", "infer"};
 };
 template <>
+struct EnumNames<Loading> {
+    static constexpr std::array<std::string_view, 2> names{"whole", "sharded"};
+};
+template <>
 struct EnumNames<Ending> {
     static constexpr std::array<std::string_view, 3> names{"interrupted", "patience", "diverged"};
 };

@@ -18,7 +18,10 @@ void describe_head(Archive& archive, Subject<Archive, Plan>& plan) {
     archive.field("machine", plan.machine);
 }
 
-void encode_candidate(Document& object, const Candidate& candidate, const Machine& machine) {
+void encode_candidate(Document& object, const Candidate& candidate, const Plan& plan) {
+    const Machine& machine = plan.machine;
+    const Loading loading = loading_for(candidate.schedule.numbering, plan.problem.loading);
+    ensure(candidate.schedule.loading == loading, "schedule and problem differ in how the graph is loaded");
     ensure(candidate.schedule.grid == candidate.configuration.grid, "schedule and configuration differ in their grid");
     ensure(candidate.schedule.blocking == machine.blocking, "schedule and machine differ in their blocking");
     object.set("configuration", encode(candidate.configuration));
@@ -26,20 +29,21 @@ void encode_candidate(Document& object, const Candidate& candidate, const Machin
     object.set("predicted", encode(candidate.predicted));
 }
 
-Candidate decode_candidate(Reader& reader, const Machine& machine, bool older) {
+Candidate decode_candidate(Reader& reader, const Plan& plan, bool older) {
     Candidate candidate;
     reader.field("configuration", candidate.configuration);
     const Cursor schedule = reader.member("schedule");
-    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid, machine.blocking, older);
+    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid, plan.machine.blocking, older);
+    candidate.schedule.loading = loading_for(candidate.schedule.numbering, plan.problem.loading);
     reader.field("predicted", candidate.predicted);
     return candidate;
 }
 
-std::vector<Candidate> decode_candidates(const Cursor& cursor, const Machine& machine, bool older) {
+std::vector<Candidate> decode_candidates(const Cursor& cursor, const Plan& plan, bool older) {
     std::vector<Candidate> candidates;
     for (const Cursor& element : cursor.elements(max_candidates)) {
         Reader reader(element);
-        candidates.push_back(decode_candidate(reader, machine, older));
+        candidates.push_back(decode_candidate(reader, plan, older));
         reader.finish();
     }
     if (candidates.empty()) cursor.fail("a plan has at least one candidate");
@@ -91,11 +95,11 @@ std::string write_plan(const Plan& plan) {
     writer.field("schema", plan_schema);
     describe_head(writer, plan);
     Document root = writer.take();
-    encode_candidate(root, plan.candidates.front(), plan.machine);
+    encode_candidate(root, plan.candidates.front(), plan);
     Document candidates = Document::array();
     for (const Candidate& candidate : plan.candidates) {
         Document object = Document::object();
-        encode_candidate(object, candidate, plan.machine);
+        encode_candidate(object, candidate, plan);
         candidates.push(std::move(object));
     }
     root.set("candidates", std::move(candidates));
@@ -118,8 +122,8 @@ Plan read_plan(std::string_view text, const std::string& where) {
     reader.member("schema");
     Plan plan;
     describe_head(reader, plan);
-    decode_candidate(reader, plan.machine, older);
-    plan.candidates = decode_candidates(reader.member("candidates"), plan.machine, older);
+    decode_candidate(reader, plan, older);
+    plan.candidates = decode_candidates(reader.member("candidates"), plan, older);
     reader.optional("alternatives", plan.alternatives);
     reader.group("fingerprints", [&](auto& inner) {
         inner.field("graph", plan.fingerprints.graph);

@@ -62,6 +62,7 @@ void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
     archive.field("graph", problem.graph);
     archive.field("model", problem.model);
     archive.optional("fanout", problem.fanout);
+    archive.optional("load", problem.loading);
     archive.positive("ranks", problem.ranks);
     archive.field("space", problem.space);
     archive.optional("memory_per_rank_bytes", problem.memory_per_rank);
@@ -135,6 +136,7 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.optional("host_peak_bytes_per_rank", predicted.host_peak_bytes);
     archive.field("estimate", predicted.estimate);
     archive.field("step_seconds", predicted.step_seconds);
+    archive.optional("dealt_bytes_by_rank", predicted.dealt_bytes);
 }
 
 template <class Archive>

@@ -5,7 +5,10 @@
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
+#include <gnnplan/base/error.hpp>
+
 #include <algorithm>
+#include <optional>
 
 namespace gnnplan {
 namespace {
@@ -79,8 +82,8 @@ bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix) {
                        [&](const Step& step) { return requested_rows(step.operation) == stored; });
 }
 
-void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, MemoryPlan& plan) {
-    plan.load_bytes = load_bytes(graph);
+void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, int rank, MemoryPlan& plan) {
+    plan.load_bytes = load_bytes(schedule, graph, rank);
     plan.order_bytes = order_bytes(graph, schedule.numbering);
     plan.peak_bytes =
         plan.adjacency_bytes + plan.request_bytes +
@@ -150,6 +153,34 @@ std::int64_t load_bytes(const GraphStats& graph) {
     return directions * (row_starts + nonzero_bytes * graph.nonzeros()) + drawn + 16 * graph.vertices();
 }
 
+std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
+    if (schedule.loading == Loading::whole) return load_bytes(graph);
+    std::optional<TensorId> matrix;
+    bool backward = false;
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+        if (schedule.tensors[id].role != Role::adjacency) continue;
+        matrix = static_cast<TensorId>(id);
+        backward = backward || !schedule.tensors[id].transposed;
+    }
+    ensure(matrix.has_value(), "a schedule multiplies by an adjacency");
+    const Range rows = block_of(schedule, *matrix, rank).rows;
+    const auto of_nonzeros = [&](MatrixId id, bool weighted) {
+        return 8 * (rows.size() + 1) + (weighted ? 8 : 4) * graph.row_nonzeros(id, rows);
+    };
+    const auto met_elsewhere = [&](bool transposed) {
+        return graph.columns_met(transposed, rows, {0, rows.begin}) +
+               graph.columns_met(transposed, rows, {rows.end, graph.vertices()});
+    };
+    std::int64_t bytes = 0;
+    if (graph.samples() == 0) bytes += of_nonzeros(true, graph.weighted());
+    for (int layer = 1; layer <= graph.samples(); ++layer)
+        bytes += of_nonzeros({true, layer}, graph.samples_weighted());
+    const bool both = backward && !graph.symmetric();
+    if (both) bytes += of_nonzeros(false, graph.weighted());
+    bytes += 16 * rows.size() + 8 * (met_elsewhere(true) + (backward ? met_elsewhere(graph.symmetric()) : 0));
+    return bytes + (both ? 2 : 1) * 12 * ((graph.vertices() + 63) / 64);
+}
+
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
     return numbering.identity() ? 0 : 8 * graph.vertices();
 }
@@ -161,7 +192,7 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     Arena(schedule).place(bytes, plan);
     add_sparse_bytes(schedule, graph, rank, plan);
     plan.adjacency_bytes += edge_order_bytes(schedule, transposed_edges(schedule), graph, rank);
-    add_load_and_peak(schedule, graph, plan);
+    add_load_and_peak(schedule, graph, rank, plan);
     return plan;
 }
 

@@ -24,6 +24,6 @@ std::int64_t edge_order_bytes(const Schedule& schedule, const std::vector<std::p
                               const GraphStats& graph, int rank);
 
 // Fills in the peaks, when the arena and the sparse bytes are known.
-void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, MemoryPlan& plan);
+void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, int rank, MemoryPlan& plan);
 
 }  // namespace gnnplan

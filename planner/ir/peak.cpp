@@ -54,7 +54,7 @@ public:
             plan.request_bytes += indices.sent_bytes;
             plan.served_bytes += indices.received_bytes;
         }
-        add_load_and_peak(schedule_, graph_, plan);
+        add_load_and_peak(schedule_, graph_, rank, plan);
         return plan;
     }
 

@@ -22,6 +22,7 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.seed = configuration.permutation ? graph.seed : 0;
     schedule_.parameters = model.parameters;
     schedule_.blocking = graph.blocking;
+    schedule_.loading = loading_for(schedule_.numbering, graph.loading);
     schedule_.spaces.push_back({"vertices", graph.vertices, 0});
     for (int l = 1; configuration.loss_rows && l <= depth(); ++l)
         schedule_.spaces.push_back({numbered("needed.", l), graph.loss_rows[static_cast<std::size_t>(l)], l});

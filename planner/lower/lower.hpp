@@ -22,8 +22,9 @@ struct GraphShape {
     std::int64_t cache_bytes = 0;    // largest working set that is gathered from at speed; 0: unknown, no panels
     std::int64_t panel_columns = 0;  // of source panels, instead of what follows from these two
     Optimiser optimiser = Optimiser::adam;
-    Blocking blocking{};         // of the machine
-    std::vector<int> samples{};  // by layer: whose drawn edges it multiplies by; empty: all edges, of all layers
+    Blocking blocking{};               // of the machine
+    Loading loading = Loading::whole;  // where the numbering allows it
+    std::vector<int> samples{};        // by layer: whose drawn edges it multiplies by; empty: all edges, of all layers
 };
 
 // One training epoch and one evaluation of `model` under `configuration`. In the paper space every redistribution and

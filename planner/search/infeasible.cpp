@@ -85,7 +85,8 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, N
     Infeasible infeasible;
     infeasible.available_bytes = space.memory_per_rank;
     infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
-    if (!space.memory.accelerator) infeasible.load_bytes = load_bytes(*space.graph);
+    const bool whole = thriftiest.schedule.loading == Loading::whole;
+    if (!space.memory.accelerator && whole) infeasible.load_bytes = load_bytes(*space.graph);
     infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
     // A pinned grid is one of these ranks only; loading takes as much on any number of them.
     infeasible.grid_pinned = space.options.grid.has_value();

@@ -243,6 +243,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.seed = problem.record.graph.seed;
     space.shape.optimiser = problem.record.run.optimiser;
     space.shape.blocking = machine.blocking;
+    space.shape.loading = problem.record.loading;
     take_drawn(space, problem.record.fanout);
     space.drops_attention = problem.record.run.attention_dropout > 0;
     return space;

@@ -46,8 +46,8 @@ public:
     }
 
 private:
-    const std::vector<double>& row_;
-    const std::vector<double>& column_;
+    const VertexValues& row_;
+    const VertexValues& column_;
 };
 
 // Fills one panel of a block entry by entry; those before it have `first` nonzeros.
@@ -180,7 +180,7 @@ kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::i
 
 std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, Range range,
                                 const VertexOrder* order) {
-    const std::vector<double>& all = of_rows == transposed ? scales.target : scales.source;
+    const VertexValues& all = of_rows == transposed ? scales.target : scales.source;
     std::vector<float> found(at(range.size()), 1.0F);
     if (all.empty()) return found;
     for (std::int64_t i = range.begin; i < range.end; ++i) {

@@ -3,6 +3,7 @@
 
 #include "kernels/large_buffer.hpp"
 #include "kernels/views.hpp"
+#include "runtime/blocks/vertex_values.hpp"
 #include "runtime/graph/csr.hpp"
 #include "runtime/graph/order.hpp"
 
@@ -21,8 +22,8 @@ namespace gnnplan::data {
 // The value of edge u -> v is w source[u] * target[v], w being its weight, 1 where edges have none; both are empty for
 // Normalisation::none.
 struct DegreeScales {
-    std::vector<double> source;
-    std::vector<double> target;
+    VertexValues source;
+    VertexValues target;
 };
 
 // Degrees are sums of weights where edges have some; a degree of 0 has the scale 0. Throws Error{data} as
@@ -84,7 +85,8 @@ kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::i
                      std::int64_t panels = 1, bool values = true, std::int64_t row_start_bytes = 8);
 
 // Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`,
-// null or the identity being the order of the file.
+// null or the identity being the order of the file. Of a rank's share of a graph, rows are those that it has, and ranges
+// and scales count as the share is numbered, without an order.
 
 // The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
 // exact transposes of each other, values included. A graph with weights has its values stored.
@@ -110,6 +112,8 @@ std::vector<std::int32_t> column_nonzeros(const Graph& graph, MatrixId which, Ra
                                           const VertexOrder* order = nullptr);
 std::int64_t distinct_columns(const Graph& graph, MatrixId which, Range rows, Range columns,
                               const VertexOrder* order = nullptr);
+// The same of several matrices: A^T or A, or of what each layer has drawn.
+std::int64_t columns_met(const Graph& graph, bool transposed, Range rows, Range columns);
 
 // Renumbers the columns of a block without those that hold nothing, and returns the old numbers of those that are left,
 // ascending; block.columns becomes their count, its panels those of the old numbers.

@@ -5,14 +5,25 @@
 #include <algorithm>
 
 namespace gnnplan::data {
+namespace {
+
+void mark_columns(const Graph& graph, MatrixId which, Range rows, Range columns, const VertexOrder* order,
+                  std::vector<bool>& met) {
+    MatrixRows reader(graph.matrix(which), columns, order);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        for (const std::int32_t c : reader.any_order(i)) met[static_cast<std::size_t>(c - columns.begin)] = true;
+    }
+}
+
+}  // namespace
 
 std::int64_t block_nonzeros(const Graph& graph, MatrixId which, Range rows, Range columns, const VertexOrder* order) {
     const Csr& matrix = graph.matrix(which);
     if (rows.empty() || columns.empty()) return 0;
     const bool in_file_order = order == nullptr || order->identity();
     if (in_file_order && columns.begin <= 0 && columns.end >= matrix.vertices) {
-        return matrix.row_start[static_cast<std::size_t>(rows.end)] -
-               matrix.row_start[static_cast<std::size_t>(rows.begin)];
+        return matrix.row_start[static_cast<std::size_t>(rows.end - matrix.first_row)] -
+               matrix.row_start[static_cast<std::size_t>(rows.begin - matrix.first_row)];
     }
     MatrixRows reader(matrix, columns, order);
     std::int64_t count = 0;
@@ -31,8 +42,17 @@ std::vector<std::int32_t> column_nonzeros(const Graph& graph, MatrixId which, Ra
 }
 
 std::int64_t distinct_columns(const Graph& graph, MatrixId which, Range rows, Range columns, const VertexOrder* order) {
-    const std::vector<std::int32_t> counts = column_nonzeros(graph, which, rows, columns, order);
-    return std::ssize(counts) - std::count(counts.begin(), counts.end(), 0);
+    std::vector<bool> met(static_cast<std::size_t>(columns.size()), false);
+    mark_columns(graph, which, rows, columns, order, met);
+    return std::count(met.begin(), met.end(), true);
+}
+
+std::int64_t columns_met(const Graph& graph, bool transposed, Range rows, Range columns) {
+    std::vector<bool> met(static_cast<std::size_t>(columns.size()), false);
+    if (graph.drawn.empty()) mark_columns(graph, transposed, rows, columns, nullptr, met);
+    for (int layer = 1; layer <= static_cast<int>(graph.drawn.size()); ++layer)
+        mark_columns(graph, {transposed, layer}, rows, columns, nullptr, met);
+    return std::count(met.begin(), met.end(), true);
 }
 
 }  // namespace gnnplan::data

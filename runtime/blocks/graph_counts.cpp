@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -99,7 +100,15 @@ MatrixId GraphCounts::stored(MatrixId which) const {
 std::shared_ptr<const GraphCounts::RowProfile> GraphCounts::profile(MatrixId which, Range rows) const {
     which = stored(which);
     return cache_->find(which, rows, [&] {
-        return RowProfile(column_nonzeros(graph_, which, rows, {0, vertices()}, order_.get()));
+        const Range all{0, vertices()};
+        if (which.sample != MatrixId::any_sample)
+            return RowProfile(column_nonzeros(graph_, which, rows, all, order_.get()));
+        std::vector<std::int32_t> sum(static_cast<std::size_t>(all.size()), 0);
+        for (int layer = 1; layer <= samples(); ++layer) {
+            const auto drawn = column_nonzeros(graph_, {which.transposed, layer}, rows, all, order_.get());
+            std::transform(sum.begin(), sum.end(), drawn.begin(), sum.begin(), std::plus<>());
+        }
+        return RowProfile(sum);
     });
 }
 
@@ -115,6 +124,10 @@ std::int64_t GraphCounts::block_nonzeros(MatrixId which, Range rows, Range colum
     const auto found = profile(which, rows);
     const auto [low, high] = found->within(columns);
     return found->before[high] - found->before[low];
+}
+
+std::int64_t GraphCounts::columns_met(bool transposed, Range rows, Range columns) const {
+    return distinct_columns({transposed, samples() > 0 ? MatrixId::any_sample : 0}, rows, columns);
 }
 
 std::int64_t GraphCounts::distinct_columns(MatrixId which, Range rows, Range columns) const {

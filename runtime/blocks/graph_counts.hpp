@@ -10,8 +10,19 @@
 
 namespace gnnplan::data {
 
+// Exact answers in a numbering that is known vertex by vertex.
+class NumberedCounts : public GraphStats {
+public:
+    virtual const VertexOrder& order() const = 0;
+};
+
+// In which order blocks are cut out of a graph: a rank's share of one is numbered as the schedule is, and needs none.
+inline const VertexOrder* cutting_order(const Graph& graph, const NumberedCounts& counts) {
+    return graph.share ? nullptr : &counts.order();
+}
+
 // Copies share what they have counted; all of it may be used from several threads.
-class GraphCounts final : public GraphStats {
+class GraphCounts final : public NumberedCounts {
 public:
     // `graph` outlives this object and what numbered() returns. `subset` holds a Subset for each vertex; empty,
     // all train.
@@ -26,6 +37,7 @@ public:
     // The first question about a row range scans its nonzeros, the next ones about it are binary searches.
     std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override;
     std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override;
+    std::int64_t columns_met(bool transposed, Range rows, Range columns) const override;
     // The first question about a block scans the nonzeros of its rows (reuse.hpp).
     ReuseHistogram reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const override;
     int samples() const override { return static_cast<int>(graph_.drawn.size()); }
@@ -35,7 +47,7 @@ public:
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
 
-    const VertexOrder& order() const { return *order_; }
+    const VertexOrder& order() const override { return *order_; }
 
 private:
     struct RowProfile;

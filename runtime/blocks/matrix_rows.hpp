@@ -74,8 +74,9 @@ private:
     }
 
     std::span<const std::int32_t> whole(std::int64_t row) const {
-        const std::int64_t begin = matrix_.row_start[static_cast<std::size_t>(row)];
-        return {matrix_.column.data() + begin, static_cast<std::size_t>(matrix_.degree(row))};
+        const std::int64_t here = row - matrix_.first_row;
+        const std::int64_t begin = matrix_.row_start[static_cast<std::size_t>(here)];
+        return {matrix_.column.data() + begin, static_cast<std::size_t>(matrix_.degree(here))};
     }
 
     std::span<const std::int32_t> in_file_order(std::int64_t row) const {

@@ -41,6 +41,10 @@ struct DatasetOptions {
     std::vector<std::int64_t> fanout = {};
     bool drawn_weighted = false;  // with what each of them stands for
     bool graph_only = false;      // read the graph, not features, labels and split
+    bool supervised = true;       // read or generate labels and split
+    // > 0: so many vertices are expected, and the graph, of this fingerprint if it has one, is left to be read in shares.
+    std::int64_t in_shares = 0;
+    std::string expected_fingerprint = {};
     // Called when the graph is there and before features, labels and split are; throws to refuse it.
     std::function<void(const Dataset&)> check_graph = {};
 };
@@ -50,11 +54,16 @@ public:
     Dataset() = default;  // of nothing
 
     const Graph& graph() const { return graph_; }
+    const DatasetOptions& options() const { return options_; }
+    bool in_shares() const { return options_.in_shares > 0; }
+    // Reads a share of the edges as they are listed, and hands them on in blocks. Throws what open_dataset() throws for
+    // what the file has. Of a data set that was opened to be read in shares; safe to call from several threads.
+    ParsedGraph read_share(const FileShare& share, const EdgeList::Take& take) const;
     // Frees the graph once its blocks are built; vertices(), report() and fingerprint() stay.
     void release_graph() { graph_ = {}; }
 
     const LoadReport& report() const { return report_; }
-    // 64-bit xxHash of the prepared graph, 16 hexadecimal digits.
+    // Of the prepared graph (graph/fingerprint.hpp), or of the one expected where it is read in shares.
     const std::string& fingerprint() const { return fingerprint_; }
 
     std::int64_t vertices() const { return report_.vertices; }
@@ -82,9 +91,12 @@ private:
     friend Dataset make_dataset(Arrays, const DatasetOptions&);
 
     Dataset(Origin origin, const DatasetOptions& options);
+    void read_graph(ParsedGraph parsed);
+    void read_vertices(const Origin& origin);
 
     void stream_features(Range rows, Range columns, float* out, std::int64_t stride, const VertexOrder* order) const;
 
+    DatasetOptions options_;
     Graph graph_;
     LoadReport report_;
     std::string fingerprint_;

@@ -87,26 +87,46 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
 
 }  // namespace
 
-Dataset::Dataset(Origin origin, const DatasetOptions& options) {
-    ParsedGraph& parsed = origin.graph;
+Dataset::Dataset(Origin origin, const DatasetOptions& options) : options_(options) {
     report_.path = origin.where;
+    if (in_shares()) {
+        report_.vertices = options_.in_shares;
+        fingerprint_ = options_.expected_fingerprint;
+    } else {
+        read_graph(std::move(origin.graph));
+    }
+    if (!options_.graph_only) read_vertices(origin);
+}
+
+void Dataset::read_graph(ParsedGraph parsed) {
     report_.format = parsed.format;
     report_.index_base = parsed.index_base;
     report_.vertices = parsed.vertices;
     report_.edges_read = parsed.edges_read;
     report_.edge_values_ignored = parsed.edge_values_ignored;
     report_.hints = std::move(parsed.hints);
-    graph_ = prepare(std::move(parsed), options.preparation, report_);
+    graph_ = prepare(std::move(parsed), options_.preparation, report_);
     fingerprint_ = data::fingerprint(graph_);
-    if (options.check_graph) options.check_graph(*this);
-    graph_.drawn = sample::draw_neighbours(graph_, options.fanout, options.seed, options.drawn_weighted);
-    if (options.graph_only) return;
+    if (options_.check_graph) options_.check_graph(*this);
+    graph_.drawn =
+        sample::draw_neighbours(graph_.matrix(true), options_.fanout, options_.seed, options_.drawn_weighted);
+}
 
-    feature_norm_ = options.feature_norm;
-    features_ = choose_features(origin.open_features(report_.vertices), options, report_);
-    Supervision supervision = origin.read_supervision(options.split, report_.vertices);
-    complete_supervision(supervision, features_.get(), options, report_);
-    if (!supervision.label.empty()) classes_ = check_classes(supervision, options.generate_classes, report_.path);
+ParsedGraph Dataset::read_share(const FileShare& share, const EdgeList::Take& take) const {
+    const std::filesystem::path path = report_.path;
+    ParsedGraph found = data::read_graph(find_reader(path), path,
+                                         {options_.index_base, options_.preparation.edge_weights, share, take});
+    found.edges.hand_on();
+    return found;
+}
+
+void Dataset::read_vertices(const Origin& origin) {
+    feature_norm_ = options_.feature_norm;
+    features_ = choose_features(origin.open_features(report_.vertices), options_, report_);
+    if (!options_.supervised) return;
+    Supervision supervision = origin.read_supervision(options_.split, report_.vertices);
+    complete_supervision(supervision, features_.get(), options_, report_);
+    if (!supervision.label.empty()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
     for (const std::uint8_t s : supervision.subset) {
         if (s < 3) ++subset_size_[s];
     }
@@ -119,7 +139,8 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     const Reader& reader = find_reader(path);
     Origin origin;
     origin.where = path.string();
-    origin.graph = read_graph(reader, path, {options.index_base, options.preparation.edge_weights});
+    if (options.in_shares == 0)
+        origin.graph = read_graph(reader, path, {options.index_base, options.preparation.edge_weights});
     origin.open_features = [&](std::int64_t vertices) { return open_features(reader, path, vertices); };
     origin.read_supervision = [&](const std::string& split, std::int64_t vertices) {
         return read_supervision(reader, path, split, vertices);

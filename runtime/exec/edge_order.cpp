@@ -48,15 +48,16 @@ std::vector<std::int32_t> order_of(const kernels::Csr& block, std::int64_t panel
 }  // namespace
 
 EdgeOrder::EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int rank, const data::Graph& graph,
-                     const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
+                     const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
                      MemoryTracker& tracker) {
     const Range rows = split_block(to.rows, to.layout.rows, grid, rank);
     const std::int64_t panels = panel_count(rows.size(), from.storage.panel_columns);
     std::int64_t bytes = 0;
     for (const Stage& stage : stages_of(grid, to, rank)) {
         const Range columns = stage.piece ? stage.piece->columns : Range{};
-        const data::LocalBlock block = data::build_block(graph, to.matrix(), rows, columns, scales, &counts.order(),
-                                                         {false, to.storage.panel_columns});
+        const data::LocalBlock block =
+            data::build_block(graph, to.matrix(), rows, columns, scales, data::cutting_order(graph, counts),
+                              {false, to.storage.panel_columns});
         if (block.nonzeros() > std::numeric_limits<std::int32_t>::max()) {
             throw Error(ErrorCode::usage, "a rank keeps values of more than 2^31 - 1 edges of another one",
                         "tensor " + to.name, "use more ranks, on a grid with more of them along x");

@@ -21,7 +21,7 @@ namespace gnnplan::exec {
 class EdgeOrder {
 public:
     EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int rank, const data::Graph& graph,
-              const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
+              const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
               MemoryTracker& tracker);
 
     // Says for each nonzero of the stage which of the root's it is; lies on the device.

@@ -23,7 +23,7 @@ int rank_in(const Grid& grid, const comm::Communicator& comm) {
 
 }  // namespace
 
-Executor::Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
+Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCounts> counts, comm::Communicator& comm,
                    kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock)
     : counts_(std::move(counts)),
       order_(tracker, counts_->order().bytes(), Holder::host),

@@ -31,7 +31,7 @@ public:
     // Collective. Everything passed by reference outlives the executor. `counts` answers in the schedule's numbering;
     // it and its order are kept until fill(). Throws ErrorCode::mismatch when the communicator's size is not the
     // grid's.
-    Executor(const Schedule& schedule, std::shared_ptr<const GraphCounts> counts, comm::Communicator& comm,
+    Executor(const Schedule& schedule, std::shared_ptr<const NumberedCounts> counts, comm::Communicator& comm,
              kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock);
 
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
@@ -84,7 +84,7 @@ private:
     void fill_rows(TensorId id, const Write& write);
     void keep_results(const Operation& operation);
 
-    std::shared_ptr<const GraphCounts> counts_;
+    std::shared_ptr<const NumberedCounts> counts_;
     Charge order_;  // of the counts' vertices
     Charge workspace_;
     Store store_;

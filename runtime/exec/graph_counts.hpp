@@ -1,4 +1,4 @@
-// GraphCounts by the name that those who run schedules use.
+// Counts of graphs by the names that those who run schedules use.
 #pragma once
 
 #include "runtime/blocks/graph_counts.hpp"
@@ -6,5 +6,6 @@
 namespace gnnplan::exec {
 
 using data::GraphCounts;
+using data::NumberedCounts;
 
 }  // namespace gnnplan::exec

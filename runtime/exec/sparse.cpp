@@ -23,7 +23,7 @@ std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, Matrix
 }  // namespace
 
 SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows,
-                       const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts,
+                       const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
                        kernels::Device& device, MemoryTracker& tracker)
     : matrix_(matrix), blocking_(schedule.blocking), needed_rows_(needed_rows) {
     const Grid& grid = schedule.grid;
@@ -48,7 +48,7 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
         }
         stages_.push_back(std::move(stage));
     }
-    const data::VertexOrder* order = &counts.order();
+    const data::VertexOrder* order = data::cutting_order(graph, counts);
     if (needed_rows) find_requests(rows, rank, graph, order, device, tracker);
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->matrix_root != rank) continue;
@@ -156,10 +156,10 @@ void SparsePart::exchange_indices(comm::Communicator& world, kernels::Device& de
 }
 
 ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
-                         const data::DegreeScales& scales, const data::VertexOrder& order, kernels::Device& device,
+                         const data::DegreeScales& scales, const data::VertexOrder* order, kernels::Device& device,
                          MemoryTracker& tracker) {
     const auto cut = [&](bool of_rows, Range range) {
-        return data::block_scales(scales, matrix.transposed, of_rows, range, &order);
+        return data::block_scales(scales, matrix.transposed, of_rows, range, order);
     };
     {
         const Range rows = rows_of(grid, matrix, rank);

@@ -58,7 +58,7 @@ public:
     // `matrix` is the adjacency that stores the nonzeros. Cuts the pieces stored on `rank` out of the graph. With
     // `needed_rows`, columns of pieces whose dense rows others hold are renumbered to the needed rows.
     SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
-               const data::DegreeScales& scales, const data::GraphCounts& counts, kernels::Device& device,
+               const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
                MemoryTracker& tracker);
 
     bool needed_rows() const { return needed_rows_; }
@@ -97,7 +97,7 @@ class ValueScales {
 public:
     // `part` has the nonzeros of `matrix` or of the transpose that it shares them with.
     ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
-                const data::DegreeScales& scales, const data::VertexOrder& order, kernels::Device& device,
+                const data::DegreeScales& scales, const data::VertexOrder* order, kernels::Device& device,
                 MemoryTracker& tracker);
 
     void apply(std::size_t stage, kernels::Csr& nonzeros) const {

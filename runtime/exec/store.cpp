@@ -74,7 +74,8 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
     }
 }
 
-void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts) {
+void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales,
+                         const data::NumberedCounts& counts) {
     std::vector<bool> needed_rows(schedule_.tensors.size(), false);
     for (const Step& step : schedule_.steps) {
         if (const auto matrix = requested_rows(step.operation)) needed_rows[static_cast<std::size_t>(*matrix)] = true;
@@ -95,8 +96,8 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
             parts_[id].emplace(schedule_, tensor, rank_, needed_rows[id], graph, scales, counts, device_, tracker_);
         }
         if (tensor.storage.factored) {
-            scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales, counts.order(),
-                                device_, tracker_);
+            scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales,
+                                data::cutting_order(graph, counts), device_, tracker_);
         }
     }
 }

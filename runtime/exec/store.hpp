@@ -35,7 +35,7 @@ public:
     Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device, MemoryTracker& tracker);
 
     // Cuts this rank's sparse blocks out of the graph. `counts` is numbered as the schedule says.
-    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::GraphCounts& counts);
+    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts);
     // Hands the blocks over; the store is of no use then. Another one whose schedule has the same_blocks() takes them
     // in place of build_blocks().
     SparseBlocks release_blocks();

@@ -13,12 +13,14 @@ namespace gnnplan::data {
 // A square sparse matrix: its pattern, and the weights of its edges where the data's are used. Row i holds
 // column[row_start[i]] .. column[row_start[i + 1] - 1], ascending, without duplicates.
 struct Csr {
-    std::int64_t vertices = 0;
-    std::vector<std::int64_t> row_start;  // vertices + 1
+    std::int64_t vertices = 0;            // columns, and rows of the whole matrix
+    std::vector<std::int64_t> row_start;  // rows + 1
     std::vector<std::int32_t> column;
     std::vector<float> weight = {};  // of each column, finite; empty: edges have none
+    std::int64_t first_row = 0;      // of those that are here: row i is row first_row + i of the matrix
 
     bool weighted() const { return !weight.empty(); }
+    std::int64_t rows() const { return static_cast<std::int64_t>(row_start.size()) - 1; }
     std::int64_t nonzeros() const { return static_cast<std::int64_t>(column.size()); }
     std::int64_t degree(std::int64_t row) const {
         const auto i = static_cast<std::size_t>(row);
@@ -27,6 +29,7 @@ struct Csr {
     bool operator==(const Csr&) const = default;
 };
 
+// The graph, or what one rank has of it: some rows of each matrix, numbered as its schedule says.
 struct Graph {
     Csr out;                 // A: row u holds the targets v of the edges u -> v
     Csr in;                  // A^T; empty (vertices = 0) when symmetric, because A^T = A then
@@ -34,6 +37,7 @@ struct Graph {
     bool weighted = false;   // with the data's weights; matrices without nonzeros show none
     // What layers have drawn of A^T (runtime/sample), layer 1 first. Weights say how much an edge stands for.
     std::vector<Csr> drawn = {};
+    bool share = false;  // rows of one rank
 
     // A, or A^T: the matrix of the forward aggregation, whose row v holds the sources u of the edges u -> v.
     const Csr& matrix(MatrixId id) const {

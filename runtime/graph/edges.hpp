@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::data {
@@ -19,24 +21,34 @@ struct Edge {
 // 12 with weights.
 class EdgeList {
 public:
+    // Gets edges and their weights, if they have any, a block at a time.
+    using Take = std::function<void(std::span<const Edge>, std::span<const float>)>;
+
     EdgeList() = default;
-    explicit EdgeList(bool weighted) : weighted_(weighted) {}
+    // With `take`, which may be empty, edges are handed on as soon as they fill a block, and hand_on() hands on the rest.
+    explicit EdgeList(bool weighted, Take take = {}) : weighted_(weighted), take_(std::move(take)) {}
 
     // Whether every edge has a weight; if not, add() takes no notice of one.
     bool weighted() const { return weighted_; }
 
     void add(std::int32_t from, std::int32_t to, float weight = 1) {
-        if (last_used_ == block_edges) {
-            blocks_.push_back(std::make_unique_for_overwrite<Edge[]>(block_edges));
-            if (weighted_) weights_.push_back(std::make_unique_for_overwrite<float[]>(block_edges));
-            last_used_ = 0;
-        }
+        if (last_used_ == block_edges) begin_block();
         if (weighted_) weights_.back()[last_used_] = weight;
         blocks_.back()[last_used_++] = {from, to};
     }
 
+    // How many were added.
     std::int64_t size() const {
-        return static_cast<std::int64_t>(blocks_.size() * block_edges + last_used_) - std::int64_t{block_edges};
+        return handed_on_ + static_cast<std::int64_t>(blocks_.size() * block_edges + last_used_) -
+               std::int64_t{block_edges};
+    }
+
+    // Calls `take` for what has not filled a block; there is nothing in the list then.
+    void hand_on() {
+        if (blocks_.empty() || last_used_ == 0) return;
+        take_({blocks_[0].get(), last_used_}, {weighted_ ? weights_[0].get() : nullptr, weighted_ ? last_used_ : 0});
+        handed_on_ += static_cast<std::int64_t>(last_used_);
+        last_used_ = 0;
     }
 
     std::int64_t blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
@@ -75,8 +87,15 @@ public:
         last_used_ = block_edges;
     }
 
-private:
     static constexpr std::size_t block_edges = std::size_t{1} << 16;  // 512 KiB
+
+private:
+    void begin_block() {
+        if (take_ && !blocks_.empty()) return hand_on();
+        blocks_.push_back(std::make_unique_for_overwrite<Edge[]>(block_edges));
+        if (weighted_) weights_.push_back(std::make_unique_for_overwrite<float[]>(block_edges));
+        last_used_ = 0;
+    }
 
     std::size_t used(std::size_t block) const { return block + 1 == blocks_.size() ? last_used_ : block_edges; }
 
@@ -92,6 +111,8 @@ private:
     }
 
     bool weighted_ = false;
+    Take take_;
+    std::int64_t handed_on_ = 0;
     std::vector<std::unique_ptr<Edge[]>> blocks_;
     std::vector<std::unique_ptr<float[]>> weights_;  // as many as `blocks_` in a list with weights, else none
     std::size_t last_used_ = block_edges;            // of the last block; "full" when there is none

@@ -1,10 +1,6 @@
 #include "runtime/graph/fingerprint.hpp"
 
-#include <gnnplan/base/error.hpp>
-
 #include <xxhash.h>
-
-#include <memory>
 
 namespace gnnplan::data {
 
@@ -33,19 +29,43 @@ std::uint64_t row_hash(std::int64_t v, std::span<const float> row) {
 
 std::string feature_fingerprint(std::uint64_t sum) { return text_of(sum); }
 
+std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices) {
+    std::uint64_t sum = 0;
+    for (std::int64_t i = 0; i < sources.rows(); ++i) {
+        const auto begin = static_cast<std::size_t>(sources.row_start[static_cast<std::size_t>(i)]);
+        const auto count = static_cast<std::size_t>(sources.degree(i));
+        std::uint64_t hash = XXH3_64bits_withSeed(sources.column.data() + begin, count * sizeof(std::int32_t),
+                                                  static_cast<XXH64_hash_t>(vertices[i]));
+        if (sources.weighted()) hash = XXH3_64bits_withSeed(sources.weight.data() + begin, count * sizeof(float), hash);
+        sum += hash;
+    }
+    return sum;
+}
+
+std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum) {
+    return text_of(XXH3_64bits_withSeed(&sum, sizeof sum, static_cast<XXH64_hash_t>(vertices)));
+}
+
 std::string fingerprint(const Graph& graph) {
-    const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
-    ensure(state != nullptr && XXH3_64bits_reset(state.get()) == XXH_OK, "xxHash state");
-    const auto add = [&](const void* bytes, std::size_t count) {
-        if (count > 0) ensure(XXH3_64bits_update(state.get(), bytes, count) == XXH_OK, "xxHash update");
+    return graph_fingerprint(graph.vertices(), hash_of_rows(graph.matrix(true)));
+}
+
+std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices, bool with_weights) {
+    struct Entry {
+        std::int32_t from, to;
+        float weight;
     };
-    // The transposed pattern follows from this one and adds nothing.
-    const Csr& csr = graph.out;
-    add(&csr.vertices, sizeof csr.vertices);
-    add(csr.row_start.data(), csr.row_start.size() * sizeof csr.row_start[0]);
-    add(csr.column.data(), csr.column.size() * sizeof csr.column[0]);
-    add(csr.weight.data(), csr.weight.size() * sizeof(float));
-    return text_of(XXH3_64bits_digest(state.get()));
+    const auto hash = [](const Entry& entry) { return XXH3_64bits(&entry, sizeof entry); };
+    std::uint64_t sum = 0;
+    for (std::int64_t i = 0; i < sources.rows(); ++i) {
+        const auto target = static_cast<std::int32_t>(vertices[i]);
+        const auto begin = static_cast<std::size_t>(sources.row_start[static_cast<std::size_t>(i)]);
+        for (std::size_t k = begin; k < begin + static_cast<std::size_t>(sources.degree(i)); ++k) {
+            const float weight = with_weights && sources.weighted() ? sources.weight[k] : 1.0F;
+            sum += hash({sources.column[k], target, weight}) - hash({target, sources.column[k], weight});
+        }
+    }
+    return sum;
 }
 
 }  // namespace gnnplan::data

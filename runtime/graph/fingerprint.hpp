@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/graph/csr.hpp"
+#include "runtime/graph/rows.hpp"
 
 #include <cstdint>
 #include <span>
@@ -10,9 +11,15 @@
 
 namespace gnnplan::data {
 
-// XXH3 (64 bit) of the number of vertices, the row starts, the columns and the weights if there are any, as 16
-// hexadecimal digits.
+// The sum of XXH3 (64 bit) of each row of A^T, its columns and its weights if there are any, so that ranks can each hash
+// some; rows are those of `vertices`. And the fingerprint of a graph that has this sum: 16 hexadecimal digits.
+std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices = {});
+std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum);
 std::string fingerprint(const Graph& graph);
+
+// Adds up to 0 over all rows of A^T where each edge comes with its reverse, of the same weight if asked, and to anything
+// else where one does not, but for one chance in 2^64.
+std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices, bool with_weights = true);
 
 // Fingerprints of the labels, and of the subsets that the vertices are in.
 std::string fingerprint(const std::vector<std::int32_t>& labels);

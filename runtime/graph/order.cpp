@@ -49,15 +49,28 @@ void shuffle(std::vector<std::int32_t>& vertices, std::uint64_t seed) {
     }
 }
 
+// As far as no graph is needed.
+std::vector<std::int32_t> first_order(std::int64_t count, const Numbering& numbering) {
+    std::vector<std::int32_t> vertices(at(count));
+    std::iota(vertices.begin(), vertices.end(), 0);
+    if (numbering.permuted) shuffle(vertices, numbering.seed);
+    return vertices;
+}
+
+void invert(VertexOrder& order) {
+    order.position.resize(order.vertex.size());
+    for (std::size_t i = 0; i < order.vertex.size(); ++i) {
+        order.position[at(order.vertex[i])] = static_cast<std::int32_t>(i);
+    }
+}
+
 }  // namespace
 
 VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subset, const Numbering& numbering) {
     VertexOrder order;
     if (numbering.identity()) return order;
-    order.vertex.resize(at(graph.vertices()));
-    std::iota(order.vertex.begin(), order.vertex.end(), 0);
     // From the finest rule to the coarsest, each of which keeps the order of what it finds equal.
-    if (numbering.permuted) shuffle(order.vertex, numbering.seed);
+    order.vertex = first_order(graph.vertices(), numbering);
     if (numbering.parts > 1) {
         const std::vector<std::int32_t> part = partition(graph, numbering.parts);
         std::stable_sort(order.vertex.begin(), order.vertex.end(),
@@ -68,10 +81,16 @@ VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subs
         std::stable_sort(order.vertex.begin(), order.vertex.end(),
                          [&](std::int32_t u, std::int32_t v) { return last[at(u)] > last[at(v)]; });
     }
-    order.position.resize(order.vertex.size());
-    for (std::size_t i = 0; i < order.vertex.size(); ++i) {
-        order.position[at(order.vertex[i])] = static_cast<std::int32_t>(i);
-    }
+    invert(order);
+    return order;
+}
+
+VertexOrder make_order(std::int64_t vertices, const Numbering& numbering) {
+    ensure(numbering.parts <= 1 && numbering.loss_layers == 0, "the graph decides how its vertices are numbered");
+    VertexOrder order;
+    if (numbering.identity()) return order;
+    order.vertex = first_order(vertices, numbering);
+    invert(order);
     return order;
 }
 

@@ -28,6 +28,9 @@ struct VertexOrder {
 // throws. O(nonzeros), and the time of the partitioner.
 VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subset, const Numbering& numbering);
 
+// The same where it follows from the number of vertices: numberings by parts and by who needs whom take the graph.
+VertexOrder make_order(std::int64_t vertices, const Numbering& numbering);
+
 // |N_0| .. |N_L| for L = layers: the rows of H^l that the loss of an L-layer network depends on. N_L is the training
 // vertices, N_(l-1) is N_l and the columns of its rows of A^T; N_0 is what layer 1 reads.
 std::vector<std::int64_t> loss_row_counts(const Graph& graph, const std::vector<std::uint8_t>& subset, int layers);

@@ -73,12 +73,13 @@ void leave_out(const Schedule& schedule, std::size_t first_step, RunReport& repo
     for (const StepRecord& step : report.steps) report.predicted.epoch_seconds += step.predicted_seconds;
 }
 
-RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
-              const train::TrainOptions& options, const train::TrainHooks& hooks, measure::Clock& clock) {
+RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
+              const data::Dataset& dataset, const train::TrainOptions& options, const train::TrainHooks& hooks,
+              measure::Clock& clock) {
     const double begin = clock.now();
     kernels::set_threads(options.threads);
     Layers layers(hooks, clock);
-    train::Deployment deployment(comm, device, plan, dataset, options, layers.hooks(), clock);
+    train::Deployment deployment(hosts, comm, device, plan, dataset, options, layers.hooks(), clock);
     RunReport report;
     std::size_t first_step = 0;
     const std::optional<train::DeviceRoom> room = train::device_room(comm, device);
@@ -95,7 +96,8 @@ RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& pla
     train::Measurements& measured = deployment.measured();
     measured.epoch.add(deployment.run(Phase::epoch, 0, false));
     const double done = clock.now();
-    const std::vector<double> slowest = comm::control_max(comm, {built - begin, done - built - layers.seconds()});
+    const std::vector<double> slowest =
+        comm::control_max(comm, {built - begin - deployment.share_seconds(), done - built - layers.seconds()});
     measured.steady_seconds.push_back(slowest[1]);
     if (hooks.outputs) hooks.outputs(deployment.executor(), deployment.output_rows());
 
@@ -105,8 +107,8 @@ RunReport run(comm::Communicator& comm, kernels::Device& device, const Plan& pla
     report.ranks = comm.size();
     report.threads = options.threads;
     report.fingerprints = plan.fingerprints;
-    report.fingerprints.graph = dataset.fingerprint();
-    report.wall = WallTimes{.load_seconds = options.load_seconds,
+    report.fingerprints.graph = deployment.fingerprint();
+    report.wall = WallTimes{.load_seconds = options.load_seconds + deployment.share_seconds(),
                             .setup_seconds = slowest[0],
                             .pass_seconds = slowest[1],
                             .total_seconds = options.load_seconds + clock.now() - begin};
@@ -123,7 +125,7 @@ RunReport infer(comm::Communicator& comm, const Plan& plan, const data::Dataset&
     std::unique_ptr<kernels::Device> device;
     comm::agree(comm, [&] { device = options.device(); });
     const auto of_device = options.communicator ? options.communicator(comm, *device) : nullptr;
-    return run(of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock);
+    return run(comm, of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock);
 }
 
 }  // namespace gnnplan::infer

@@ -1,5 +1,7 @@
 #include "runtime/read/edge_list.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -40,21 +42,51 @@ float read_weight(const TextReader& reader, Fields& fields) {
     return fields.finite("edge weight");
 }
 
+bool is_comment(std::string_view line) { return !line.empty() && (line[0] == '#' || line[0] == '%'); }
+
+bool is_csv(std::string_view line) { return line.find_first_of(",;") != std::string_view::npos; }
+
+// What comes before the edges of a file.
+struct Head {
+    bool csv = false;
+    std::int64_t declared = 0;  // vertices
+    std::int64_t end = 0;       // where the first edge begins
+};
+
+Head read_head(TextReader& reader) {
+    Head head;
+    std::string_view line;
+    for (head.end = reader.offset(); reader.next_line(line); head.end = reader.offset()) {
+        if (is_comment(line)) {
+            head.declared = std::max(head.declared, declared_vertices(line));
+        } else if (!Fields(reader, line).at_end()) {
+            head.csv = is_csv(line);
+            if (is_header(line)) head.end = reader.offset();
+            break;
+        }
+    }
+    return head;
+}
+
 }  // namespace
 
 ParsedGraph read_edge_list(TextReader& reader, const ReadOptions& options) {
     const IndexBase index_base = options.index_base;
+    ensure(options.share.whole() || index_base != IndexBase::automatic, "a share does not see the smallest id");
     ParsedGraph graph;
-    graph.edges = EdgeList(options.edge_weights);
+    graph.edges = EdgeList(options.edge_weights, options.take);
     const std::int64_t base = index_base == IndexBase::one ? 1 : 0;
-    bool first = true;
-    bool csv = false;
-    std::int64_t declared = 0;
+    // Later shares have to know what the first one sees.
+    const Head head = options.share.index > 0 ? read_head(reader) : Head();
+    graph.by_one = reader.take_share(options.share, head.end);
+    bool first = options.share.index == 0;
+    bool csv = head.csv;
+    std::int64_t declared = head.declared;
     std::int64_t smallest = largest_vertices;
     std::int64_t largest = -1;
     std::string_view line;
     while (reader.next_line(line)) {
-        if (!line.empty() && (line[0] == '#' || line[0] == '%')) {
+        if (is_comment(line)) {
             declared = std::max(declared, declared_vertices(line));
             continue;
         }
@@ -62,7 +94,7 @@ ParsedGraph read_edge_list(TextReader& reader, const ReadOptions& options) {
         if (fields.at_end()) continue;
         if (first) {
             first = false;
-            csv = line.find_first_of(",;") != std::string_view::npos;
+            csv = is_csv(line);
             if (is_header(line)) continue;
         }
         const std::int64_t from = fields.index(largest_vertices + base, "vertex id", base) - base;
@@ -86,7 +118,7 @@ ParsedGraph read_edge_list(TextReader& reader, const ReadOptions& options) {
         graph.edges.shift(-1);
         --largest;
     }
-    if (smallest == 1 && index_base == IndexBase::unsaid) {
+    if (smallest == 1 && index_base == IndexBase::unsaid && options.share.whole()) {
         graph.hints.emplace_back("vertex 0 has no edges: ids from 1? (--index-base 1)");
     }
     graph.vertices = std::max(largest + 1, declared);

@@ -38,6 +38,17 @@ public:
 
     const std::string& name() const override { return name_; }
 
+    std::optional<std::int64_t> size() const override {
+        std::error_code failed;
+        const std::uintmax_t bytes = std::filesystem::file_size(name_, failed);
+        if (failed || gzdirect(file_) == 0) return std::nullopt;
+        return static_cast<std::int64_t>(bytes);
+    }
+    void seek(std::int64_t offset) override {
+        if (gzseek(file_, offset, SEEK_SET) != offset)
+            throw Error(ErrorCode::io, "cannot go to byte " + std::to_string(offset), name_);
+    }
+
 private:
     void check() {
         int status = Z_OK;
@@ -55,23 +66,28 @@ private:
 
 class MemoryInput final : public InputStream {
 public:
-    MemoryInput(std::string name, std::span<const char> bytes) : name_(std::move(name)), bytes_(bytes) {}
+    MemoryInput(std::string name, std::span<const char> bytes) : name_(std::move(name)), bytes_(bytes), rest_(bytes) {}
 
     std::size_t read(std::span<char> buffer) override {
-        const std::size_t count = std::min(buffer.size(), bytes_.size());
-        std::copy_n(bytes_.begin(), count, buffer.begin());
-        bytes_ = bytes_.subspan(count);
+        const std::size_t count = std::min(buffer.size(), rest_.size());
+        std::copy_n(rest_.begin(), count, buffer.begin());
+        rest_ = rest_.subspan(count);
         return count;
     }
 
     const std::string& name() const override { return name_; }
+    std::optional<std::int64_t> size() const override { return std::ssize(bytes_); }
+    void seek(std::int64_t offset) override { rest_ = bytes_.subspan(static_cast<std::size_t>(offset)); }
 
 private:
     std::string name_;
     std::span<const char> bytes_;
+    std::span<const char> rest_;
 };
 
 }  // namespace
+
+void InputStream::seek(std::int64_t) { ensure(false, "only streams of known size can be read from anywhere"); }
 
 std::unique_ptr<InputStream> open_input(const std::filesystem::path& path) {
     std::error_code ignored;

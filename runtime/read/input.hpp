@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,6 +18,11 @@ public:
     // ErrorCode::io when reading fails.
     virtual std::size_t read(std::span<char> buffer) = 0;
     virtual const std::string& name() const = 0;  // for messages: the path, or archive:member
+
+    // How many bytes there are, where any of them can be read without those before it: nothing for what is compressed.
+    virtual std::optional<std::int64_t> size() const { return std::nullopt; }
+    // Reading goes on with byte `offset`. Only where size() is known.
+    virtual void seek(std::int64_t offset);
 };
 
 // A file, decompressed when it is gzip. Throws ErrorCode::missing_input when it cannot be opened.

@@ -70,7 +70,9 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
     graph.format = banner.symmetric ? "Matrix Market, symmetric" : "Matrix Market, general";
     graph.index_base = 1;
     graph.vertices = rows;
-    graph.edges = EdgeList(options.edge_weights);
+    graph.edges = EdgeList(options.edge_weights, options.take);
+    graph.edges_declared = declared;
+    graph.by_one = reader.take_share(options.share, reader.offset());
     while (next_entry(reader, line)) {
         if (graph.edges_read == declared)
             reader.fail("more entries than the " + std::to_string(declared) + " declared");
@@ -89,7 +91,7 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
         graph.edges.add(i, j, weight);
         if (banner.symmetric && i != j) graph.edges.add(j, i, weight);
     }
-    if (graph.edges_read != declared) {
+    if (options.share.whole() && graph.edges_read != declared) {
         reader.fail("the file ends after " + std::to_string(graph.edges_read) + " of " + std::to_string(declared) +
                     " declared entries");
     }

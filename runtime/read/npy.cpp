@@ -43,11 +43,13 @@ std::string NpyReader::read_header_text() {
     std::string text(length, ' ');
     read_exactly(text);
     header_bytes_ = static_cast<std::int64_t>(sizeof start + size_bytes + length);
+    position_ = 0;
     return text;
 }
 
 void NpyReader::read_exactly(std::span<char> bytes) {
     if (input_->read(bytes) != bytes.size()) fail("the array is cut short");
+    position_ += std::ssize(bytes);
 }
 
 template <class Stored, class Out>
@@ -108,6 +110,13 @@ std::string NpyReader::read_text() {
 
 void NpyReader::skip(std::int64_t elements) {
     std::int64_t bytes = elements * header_.item_bytes;
+    // A few bytes are read sooner than skipped.
+    if (bytes > static_cast<std::int64_t>(scratch_.size()) && input_->size()) {
+        position_ += bytes;
+        if (header_bytes_ + position_ > *input_->size()) fail("the array is cut short");
+        input_->seek(header_bytes_ + position_);
+        return;
+    }
     while (bytes > 0) {
         const auto count = std::min<std::int64_t>(bytes, static_cast<std::int64_t>(scratch_.size()));
         read_exactly({scratch_.data(), static_cast<std::size_t>(count)});

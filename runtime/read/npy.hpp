@@ -38,6 +38,8 @@ public:
     void read_floats(std::span<float> out);           // f4, f8
     std::string read_text();                          // a scalar S or U, ASCII
     void skip(std::int64_t elements);
+    // Whether elements can be skipped without being read.
+    bool seekable() const { return input_->size().has_value(); }
     void finish();  // at the end of the array: checks that nothing follows, and the checksum
 
     // Throws unless the array is in C order with this many dimensions.
@@ -55,6 +57,7 @@ private:
     std::unique_ptr<InputStream> input_;
     NpyHeader header_;
     std::int64_t header_bytes_ = 0;
+    std::int64_t position_ = 0;  // bytes behind the header
     std::vector<char> scratch_;
 };
 

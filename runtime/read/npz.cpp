@@ -5,6 +5,7 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gnnplan::data {
@@ -23,8 +24,13 @@ std::string message_of(int code) {
 
 class ZipMember final : public InputStream {
 public:
-    ZipMember(std::shared_ptr<zip> archive, std::uint64_t index, std::string name)
-        : archive_(std::move(archive)), name_(std::move(name)), file_(zip_fopen_index(archive_.get(), index, 0)) {
+    // `stored_bytes`: how many it has, where it is not compressed.
+    ZipMember(std::shared_ptr<zip> archive, std::uint64_t index, std::string name,
+              std::optional<std::int64_t> stored_bytes)
+        : archive_(std::move(archive)),
+          name_(std::move(name)),
+          stored_bytes_(stored_bytes),
+          file_(zip_fopen_index(archive_.get(), index, 0)) {
         if (file_ == nullptr) throw Error(ErrorCode::data, zip_strerror(archive_.get()), name_);
     }
     ZipMember(const ZipMember&) = delete;
@@ -45,10 +51,16 @@ public:
     }
 
     const std::string& name() const override { return name_; }
+    std::optional<std::int64_t> size() const override { return stored_bytes_; }
+    void seek(std::int64_t offset) override {
+        if (zip_fseek(file_, offset, SEEK_SET) != 0)
+            throw Error(ErrorCode::io, std::string("cannot go on elsewhere: ") + zip_file_strerror(file_), name_);
+    }
 
 private:
     std::shared_ptr<zip> archive_;
     std::string name_;
+    std::optional<std::int64_t> stored_bytes_;
     zip_file_t* file_;
 };
 
@@ -125,7 +137,10 @@ NpyReader NpzArchive::open(const std::string& array) const {
     if ((stat.valid & wanted) != wanted || stat.size / largest_ratio > stat.comp_size) {
         throw Error(ErrorCode::data, "the archive lies about the size of this array", where);
     }
-    return {std::make_unique<ZipMember>(archive_, stat.index, where), static_cast<std::int64_t>(stat.size)};
+    const auto bytes = static_cast<std::int64_t>(stat.size);
+    const bool stored = (stat.valid & ZIP_STAT_COMP_METHOD) != 0 && stat.comp_method == ZIP_CM_STORE;
+    const auto seekable = stored ? std::optional(bytes) : std::nullopt;
+    return {std::make_unique<ZipMember>(archive_, stat.index, where, seekable), bytes};
 }
 
 }  // namespace gnnplan::data

@@ -18,13 +18,14 @@ public:
         NpyReader reader = archive.open("x");
         if (reader.header().shape.size() != 2 || reader.header().shape[1] != columns_)
             reader.fail("changed while it was read");
-        reader.skip(rows.begin * columns_);
+        std::int64_t unread = rows.begin;  // rows before the next one; many of them are not even read
         std::vector<float> row(static_cast<std::size_t>(columns_));
         for (std::int64_t v = rows.begin; v < rows.end; ++v) {
             if (wanted && !wanted(v)) {
-                reader.skip(columns_);
+                ++unread;
                 continue;
             }
+            reader.skip(std::exchange(unread, 0) * columns_);
             reader.read_floats(row);
             const auto bad = std::find_if(row.begin(), row.end(), [](float value) { return !std::isfinite(value); });
             if (bad != row.end()) {
@@ -33,6 +34,7 @@ public:
             }
             visit(v, row.data() + columns.begin);
         }
+        reader.skip(unread * columns_);
         if (rows.end == reader.header().shape[0]) reader.finish();
     }
 

@@ -3,6 +3,7 @@
 #include "runtime/read/weight_stream.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/range.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -43,9 +44,15 @@ WeightStream open_weights(const NpzArchive& archive, const std::string& array, s
                 "its arrays: " + names_of(archive) + "; without --edge-weights none are read");
 }
 
+// The entries of a share of an array; all of them, or none, where it is compressed.
+Range entries_of(const FileShare& share, std::int64_t entries, bool seekable) {
+    if (share.whole() || seekable) return balanced_block({0, entries}, share.index, share.of);
+    return share.index == 0 ? Range{0, entries} : Range{};
+}
+
 ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& options) {
     ParsedGraph graph;
-    graph.edges = EdgeList(options.edge_weights);
+    graph.edges = EdgeList(options.edge_weights, options.take);
     graph.format = "NumPy .npz data set";
     const std::optional<std::int64_t> declared = declared_vertices(archive);
     const std::int64_t limit = std::min(declared.value_or(largest_vertices), largest_vertices);
@@ -54,9 +61,16 @@ ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& option
     if (!header.is_integer()) from.reader().fail("integers expected, found " + header.describe());
     if (header.shape.size() != 2 || header.shape[0] != 2)
         from.reader().fail("[2, E] expected, found " + header.describe());
-    graph.edges_read = header.shape[1];
-    WeightStream weights = open_weights(archive, "edge_weight", graph.edges_read, options);
+    const std::int64_t edges = header.shape[1];
+    const bool seekable = from.reader().seekable();
+    const Range share = entries_of(options.share, edges, seekable);
+    graph.by_one = !options.share.whole() && !seekable;
+    graph.edges_read = share.size();
+    graph.vertices = declared.value_or(0);
+    WeightStream weights = open_weights(archive, "edge_weight", edges, options);
     if (!options.edge_weights && archive.has("edge_weight")) graph.edge_values_ignored = graph.edges_read;
+    if (share.empty()) return graph;
+    weights.skip(share.begin);
 
     std::int32_t largest = -1;
     const auto add = [&](std::int32_t u, std::int32_t v) {
@@ -64,21 +78,23 @@ ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& option
         graph.edges.add(u, v, weights.next());
     };
     if (header.fortran_order) {  // stored pair by pair: the transpose of an [E, 2] array
-        for (std::int64_t e = 0; e < graph.edges_read; ++e) {
+        from.skip(2 * share.begin);
+        for (std::int64_t e = share.begin; e < share.end; ++e) {
             const std::int32_t u = from.next_vertex(limit);
             add(u, from.next_vertex(limit));
         }
-        from.reader().finish();
+        if (share.size() == edges) from.reader().finish();
     } else {
         IntegerStream to(archive.open("edge_index"));
-        to.skip(graph.edges_read);
-        for (std::int64_t e = 0; e < graph.edges_read; ++e) {
+        from.skip(share.begin);
+        to.skip(edges + share.begin);
+        for (std::int64_t e = share.begin; e < share.end; ++e) {
             const std::int32_t u = from.next_vertex(limit);
             add(u, to.next_vertex(limit));
         }
-        to.reader().finish();
+        if (share.size() == edges) to.reader().finish();
     }
-    weights.finish();
+    if (share.size() == edges) weights.finish();
     graph.vertices = declared.value_or(std::int64_t{largest} + 1);
     return graph;
 }
@@ -103,7 +119,7 @@ std::int64_t square_size(const NpzArchive& archive) {
 
 ParsedGraph read_scipy_csr(const NpzArchive& archive, const ReadOptions& options) {
     ParsedGraph graph;
-    graph.edges = EdgeList(options.edge_weights);
+    graph.edges = EdgeList(options.edge_weights, options.take);
     graph.format = "SciPy CSR .npz";
     graph.vertices = square_size(archive);
     IntegerStream row_start(archive.open("indptr"));
@@ -114,25 +130,35 @@ ParsedGraph read_scipy_csr(const NpzArchive& archive, const ReadOptions& options
         row_start.reader().fail(std::to_string(graph.vertices + 1) + " entries expected, found " +
                                 row_start.reader().header().describe());
     }
-    graph.edges_read = column.reader().header().count();
-    WeightStream weights = open_weights(archive, "data", graph.edges_read, options);
+    const std::int64_t edges = column.reader().header().count();
+    const bool seekable = column.reader().seekable();
+    const Range share = entries_of(options.share, edges, seekable);
+    graph.by_one = !options.share.whole() && !seekable;
+    graph.edges_read = share.size();
+    WeightStream weights = open_weights(archive, "data", edges, options);
+    column.skip(share.begin);
+    weights.skip(share.begin);
     std::int64_t position = row_start.next();
     if (position != 0) row_start.reader().fail("does not start with 0");
+    // Every share reads all row starts, which say whose its entries are.
     for (std::int64_t u = 0; u < graph.vertices; ++u) {
         const std::int64_t end = row_start.next();
-        if (end < position || end > graph.edges_read) {
+        if (end < position || end > edges) {
             row_start.reader().fail("entry " + std::to_string(u + 1) + " is " + std::to_string(end) +
-                                    ": row starts must ascend up to the number of indices, " +
-                                    std::to_string(graph.edges_read));
+                                    ": row starts must ascend up to the number of indices, " + std::to_string(edges));
         }
-        for (; position < end; ++position) {
+        position = std::max(position, std::min(end, share.begin));
+        for (; position < std::min(end, share.end); ++position) {
             graph.edges.add(static_cast<std::int32_t>(u), column.next_vertex(graph.vertices), weights.next());
         }
+        position = end;
     }
-    if (position != graph.edges_read) row_start.reader().fail("ends before the last of the indices");
+    if (position != edges) row_start.reader().fail("ends before the last of the indices");
     row_start.reader().finish();
-    column.reader().finish();
-    weights.finish();
+    if (share.size() == edges) {
+        column.reader().finish();
+        weights.finish();
+    }
     if (!options.edge_weights && archive.has("data")) graph.edge_values_ignored = graph.edges_read;
     return graph;
 }

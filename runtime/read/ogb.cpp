@@ -144,14 +144,18 @@ ParsedGraph read_ogb_graph(const fs::path& folder, const ReadOptions& options) {
     const fs::path raw = folder / "raw";
     ParsedGraph graph;
     graph.format = "OGB raw folder";
-    graph.edges = EdgeList(options.edge_weights);
+    graph.edges = EdgeList(options.edge_weights, options.take);
     TextReader reader = open_csv(raw, "edge.csv");
     graph.vertices = read_count(raw, "num-node-list.csv");
     if (graph.vertices > largest_vertices) {
         throw Error(ErrorCode::data, std::to_string(graph.vertices) + " vertices: at most 2^31 - 1 are supported",
                     find_csv(raw, "num-node-list.csv").string() + ":1");
     }
+    // Weights are in another file, line by line, so that nobody knows where those of a share begin.
+    graph.by_one = options.edge_weights && !options.share.whole();
+    if (graph.by_one && options.share.index > 0) return graph;
     EdgeFeatures weights = options.edge_weights ? open_edge_features(raw) : EdgeFeatures();
+    if (!graph.by_one) graph.by_one = reader.take_share(options.share, 0);
     std::string_view line;
     while (reader.next_line(line)) {
         Fields fields(reader, line);
@@ -164,10 +168,10 @@ ParsedGraph read_ogb_graph(const fs::path& folder, const ReadOptions& options) {
     weights.finish(graph.edges_read);
     if (!options.edge_weights && !find_csv(raw, edge_features).empty()) graph.edge_values_ignored = graph.edges_read;
     if (!find_csv(raw, "num-edge-list.csv").empty()) {
-        const std::int64_t declared = read_count(raw, "num-edge-list.csv");
-        if (declared != graph.edges_read) {
+        graph.edges_declared = read_count(raw, "num-edge-list.csv");
+        if (options.share.whole() && graph.edges_declared != graph.edges_read) {
             reader.fail("the file ends after " + std::to_string(graph.edges_read) +
-                        " edges, but num-edge-list declares " + std::to_string(declared));
+                        " edges, but num-edge-list declares " + std::to_string(graph.edges_declared));
         }
     }
     return graph;

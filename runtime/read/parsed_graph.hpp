@@ -14,11 +14,23 @@ constexpr std::int64_t largest_vertices = (std::int64_t{1} << 31) - 1;
 // What the user says of the ids of an edge list; nothing: they count from 0, and what speaks against that is remarked.
 enum class IndexBase : std::uint8_t { unsaid, zero, one, automatic };
 
-// What the user says of how the graph of a file is to be read.
+// One of several parts of a file's entries, of about equal size, that are read by as many readers.
+struct FileShare {
+    int index = 0;
+    int of = 1;
+
+    bool whole() const { return of == 1; }
+};
+
+// How the graph of a file is to be read: what the user says of it, and how much.
 struct ReadOptions {
     IndexBase index_base = IndexBase::unsaid;
     // Read a weight of every edge, which a form says where it keeps: a finite number that a float can hold.
     bool edge_weights = false;
+    // Read these entries alone. The shares have all entries between them; of what cannot be read from its middle, such as
+    // compressed files, the first share has all.
+    FileShare share = {};
+    EdgeList::Take take = {};  // gets the edges instead of ParsedGraph::edges
 };
 
 struct ParsedGraph {
@@ -26,7 +38,10 @@ struct ParsedGraph {
     int index_base = 0;
     std::vector<std::string> hints = {};
     std::int64_t vertices = 0;
-    std::int64_t edges_read = 0;           // entries of the file
+    std::int64_t edges_read = 0;  // entries of the file
+    // How many entries the file says that it has; -1: it does not. That they are there is up to who reads it in shares.
+    std::int64_t edges_declared = -1;
+    bool by_one = false;                   // the first share had all entries
     std::int64_t edge_values_ignored = 0;  // of these, entries with a weight or other columns that are not read
     EdgeList edges;                        // ids in [0, vertices); weighted if weights were to be read
 };

@@ -24,6 +24,7 @@ bool TextReader::refill() {
     if (finished_) return false;
     std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
               buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+    buffer_offset_ += static_cast<std::int64_t>(begin_);
     end_ -= begin_;
     begin_ = 0;
     if (end_ == buffer_.size()) {
@@ -36,7 +37,53 @@ bool TextReader::refill() {
     return got > 0;
 }
 
+void TextReader::go_to(std::int64_t offset) {
+    input_->seek(offset);
+    begin_ = end_ = 0;
+    buffer_offset_ = offset;
+    finished_ = false;
+}
+
+bool TextReader::take_share(const FileShare& share, std::int64_t from) {
+    if (share.whole()) return false;
+    const std::optional<std::int64_t> bytes = input_->size();
+    if (!bytes) {
+        if (share.index > 0) share_end_ = 0;
+        return true;
+    }
+    const std::int64_t begin = *bytes * share.index / share.of;
+    if (begin > from) {
+        go_to(begin - 1);
+        std::string_view of_the_share_before;
+        next_line(of_the_share_before);
+    } else {
+        go_to(from);
+    }
+    share_begin_ = offset();
+    share_end_ = *bytes * (share.index + 1) / share.of;
+    line_number_ = 0;
+    return false;
+}
+
+// Only who has a mistake to report asks for it.
+std::int64_t TextReader::lines_before_share() const {
+    std::int64_t lines = 0;
+    if (share_begin_ == 0) return lines;
+    std::vector<char> some(block_bytes);
+    input_->seek(0);
+    for (std::int64_t left = share_begin_; left > 0;) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(left, block_bytes));
+        const std::size_t got = input_->read({some.data(), wanted});
+        if (got == 0) break;
+        lines += std::count(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got), '\n');
+        left -= static_cast<std::int64_t>(got);
+    }
+    return lines;
+}
+
 bool TextReader::next_line(std::string_view& line) {
+    if (offset() >= share_end_) return false;
+    const bool begins_file = offset() == 0;
     std::size_t searched = 0;  // bytes from begin_ known to hold no line end
     const char* stop = nullptr;
     for (;;) {
@@ -54,12 +101,13 @@ bool TextReader::next_line(std::string_view& line) {
     begin_ = std::min(end_, begin_ + length + 1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as editors of Windows write it
-    if (line_number_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    if (begins_file && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     return true;
 }
 
 void TextReader::fail(const std::string& what, const std::string& hint) const {
-    const std::string line = line_number_ > 0 ? ":" + std::to_string(line_number_) : "";  // nothing was read yet
+    const std::int64_t number = line_number_ + lines_before_share();
+    const std::string line = number > 0 ? ":" + std::to_string(number) : "";  // nothing was read yet
     throw Error(ErrorCode::data, what, name() + line, hint);
 }
 

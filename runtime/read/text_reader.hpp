@@ -2,8 +2,10 @@
 #pragma once
 
 #include "runtime/read/input.hpp"
+#include "runtime/read/parsed_graph.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +21,12 @@ public:
     bool next_line(std::string_view& line);
 
     std::int64_t line_number() const { return line_number_; }  // of the last line, from 1
+    std::int64_t offset() const { return buffer_offset_ + static_cast<std::int64_t>(begin_); }  // of the next line
+
+    // From here on the lines are those of a share of the file that do not begin before byte `from`: a line belongs to the
+    // share that has its first byte. Where the file cannot be read from its middle, the first share has all lines from
+    // the next one on; returns whether this is so.
+    bool take_share(const FileShare& share, std::int64_t from);
     const std::string& name() const { return input_->name(); }
 
     // Throws ErrorCode::data at the current line.
@@ -26,6 +34,8 @@ public:
 
 private:
     bool refill();
+    void go_to(std::int64_t offset);
+    std::int64_t lines_before_share() const;
 
     std::unique_ptr<InputStream> input_;
     std::vector<char> buffer_;
@@ -33,6 +43,9 @@ private:
     std::size_t end_ = 0;
     std::int64_t line_number_ = 0;
     bool finished_ = false;
+    std::int64_t buffer_offset_ = 0;                                     // of the buffer's first byte in the file
+    std::int64_t share_begin_ = 0;                                       // where line numbers count from
+    std::int64_t share_end_ = std::numeric_limits<std::int64_t>::max();  // where no line of the share begins
 };
 
 // Cuts numbers off the front of a line; errors are those of the reader that the line came from.

@@ -37,6 +37,13 @@ float WeightStream::next() {
     return weight;
 }
 
+void WeightStream::skip(std::int64_t edges) {
+    if (!reader_) return;
+    reader_->skip(edges);
+    left_ -= edges;
+    place_ += edges;
+}
+
 void WeightStream::finish() {
     if (reader_) reader_->finish();
 }

@@ -19,6 +19,8 @@ public:
 
     // The next weight. Throws ErrorCode::data, naming its place, when it is not finite.
     float next();
+    // Leaves the next ones out.
+    void skip(std::int64_t edges);
     // Once all are read.
     void finish();
 

@@ -18,9 +18,9 @@ struct Neighbours {
     const float* weight = nullptr;  // of each; null: 1
     std::int64_t loop = -1;         // where the vertex stands among them; -1: nowhere
 
-    Neighbours(const data::Csr& matrix, std::int64_t vertex)
-        : column(matrix.column.data() + matrix.row_start[at(vertex)], at(matrix.degree(vertex))),
-          weight(matrix.weighted() ? matrix.weight.data() + matrix.row_start[at(vertex)] : nullptr) {
+    Neighbours(const data::Csr& matrix, std::int64_t row, std::int64_t vertex)
+        : column(matrix.column.data() + matrix.row_start[at(row)], at(matrix.degree(row))),
+          weight(matrix.weighted() ? matrix.weight.data() + matrix.row_start[at(row)] : nullptr) {
         const auto found = std::ranges::lower_bound(column, vertex);
         if (found != column.end() && *found == vertex) loop = found - column.begin();
     }
@@ -62,12 +62,14 @@ private:
 // One layer's matrix while it is filled.
 class Layer {
 public:
-    Layer(const data::Csr& matrix, std::int64_t fanout, bool weighted) : fanout_(fanout), weighted_(weighted) {
+    Layer(const data::Csr& matrix, const data::RowVertices& vertices, std::int64_t fanout, bool weighted)
+        : fanout_(fanout), weighted_(weighted) {
         made_.vertices = matrix.vertices;
-        made_.row_start.reserve(at(matrix.vertices + 1));
+        made_.first_row = matrix.first_row;
+        made_.row_start.reserve(matrix.row_start.size());
         made_.row_start.push_back(0);
-        for (std::int64_t v = 0; v < matrix.vertices; ++v)
-            made_.row_start.push_back(made_.row_start.back() + Neighbours(matrix, v).drawn(fanout));
+        for (std::int64_t i = 0; i < matrix.rows(); ++i)
+            made_.row_start.push_back(made_.row_start.back() + Neighbours(matrix, i, vertices[i]).drawn(fanout));
         made_.column.reserve(at(made_.row_start.back()));
         if (weighted) made_.weight.reserve(at(made_.row_start.back()));
     }
@@ -106,20 +108,19 @@ private:
 
 }  // namespace
 
-std::vector<data::Csr> draw_neighbours(const data::Graph& graph, const std::vector<std::int64_t>& fanout,
-                                       std::uint64_t seed, bool weighted) {
-    const data::Csr& matrix = graph.matrix(true);
+std::vector<data::Csr> draw_neighbours(const data::Csr& matrix, const std::vector<std::int64_t>& fanout,
+                                       std::uint64_t seed, bool weighted, const data::RowVertices& vertices) {
     std::vector<Layer> layers;
     layers.reserve(fanout.size());
-    for (const std::int64_t k : fanout) layers.emplace_back(matrix, k, weighted);
+    for (const std::int64_t k : fanout) layers.emplace_back(matrix, vertices, k, weighted);
     std::int64_t largest = 0;
-    for (std::int64_t v = 0; v < matrix.vertices; ++v) largest = std::max(largest, matrix.degree(v));
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) largest = std::max(largest, matrix.degree(i));
     Drawing drawing(seed, largest);
     // One visit of a vertex serves all layers, while its neighbours are in the caches.
-    for (std::int64_t v = 0; v < matrix.vertices; ++v) {
-        const Neighbours all(matrix, v);
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+        const Neighbours all(matrix, i, vertices[i]);
         for (std::size_t l = 0; l < layers.size(); ++l)
-            layers[l].add(all, static_cast<std::int64_t>(l) + 1, v, drawing);
+            layers[l].add(all, static_cast<std::int64_t>(l) + 1, vertices[i], drawing);
     }
     std::vector<data::Csr> drawn;
     drawn.reserve(layers.size());

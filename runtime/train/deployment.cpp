@@ -1,5 +1,7 @@
 #include "runtime/train/deployment.hpp"
 
+#include "runtime/load/counts.hpp"
+#include "runtime/load/predict.hpp"
 #include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
 #include "runtime/train/trials.hpp"
@@ -26,10 +28,11 @@ std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& sca
 
 }  // namespace
 
-Deployment::Deployment(comm::Communicator& comm, kernels::Device& device, const Plan& plan,
+Deployment::Deployment(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
                        const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
                        measure::Clock& clock)
-    : comm_(comm),
+    : hosts_(hosts),
+      comm_(comm),
       device_(device),
       plan_(plan),
       dataset_(dataset),
@@ -46,6 +49,7 @@ void Deployment::take_graph() {
     for (const std::string& remark : match_data(plan_, dataset_)) {
         if (hooks_.note) hooks_.note(remark);
     }
+    if (dataset_.in_shares()) return;
     data::check_degrees(dataset_.graph(), plan_.problem.graph.normalisation, dataset_.report().path);
     scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
     loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
@@ -71,6 +75,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
 
+    if (dataset_.in_shares() && !share_) load_share(next);
     const double start = clock_.now();
     predicted_ = next.predicted;
     const bool adopts_blocks = blocks.has_value();
@@ -95,10 +100,56 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     measured_.steady_seconds.clear();
 }
 
+void Deployment::load_share(const Candidate& candidate) {
+    const double start = clock_.now();
+    share_ = load::load_share(hosts_, dataset_, candidate.schedule, plan_.problem.graph.normalisation,
+                              plan_.problem.graph.symmetric);
+    measured_.load_steps = share_->steps;
+    // Only who has read the file beforehand knows who deals what.
+    const std::vector<std::int64_t>& planned = candidate.predicted.dealt_bytes;
+    load::LoadStep& deal = measured_.load_steps.front();
+    deal.expected_bytes =
+        planned.empty() ? deal.traffic.sent_bytes : planned.at(static_cast<std::size_t>(comm_.rank()));
+    fingerprint_ = share_->fingerprint;
+    loaded_ = exec::Charge(tracker_, share_->bytes, exec::Holder::host);
+    std::vector<std::string> notes;
+    comm::agree(comm_, [&] { notes = match_share(plan_, *share_); });
+    share_seconds_ = clock_.now() - start;
+    if (!hooks_.note) return;
+    hooks_.note(share_->report.path + ": " + share_->report.describe() + " Read in " + std::to_string(comm_.size()) +
+                " shares" + (share_->by_one ? ", by one rank, because it is compressed." : "."));
+    for (const std::string& note : notes) hooks_.note(note);
+}
+
+// Answers about the graph: of shares, to all that is asked while blocks are cut and steps are expected.
+std::shared_ptr<const exec::NumberedCounts> Deployment::count(const Schedule& schedule, const LoadState& loaded) {
+    if (!share_) return counts_for(schedule, dataset_);
+    auto counts = std::make_shared<load::ShareCounts>(*share_);
+    const GraphRecord& graph = plan_.problem.graph;
+    const load::RowShares shares(schedule);
+    const load::Needs needs(schedule, graph.normalisation, graph.symmetrised, graph.symmetric);
+    counts->answer_together(comm_, [&] {
+        footprint(schedule, *counts, loaded, device_.memory());
+        for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation})
+            expected_bytes(schedule, phase, *counts, comm_.rank());
+        for (load::LoadStep& step : measured_.load_steps) {
+            if (step.name == "rows") step.expected_bytes = load::shared_bytes(shares, needs, *counts, comm_.rank());
+            if (step.name == "degrees")
+                step.expected_bytes = load::degree_bytes(shares, needs, graph.normalisation, *counts, comm_.rank());
+        }
+    });
+    return counts;
+}
+
 void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded,
                                std::optional<exec::SparseBlocks> blocks) {
+    std::shared_ptr<const exec::NumberedCounts> counts;
+    if (share_) {
+        counts = count(schedule, loaded);
+    } else {
+        comm::agree(comm_, [&] { counts = count(schedule, loaded); });
+    }
     comm::agree(comm_, [&] {
-        const auto counts = counts_for(schedule, dataset_);
         const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
         predicted_.peak_bytes_per_rank = predicted.tensors;
         predicted_.host_peak_bytes = predicted.host;
@@ -115,7 +166,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         if (blocks) {
             executor_->adopt_blocks(std::move(*blocks));
         } else {
-            executor_->build_blocks(dataset_.graph(), scales_);
+            executor_->build_blocks(share_ ? share_->graph : dataset_.graph(), share_ ? share_->scales : scales_);
         }
         cut_seconds_ = clock_.now() - start;
         if (written() != Written::nothing)
@@ -144,6 +195,7 @@ void Deployment::load_model(const Candidate& next) {
 
 void Deployment::release_graph() {
     scales_ = {};
+    share_.reset();
     loaded_.reset();
     comm_.barrier();
     if (hooks_.release_graph) hooks_.release_graph();
@@ -201,7 +253,7 @@ void Deployment::report(RunReport& report) {
             static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tuning_peak_->measured_bytes)));
         report.tuning_peak = tuning_peak_;
     }
-    measured_.load_seconds = options_.load_seconds;
+    measured_.load_seconds = options_.load_seconds + share_seconds_;
     measured_.peak_bytes = tracker_.peak();
     measured_.host_peak_bytes = tracker_.host_peak();
     report_candidate(comm_, plan_, measured_, report);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/exec/model_state.hpp"
+#include "runtime/load/share.hpp"
 #include "runtime/train/footprint.hpp"
 #include "runtime/train/options.hpp"
 #include "runtime/train/report.hpp"
@@ -24,9 +25,10 @@ enum class Watched : bool { no, yes };
 
 class Deployment {
 public:
-    // Everything outlives the object.
-    Deployment(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
-               const TrainOptions& options, const TrainHooks& hooks, measure::Clock& clock);
+    // Everything outlives the object. `hosts` exchanges what is in the hosts' memory, `comm` what is in the devices'.
+    Deployment(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
+               const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
+               measure::Clock& clock);
 
     // Not collective, and before all else: finds out whether data and ranks are the plan's, notes what differs and does
     // no harm, and keeps the scales of the graph, which it counts from here on.
@@ -49,12 +51,17 @@ public:
     Measurements& measured() { return measured_; }
     // Whose vertices the outputs are; there where hooks.outputs or hooks.layer is.
     const OutputRows& output_rows() const { return output_rows_; }
-    double cut_seconds() const { return cut_seconds_; }  // of the executor built last, for its sparse blocks
+    // Of the graph that was loaded.
+    const std::string& fingerprint() const { return fingerprint_.empty() ? dataset_.fingerprint() : fingerprint_; }
+    double share_seconds() const { return share_seconds_; }  // of loading it in shares
+    double cut_seconds() const { return cut_seconds_; }      // of the executor built last, for its sparse blocks
 
     // Fills in everything that was predicted and measured of the candidate that ran; report.chosen is set.
     void report(RunReport& report);
 
 private:
+    void load_share(const Candidate& candidate);
+    std::shared_ptr<const exec::NumberedCounts> count(const Schedule& schedule, const LoadState& loaded);
     void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
     void load_model(const Candidate& candidate);
     Written written() const;
@@ -64,6 +71,7 @@ private:
     exec::PassSettings settings(std::int64_t epoch, bool training) const;
     exec::Executor::Observer observer(std::int64_t epoch) const;
 
+    comm::Communicator& hosts_;
     comm::Communicator& comm_;
     kernels::Device& device_;
     const Plan& plan_;
@@ -74,6 +82,8 @@ private:
 
     exec::MemoryTracker tracker_;
     data::DegreeScales scales_;
+    std::optional<load::GraphShare> share_;  // of a graph that is loaded in shares, until blocks are cut
+    std::string fingerprint_;                // of that share's graph
     exec::Charge loaded_;                    // the graph and its scales, while they live
     std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
     exec::Charge cached_features_;
@@ -83,6 +93,7 @@ private:
     Prediction predicted_;
     std::optional<TuningPeak> tuning_peak_;
     double cut_seconds_ = 0;
+    double share_seconds_ = 0;
     std::size_t first_step_ = 0;
     Measurements measured_;
 };

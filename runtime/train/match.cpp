@@ -38,29 +38,40 @@ std::vector<std::string> match_nonzeros(std::int64_t planned, std::int64_t found
     return {text + ": memory is counted again on this graph, times stay as predicted"};
 }
 
+// What was found of a graph, loaded whole or in shares.
+struct FoundGraph {
+    const data::LoadReport& report;
+    const std::string& fingerprint;
+    bool symmetric;
+};
+
 // That the graph is the plan's, before anything is said of what else the data has.
-void match_graph(const GraphRecord& planned, const std::string& fingerprint, const data::Dataset& dataset) {
+void match_graph(const GraphRecord& planned, const std::string& fingerprint, const FoundGraph& found) {
     const bool named = !planned.name.empty() && planned.name != "sizes";
     const auto refuse = [&](const std::string& theirs, const std::string& ours) {
         throw Error(ErrorCode::mismatch,
-                    "this plan is for " + (named ? planned.name : "another graph") + ", not " + dataset.report().path +
+                    "this plan is for " + (named ? planned.name : "another graph") + ", not " + found.report.path +
                         ": the plan's graph has " + theirs + ", the data has " + ours,
                     {}, plan_again);
     };
-    if (planned.vertices != dataset.vertices()) {
-        refuse(std::to_string(planned.vertices) + " vertices", std::to_string(dataset.vertices()));
+    if (planned.vertices != found.report.vertices) {
+        refuse(std::to_string(planned.vertices) + " vertices", std::to_string(found.report.vertices));
     }
-    if (!fingerprint.empty() && fingerprint != dataset.fingerprint()) {
-        refuse("the fingerprint " + fingerprint, dataset.fingerprint());
+    if (!fingerprint.empty() && fingerprint != found.fingerprint) {
+        refuse("the fingerprint " + fingerprint, found.fingerprint);
     }
-    if (planned.symmetric && !dataset.graph().symmetric) {
-        const bool by_weights = dataset.report().weights_only_directed;
+    if (planned.symmetric && !found.symmetric) {
+        const bool by_weights = found.report.weights_only_directed;
         throw Error(ErrorCode::mismatch,
                     std::string("the plan is for a symmetric graph, this one is directed") +
                         (by_weights ? ": some edges and their reverses differ in weight" : ""),
                     "data", "plan again with --symmetrise, or with --graph and this path");
     }
-    match_nonzeros(planned.nonzeros, dataset.nonzeros());
+    match_nonzeros(planned.nonzeros, found.report.nonzeros);
+}
+
+FoundGraph found_in(const data::Dataset& dataset) {
+    return {dataset.report(), dataset.fingerprint(), dataset.graph().symmetric};
 }
 
 }  // namespace
@@ -84,16 +95,29 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
     options.drawn_weighted = draws_weighted(plan.candidates.front().schedule);
     options.feature_norm = feature_norm;
     options.check_graph = [planned = graph, fingerprint = plan.fingerprints.graph](const data::Dataset& dataset) {
-        match_graph(planned, fingerprint, dataset);
+        match_graph(planned, fingerprint, found_in(dataset));
     };
+    const bool shares = plan.candidates.front().schedule.loading == Loading::sharded;
+    options.supervised = labelled;
+    options.in_shares = shares ? graph.vertices : 0;
+    options.expected_fingerprint = plan.fingerprints.graph;
     return options;
+}
+
+std::vector<std::string> match_share(const Plan& plan, const load::GraphShare& share) {
+    match_graph(plan.problem.graph, plan.fingerprints.graph, {share.report, share.fingerprint, share.graph.symmetric});
+    return match_nonzeros(plan.problem.graph.nonzeros, share.report.nonzeros);
 }
 
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset) {
     const auto& widths = plan.problem.model.widths;
-    match_graph(plan.problem.graph, plan.fingerprints.graph, dataset);
+    const bool whole = !dataset.in_shares();
+    if (whole) match_graph(plan.problem.graph, plan.fingerprints.graph, found_in(dataset));
     require_equal("features", widths.front(), dataset.features());
-    if (plan.problem.task == Task::infer) return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
+    const auto nonzeros = [&] {
+        return whole ? match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros()) : std::vector<std::string>();
+    };
+    if (plan.problem.task == Task::infer) return nonzeros();
     if (dataset.report().labels_generated && plan.problem.graph.generated_classes == 0) {
         throw Error(ErrorCode::mismatch, "the data has no labels, the plan was made for data with labels", "data",
                     plan_again);
@@ -103,7 +127,7 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     require_same("labels", plan.fingerprints.labels, data::fingerprint(dataset.labels()), dataset);
     require_same("training, validation and test vertices", plan.fingerprints.split, data::fingerprint(dataset.subset()),
                  dataset);
-    return match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros());
+    return nonzeros();
 }
 
 void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
@@ -134,7 +158,9 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
     std::map<int, std::vector<std::int64_t>> loss_rows;  // by number of layers
     const auto prunes_right = [&](const Schedule& schedule) {
         const int layers = schedule.numbering.loss_layers;
-        if (dataset == nullptr || layers == 0) return true;
+        if (dataset == nullptr) return true;
+        if (dataset->in_shares()) return schedule.loading == Loading::sharded;
+        if (layers == 0) return true;
         auto& counts = loss_rows[layers];
         if (counts.empty()) counts = data::loss_row_counts(dataset->graph(), dataset->subset(), layers);
         return prunes_these_rows(schedule, counts, dataset->vertices());
@@ -146,6 +172,9 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
         if (allowed && prunes_right(plan.candidates[i].schedule)) usable.push_back(static_cast<int>(i));
     }
     if (!usable.empty()) return usable;
+    if (dataset != nullptr && dataset->in_shares())
+        throw Error(ErrorCode::mismatch, "no candidate that the options allow can load the graph in shares", "plan",
+                    "use --load whole");
     if (constant && options.features_dropout() > 0) {
         throw Error(
             ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",

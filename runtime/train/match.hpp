@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/data/dataset.hpp"
+#include "runtime/load/share.hpp"
 #include "runtime/train/options.hpp"
 
 #include <gnnplan/ir/plan.hpp>
@@ -18,6 +19,9 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
 // Checks that the data is what the plan was made for: by the graph's fingerprint when the plan has one, else by sizes.
 // Returns remarks for the user. Throws ErrorCode::mismatch, or ErrorCode::data when there is nothing to train on.
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset);
+
+// The same for a graph that was loaded in shares, of which match_data() knows nothing.
+std::vector<std::string> match_share(const Plan& plan, const load::GraphShare& share);
 
 // The same for the features: `sum` is Dataset::feature_hash() of all rows. Throws ErrorCode::mismatch.
 void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_t sum);

@@ -90,7 +90,7 @@ std::int64_t OutputRows::bytes_of(const Schedule& schedule, int rank, Written wr
     return 4 * rows_of(schedule, rank, written).size();
 }
 
-OutputRows::OutputRows(const Schedule& schedule, const exec::GraphCounts& counts, int rank, Written written,
+OutputRows::OutputRows(const Schedule& schedule, const exec::NumberedCounts& counts, int rank, Written written,
                        exec::MemoryTracker& tracker)
     : charge_(tracker, bytes_of(schedule, rank, written), exec::Holder::host) {
     if (schedule.numbering.identity()) return;

@@ -32,7 +32,7 @@ public:
     static std::int64_t bytes_of(const Schedule& schedule, int rank, Written written);
 
     OutputRows() = default;
-    OutputRows(const Schedule& schedule, const exec::GraphCounts& counts, int rank, Written written,
+    OutputRows(const Schedule& schedule, const exec::NumberedCounts& counts, int rank, Written written,
                exec::MemoryTracker& tracker);
 
     // The vertex of a row of one of the rank's blocks.

@@ -31,6 +31,12 @@ TrafficTotal total_of(const std::vector<measure::StepLog>& ranks,
     return total;
 }
 
+std::vector<std::int64_t> by_rank(comm::Communicator& comm, std::int64_t mine) {
+    std::vector<std::int64_t> all;
+    for (const std::string& one : comm.control_all_gather(std::to_string(mine))) all.push_back(std::stoll(one));
+    return all;
+}
+
 std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan, const Measurements& mine) {
     std::vector<StepRecord> records;
     const auto add = [&](const char* name, double seconds) {
@@ -44,6 +50,15 @@ std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan
         record.measured_seconds = comm::control_max(comm, seconds);
     };
     add("load", mine.load_seconds);
+    for (const load::LoadStep& step : mine.load_steps) {
+        add(("load." + step.name).c_str(), step.seconds);
+        StepRecord& record = records.back();
+        record.kind = "load";
+        record.counted_bytes_by_rank = by_rank(comm, step.traffic.sent_bytes);
+        record.predicted_bytes_by_rank = by_rank(comm, step.expected_bytes);
+        record.counted_bytes = sum(record.counted_bytes_by_rank);
+        record.predicted_bytes = sum(record.predicted_bytes_by_rank);
+    }
     add("partition", mine.partition_seconds);
     add("initialise", mine.initialise_seconds);
     return records;

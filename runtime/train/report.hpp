@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/load/share.hpp"
 #include "runtime/measure/step_log.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
@@ -36,8 +37,9 @@ struct Measurements {
     measure::StepLog evaluation;
     std::vector<double> steady_seconds;  // per epoch, the largest over ranks
     double load_seconds = 0;
-    double partition_seconds = 0;   // cutting sparse blocks, summed over executors
-    double initialise_seconds = 0;  // reading features, weights; summed over executors
+    std::vector<load::LoadStep> load_steps;  // of a graph that was loaded in shares
+    double partition_seconds = 0;            // cutting sparse blocks, summed over executors
+    double initialise_seconds = 0;           // reading features, weights; summed over executors
     std::int64_t peak_bytes = 0;
     std::int64_t host_peak_bytes = 0;
     std::vector<std::vector<ProductKernel>> kernels;  // per step, see Executor::choose_kernels()

@@ -19,8 +19,8 @@ namespace {
 
 class Trainer {
 public:
-    Trainer(comm::Communicator& comm, kernels::Device& device, const Plan& plan, const data::Dataset& dataset,
-            const TrainOptions& options, const TrainHooks& hooks, measure::Clock& clock)
+    Trainer(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
+            const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks, measure::Clock& clock)
         : comm_(comm),
           device_(device),
           plan_(plan),
@@ -28,7 +28,7 @@ public:
           options_(options),
           hooks_(hooks),
           clock_(clock),
-          deployment_(comm, device, plan, dataset, options, hooks, clock),
+          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock),
           course_(options, comm.rank() == 0) {}
 
     RunReport run();
@@ -225,7 +225,7 @@ void Trainer::finish_report(const Autotuner& tuner, int built) {
     report_.eval_every = eval_every_;
     report_.wall = wall_;
     report_.fingerprints = plan_.fingerprints;
-    report_.fingerprints.graph = dataset_.fingerprint();
+    report_.fingerprints.graph = deployment_.fingerprint();
     deployment_.report(report_);
 }
 
@@ -236,7 +236,7 @@ RunReport train(comm::Communicator& comm, const Plan& plan, const data::Dataset&
     std::unique_ptr<kernels::Device> device;
     comm::agree(comm, [&] { device = options.device(); });
     const auto of_device = options.communicator ? options.communicator(comm, *device) : nullptr;
-    return Trainer(of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock).run();
+    return Trainer(comm, of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock).run();
 }
 
 }  // namespace gnnplan::train

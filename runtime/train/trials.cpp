@@ -73,10 +73,15 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
     const std::int64_t allowed = plan.problem.memory_per_rank > 0 ? plan.problem.memory_per_rank : unlimited;
     const std::int64_t free = room ? room->bytes_per_rank : unlimited;
     if (std::min(allowed, free) == unlimited) return usable;
-    const std::vector<std::int64_t> bytes =
-        bytes_by_candidate(plan, usable, counts_of(dataset), [&](const Schedule& schedule, const GraphStats& counts) {
-            return peak_bytes_per_rank(schedule, counts, memory);
-        });
+    std::vector<std::int64_t> bytes;
+    if (dataset.in_shares()) {  // nobody can count yet
+        for (const int index : usable) bytes.push_back(candidate(plan, index).predicted.peak_bytes_per_rank);
+    } else {
+        bytes = bytes_by_candidate(plan, usable, counts_of(dataset),
+                                   [&](const Schedule& schedule, const GraphStats& counts) {
+                                       return peak_bytes_per_rank(schedule, counts, memory);
+                                   });
+    }
     const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
     if (least > allowed) throw more_than_allowed(least, allowed);
     if (least > free) throw more_than_free(least, *room);

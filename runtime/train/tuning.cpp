@@ -33,7 +33,7 @@ void replay(Autotuner& tuner, const TuningLog& log, const std::vector<EpochRecor
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
                     const TensorMemory& memory, const std::optional<DeviceRoom>& room) {
     const std::vector<int> planned = usable_candidates(plan, options);
-    const std::vector<int> usable =
+    std::vector<int> usable =
         candidates_that_fit(plan, usable_candidates(plan, options, &dataset), dataset, memory, room);
     const auto predicted = [&](int index) -> const Candidate& {
         return plan.candidates[static_cast<std::size_t>(index)];
@@ -48,6 +48,10 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
         notes.push_back("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
                         " can be used on this graph: rows that others leave out were estimated, or they need more "
                         "memory than is allowed or free; gnnplan plan --graph with this path plans for it");
+    }
+    if (dataset.in_shares() && usable.size() > 1) {
+        notes.emplace_back("not tuning: the graph is loaded in shares for one candidate (--load whole tunes)");
+        usable.resize(1);
     }
     const std::int64_t done = options.start == nullptr ? 0 : options.start->epoch;
     TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};

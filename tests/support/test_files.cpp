@@ -56,7 +56,7 @@ std::string npy_bytes(const Array& array) {
     return file + header + array.bytes;
 }
 
-fs::path write_npz(const TempFolder& folder, const std::vector<Array>& arrays) {
+fs::path write_npz(const TempFolder& folder, const std::vector<Array>& arrays, bool stored) {
     fs::path path = folder.path() / "graph.npz";
     zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
     if (archive == nullptr) throw std::runtime_error("zip_open failed");
@@ -65,7 +65,8 @@ fs::path write_npz(const TempFolder& folder, const std::vector<Array>& arrays) {
     for (const Array& array : arrays) files.push_back(npy_bytes(array));
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         zip_source_t* source = zip_source_buffer(archive, files[i].data(), files[i].size(), 0);
-        zip_file_add(archive, (arrays[i].name + ".npy").c_str(), source, 0);
+        const zip_int64_t index = zip_file_add(archive, (arrays[i].name + ".npy").c_str(), source, 0);
+        if (stored) zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
     }
     if (zip_close(archive) != 0) throw std::runtime_error("zip_close failed");
     return path;

@@ -55,8 +55,8 @@ std::string bytes_of(const std::vector<T>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-// An archive "graph.npz" in the folder, made with libzip alone.
-std::filesystem::path write_npz(const TempFolder& folder, const std::vector<Array>& arrays);
+// An archive "graph.npz" in the folder, made with libzip alone; `stored`: as numpy.savez makes it, not compressed.
+std::filesystem::path write_npz(const TempFolder& folder, const std::vector<Array>& arrays, bool stored = false);
 
 // Runs `action` and expects an Error of this code whose message holds all of `parts`.
 void expect_error(ErrorCode code, const std::vector<std::string>& parts, const std::function<void()>& action);

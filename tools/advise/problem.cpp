@@ -244,6 +244,8 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
     if (!record.fanout.empty() && record.task == Task::train)
         throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "--fanout",
                     "add --task infer");
+    const bool sharded = model.load.empty() ? record.task == Task::infer : model.load == "sharded";
+    record.loading = sharded ? Loading::sharded : Loading::whole;
     const models::MatrixForm form = matrix_form(preparation, record.model);
     if (preparation.edge_weights) check_reads_weights(sites_before_widths(record.model));
     if (shape.graph.empty() || is_card(shape.graph)) {

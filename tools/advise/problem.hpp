@@ -42,6 +42,7 @@ struct PreparationFlags {
 // Which network, apart from its widths.
 struct ModelFlags {
     std::string task = "train";
+    std::string load;             // "": by the task
     std::string fanout = "full";  // or a number for all layers, or one for each
     std::string name = "gcn";
     std::string aggregator;  // "": the model's default

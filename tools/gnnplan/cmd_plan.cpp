@@ -2,6 +2,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
 #include "tools/advise/calibration.hpp"
+#include "tools/advise/dealing.hpp"
 #include "tools/advise/launcher.hpp"
 #include "tools/advise/pins.hpp"
 #include "tools/advise/selection_json.hpp"
@@ -131,6 +132,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     plan.tool_version = version();
     plan.command_line = context.command_line;
     plan.fingerprints = fingerprints;
+    if (loaded.dataset) predict_dealing(plan, options.problem.shape.graph);
     const std::string file = io::write_plan(plan);
     if (options.output) io::write_file_atomically(*options.output, file);
     if (options.table) {

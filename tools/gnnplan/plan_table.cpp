@@ -219,7 +219,8 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
 std::string memory_lines(const Selection& selection, const GraphStats& graph) {
     const Machine& machine = selection.plan.machine;
     if (!machine.accelerators) return "";
-    const std::int64_t loading = load_bytes(graph);
+    const Schedule& schedule = selection.plan.candidates.front().schedule;
+    const std::int64_t loading = load_bytes(schedule, *graph.numbered(schedule.numbering), 0);
     std::string lines = labelled(
         "loading", fmt::format("with gnnrun a rank would hold {} of its host's memory, {} on a node: not in peak/rank",
                                format_memory(loading), format_memory(loading * machine.ranks_per_node)));

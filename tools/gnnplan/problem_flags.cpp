@@ -187,6 +187,12 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
         ->type_name("train|infer")
         ->capture_default_str();
     command
+        .add_option("--load", flags.model.load,
+                    "How ranks load the graph: each all of it (whole), or each a part of the file, and then they give "
+                    "each other the edges of their rows (sharded); default: sharded for inference")
+        ->check(CLI::IsMember({"whole", "sharded"}))
+        ->type_name("whole|sharded");
+    command
         .add_option("--fanout", flags.model.fanout,
                     "How many in-neighbours of each vertex an inference draws in each layer, the first layer's first, "
                     "or one number for all layers, or full: it reads all of them")

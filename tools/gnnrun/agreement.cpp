@@ -64,6 +64,7 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
                                    {"--bind", flags.bind},
                                    {"--backend", flags.backend},
                                    {"--spmm", flags.spmm},
+                                   {"--load", text_of(flags.load)},
                                    {"--report", text_of(flags.report)},
                                    {"--metrics", text_of(flags.metrics)},
                                    {"--trace", text_of(flags.trace)}};

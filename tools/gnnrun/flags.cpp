@@ -96,6 +96,11 @@ void add_placement(CLI::App& app, RunFlags& flags) {
            "cusparse; default: whichever is the fastest before training, so that other runs may round otherwise")
         ->check(CLI::IsMember(product_kernel_names))
         ->type_name("NAME");
+    app.add_option("--load", flags.load,
+                   "How ranks load the graph: each all of it (whole), or each a part of the file, and then they give "
+                   "each other the edges of their rows (sharded); default: as the plan says")
+        ->check(CLI::IsMember({"whole", "sharded"}))
+        ->type_name("whole|sharded");
     under_heading(app, "Placement");
 }
 
@@ -255,6 +260,7 @@ data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan) {
         }
         options.split = flags.split;
     }
+    if (flags.dry_run) options.in_shares = 0;  // what would be loaded is counted on the whole graph
     return options;
 }
 

@@ -38,6 +38,7 @@ struct RunFlags {
     std::string bind = "on";
     std::string backend = "cpu";
     std::string spmm;
+    std::optional<std::string> load;  // whole or sharded, instead of what the plan says
     bool in_process = false;
     std::optional<std::string> report;
     std::optional<std::string> metrics;

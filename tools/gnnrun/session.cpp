@@ -49,11 +49,27 @@ place::Placement place_threads(comm::Communicator& comm, const RunFlags& flags, 
     return placement;
 }
 
+// How the first candidate loads the graph, all do: the data is opened once.
+Plan with_loading(const RunFlags& flags, Plan plan) {
+    if (flags.load) plan.problem.loading = *flags.load == "sharded" ? Loading::sharded : Loading::whole;
+    const Loading loading = loading_for(plan.candidates.front().schedule.numbering, plan.problem.loading);
+    if (flags.load && loading != plan.problem.loading) {
+        throw Error(ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "--load sharded",
+                    "use --load whole, or plan again without --partition and with --loss-rows off");
+    }
+    plan.problem.loading = loading;
+    for (Candidate& candidate : plan.candidates) {
+        candidate.schedule.loading = loading_for(candidate.schedule.numbering, loading);
+        if (loading == Loading::whole) candidate.predicted.dealt_bytes.clear();
+    }
+    return plan;
+}
+
 }  // namespace
 
 Session::Session(const RunFlags& flags, Plan plan, bool speaks)
     : flags_(flags),
-      plan_(std::move(plan)),
+      plan_(with_loading(flags, std::move(plan))),
       speaks_(speaks),
       options_(train_options(flags, plan_)),
       layers_(layer_folder(flags, plan_)),
@@ -67,7 +83,7 @@ void Session::open_data() {
     train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out
     const double start = clock_.now();
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
-    if (speaks_ && !flags_.quiet) say("{}: {}\n", flags_.data, dataset_->report().describe());
+    if (speaks_ && !flags_.quiet && !dataset_->in_shares()) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
     if (const auto note = dropout_note(plan_, flags_, options_); note && speaks_ && !flags_.quiet) {
         say("{}\n", *note);
@@ -160,7 +176,8 @@ void Session::check_features(comm::Communicator& processes) {
     if (dataset_->report().features_generated) return;
     constexpr std::int64_t looked_at_by_all = std::int64_t{1} << 30;  // bytes
     const Range all{0, dataset_->vertices()};
-    const bool whole = all.size() <= looked_at_by_all / 4 / std::max<std::int64_t>(1, dataset_->features());
+    const bool whole =
+        !dataset_->in_shares() && all.size() <= looked_at_by_all / 4 / std::max<std::int64_t>(1, dataset_->features());
     std::uint64_t sum = 0;
     comm::agree(processes, [&] {
         sum = dataset_->feature_hash(whole ? all : balanced_block(all, processes.rank(), processes.size()));

@@ -84,8 +84,9 @@ struct Selection {
 struct Infeasible {
     std::int64_t needed_bytes = 0;  // of the configuration with the lowest peak
     std::int64_t available_bytes = 0;
-    std::vector<TensorSize> largest;    // its largest tensors
-    std::int64_t load_bytes = 0;        // held by every rank while loading, on any number of ranks; 0 where hosts load
+    std::vector<TensorSize> largest;  // its largest tensors
+    std::int64_t load_bytes =
+        0;  // held by every rank while loading, on any number of ranks; 0 where hosts load, or shares
     bool grid_pinned = false;           // smallest_ranks is for other grids
     std::optional<int> smallest_ranks;  // smallest number of ranks that would fit, when there is one up to max_ranks
 };

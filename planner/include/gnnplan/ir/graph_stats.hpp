@@ -62,6 +62,8 @@ public:
     // Nonzeros of a block, and how many of its columns hold one.
     virtual std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const = 0;
     virtual std::int64_t distinct_columns(MatrixId matrix, Range rows, Range columns) const = 0;
+    // In how many columns some matrix has a nonzero: A^T or A or, where layers have drawn edges, that of any layer.
+    virtual std::int64_t columns_met(bool transposed, Range rows, Range columns) const;
     // Numbers that tell rows apart: ranges of as many rows, of which these are equal, get equal answers from the two
     // above, whatever the columns.
     virtual std::vector<std::int64_t> marks_of_rows(MatrixId matrix, Range rows) const;

@@ -7,8 +7,10 @@ namespace gnnplan {
 
 // A^T (the forward matrix) or A, of all edges of the graph or of those that a layer has drawn.
 struct MatrixId {
+    static constexpr int any_sample = -1;
+
     bool transposed = false;
-    int sample = 0;  // the layer that has drawn its edges; 0: all edges
+    int sample = 0;  // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
 
     MatrixId(bool is_transposed) : transposed(is_transposed) {}
     MatrixId(bool is_transposed, int drawn_for) : transposed(is_transposed), sample(drawn_for) {}

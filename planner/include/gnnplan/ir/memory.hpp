@@ -28,7 +28,7 @@ struct MemoryPlan {
     std::int64_t adjacency_bytes = 0;          // sparse blocks: row starts, columns, values
     std::int64_t request_bytes = 0;            // numbers of the rows that this rank needs of others
     std::int64_t served_bytes = 0;             // numbers of the rows that others need of this rank
-    std::int64_t load_bytes = 0;               // the whole graph's structure while blocks are cut from it
+    std::int64_t load_bytes = 0;               // the graph's structure, or a share of it, while blocks are cut from it
     std::int64_t order_bytes = 0;              // of the numbering, until features are read
     std::int64_t peak_bytes = 0;               // adjacency + requests + max(load + order, arena + max(order, served))
     std::int64_t device_peak_bytes = 0;  // without what a device's host does: adjacency + requests + arena + served
@@ -90,6 +90,11 @@ std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId matrix, co
 // Bytes of the whole graph as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, 4 * nnz more where edges have
 // weights, and two 8-byte scales per vertex.
 std::int64_t load_bytes(const GraphStats& graph);
+// The same of what `rank` holds: where graphs are loaded in shares, of n rows of A^T, or of what layers have drawn of it,
+// 8 (n + 1) bytes and as many for each nonzero; of A as well where the schedule multiplies by it and it is not A^T; two
+// scales for each row, one for each column that others' rows are met in, in each direction, and 12 bytes for every 64
+// vertices to find these.
+std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 // A numbering that is not the file's takes 8 bytes per vertex, with its inverse.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
 

@@ -93,6 +93,7 @@ struct ProblemRecord {
     // Of an inference, by layer: how many in-neighbours of each vertex are drawn (runtime/sample), from graph.seed. Empty:
     // all are read.
     std::vector<std::int64_t> fanout = {};
+    Loading loading = Loading::whole;  // where the numbering allows it
     int ranks = 1;
     std::string space = "paper";
     std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: what the machine leaves
@@ -109,6 +110,8 @@ struct Prediction {
     bool estimate = false;             // graph-dependent figures are statistics, not counts
     std::vector<double> step_seconds;  // per step of the schedule, all phases
     double setup_seconds = 0;          // of inference: what comes before the pass
+    // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read for it.
+    std::vector<std::int64_t> dealt_bytes = {};
 
     // What plans are ranked by: setup is made once, which counts where the pass is, too.
     double ranked_seconds() const { return setup_seconds + epoch_seconds; }

@@ -49,6 +49,16 @@ struct Space {
     bool operator==(const Space&) const = default;
 };
 
+// How ranks load the graph that their blocks are cut out of: each reads all of it, or each a part of the file, and then
+// they give each other the edges of their rows.
+enum class Loading : std::uint8_t { whole, sharded };
+
+// How a graph is loaded for a numbering where `wanted` is asked for: the whole graph decides about parts and about who is
+// needed by the loss.
+inline Loading loading_for(const Numbering& numbering, Loading wanted) {
+    return numbering.parts > 1 || numbering.loss_layers > 0 ? Loading::whole : wanted;
+}
+
 struct Schedule {
     Grid grid;
     Numbering numbering;  // of the vertices: rows of all tensors count in it
@@ -57,6 +67,7 @@ struct Schedule {
     std::vector<Space> spaces = {};          // all vertices first
     std::vector<Parameter> parameters = {};  // of the model, in its order
     Blocking blocking = {};                  // of the machine that it is for
+    Loading loading = Loading::whole;
     std::optional<TensorId> output = {};  // what an inference is for: the logits of all vertices, whole rows on a rank
 };
 

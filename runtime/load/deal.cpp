@@ -1,0 +1,153 @@
+#include "runtime/load/deal.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gnnplan::load {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+enum State : std::int64_t { dealing, finished, failed };
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values, std::int64_t begin, std::int64_t end) {
+    return std::as_bytes(std::span(values).subspan(at(begin), at(end - begin)));
+}
+
+}  // namespace
+
+// What one rank tells another before it deals to it.
+struct Dealer::Header {
+    std::int64_t sources = 0;  // edges
+    std::int64_t targets = 0;
+    std::int64_t state = dealing;
+};
+
+Dealer::Dealer(comm::Communicator& comm, const RowShares& shares, const data::VertexOrder& order, bool weighted,
+               bool with_targets)
+    : comm_(comm),
+      shares_(shares),
+      order_(order),
+      weighted_(weighted),
+      with_targets_(with_targets),
+      dealt_{data::EdgeList(weighted), data::EdgeList(weighted)} {}
+
+// All ranks together deal about a block of a list, so that one that is dealt everything has room for that; of very many
+// ranks each deals enough for messages that are worth sending.
+std::int64_t Dealer::edges_in_round(int ranks) {
+    return std::max<std::int64_t>(8192, static_cast<std::int64_t>(data::EdgeList::block_edges) / ranks);
+}
+
+void Dealer::deal(std::span<const data::Edge> edges, std::span<const float> weights) {
+    const auto most = at(edges_in_round(comm_.size()));
+    for (std::size_t first = 0; first < edges.size(); first += most) {
+        const std::size_t count = std::min(most, edges.size() - first);
+        round(edges.subspan(first, count), weighted_ ? weights.subspan(first, count) : weights, dealing);
+    }
+}
+
+Dealt Dealer::finish() {
+    while (!round({}, {}, finished)) {
+    }
+    return std::move(dealt_);
+}
+
+void Dealer::fail() { exchange_headers(failed); }
+
+// A counting sort.
+void Dealer::sort_by_maker(std::span<const data::Edge> edges, std::span<const float> weights) {
+    const std::int64_t peers = comm_.size();
+    struct Place {
+        int maker;
+        std::int32_t row;
+    };
+    const auto place_of = [&](std::int32_t vertex) -> Place {
+        const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
+        const int maker = shares_.maker(row);
+        return {maker, static_cast<std::int32_t>(row - shares_.made(maker).begin)};
+    };
+    begin_.assign(at(2 * peers + 1), 0);
+    for (const data::Edge& edge : edges) {
+        ++begin_[at(place_of(edge.to).maker) + 1];
+        if (with_targets_) ++begin_[at(peers + place_of(edge.from).maker) + 1];
+    }
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    edges_.resize(at(begin_.back()));
+    weights_.resize(weighted_ ? edges_.size() : 0);
+    std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
+    const auto put = [&](std::int64_t list, Place place, std::int32_t other, std::size_t edge) {
+        const std::size_t to = at(next[at(list * peers + place.maker)]++);
+        edges_[to] = {place.row, other};
+        if (weighted_) weights_[to] = weights[edge];
+    };
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        put(0, place_of(edges[i].to), edges[i].from, i);
+        if (with_targets_) put(1, place_of(edges[i].from), edges[i].to, i);
+    }
+}
+
+std::vector<Dealer::Header> Dealer::exchange_headers(std::int64_t state) {
+    static_assert(sizeof(Header) == header_bytes);
+    const std::int64_t peers = comm_.size();
+    std::vector<Header> sent(at(peers)), received(at(peers));
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    for (std::int64_t p = 0; p < peers; ++p) {
+        const auto count = [&](std::int64_t list) {
+            return state == dealing ? begin_[at(list + p) + 1] - begin_[at(list + p)] : 0;
+        };
+        sent[at(p)] = {count(0), count(peers), state};
+        sends.push_back({static_cast<int>(p), std::as_bytes(std::span(&sent[at(p)], 1))});
+        receives.push_back({static_cast<int>(p), std::as_writable_bytes(std::span(&received[at(p)], 1))});
+    }
+    comm_.exchange(sends, receives);
+    return received;
+}
+
+bool Dealer::round(std::span<const data::Edge> edges, std::span<const float> weights, std::int64_t state) {
+    sort_by_maker(edges, weights);
+    const std::vector<Header> headers = exchange_headers(state);
+    const auto all = [&](std::int64_t wanted) {
+        return std::all_of(headers.begin(), headers.end(), [&](const Header& h) { return h.state == wanted; });
+    };
+    if (std::any_of(headers.begin(), headers.end(), [](const Header& h) { return h.state == failed; })) throw Stopped();
+    if (all(finished)) return true;
+    receive(headers);
+    return false;
+}
+
+void Dealer::receive(const std::vector<Header>& headers) {
+    const std::int64_t peers = comm_.size();
+    const auto exchange = [&](const auto& sent, auto& received) {
+        std::vector<comm::Send> sends;
+        std::vector<comm::Receive> receives;
+        for (std::int64_t list = 0, first = 0; list < (with_targets_ ? 2 : 1); ++list) {
+            sends.clear(), receives.clear();
+            for (std::int64_t p = 0; p < peers; ++p) {
+                const std::size_t b = at(list * peers + p);
+                const auto bytes = bytes_of(sent, begin_[b], begin_[b + 1]);
+                if (!bytes.empty()) sends.push_back({static_cast<int>(p), bytes});
+                const std::int64_t count = list == 0 ? headers[at(p)].sources : headers[at(p)].targets;
+                const auto room = std::span(received).subspan(at(first), at(count));
+                if (count > 0) receives.push_back({static_cast<int>(p), std::as_writable_bytes(room)});
+                first += count;
+            }
+            comm_.exchange(sends, receives);
+        }
+    };
+    std::int64_t of_sources = 0, all = 0;
+    for (const Header& header : headers) of_sources += header.sources, all += header.sources + header.targets;
+    std::vector<data::Edge> edges(at(all));
+    std::vector<float> weights(weighted_ ? edges.size() : 0);
+    exchange(edges_, edges);
+    if (weighted_) exchange(weights_, weights);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        data::EdgeList& list = i < at(of_sources) ? dealt_.sources : dealt_.targets;
+        list.add(edges[i].from, edges[i].to, weighted_ ? weights[i] : 1.0F);
+    }
+}
+
+}  // namespace gnnplan::load

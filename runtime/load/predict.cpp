@@ -1,0 +1,122 @@
+#include "runtime/load/predict.hpp"
+
+#include "runtime/load/deal.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace gnnplan::load {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Counts what one schedule's ranks send each other.
+class DealtTo {
+public:
+    DealtTo(const Schedule& schedule, std::int64_t vertices, const Needs& needs)
+        : shares_(schedule),
+          order_(data::make_order(vertices, schedule.numbering)),
+          targets_(needs.targets),
+          edges_(at(shares_.ranks()), 0) {}
+
+    void count(int reader, std::span<const data::Edge> edges) {
+        const auto send = [&](std::int32_t vertex) {
+            const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
+            if (shares_.maker(row) != reader) ++edges_[at(reader)];
+        };
+        for (const data::Edge& edge : edges) {
+            send(edge.to);
+            if (targets_) send(edge.from);
+        }
+    }
+    const std::vector<std::int64_t>& edges() const { return edges_; }
+
+private:
+    RowShares shares_;
+    data::VertexOrder order_;
+    bool targets_;
+    std::vector<std::int64_t> edges_;  // by rank, those that it sends
+};
+
+// Matrices of which ranks of a group give each other rows.
+std::vector<MatrixId> kept_matrices(const Needs& needs, const GraphStats& graph) {
+    std::vector<MatrixId> matrices;
+    if (graph.samples() == 0) matrices.emplace_back(true);
+    for (int layer = 1; layer <= graph.samples(); ++layer) matrices.emplace_back(true, layer);
+    if (graph.samples() == 0 && needs.backward && !graph.symmetric()) matrices.emplace_back(false);
+    return matrices;
+}
+
+}  // namespace
+
+Needs::Needs(const Schedule& schedule, Normalisation normalisation, bool symmetrise, bool symmetric)
+    : backward(std::any_of(schedule.tensors.begin(), schedule.tensors.end(),
+                           [](const Tensor& t) { return t.role == Role::adjacency && !t.transposed; })),
+      targets(symmetrise || (!symmetric && (backward || normalisation == Normalisation::symmetric))) {}
+
+std::vector<std::vector<std::int64_t>> dealt_bytes(const data::Dataset& dataset,
+                                                   const std::vector<const Schedule*>& schedules,
+                                                   Normalisation normalisation, bool symmetric) {
+    if (schedules.empty()) return {};
+    const data::Preparation& preparation = dataset.options().preparation;
+    const int ranks = schedules.front()->grid.size();
+    std::vector<std::unique_ptr<DealtTo>> counts;
+    for (const Schedule* schedule : schedules) {
+        const Needs needs(*schedule, normalisation, preparation.symmetrise, symmetric);
+        counts.push_back(std::make_unique<DealtTo>(*schedule, dataset.vertices(), needs));
+    }
+    std::int64_t rounds = 0;  // of the rank that has most
+    for (int rank = 0; rank < ranks; ++rank) {
+        std::int64_t own = 0;
+        dataset.read_share({rank, ranks}, [&](std::span<const data::Edge> edges, std::span<const float>) {
+            const std::int64_t most = Dealer::edges_in_round(ranks);
+            own += (std::ssize(edges) + most - 1) / most;
+            for (const auto& count : counts) count->count(rank, edges);
+        });
+        rounds = std::max(rounds, own);
+    }
+    // The last round finds all ranks finished.
+    const std::int64_t headers = Dealer::header_bytes * (ranks - 1) * (rounds + 1);
+    const std::int64_t edge_bytes = preparation.edge_weights ? 12 : 8;
+    std::vector<std::vector<std::int64_t>> bytes;
+    for (const auto& count : counts) {
+        std::vector<std::int64_t>& of_schedule = bytes.emplace_back();
+        for (const std::int64_t edges : count->edges()) of_schedule.push_back(headers + edge_bytes * edges);
+    }
+    return bytes;
+}
+
+std::int64_t shared_bytes(const RowShares& shares, const Needs& needs, const GraphStats& graph, int rank) {
+    const auto others = static_cast<std::int64_t>(shares.group(rank).size()) - 1;
+    if (others == 0) return 0;
+    const Range made = shares.made(rank);
+    std::int64_t bytes = 0;
+    for (const MatrixId matrix : kept_matrices(needs, graph)) {
+        const bool weighted = matrix.sample > 0 ? graph.samples_weighted() : graph.weighted();
+        bytes += 8 * made.size() + (weighted ? 8 : 4) * graph.row_nonzeros(matrix, made);
+    }
+    return others * bytes;
+}
+
+std::int64_t degree_bytes(const RowShares& shares, const Needs& needs, Normalisation normalisation,
+                          const GraphStats& graph, int rank) {
+    const auto others = static_cast<std::int64_t>(shares.group(rank).size()) - 1;
+    std::int64_t bytes = 2 * 8 * others * shares.made(rank).size();
+    if (normalisation == Normalisation::none) return bytes;
+    // Columns that one rank meets in another's rows, outside those that it keeps.
+    const auto met = [&](bool transposed, int of, int maker) {
+        const Range kept = shares.kept(of), made = shares.made(maker);
+        if (made.begin >= kept.begin && made.end <= kept.end) return std::int64_t{0};
+        return graph.columns_met(transposed, kept, made);
+    };
+    for (int pass = 0; pass < (needs.backward ? 2 : 1); ++pass) {
+        const bool transposed = pass == 0 || graph.symmetric();
+        for (int peer = 0; peer < shares.ranks(); ++peer) {
+            if (peer == rank) continue;
+            bytes += 8 + 4 * met(transposed, rank, peer) + 8 * met(transposed, peer, rank);
+        }
+    }
+    return bytes;
+}
+
+}  // namespace gnnplan::load

@@ -1,0 +1,38 @@
+// What loading a graph in shares says on the data channel, before it is done.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/load/row_shares.hpp"
+
+#include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/plan.hpp>
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::load {
+
+// What a schedule and its problem ask of loading.
+struct Needs {
+    bool backward = false;  // rows of A
+    // Edges are dealt to their sources' rows, too: where these are wanted, or the degrees out of vertices, and are not
+    // those of A^T.
+    bool targets = false;
+
+    Needs(const Schedule& schedule, Normalisation normalisation, bool symmetrise, bool symmetric);
+};
+
+// By schedule and rank, the bytes that a rank sends while edges are dealt: the data set's file is read once for it, in the
+// shares of all ranks. `dataset` was opened with DatasetOptions::in_shares.
+std::vector<std::vector<std::int64_t>> dealt_bytes(const data::Dataset& dataset,
+                                                   const std::vector<const Schedule*>& schedules,
+                                                   Normalisation normalisation, bool symmetric);
+
+// The bytes that a rank sends while rows are shared and while degrees are asked for. `graph` answers in the schedule's
+// numbering.
+std::int64_t shared_bytes(const RowShares& shares, const Needs& needs, const GraphStats& graph, int rank);
+std::int64_t degree_bytes(const RowShares& shares, const Needs& needs, Normalisation normalisation,
+                          const GraphStats& graph, int rank);
+
+}  // namespace gnnplan::load

@@ -1,0 +1,67 @@
+#include "runtime/load/row_shares.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace gnnplan::load {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+void refuse_other_numberings(const Numbering& numbering) {
+    if (numbering.parts <= 1 && numbering.loss_layers == 0) return;
+    throw Error(ErrorCode::usage,
+                numbering.parts > 1
+                    ? "this plan numbers vertices by the parts that a partitioner makes of the whole graph"
+                    : "this plan numbers vertices by who needs them, which takes the whole graph",
+                "--load sharded", "use --load whole, or plan again without --partition");
+}
+
+// The rows of all adjacencies.
+Range rows_of(const Schedule& schedule, int rank) {
+    std::vector<Range> rows;
+    for (const Tensor& tensor : schedule.tensors) {
+        if (tensor.role == Role::adjacency)
+            rows.push_back(split_block(tensor.rows, tensor.layout.rows, schedule.grid, rank));
+    }
+    ensure(!rows.empty(), "a schedule multiplies by an adjacency");
+    ensure(std::all_of(rows.begin(), rows.end(), [&](Range range) { return range == rows.front(); }),
+           "adjacencies are split alike");
+    return rows.front();
+}
+
+}  // namespace
+
+RowShares::RowShares(const Schedule& schedule) {
+    refuse_other_numberings(schedule.numbering);
+    const int ranks = schedule.grid.size();
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<int>> same_rows;
+    for (int rank = 0; rank < ranks; ++rank) {
+        kept_.push_back(rows_of(schedule, rank));
+        same_rows[{kept_.back().begin, kept_.back().end}].push_back(rank);
+    }
+    made_.resize(at(ranks));
+    group_of_.resize(at(ranks));
+    for (auto& [rows, group] : same_rows) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            const auto rank = at(group[i]);
+            made_[rank] = balanced_block({rows.first, rows.second}, static_cast<std::int64_t>(i), std::ssize(group));
+            group_of_[rank] = groups_.size();
+            if (made_[rank].empty()) continue;
+            first_.push_back(made_[rank].begin);
+            maker_.push_back(group[i]);
+        }
+        groups_.push_back(std::move(group));
+    }
+    ensure(std::is_sorted(first_.begin(), first_.end()), "rows of different ranks do not overlap");
+}
+
+int RowShares::maker(std::int64_t row) const {
+    const auto next = std::upper_bound(first_.begin(), first_.end(), row);
+    return maker_[at(next - first_.begin() - 1)];
+}
+
+}  // namespace gnnplan::load

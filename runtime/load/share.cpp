@@ -1,0 +1,245 @@
+// Reading guide: edges are dealt to the ranks that make rows of them (deal_edges), which sort them as build_graph() does
+// (make_rows) and draw; ranks that keep the same rows give each other theirs (keep_rows); columns are numbered as the
+// schedule says (number_columns), and scales come from those who know the degrees (find_scales).
+#include "runtime/load/share.hpp"
+
+#include "runtime/blocks/scales.hpp"
+#include "runtime/comm/counting.hpp"
+#include "runtime/graph/fingerprint.hpp"
+#include "runtime/graph/rows.hpp"
+#include "runtime/load/deal.hpp"
+#include "runtime/load/exchange_values.hpp"
+#include "runtime/load/make_rows.hpp"
+#include "runtime/load/predict.hpp"
+#include "runtime/load/totals.hpp"
+#include "runtime/sample/neighbours.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace gnnplan::load {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t bytes_of(const data::Graph& graph, const data::DegreeScales& scales) {
+    const auto bytes = [](const data::Csr& csr) {
+        return csr.row_start.size() * sizeof(std::int64_t) + csr.column.size() * sizeof(std::int32_t) +
+               csr.weight.size() * sizeof(float);
+    };
+    std::size_t all =
+        bytes(graph.out) + bytes(graph.in) + (scales.source.size() + scales.target.size()) * sizeof(double);
+    for (const data::Csr& drawn : graph.drawn) all += bytes(drawn);
+    return static_cast<std::int64_t>(all);
+}
+
+class Loading {
+public:
+    Loading(comm::Communicator& comm, const data::Dataset& dataset, const Schedule& schedule,
+            Normalisation normalisation, bool symmetric)
+        : comm_(comm, traffic_),
+          dataset_(dataset),
+          options_(dataset.options()),
+          shares_(schedule),
+          normalisation_(normalisation),
+          symmetric_(symmetric),
+          needs_(schedule, normalisation, options_.preparation.symmetrise, symmetric) {
+        share_.order =
+            std::make_shared<const data::VertexOrder>(data::make_order(dataset.vertices(), schedule.numbering));
+        share_.report = dataset.report();
+        share_.rows = shares_.kept(comm.rank());
+        share_.drawn_weighted = !options_.fanout.empty() && options_.drawn_weighted;
+    }
+
+    GraphShare load() {
+        timed("deal", [&] { deal_edges(); });
+        comm::agree(comm_, [&] { make(); });
+        add_up();
+        timed("rows", [&] { keep_rows(); });
+        comm::agree(comm_, [&] { number_columns(); });
+        timed("degrees", [&] { find_scales(); });
+        share_.graph.share = true;
+        return std::move(share_);
+    }
+
+private:
+    data::RowVertices made_rows() const { return {shares_.made(comm_.rank()).begin, share_.order.get()}; }
+
+    template <class Part>
+    void timed(const char* name, Part&& part) {
+        const auto begin = std::chrono::steady_clock::now();
+        traffic_.reset();
+        std::forward<Part>(part)();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        share_.steps.push_back({name, traffic_, took.count()});
+    }
+
+    void check_ids(std::span<const data::Edge> edges) const {
+        for (const data::Edge& edge : edges) {
+            const std::int64_t largest = std::max(edge.from, edge.to);
+            if (largest < dataset_.vertices()) continue;
+            throw Error(ErrorCode::mismatch,
+                        "the plan is for " + std::to_string(dataset_.vertices()) + " vertices, and there is vertex " +
+                            std::to_string(largest) + " (counted from 0)",
+                        dataset_.report().path, "plan again with --graph and this path");
+        }
+    }
+
+    void deal_edges() {
+        Dealer dealer(comm_, shares_, *share_.order, options_.preparation.edge_weights, needs_.targets);
+        std::exception_ptr failure;
+        bool stopped = false;
+        bool dealing = false;  // what is thrown is not of the file
+        try {
+            found_ = dataset_.read_share({comm_.rank(), comm_.size()}, [&](auto edges, auto weights) {
+                check_ids(edges);
+                dealing = true;
+                dealer.deal(edges, weights);
+                dealing = false;
+            });
+            dealing = true;
+            dealt_ = dealer.finish();
+        } catch (const Dealer::Stopped&) {
+            stopped = true;
+        } catch (...) {
+            if (dealing) throw;
+            failure = std::current_exception();
+            dealer.fail();
+        }
+        comm::agree_on(comm_, failure);
+        ensure(!stopped, "a rank that stops the others says why");
+    }
+
+    void make() {
+        const bool weighted = options_.preparation.edge_weights;
+        const std::int64_t rows = shares_.made(comm_.rank()).size();
+        made_ =
+            make_rows(std::move(dealt_), rows, dataset_.vertices(), made_rows(), options_.preparation, needs_.targets);
+        made_.sources.first_row = made_.targets.first_row = shares_.made(comm_.rank()).begin;
+        share_.graph.weighted = weighted;
+    }
+
+    void add_up() {
+        Totals all = totals_of(found_, made_, data::hash_of_rows(made_.sources, made_rows()));
+        all = sum_over_ranks(comm_, all);
+        comm::agree(comm_, [&] { all.check_declared(dataset_.report().path); });
+        all.fill(share_.report, options_.preparation);
+        share_.report.format = found_.format;
+        share_.report.index_base = found_.index_base;
+        share_.by_one = all.by_one > 0;
+        share_.fingerprint = data::graph_fingerprint(all.vertices, all.hash);
+        share_.graph.symmetric = options_.preparation.symmetrise || !share_.report.directed;
+        if (!symmetric_ || share_.graph.symmetric) return;
+        const bool by_weights = share_.report.weights_only_directed;
+        throw comm::AgreedError(ErrorCode::mismatch,
+                                std::string("the plan is for a symmetric graph, this one is directed") +
+                                    (by_weights ? ": some edges and their reverses differ in weight" : ""),
+                                "data", "plan again with --symmetrise, or with --graph and this path");
+    }
+
+    void keep_rows() {
+        // Of the rows that were made, for the scales.
+        in_degree_ = data::degrees(made_.sources);
+        out_degree_ = made_.targets.row_start.empty() ? in_degree_ : data::degrees(made_.targets);
+        data::Graph& graph = share_.graph;
+        if (options_.fanout.empty()) {
+            data::Csr sources = share_rows(comm_, shares_, std::move(made_.sources), graph.weighted);
+            if (graph.symmetric) {
+                graph.out = std::move(sources);
+            } else {
+                graph.in = std::move(sources);
+                if (needs_.backward) graph.out = share_rows(comm_, shares_, std::move(made_.targets), graph.weighted);
+                graph.out.vertices = dataset_.vertices();
+            }
+        } else {
+            std::vector<data::Csr> drawn;
+            comm::agree(comm_, [&] {
+                drawn = sample::draw_neighbours(made_.sources, options_.fanout, options_.seed, options_.drawn_weighted,
+                                                made_rows());
+            });
+            made_.sources = {};
+            for (data::Csr& matrix : drawn)
+                graph.drawn.push_back(share_rows(comm_, shares_, std::move(matrix), share_.drawn_weighted));
+            graph.out.vertices = dataset_.vertices();
+        }
+        made_ = {};
+    }
+
+    std::vector<data::Csr*> matrices() {
+        std::vector<data::Csr*> kept;
+        data::Graph& graph = share_.graph;
+        for (data::Csr* matrix : {&graph.in, &graph.out})
+            if (!matrix->row_start.empty()) kept.push_back(matrix);
+        for (data::Csr& matrix : graph.drawn) kept.push_back(&matrix);
+        return kept;
+    }
+
+    void number_columns() {
+        for (data::Csr* matrix : matrices()) load::number_columns(*matrix, *share_.order);
+    }
+
+    // Of the rows in the range that the rank keeps, and of the columns that they meet elsewhere.
+    data::VertexValues scales(const std::vector<double>& made, const std::shared_ptr<const data::VertexSet>& met) {
+        data::VertexValues values(shares_.kept(comm_.rank()), share_values(comm_, shares_, made));
+        if (met == nullptr) return values;
+        const bool all_one = normalisation_ == Normalisation::none;
+        values.add(met, all_one ? std::vector<double>(at(met->size()), 1.0) : values_of(comm_, shares_, *met, made));
+        return values;
+    }
+
+    void find_scales() {
+        const auto power = [&](const std::vector<double>& degree, bool of_target) {
+            return data::degree_scales(degree, normalisation_, of_target);
+        };
+        comm::agree(comm_, [&] {
+            data::refuse_negative_degrees(in_degree_, "into", made_rows(), normalisation_, dataset_.report().path);
+            if (!share_.graph.symmetric)
+                data::refuse_negative_degrees(out_degree_, "out of", made_rows(), normalisation_,
+                                              dataset_.report().path);
+        });
+        const Range kept = shares_.kept(comm_.rank());
+        data::Graph& graph = share_.graph;
+        std::vector<const data::Csr*> forward;
+        for (const data::Csr& matrix : graph.drawn) forward.push_back(&matrix);
+        if (forward.empty()) forward.push_back(&graph.matrix(true));
+        const auto met = columns_met(forward, kept, dataset_.vertices());
+        std::shared_ptr<const data::VertexSet> met_backward;
+        if (needs_.backward)
+            met_backward = graph.symmetric ? met : columns_met({&graph.out}, kept, dataset_.vertices());
+        share_.scales.source = scales(power(out_degree_, false), met);
+        share_.scales.target = scales(power(in_degree_, true), met_backward);
+        comm::agree(comm_, [&] {
+            for (const data::Csr* matrix : forward)
+                data::refuse_large_values(*matrix, share_.scales, share_.order.get(), dataset_.report().path);
+        });
+        const int sets = met_backward == nullptr || met_backward == met ? 1 : 2;
+        share_.bytes = bytes_of(graph, share_.scales) + sets * data::VertexSet::bytes_of(dataset_.vertices());
+    }
+
+    comm::Traffic traffic_;
+    comm::CountingCommunicator comm_;
+    const data::Dataset& dataset_;
+    const data::DatasetOptions& options_;
+    const RowShares shares_;
+    const Normalisation normalisation_;
+    const bool symmetric_;
+    const Needs needs_;
+    GraphShare share_;
+    data::ParsedGraph found_;
+    Dealt dealt_;
+    MadeRows made_;
+    std::vector<double> in_degree_, out_degree_;
+};
+
+}  // namespace
+
+GraphShare load_share(comm::Communicator& comm, const data::Dataset& dataset, const Schedule& schedule,
+                      Normalisation normalisation, bool symmetric) {
+    return Loading(comm, dataset, schedule, normalisation, symmetric).load();
+}
+
+}  // namespace gnnplan::load

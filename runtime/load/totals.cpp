@@ -1,0 +1,71 @@
+#include "runtime/load/totals.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gnnplan::load {
+
+void Totals::check_declared(const std::string& where) const {
+    if (edges_declared < 0 || edges_read == edges_declared) return;
+    throw Error(
+        ErrorCode::data,
+        "the file has " + std::to_string(edges_read) + " entries, and declares " + std::to_string(edges_declared),
+        where);
+}
+
+void Totals::fill(data::LoadReport& report, const data::Preparation& preparation) const {
+    report.vertices = vertices;
+    report.edges_read = edges_read;
+    report.edge_values_ignored = edge_values_ignored;
+    report.self_loops_dropped = self_loops_dropped;
+    report.duplicates_dropped = duplicates_dropped;
+    report.nonzeros = nonzeros;
+    report.directed = imbalance != 0;
+    report.weights_only_directed = imbalance != 0 && pattern_imbalance == 0;
+    report.symmetrised = preparation.symmetrise && report.directed;
+    report.self_loops_added = preparation.add_self_loops;
+    report.weighted = preparation.edge_weights;
+}
+
+Totals totals_of(const data::ParsedGraph& found, const MadeRows& made, std::uint64_t hash) {
+    Totals mine;
+    mine.edges_read = found.edges_read;
+    mine.edge_values_ignored = found.edge_values_ignored;
+    mine.self_loops_dropped = made.counts.self_loops_dropped;
+    mine.duplicates_dropped = made.counts.duplicates_dropped;
+    mine.nonzeros = made.sources.nonzeros();
+    mine.by_one = found.by_one ? 1 : 0;
+    mine.hash = hash;
+    mine.imbalance = made.imbalance;
+    mine.pattern_imbalance = made.pattern_imbalance;
+    mine.vertices = found.vertices;
+    mine.edges_declared = found.edges_declared;
+    return mine;
+}
+
+Totals sum_over_ranks(comm::Communicator& comm, const Totals& mine) {
+    std::string own(sizeof mine, '\0');
+    std::memcpy(own.data(), &mine, sizeof mine);
+    Totals all;
+    for (const std::string& text : comm.control_all_gather(own)) {
+        Totals one;
+        ensure(text.size() == sizeof one, "ranks add up the same numbers");
+        std::memcpy(&one, text.data(), sizeof one);
+        all.edges_read += one.edges_read;
+        all.edge_values_ignored += one.edge_values_ignored;
+        all.self_loops_dropped += one.self_loops_dropped;
+        all.duplicates_dropped += one.duplicates_dropped;
+        all.nonzeros += one.nonzeros;
+        all.by_one += one.by_one;
+        all.hash += one.hash;
+        all.imbalance += one.imbalance;
+        all.pattern_imbalance += one.pattern_imbalance;
+        all.vertices = std::max(all.vertices, one.vertices);
+        all.edges_declared = std::max(all.edges_declared, one.edges_declared);
+    }
+    return all;
+}
+
+}  // namespace gnnplan::load

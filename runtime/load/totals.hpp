@@ -1,0 +1,38 @@
+// What is said of a whole graph, added up over the ranks that each know a part of it.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/data/report.hpp"
+#include "runtime/load/make_rows.hpp"
+#include "runtime/read/parsed_graph.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace gnnplan::load {
+
+struct Totals {
+    // Sums:
+    std::int64_t edges_read = 0;
+    std::int64_t edge_values_ignored = 0;
+    std::int64_t self_loops_dropped = 0;
+    std::int64_t duplicates_dropped = 0;
+    std::int64_t nonzeros = 0;
+    std::int64_t by_one = 0;
+    std::uint64_t hash = 0;
+    std::uint64_t imbalance = 0;
+    std::uint64_t pattern_imbalance = 0;
+    // The largest:
+    std::int64_t vertices = 0;
+    std::int64_t edges_declared = -1;
+
+    // Throws ErrorCode::data where a file says that it has more or fewer entries than it has.
+    void check_declared(const std::string& where) const;
+    void fill(data::LoadReport& report, const data::Preparation& preparation) const;
+};
+
+Totals totals_of(const data::ParsedGraph& found, const MadeRows& made, std::uint64_t hash);
+// Collective, on the control channel.
+Totals sum_over_ranks(comm::Communicator& comm, const Totals& mine);
+
+}  // namespace gnnplan::load

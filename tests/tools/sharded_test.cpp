@@ -1,0 +1,116 @@
+// Graphs that ranks load in shares: the same results as from the whole graph, and what is said of it.
+#include "tests/tools/inference.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Sharded : public Inference {
+protected:
+    const std::string plan = folder / "plan.json", report = folder / "report.json";
+
+    // A run on a graph in a file, and its report.
+    nlohmann::json run(const std::string& planning, const std::string& data, const std::string& flags) {
+        const Outcome planned = gnnplan("plan --hidden 12 --graph " + data + " " + planning + " -o " + plan);
+        EXPECT_EQ(planned.code, 0) << planned.err;
+        const Outcome ran =
+            run_program(GNNRUN_TOOL, plan + " --data " + data + " --in-process --report " + report + " " + flags);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        said = ran.err;
+        return nlohmann::json::parse(read_text(report));
+    }
+    std::string said;
+};
+
+// Steps of loading by name, and that all predictions were right.
+std::map<std::string, std::int64_t> loaded_bytes(const nlohmann::json& report) {
+    std::map<std::string, std::int64_t> bytes;
+    for (const auto& step : report["setup"]) {
+        EXPECT_EQ(step["predicted_bytes_by_rank"], step["counted_bytes_by_rank"]) << step["name"];
+        if (step["kind"] == "load") bytes[step["name"]] = step["counted_bytes"].get<std::int64_t>();
+    }
+    EXPECT_EQ(report["predicted"]["peak_bytes_per_rank"], report["measured"]["peak_bytes_per_rank"]);
+    return bytes;
+}
+
+TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
+    train("--model gcn");
+    for (const std::string grid :
+         {"--ranks 1", "--ranks 3 --grid 3x1", "--ranks 4 --grid 2x2 --exchange rows",
+          "--ranks 2 --grid 1x2 --permute on", "--ranks 4 --scheme 1.5d", "--ranks 4 --scheme 2d",
+          "--ranks 3 --grid 3x1 --permute on --fanout 4", "--ranks 6 --grid 3x2 --fanout 3,5"}) {
+        const std::string flags = "--load-weights " + weights + " --save-embeddings " + (folder / "e.npy");
+        const auto in_shares = run("--task infer " + grid, graph, flags);
+        const std::vector<float> shared = read_npy(folder / "e.npy");
+        const auto bytes = loaded_bytes(in_shares);
+        EXPECT_EQ(bytes.count("setup.load.deal"), 1U);
+        EXPECT_EQ(bytes.at("setup.load.deal") > 0, grid != "--ranks 1");
+        const auto whole = run("--task infer --load whole " + grid, graph, flags);
+        EXPECT_TRUE(loaded_bytes(whole).empty()) << "only the line of what is read";
+        EXPECT_EQ(read_npy(folder / "e.npy"), shared) << grid << ": the same blocks, so the same bits";
+        EXPECT_EQ(in_shares["fingerprints"]["graph"], whole["fingerprints"]["graph"]);
+    }
+}
+
+TEST_F(Sharded, TrainsAsFromTheWholeGraph) {
+    for (const std::string flags : {"--ranks 3 --grid 3x1", "--ranks 4 --grid 2x2 --model gat --heads 2",
+                                    "--ranks 2 --grid 2x1 --exchange rows --model sage --permute on"}) {
+        const auto whole = run("--loss-rows off " + flags, graph, "--epochs 4 --autotune 0");
+        const auto shares = run("--loss-rows off --load sharded " + flags, graph, "--epochs 4 --autotune 0");
+        EXPECT_THAT(said, HasSubstr("shares"));
+        loaded_bytes(shares);
+        for (std::size_t epoch = 0; epoch < 4; ++epoch)
+            EXPECT_EQ(shares["epochs"][epoch]["loss"], whole["epochs"][epoch]["loss"]) << flags;
+    }
+}
+
+// More ranks take less memory each.
+TEST_F(Sharded, ARankHoldsItsShare) {
+    const auto peak = [&](const std::string& load, int ranks) {
+        const Outcome planned = gnnplan(
+            "plan --task infer --hidden 2 --features 4 --classes 2 --vertices 1000000 "
+            "--nonzeros 50000000 --exchange panels --overlap off --forward SS --grid " +
+            std::to_string(ranks) + "x1 --json --load " + load + " --ranks " + std::to_string(ranks));
+        return planned.json()["predicted"]["peak_bytes_per_rank"].get<double>();
+    };
+    EXPECT_LT(peak("sharded", 8), 0.2 * peak("sharded", 1));
+    EXPECT_GT(peak("whole", 8), 0.4 * peak("whole", 1));
+}
+
+TEST_F(Sharded, RefusesWithASentence) {
+    const Outcome planned = gnnplan("plan --hidden 12 --ranks 2 --loss-rows on --graph " + graph + " -o " + plan);
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    const Outcome by_need = run_program(GNNRUN_TOOL, plan + " --in-process --load sharded --data " + graph);
+    EXPECT_EQ(by_need.code, 64);
+    EXPECT_THAT(by_need.err, AllOf(HasSubstr("--load sharded"), HasSubstr("--loss-rows off")));
+
+    const std::string edges = folder / "edges.txt";
+    write_text(edges, "0 1\n1 2\n2 3\n3 0\n");
+    ASSERT_EQ(
+        gnnplan("plan --task infer --features 4 --classes 2 --hidden 3 --ranks 3 --graph " + edges + " -o " + plan)
+            .code,
+        0);
+    const std::string command = plan + " --in-process --data " + edges;
+    EXPECT_EQ(run_program(GNNRUN_TOOL, command).code, 0);
+    write_text(edges, "0 1\n1 2\n2 3\n3 1\n");
+    const Outcome other = run_program(GNNRUN_TOOL, command);
+    EXPECT_EQ(other.code, 78);
+    EXPECT_THAT(other.err, HasSubstr("the fingerprint"));
+    write_text(edges, "0 1\n1 2\n2 3\n3 0\n4 0\n");
+    EXPECT_EQ(run_program(GNNRUN_TOOL, command).code, 78);
+    write_text(edges, "0 1\n1 2\n2 x\n3 0\n");
+    const Outcome broken = run_program(GNNRUN_TOOL, command);
+    EXPECT_EQ(broken.code, 65);
+    EXPECT_THAT(broken.err, HasSubstr("edges.txt:3"));
+}
+
+}  // namespace
+}  // namespace gnnplan::testing

@@ -1,0 +1,30 @@
+#include "tools/advise/dealing.hpp"
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/load/predict.hpp"
+
+#include <vector>
+
+namespace gnnplan::tools {
+
+void predict_dealing(Plan& plan, const std::string& path) {
+    std::vector<Candidate*> sharded;
+    std::vector<const Schedule*> schedules;
+    for (Candidate& candidate : plan.candidates) {
+        if (candidate.schedule.loading != Loading::sharded) continue;
+        sharded.push_back(&candidate);
+        schedules.push_back(&candidate.schedule);
+    }
+    if (sharded.empty()) return;
+    const GraphRecord& graph = plan.problem.graph;
+    data::DatasetOptions options;
+    options.preparation = {graph.symmetrised, graph.self_loops, graph.edge_weights};
+    options.index_base = graph.index_base == 1 ? data::IndexBase::one : data::IndexBase::zero;
+    options.graph_only = true;
+    options.in_shares = graph.vertices;
+    const data::Dataset dataset = data::open_dataset(path, options);
+    const auto bytes = load::dealt_bytes(dataset, schedules, graph.normalisation, graph.symmetric);
+    for (std::size_t i = 0; i < sharded.size(); ++i) sharded[i]->predicted.dealt_bytes = bytes[i];
+}
+
+}  // namespace gnnplan::tools
