@@ -21,6 +21,10 @@ Units executed_units(const Schedule& schedule) {
         if (redistributed(step.operation)) {
             units.redistribution += width * share(subject.rows) / (subject.dtype == DType::bits ? 32 : 1);
         }
+        for (const TensorId id : tiled(step.operation)) {
+            const Tensor& moved = tensor_of(schedule, id);
+            units.redistribution += static_cast<double>(moved.columns) * share(moved.rows);
+        }
     }
     return units;
 }

@@ -50,7 +50,8 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     if (counted || all_.ranks.size() <= few || varies_with_rank(step.operation) ||
         moves_between_spaces(schedule, step.operation))
         return all_;
-    if (redistributed(step.operation)) return of_redistribution(schedule, step, graph);
+    if (redistributed(step.operation) || !tiled(step.operation).empty())
+        return of_redistribution(schedule, step, graph);
     if (const SpmmStep* product = product_of(step.operation)) {
         picked_.ranks = of_product(schedule, *product);
     } else if (local_by_size(schedule, step.operation)) {

@@ -4,6 +4,7 @@
 
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/rates.hpp>
+#include <gnnplan/ir/ring_tiles.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -96,7 +97,8 @@ RankLevels traffic_by_level(const StepMessages& messages, const Machine& machine
 
 // A pipeline of `pieces`: while one is multiplied, slower than alone, the next one comes, and the processor that
 // multiplies may also be what moves the bytes. The first one is on the rank already unless its nonzeros come from
-// others too.
+// others too, or it is a tile of rows that others have columns of. Where results leave as tiles come, a tile's
+// communication is both, half of the first one's at the end.
 double overlapped(double compute, double communication, double pieces, bool first_is_local, const Calibration& rates) {
     if (pieces <= 1) return compute + communication;
     const double each = compute / pieces;
@@ -190,14 +192,17 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const
     const RankLevels traffic = traffic_by_level(messages, on_rank.machine, on, on_rank.rank);
     const double compute = on_rank.compute(traffic);
     const double communication = on_rank.communication(traffic);
-    const SpmmStep* spmm = product_of(on_rank.step.operation);
-    if (spmm == nullptr || !spmm->overlap) return compute + communication;
     const Grid& grid = on_rank.schedule.grid;
-    const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
     static const Calibration nothing_measured;
     const Calibration* measured = on_rank.calibration();
+    const Calibration& rates = measured != nullptr ? *measured : nothing_measured;
+    if (!tiled(on_rank.step.operation).empty())
+        return overlapped(compute, communication, ring_tiles(grid), false, rates);
+    const SpmmStep* spmm = product_of(on_rank.step.operation);
+    if (spmm == nullptr || !spmm->overlap) return compute + communication;
+    const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
     return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
-                      measured != nullptr ? *measured : nothing_measured);
+                      rates);
 }
 
 // A ring's blocks go by the number of the rank, whatever its class: ranks that send the most, or across the border of a

@@ -109,6 +109,7 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.field("factored_values", configuration.factored_values);
     archive.optional("bf16", configuration.bf16);
     archive.optional("scores", configuration.scores);
+    archive.optional("ring", configuration.ring);
 }
 
 template <class Archive>

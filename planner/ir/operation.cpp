@@ -196,4 +196,8 @@ std::optional<TensorId> redistributed(const Operation& operation) {
         operation, {}, [](const auto& s) -> decltype(s.redistributed()) { return s.redistributed(); });
 }
 
+std::vector<TensorId> tiled(const Operation& operation) {
+    return answer<std::vector<TensorId>>(operation, {}, [](const auto& s) -> decltype(s.tiled()) { return s.tiled(); });
+}
+
 }  // namespace gnnplan

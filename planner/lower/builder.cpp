@@ -238,7 +238,11 @@ TensorId Builder::gemm(const std::string& name, TensorId in, const Site& site, b
     const Place place = transposed ? Place::r : gemm_out(site);
     const TensorId result =
         transient(out + suffix(place), DType::f32, rows_of(tensor_of(schedule_, in)), width, layout_at(place));
-    step(name, OpKind::linear, GemmStep{in, w, result, transposed});
+    if (!transposed && rings(site)) {
+        step(name, OpKind::linear, RingGemmStep{in, w, result});
+    } else {
+        step(name, OpKind::linear, GemmStep{in, w, result, transposed});
+    }
     return result;
 }
 

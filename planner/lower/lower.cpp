@@ -60,8 +60,12 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
-// One pass keeps nothing, has no loss and computes all vertices.
+// One pass keeps nothing, has no loss and computes all vertices. Nobody wants whole rows of its matrices afterwards.
 void check_inference(const SiteGraph& model, const Configuration& configuration) {
+    if (configuration.ring && model.trains())
+        refuse("weight gradients need whole rows, which a ring never makes", "ring");
+    if (configuration.ring && !configuration.on().splits_columns())
+        refuse("a ring exchanges columns, and the grid does not split them", "ring");
     if (model.trains()) return;
     if (configuration.cached_aggregation || configuration.column_loss || configuration.loss_rows)
         refuse("an inference has no loss, and no second pass to keep anything for",

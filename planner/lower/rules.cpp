@@ -1,5 +1,9 @@
 #include "planner/lower/rules.hpp"
 
+#include <gnnplan/ir/steps/spmm.hpp>
+
+#include <algorithm>
+
 namespace gnnplan::lower {
 
 const char* suffix(Place place) { return place == Place::c ? ".C" : place == Place::r ? ".R" : ".F"; }
@@ -91,6 +95,66 @@ bool Rules::exists_in(int pointwise, Place place) const {
         if (reader.kind == SiteKind::product && place == left(reader) && moves_input(reader)) return true;
     }
     return false;
+}
+
+bool Rules::rings(const Site& site) const {
+    if (!ring_) return false;
+    const bool multiplies =
+        site.kind == SiteKind::product ? site.maps() : site.kind == SiteKind::linear && site.parameter >= 0;
+    if (!multiplies || site.addend >= 0) return false;  // a ring adds to nothing
+    const auto id = static_cast<int>(&site - graph_.sites.data());
+    const Rules without(graph_, configuration_, false);
+    return without.takes_columns(id) && without.leaves_columns(id);
+}
+
+bool Rules::any_rings() const {
+    return std::any_of(graph_.sites.begin(), graph_.sites.end(), [&](const Site& site) { return rings(site); });
+}
+
+bool Rules::takes_columns(int id) const {
+    const Site& site = graph_.at(id);
+    if (site.kind == SiteKind::product && forward(site.layer) == Order::sparse_first) return !column_parallel(site);
+    if (graph_.at(site.input).kind == SiteKind::input || made_in(site.input) != Place::c) return false;
+    const std::vector<int> readers = graph_.readers(site.input);
+    return std::all_of(readers.begin(), readers.end(), [&](int reader) {
+        const Site& other = graph_.at(reader);
+        if (reader == id) return true;
+        if (other.kind == SiteKind::product) return wanted_by(other) == Place::c;
+        return other.kind == SiteKind::linear && wanted_by_linear(reader, site.input) == Place::c;
+    });
+}
+
+bool Rules::leaves_columns(int id) const {
+    const Site& site = graph_.at(id);
+    const bool transforms_first = site.kind == SiteKind::product && forward(site.layer) == Order::dense_first;
+    if (!transforms_first) return wanted_in_columns(id);
+    // Scores of attention are made of whole rows where y cuts heads.
+    return site.reduce != Reduce::attention || !cuts_heads(configuration_.grid, site.heads.count);
+}
+
+bool Rules::wanted_in_columns(int id) const {
+    const std::vector<int> readers = graph_.readers(id);
+    return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](int reader) {
+        const Site& site = graph_.at(reader);
+        switch (site.kind) {
+            case SiteKind::pointwise: return wanted_in_columns(reader);
+            case SiteKind::product: return wanted_by(site) == Place::c;
+            case SiteKind::linear:
+                // A sum is where the value is that it is added to.
+                if (site.addend == id && site.parameter < 0) return wanted_in_columns(reader);
+                return wanted_by_linear(reader, id) == Place::c;
+            case SiteKind::input:
+            case SiteKind::loss:
+            case SiteKind::output: break;
+        }
+        return false;
+    });
+}
+
+Place Rules::wanted_by_linear(int reader, int value) const {
+    const Site& site = graph_.at(reader);
+    if (site.addend == value) return made_in(reader);
+    return site.parameter < 0 ? made_in(site.addend) : gemm_in(site);
 }
 
 MaskRule mask_rule(const Rules& rules, int pointwise) {

@@ -24,7 +24,8 @@ inline OpKind first_operation(Order order) { return order == Order::dense_first 
 class Rules {
 public:
     // Both outlive the object.
-    Rules(const SiteGraph& graph, const Configuration& configuration) : graph_(graph), configuration_(configuration) {}
+    Rules(const SiteGraph& graph, const Configuration& configuration)
+        : Rules(graph, configuration, configuration.ring && !graph.trains() && configuration.on().splits_columns()) {}
 
     const SiteGraph& model() const { return graph_; }
     int depth() const { return graph_.depth; }
@@ -47,14 +48,23 @@ public:
         return configuration_.replicated_input && places_differ() && graph_.at(site.input).kind == SiteKind::input;
     }
 
+    // Whether the dense product of a site exchanges tiles, from columns to columns (RingGemmStep): where, without rings, its
+    // operand is redistributed from C for it alone, and its result to C, and nobody wants it elsewhere. `site` is one of
+    // the model's.
+    bool rings(const Site& site) const;
+    // Whether that of any site does.
+    bool any_rings() const;
+
     // What names of steps and tensors call a site: its layer, and what tells it from others of the layer.
     std::string label(int site) const;
 
     // Where a product wants its dense operand and where it leaves its result.
     Place spmm_in() const { return block_distributed() ? Place::f : Place::c; }
     Place spmm_out() const { return block_distributed() ? Place::r : Place::c; }
-    Place gemm_in(const Site& site) const { return column_parallel(site) ? Place::f : Place::r; }
-    Place gemm_out(const Site& site) const { return column_parallel(site) ? Place::c : Place::r; }
+    Place gemm_in(const Site& site) const {
+        return column_parallel(site) ? Place::f : rings(site) ? Place::c : Place::r;
+    }
+    Place gemm_out(const Site& site) const { return column_parallel(site) || rings(site) ? Place::c : Place::r; }
     // The weight gradient's operands: T^l or H^(l-1), and G^l or A G^l.
     Place left(const Site& site) const { return gemm_in(site); }
     Place right(const Site& site) const { return gemm_out(site); }
@@ -76,8 +86,19 @@ public:
     bool exists_in(int pointwise, Place place) const;
 
 private:
+    Rules(const SiteGraph& graph, const Configuration& configuration, bool ring)
+        : graph_(graph), configuration_(configuration), ring_(ring) {}
+    // Whether what the product of a site multiplies by its weight is in C, and nobody else wants it in whole rows.
+    bool takes_columns(int site) const;
+    // Whether everyone who reads what that product makes wants it in C; of the value of a site, whether all its readers do.
+    bool leaves_columns(int site) const;
+    bool wanted_in_columns(int site) const;
+    // Where a linear map or a sum wants the value of a site that it reads.
+    Place wanted_by_linear(int reader, int value) const;
+
     const SiteGraph& graph_;
     const Configuration& configuration_;
+    bool ring_;  // whether sites may ring at all
 };
 
 // Where the mask of H, the value of a pointwise site, meets the gradient of H. The mask is the bits H > 0 after a ReLU,

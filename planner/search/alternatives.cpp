@@ -1,5 +1,6 @@
 #include "planner/search/alternatives.hpp"
 
+#include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/other_orders.hpp"
 #include "planner/search/paper_space.hpp"
@@ -39,7 +40,11 @@ Configuration rounded(Configuration configuration, const SelectOptions& options)
 class Switched {
 public:
     Switched(const Space& space, const Configuration& chosen)
-        : options_(space.options), chosen_(chosen), compares_(space.compares()), reads_values_(space.reads_values()) {}
+        : options_(space.options),
+          model_(space.model),
+          chosen_(chosen),
+          compares_(space.compares()),
+          reads_values_(space.reads_values()) {}
 
     std::vector<Changed> all() {
         const Grid& grid = chosen_.grid;
@@ -64,6 +69,12 @@ public:
             add(whole ? "scores by columns" : "scores by whole rows", options_.scores.has_value(),
                 [&](Configuration& c) { c.scores = whole ? Scores::columns : Scores::whole_rows; });
         }
+        Configuration rung = chosen_;
+        rung.ring = true;
+        if (chosen_.ring || may_ring(rung)) {
+            add(chosen_.ring ? "ring off" : "ring on", options_.ring.has_value(),
+                [](Configuration& c) { c.ring = !c.ring; });
+        }
         off("replicated input off", chosen_.replicated_input, false,
             [](Configuration& c) { c.replicated_input = false; });
         off("column loss off", chosen_.column_loss, false, [](Configuration& c) { c.column_loss = false; });
@@ -71,6 +82,10 @@ public:
     }
 
 private:
+    bool may_ring(const Configuration& configuration) const {
+        return !model_.trains() && configuration.on().splits_columns() &&
+               lower::Rules(model_, configuration).any_rings();
+    }
     template <class Change>
     void add(const char* choice, bool pinned, const Change& change) {
         Configuration configuration = chosen_;
@@ -83,6 +98,7 @@ private:
     }
 
     const SelectOptions& options_;
+    const SiteGraph& model_;
     const Configuration& chosen_;
     bool compares_;      // rows, for scores of edges
     bool reads_values_;  // of nonzeros

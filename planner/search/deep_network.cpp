@@ -42,8 +42,8 @@ std::vector<State> next_layer(const std::vector<State>& states, int l, const std
                               std::size_t switches, LayerTerms& terms) {
     std::vector<State> reached;
     for (std::size_t s = 0; s < states.size(); ++s) {
-        const Place produced_in = terms.produced_in(l, states[s].choice);
         for (const LayerChoice& choice : choices) {
+            const Place produced_in = terms.produced_in(l, states[s].choice, choice);
             auto target = std::find_if(reached.begin(), reached.end(), [&](const State& state) {
                 return state.before == produced_in && state.choice == choice;
             });

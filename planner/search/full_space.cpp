@@ -1,5 +1,7 @@
 #include "planner/search/full_space.hpp"
 
+#include "planner/enumerate/ring.hpp"
+#include "planner/lower/rules.hpp"
 #include "planner/search/deep_network.hpp"
 #include "planner/search/widthless_steps.hpp"
 
@@ -58,7 +60,10 @@ std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution
     }
     const std::size_t count = frames.size();
     for (const Scores scores : scores_on(space, on)) {
-        for (std::size_t i = 0; i < count; ++i) frames.push_back(frames[i]), frames.back().scores = scores;
+        for (const bool ring : enumerate::ring_choices(space.model.trains(), on, space.options.ring)) {
+            for (std::size_t i = 0; i < count; ++i)
+                frames.push_back(frames[i]), frames.back().scores = scores, frames.back().ring = ring;
+        }
     }
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
     for (ConfigurationFrame& frame : frames) frame.trains = space.model.trains();
@@ -93,23 +98,11 @@ public:
             all_.frames.push_back(frame);
             all_.frames.back().switches = s;
         }
-        const bool deep = space_.model.depth > max_enumerated_layers;
-        const auto& on = frame.on;
+        if (space_.model.depth > max_enumerated_layers) return add_deep(frame, switches, first_frame);
         const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
-        if (deep) {
-            const auto fastest =
-                fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
-            const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
-            for (std::size_t s = 0; s < switches.size(); ++s) {
-                for (const DeepMember& member : fastest[s]) {
-                    all_.members.push_back({setup[s] + member.seconds, first_frame + static_cast<std::uint32_t>(s),
-                                            static_cast<std::uint32_t>(all_.choices.size())});
-                    all_.choices.push_back(member.choices);
-                }
-            }
-            return;
-        }
-        const std::vector<Choices> sequences = all_choices(space_, on, true);
+        std::vector<Choices> sequences = all_choices(space_, frame.on, true);
+        if (frame.ring) std::erase_if(sequences, [&](const Choices& choices) { return !rings(frame, choices); });
+        if (sequences.empty()) return;
         all_.choices.insert(all_.choices.end(), sequences.begin(), sequences.end());
         const std::vector<std::vector<double>> seconds = seconds_of(frame, switches, sequences);
         const std::vector<double> setup = setup_seconds(frame, switches, sequences.front());
@@ -122,18 +115,51 @@ public:
     }
 
 private:
+    void add_deep(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
+                  std::uint32_t first_frame) {
+        auto fastest = fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
+        const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
+        for (std::size_t s = 0; s < switches.size(); ++s) {
+            if (frame.ring) keep_ringing(frame, switches[s], fastest[s]);
+            for (const DeepMember& member : fastest[s]) {
+                all_.members.push_back({setup[s] + member.seconds, first_frame + static_cast<std::uint32_t>(s),
+                                        static_cast<std::uint32_t>(all_.choices.size())});
+                all_.choices.push_back(member.choices);
+            }
+        }
+    }
+
+    bool rings(const ConfigurationFrame& frame, const Choices& choices) const {
+        const Configuration configuration = configuration_of(frame, choices);
+        return lower::Rules(space_.model, configuration).any_rings();
+    }
+
+    // Members without a ring are those of the frame without rings. Where none of the fastest has one, though it is asked
+    // for, regular ones are taken.
+    void keep_ringing(const ConfigurationFrame& frame, const ExchangeOptions& switches,
+                      std::vector<DeepMember>& fastest) {
+        std::erase_if(fastest, [&](const DeepMember& member) { return !rings(frame, member.choices); });
+        if (!fastest.empty() || !space_.options.ring) return;
+        for (const Choices& choices : regular_choices(space_, frame.on)) {
+            if (!rings(frame, choices)) continue;
+            const Schedule schedule = lowered(frame, switches, choices);
+            StepCosts costs(schedule, graphs_.numbered(schedule.numbering), machine_);
+            fastest.push_back({epoch_seconds(schedule, costs, {switches}).front(), choices});
+        }
+    }
+
     // Sequences of choices, lowered for one of the grids on which the same axes split something.
     struct Lowered {
         Schedule sample;
         WidthlessSteps steps;
         std::vector<std::vector<WidthlessSteps::StepId>> of_sequence;
     };
-    using Kind = std::tuple<Sharing, bool, bool, bool, bool, bool, bool, bool>;
+    using Kind = std::tuple<Sharing, bool, bool, bool, bool, bool, bool, bool, bool>;
 
     static Kind kind_of(const ConfigurationFrame& frame) {
         const Grid& grid = frame.on.grid;
-        return {frame.on.sharing, grid.x > 1,        grid.y > 1,      grid.z > 1,
-                frame.loss_rows,  frame.permutation, frame.parts > 1, frame.factored};
+        return {frame.on.sharing,  grid.x > 1,      grid.y > 1,     grid.z > 1, frame.loss_rows,
+                frame.permutation, frame.parts > 1, frame.factored, frame.ring};
     }
 
     Schedule lowered(const ConfigurationFrame& frame, const ExchangeOptions& switches, const Choices& choices) const {
@@ -257,6 +283,22 @@ std::vector<Choices> all_choices(const Space& space, const Distribution& on, boo
     return sequences;
 }
 
+std::vector<Choices> regular_choices(const Space& space, const Distribution& on) {
+    constexpr auto S = Order::sparse_first, D = Order::dense_first;
+    std::vector<Choices> sequences;
+    for (const auto& [odd, even] : {std::pair(S, S), std::pair(D, D), std::pair(S, D), std::pair(D, S)}) {
+        Choices& sequence = sequences.emplace_back();
+        for (int l = 1; l <= space.model.depth; ++l) {
+            const Order wanted = l % 2 == 1 ? odd : even;
+            const auto choices = choices_of_layer(space, on, l, true);
+            const auto found = std::find_if(choices.begin(), choices.end(),
+                                            [&](const enumerate::LayerChoice& c) { return c.forward == wanted; });
+            sequence.push_back(found == choices.end() ? choices.front() : *found);
+        }
+    }
+    return sequences;
+}
+
 Configuration configuration_of(const ConfigurationFrame& frame, const Choices& choices) {
     Configuration configuration;
     configuration.sharing = frame.on.sharing;
@@ -269,6 +311,7 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     configuration.loss_rows = frame.loss_rows;
     configuration.factored_values = frame.factored;
     configuration.scores = frame.scores;
+    configuration.ring = frame.ring;
     enumerate::apply(choices, configuration);
     if (!frame.trains) configuration.backward.clear(), configuration.operands.clear();
     return configuration;

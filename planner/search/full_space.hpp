@@ -26,6 +26,7 @@ struct ConfigurationFrame {
     bool factored = false;
     ExchangeOptions switches{};
     Scores scores = Scores::columns;
+    bool ring = false;
     bool trains = true;  // else its configurations say nothing of a backward pass
 };
 
@@ -48,6 +49,9 @@ struct Members {
 std::vector<Choices> all_choices(const Space& space, const Distribution& on, bool undominated_only);
 std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const Distribution& on, int layer,
                                                      bool undominated_only);
+
+// Sequences whose layers all begin with the same product, or begin with either in turns, as far as they may.
+std::vector<Choices> regular_choices(const Space& space, const Distribution& on);
 
 Configuration configuration_of(const ConfigurationFrame& frame, const Choices& choices);
 

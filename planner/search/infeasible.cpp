@@ -18,6 +18,7 @@ public:
         : space_(space), graphs_(graphs), configuration_(thriftiest), copies_(space.options.replication.value_or(1)) {
         configuration_.sharing = Sharing::replicated;
         configuration_.parts = 0;
+        configuration_.ring = configuration_.ring && copies_ > 1;
         overlap_ = thriftiest.overlap;
     }
 

@@ -58,12 +58,13 @@ LayerTerms::LayerTerms(const Space& space, const ConfigurationFrame& frame,
     panels_ = panels_of_all();
 }
 
-Place LayerTerms::produced_in(int l, const LayerChoice& c) {
-    const std::uint64_t key = 2 * code(c) + (l == 1 ? 1 : 0);
+Place LayerTerms::produced_in(int l, const LayerChoice& c, const LayerChoice& next) {
+    const std::uint64_t key = 2 * neighbours(c, &next) + (l == 1 ? 1 : 0);
     const auto known = produced_in_.find(key);
     if (known != produced_in_.end()) return known->second;
     Choices choices(static_cast<std::size_t>(depth_), LayerChoice{});
     choices[static_cast<std::size_t>(l - 1)] = c;
+    choices[static_cast<std::size_t>(l)] = next;
     const Configuration configuration = configuration_of(frame_, choices);
     return produced_in_[key] = lower::Rules(space_.model, configuration).made_in(space_.model.result(l));
 }
@@ -154,7 +155,7 @@ std::vector<std::int64_t> LayerTerms::kinds_around(int l, const SiteGraph& layer
     return kinds;
 }
 
-LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers) const {
+LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers, const Choices& others) const {
     LayerChoice transformed{Order::dense_first};
     LayerChoice column_parallel = transformed;
     column_parallel.replicated_input = true;
@@ -164,7 +165,8 @@ LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers) 
     for (LayerChoice previous : {LayerChoice{Order::sparse_first}, transformed, column_parallel, cached}) {
         if (only && previous.forward != only->forward) continue;
         if (only) previous.operand = only->operand;
-        const Choices choices(static_cast<std::size_t>(layers.depth), previous);
+        Choices choices{previous};
+        choices.insert(choices.end(), others.begin(), others.end());
         const Configuration configuration = configuration_of(frame_, choices);
         if (lower::Rules(layers, configuration).made_in(layers.result(1)) == before) return previous;
     }
@@ -174,12 +176,9 @@ LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers) 
 
 Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, const LayerChoice* next,
                                      const SiteGraph& layers) const {
-    Choices choices;
-    if (l > 1) {
-        choices.push_back(previous_leaving(before, layers));
-    }
-    choices.push_back(c);
+    Choices choices{c};
     if (next != nullptr) choices.push_back(*next);
+    if (l > 1) choices.insert(choices.begin(), previous_leaving(before, layers, choices));
     lower::GraphShape shape = space_.shape;
     if (frame_.loss_rows) {
         const auto rows = space_.shape.loss_rows.begin() + (first(l) - 1);

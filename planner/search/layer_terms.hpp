@@ -19,8 +19,8 @@ class LayerTerms {
 public:
     LayerTerms(const Space& space, const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
                const Machine& machine, NumberedGraphs& graphs);
-    // Where choice `c` of layer `l` leaves H^l.
-    lower::Place produced_in(int l, const enumerate::LayerChoice& c);
+    // Where choice `c` of layer `l` leaves H^l; that may depend on what layer l + 1 begins with.
+    lower::Place produced_in(int l, const enumerate::LayerChoice& c, const enumerate::LayerChoice& next);
     // One time for each of the switches, valid until the next call. H^(l-1) is produced at `before`; `next` is layer l +
     // 1's choice, null for the last layer.
     const double* seconds(int l, lower::Place before, const enumerate::LayerChoice& c,
@@ -44,8 +44,8 @@ private:
     std::vector<std::int64_t> kinds_around(int l, const SiteGraph& layers) const;
     SiteGraph layers_around(int l) const { return window(space_.model, first(l), last(l)); }
     int position(int l) const { return l - first(l) + 1; }
-    // Any choice of the first of `layers` that leaves its result where it is said to be.
-    enumerate::LayerChoice previous_leaving(lower::Place before, const SiteGraph& layers) const;
+    // Any choice of the first of `layers` that leaves its result where it is said to be, before `others`.
+    enumerate::LayerChoice previous_leaving(lower::Place before, const SiteGraph& layers, const Choices& others) const;
     // The schedule of layer l between its neighbours alone.
     Schedule lowered_between(int l, lower::Place before, const enumerate::LayerChoice& c,
                              const enumerate::LayerChoice* next, const SiteGraph& layers) const;

@@ -1,5 +1,6 @@
 #include "planner/search/other_orders.hpp"
 
+#include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/paper_space.hpp"
 
@@ -73,6 +74,7 @@ std::vector<Configuration> with_choice(const Space& space, const Configuration& 
         for (int l = group.first; l <= group.last; ++l) choices[static_cast<std::size_t>(l - 1)] = choice;
         configurations.push_back(chosen);
         enumerate::apply(choices, configurations.back());
+        configurations.back().ring = chosen.ring && lower::Rules(space.model, configurations.back()).any_rings();
     }
     return configurations;
 }

@@ -198,6 +198,12 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
         rejected.push_back({"factored values", Rejection::Reason::not_applicable,
                             "not applicable: with weights of edges, values are no products of two scales", 0});
     }
+    const auto without_columns = std::count_if(space.grids.begin(), space.grids.end(),
+                                               [](const Distribution& grid) { return !grid.splits_columns(); });
+    if (space.options.ring.value_or(false) && without_columns > 0) {
+        rejected.push_back({"grids that split no columns", Rejection::Reason::not_applicable,
+                            "not applicable: in a ring, ranks exchange columns", without_columns});
+    }
     if (never_pruned(space)) {
         rejected.push_back({"needed rows only", Rejection::Reason::not_applicable,
                             "not applicable: rows of deep networks whose layers all reach the loss are not pruned", 0});

@@ -3,6 +3,8 @@
 #include "planner/cost/cache.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/enumerate/replication.hpp"
+#include "planner/lower/rules.hpp"
+#include "planner/search/full_space.hpp"
 
 #include <gnnplan/base/checked.hpp>
 
@@ -164,6 +166,29 @@ void check_used(const Space& space, const RunRecord& run) {
         refuse("has no product that rounds its operand", "bf16", "gcn, gin, and sage with mean, sum or gcn have");
 }
 
+// A ring that is asked for, where no grid or no product of the model can have one.
+void check_ring(const Space& space) {
+    if (!space.options.ring.value_or(false)) return;
+    const auto refuse = [](const std::string& what, const char* hint) {
+        throw Error(ErrorCode::usage, what, "ring", hint);
+    };
+    if (space.model.trains()) refuse("weight gradients need whole rows, which a ring never makes", "use --task infer");
+    bool splits = false;
+    for (const Distribution& on : space.grids) {
+        if (!on.splits_columns()) continue;
+        splits = true;
+        for (const Choices& choices : regular_choices(space, on)) {
+            ConfigurationFrame frame{on};
+            frame.ring = true, frame.trains = false;
+            const Configuration configuration = configuration_of(frame, choices);
+            if (lower::Rules(space.model, configuration).any_rings()) return;
+        }
+    }
+    if (!splits) refuse("ranks exchange columns in a ring, and no such grid splits them", "a grid XxY with Y > 1 does");
+    refuse("no dense product of this " + space.model.model + " is between two matrices that are split by columns",
+           "leave it out; other --forward orders may have one");
+}
+
 // Values that are made of the edges' weights are read by sums alone, and stored.
 void check_weighted(Space& space) {
     if (!space.graph->weighted()) return;
@@ -245,6 +270,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.shape.blocking = machine.blocking;
     space.shape.loading = problem.record.loading;
     take_drawn(space, problem.record.fanout);
+    check_ring(space);
     space.drops_attention = problem.record.run.attention_dropout > 0;
     return space;
 }

@@ -8,6 +8,8 @@
 
 #include <gnnplan/ir/schedule.hpp>
 
+#include <cstdint>
+
 namespace gnnplan::exec {
 
 struct StepContext {
@@ -19,6 +21,10 @@ struct StepContext {
     std::size_t step;                 // index in the schedule
 };
 
+// Work of a product between two looks at the network: long enough that looking costs little, well below the time in which
+// what a product waits for travels.
+inline constexpr std::int64_t flops_per_look = 1'000'000;
+
 void run_step(const SpmmStep& step, const StepContext& context);
 // Lets the device choose kernels for the products with this rank's own blocks, in a step that has not run yet. Returns
 // what it found of the first of them.
@@ -28,6 +34,7 @@ std::vector<ProductKernel> choose_kernels(const SpmmStep& step, const StepContex
 void run_step(const RowRequestStep& step, const StepContext& context);
 void run_step(const ReduceScatterStep& step, const StepContext& context);
 void run_step(const GemmStep& step, const StepContext& context);
+void run_step(const RingGemmStep& step, const StepContext& context);
 void run_step(const RedistributeStep& step, const StepContext& context);
 void run_step(const WeightGradStep& step, const StepContext& context);
 void run_step(const AllReduceStep& step, const StepContext& context);

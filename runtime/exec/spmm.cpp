@@ -13,9 +13,6 @@
 namespace gnnplan::exec {
 namespace {
 
-// Work between two looks at the network: long enough that looking costs little, well below the time of a piece.
-constexpr std::int64_t flops_per_look = 1'000'000;
-
 std::vector<kernels::Matrix> matrices(const StepContext& context, const std::vector<TensorId>& ids) {
     std::vector<kernels::Matrix> found;
     found.reserve(ids.size());

@@ -2,6 +2,7 @@
 #include "planner/lower/lower.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 
+#include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/models.hpp>
 
@@ -134,10 +135,12 @@ Edges all_edges(std::int32_t vertices) {
 }
 
 // Table 1: a machine sends N D (M - 1) / (P M^2) before its product and as much behind it, where summing partial products
-// takes N D (M - 1) / (P M). Ours are two redistributions.
-TEST(Deal, TableOneIsTwoRedistributions) {
-    constexpr std::int64_t n = 64, width = 32;
-    for (const Grid& grid : {Grid{4, 2, 1}, Grid{2, 4, 1}, Grid{1, 8, 1}}) {
+// takes N D (M - 1) / (P M). Ours are two redistributions, or a ring, whose tiles are of N D / (P M^2) elements, as in the
+// table, where there are eight machines or more, and of an eighth of a machine's rows else. Of a tile the rank has an M-th
+// in place; the rest it holds twice, as one is on its way while another is multiplied, and so of its results.
+TEST(Deal, TableOneIsTwoRedistributionsOrARing) {
+    constexpr std::int64_t n = 1024, width = 256;  // buffers are whole cache lines
+    for (const Grid& grid : {Grid{4, 2, 1}, Grid{2, 4, 1}, Grid{1, 8, 1}, Grid{2, 8, 1}, Grid{1, 16, 1}}) {
         Schedule schedule{grid, {}, {}, {}};
         for (const Layout& layout : {layout_c(), layout_r(), layout_r(), layout_c()})
             schedule.tensors.push_back({"", Role::transient, DType::f32, n, width, layout});
@@ -146,6 +149,26 @@ TEST(Deal, TableOneIsTwoRedistributions) {
         for (const Operation& step : {Operation(RedistributeStep{0, 1}), Operation(RedistributeStep{2, 3})}) {
             for (const RankTraffic& rank : traffic_of(schedule, Step{"", Phase::epoch, step}, graph))
                 EXPECT_EQ(rank.sent_bytes, 4 * n * width * (m - 1) / (p * m * m)) << grid.text();
+        }
+        schedule.tensors.push_back({"W", Role::weight, DType::f32, width, width, layout_replicated()});
+        const RingGemmStep ring{0, 4, 3};
+        const Step step{"", Phase::epoch, ring};
+        for (int rank = 0; rank < grid.size(); ++rank) {
+            const RankTraffic traffic = traffic_of(schedule, step, graph, rank);
+            EXPECT_EQ(traffic.sent_bytes, 4 * 2 * n * width * (m - 1) / (p * m * m)) << grid.text();
+            EXPECT_EQ(traffic.received_bytes, traffic.sent_bytes);
+            const std::int64_t tiles = std::max<std::int64_t>(8, m);
+            const std::int64_t tile = 4 * n * width / (p * m * tiles);
+            if (m >= 8) {
+                EXPECT_EQ(tile, 4 * n * width / (p * m * m)) << "as in the table";
+            }
+            for (int t = 0; t < tiles; ++t) {
+                EXPECT_EQ(ring.arriving_bytes(schedule, rank, t), tile * (m - 1) / m) << grid.text();
+                EXPECT_EQ(ring.leaving_bytes(schedule, rank, t), tile * (m - 1) / m);
+            }
+            const Staging staging = staging_of(schedule, step, graph, rank);
+            EXPECT_EQ(staging.receive_bytes, 2 * tile * (m - 1) / m) << "two tiles";
+            EXPECT_EQ(staging.send_bytes, staging.receive_bytes);
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "tests/integration/full_space_runs.hpp"
 
+#include "planner/lower/rules.hpp"
 #include "runtime/train/outputs.hpp"
 
 #include <fmt/format.h>
@@ -37,31 +38,46 @@ struct Run {
     Schedule schedule;
 
     Run(const TestProblem& problem, Task task, const Distribution& on, const Switches& switches,
-        const search::Choices& choices, Scores scores)
+        const search::Choices& choices, Scores scores, bool ring = false)
         : counts(problem.dataset().graph(), problem.dataset().subset()),
           space(space_of(problem, counts, on.grid.size(), task)) {
         if (switches.source_panels) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
         search::ConfigurationFrame frame = frame_of(on, switches);
         frame.trains = task == Task::train;
-        if (on.splits_columns()) frame.scores = scores;
+        if (on.splits_columns()) frame.scores = scores, frame.ring = ring;
         // Weights of edges, and what drawn ones stand for, are in no scales that make their values.
         if (problem.dataset().report().weighted || counts.samples_weighted()) frame.factored = false;
         configuration = search::configuration_of(frame, choices);
         schedule = lower::lower(space.model, configuration, space.shape);
     }
+    bool rings() const { return lower::Rules(space.model, configuration).any_rings(); }
 };
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
-    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}",
-                       problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
-                       text(configuration.backward), text(configuration.operands),
-                       static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
-                       configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
-                       configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
-                       configuration.replicated_input ? ", replicated input" : "",
-                       configuration.column_loss ? ", column loss" : "",
-                       configuration.factored_values ? ", factored" : "", switches.source_panels ? ", panels" : "",
-                       configuration.scores == Scores::whole_rows ? ", scores of whole rows" : "");
+    return fmt::format(
+        "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}", problem.name(),
+        scheme_of(configuration), configuration.grid.text(), text(configuration.forward), text(configuration.backward),
+        text(configuration.operands), static_cast<int>(configuration.exchange),
+        configuration.overlap ? ", overlap" : "", configuration.loss_rows ? ", loss rows" : "",
+        configuration.permutation ? ", permuted" : "", configuration.parts > 0 ? ", parts" : "",
+        configuration.cached_aggregation ? ", cached" : "", configuration.replicated_input ? ", replicated input" : "",
+        configuration.column_loss ? ", column loss" : "", configuration.factored_values ? ", factored" : "",
+        switches.source_panels ? ", panels" : "",
+        configuration.scores == Scores::whole_rows ? ", scores of whole rows" : "", configuration.ring ? ", ring" : "");
+}
+
+void check_inference(const TestProblem& problem, const Run& run, const Switches& switches) {
+    SCOPED_TRACE(describe(problem, run.configuration, switches));
+    ASSERT_NO_THROW(validate(run.schedule));
+    if (problem.network().model.jk_concat) {
+        EXPECT_THROW(train::layer_ends(run.schedule), Error) << "logits are made of all layers";
+    } else {
+        EXPECT_EQ(train::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";
+    }
+    const auto runs = run_schedule(problem, run.schedule, 1);
+    check_outputs(problem, runs);
+    EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));
+    EXPECT_TRUE(peaks_as_predicted(runs));
 }
 
 }  // namespace
@@ -79,18 +95,10 @@ void check_configuration(const TestProblem& problem, const Expected& expected, c
 
 void check_inference(const TestProblem& problem, const Distribution& on, const Switches& switches,
                      const search::Choices& choices, Scores scores) {
-    const Run run(problem, Task::infer, on, switches, choices, scores);
-    SCOPED_TRACE(describe(problem, run.configuration, switches));
-    ASSERT_NO_THROW(validate(run.schedule));
-    if (problem.network().model.jk_concat) {
-        EXPECT_THROW(train::layer_ends(run.schedule), Error) << "logits are made of all layers";
-    } else {
-        EXPECT_EQ(train::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";
-    }
-    const auto runs = run_schedule(problem, run.schedule, 1);
-    check_outputs(problem, runs);
-    EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));
-    EXPECT_TRUE(peaks_as_predicted(runs));
+    check_inference(problem, Run(problem, Task::infer, on, switches, choices, scores), switches);
+    if (!on.splits_columns()) return;
+    const Run ring(problem, Task::infer, on, switches, choices, scores, true);
+    if (ring.rings()) check_inference(problem, ring, switches);
 }
 
 }  // namespace gnnplan::testing

@@ -73,7 +73,8 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
 void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
                          const Switches& switches, const search::Choices& choices, Scores scores = Scores::columns);
 
-// The same of an inference: the outputs of every vertex, by exactly one rank, are those of an evaluation of the model.
+// The same of an inference: the outputs of every vertex, by exactly one rank, are those of an evaluation of the model. Where
+// dense products may be rings, once more with these.
 void check_inference(const TestProblem& problem, const Distribution& on, const Switches& switches,
                      const search::Choices& choices, Scores scores = Scores::columns);
 

@@ -51,6 +51,22 @@ TEST_F(Inference, DrawsAtMostWhatIsAskedFor) {
     EXPECT_LT(memory("10"), memory("full"));
 }
 
+TEST_F(Inference, PlansRings) {
+    const std::string on = infer + "--layers 3 --grid 2x2 --forward DDD --ring on ";
+    const auto plan = gnnplan(on + "--json").json();
+    EXPECT_TRUE(plan["configuration"]["ring"].get<bool>());
+    int rings = 0;
+    for (const auto& step : plan["schedule"]["steps"]) rings += step["kind"] == "ring_gemm" ? 1 : 0;
+    EXPECT_EQ(rings, 2) << "layers 2 and 3";
+    const Outcome shown = gnnplan(on);
+    EXPECT_THAT(shown.out, AllOf(HasSubstr(", ring"), HasSubstr("ring: dense products exchange tiles")));
+    EXPECT_FALSE(gnnplan(infer + "--layers 3 --grid 2x2 --ring off --json").json()["configuration"].contains("ring"));
+    const std::string file = folder / "plan.json";
+    ASSERT_EQ(gnnplan(on + "-o " + file).code, 0);
+    EXPECT_EQ(gnnplan("validate " + file).code, 0);
+    EXPECT_THAT(gnnplan("explain " + file).out, AllOf(HasSubstr("C -> R -> C"), HasSubstr("forward.2.gemm")));
+}
+
 TEST_F(Inference, RefusesWithASentence) {
     const std::pair<std::string, std::string> cases[] = {
         {"--task infer --backward SS", "an inference has no backward pass"},
@@ -62,6 +78,11 @@ TEST_F(Inference, RefusesWithASentence) {
         {"--task infer --fanout 3 --values factored", "an edge that was drawn stands for several"},
         {"--task infer --epochs 3", "--epochs: is of training"},
         {"--task inferr", "--task"},
+        {"--task train --ring on", "weight gradients need whole rows"},
+        {"--task infer --ring on --grid 4x1", "no such grid splits them"},
+        {"--task infer --ring on --scheme 1d", "no such grid splits them"},
+        {"--task infer --ring on --model sage", "no dense product of this sage"},
+        {"--task infer --ring yes", "--ring"},
         {"--fanout 3", "only an inference draws neighbours"}};
     for (const auto& [flags, message] : cases) {
         const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
@@ -78,6 +99,19 @@ TEST_F(Inference, IsTheEvaluationOfTrainingOnAnyGrid) {
         for (const std::string grid : {"--ranks 1", "--ranks 2 --grid 1x2", "--ranks 4 --grid 2x2 --exchange rows",
                                        "--ranks 6 --grid 6x1 --permute on"}) {
             EXPECT_TRUE(near(embeddings(model + " " + grid), trained)) << model << " " << grid;
+        }
+    }
+}
+
+// Rings are the same products, of matrices that no rank has in whole rows.
+TEST_F(Inference, IsTheSameWithRings) {
+    for (const std::string model :
+         {"--model gcn --bias --layers 3", "--model gat --heads 4 --output-heads 2 --layers 3"}) {
+        train(model);
+        const std::vector<float> trained = read_npy(folder / "trained.npy");
+        for (const std::string grid : {"--ranks 2 --grid 1x2", "--ranks 4 --grid 2x2 --exchange rows --permute on",
+                                       "--ranks 4 --grid 2x2 --fanout 1000 --overlap on"}) {
+            EXPECT_TRUE(near(embeddings(model + " --ring on " + grid), trained)) << model << " " << grid;
         }
     }
 }

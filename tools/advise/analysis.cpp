@@ -16,7 +16,7 @@ constexpr double worth_naming = 0.05;  // of the sum of absolute errors
 Work work_of(const StepRecord& step) {
     const std::string& kind = step.kind;
     if (kind == "spmm") return step.counted_bytes > 0 ? Work::spmm_exchange : Work::spmm;
-    if (kind == "gemm" || kind == "weight_grad") return Work::gemm;
+    if (kind == "gemm" || kind == "ring_gemm" || kind == "weight_grad") return Work::gemm;
     if (kind == "update") return Work::optimiser;
     const std::array communication{"redistribute", "reduce_scatter", "all_reduce", "index"};
     const bool moves = std::find(communication.begin(), communication.end(), kind) != communication.end();

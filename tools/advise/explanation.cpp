@@ -22,6 +22,7 @@ std::string layout_name(const Layout& layout) {
 
 std::string layout_of(const Schedule& schedule, const Step& step) {
     std::string to = layout_name(tensor_of(schedule, subject_of(step.operation)).layout);
+    if (!tiled(step.operation).empty()) return "C -> R -> " + to;  // in R are tiles alone
     if (!redistributed(step.operation)) return to;
     return layout_name(tensor_of(schedule, operands_of(step.operation).reads.front()).layout) + " -> " + to;
 }

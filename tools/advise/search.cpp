@@ -55,6 +55,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     options.loss_rows = switched(flags.loss_rows);
     if (flags.values) options.factored_values = *flags.values == "factored";
     if (flags.scores) options.scores = *flags.scores == "columns" ? Scores::columns : Scores::whole_rows;
+    options.ring = switched(flags.ring);
     options.bf16 = flags.bf16;
     options.partition = flags.partition;
     options.memory_per_rank = flags.memory;

@@ -14,7 +14,8 @@ namespace gnnplan::tools {
 // What is searched; unset: everything.
 struct SearchFlags {
     std::string space = "full";
-    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows, scores;
+    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows, scores,
+        ring;
     std::optional<std::int64_t> replication;
     bool bf16 = false;
     bool partition = false;

@@ -61,6 +61,9 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
             "over ranks, or from whole rows")
         ->check(CLI::IsMember({"columns", "whole-rows"}))
         ->type_name("columns|whole-rows");
+    add_switch(command, "--ring", flags.ring,
+               "Pin whether an inference's dense products between matrices that are split by columns exchange tiles of "
+               "rows while they multiply, in place of moving whole matrices");
     add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled, so that work lies evenly");
     add_switch(command, "--loss-rows", flags.loss_rows,
                "Pin whether layers compute those rows only that the loss needs, where few vertices train");

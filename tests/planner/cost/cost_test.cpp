@@ -65,6 +65,33 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
         << "the last panel is multiplied after all came";
 }
 
+// A ring of four ranks has eight tiles. The first one comes before the first product, and the last result leaves behind the
+// last one.
+TEST(StepTime, RingIsAPipelineOfTiles) {
+    const CostedRanks all{{0, 1, 2, 3}, {}};
+    const UniformStats graph(400, 400, true);
+    const auto seconds = [&](double latency, double bytes_per_second) {
+        Machine m = machine(4);
+        m.intra_node = {latency, bytes_per_second};
+        const Schedule s{{1, 4, 1},
+                         {},
+                         {{"H", Role::transient, DType::f32, 400, 8, layout_c()},
+                          {"W", Role::weight, DType::f32, 8, 12, layout_replicated()},
+                          {"Z", Role::transient, DType::f32, 400, 12, layout_c()}},
+                         {{"step", Phase::epoch, RingGemmStep{0, 1, 2}}}};
+        return step_seconds(s, s.steps[0], graph, m, all);
+    };
+    const double compute = 2.0 * 100 * 8 * 12 / machine(4).gemm_flops_per_second;
+    const double bytes = 3 * 100 * (2 + 3) * 4;  // of 100 rows, to each of three: two columns of H, three of Z
+    const auto pipeline = [&](double messages) {
+        return messages / 8 + 7 * std::max(compute, messages) / 8 + compute / 8;
+    };
+    for (const double rate : {1e5, 1e9, 1e15})
+        EXPECT_NEAR(seconds(0, rate), pipeline(bytes / rate), 1e-9 / rate * bytes);
+    const double messages = 3 * 8 * 2;
+    EXPECT_NEAR(seconds(1e-3, 1e15), pipeline(messages * 1e-3), 1e-9);
+}
+
 // What goes back from maxima reads two operands: it is a sum of twice the width, and two messages for each of its one.
 TEST(StepTime, WhatGoesBackFromMaximaIsASumOfTwiceTheWidth) {
     const UniformStats graph(400, 160'000, true);

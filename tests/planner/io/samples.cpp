@@ -103,6 +103,7 @@ Schedule sample_schedule() {
     b.step("forward.spmm", Phase::epoch, SpmmStep{at, {x}, {t_c}, Exchange::panels, false});
     b.step("forward.redistribute", Phase::epoch, RedistributeStep{t_c, t_r});
     b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
+    b.step("forward.ring", Phase::epoch, RingGemmStep{t_c, w, b.dense("Z.c", 2, layout_c())});
     b.step("forward.activate", Phase::epoch,
            MapStep{MapOp::activate, z, bias, {}, 2, Activation::relu, true, vertices});
     b.step("forward.mean", Phase::epoch, HeadStep{HeadOp::mean, 2, {z}, mean});

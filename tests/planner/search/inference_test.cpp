@@ -1,5 +1,6 @@
 // select() for one pass over all vertices.
 #include "planner/io/plan.hpp"
+#include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "tests/planner/search/problems.hpp"
 
@@ -96,6 +97,97 @@ TEST(SelectInference, DeepNetworksGetTheFastestOrders) {
         best = std::min(best, search::cost_configuration(space, c, machine(), graphs).predicted.ranked_seconds());
     }
     EXPECT_DOUBLE_EQ(found, best);
+}
+
+// The same with rings: what one layer leaves depends on what the next one begins with.
+TEST(SelectInference, DeepNetworksWithRingsGetTheFastestOrders) {
+    const std::vector<std::int64_t> widths{100, 20, 130, 60, 90, 40};
+    const Distribution on{Sharing::replicated, {3, 2, 1}};
+    for (const Machine& m : test::machines()) {
+        const Problem asked = inference(widths, 6, products);
+        SelectOptions pinned;
+        pinned.grid = on.grid;
+        pinned.exchange = Exchange::panels;
+        pinned.overlap = false;
+        pinned.ring = true;
+        const SelectResult result = select(asked, m, pinned);
+        ASSERT_TRUE(result) << result.message;
+        const RankedConfiguration& found = result.selection->ranked.front();
+        EXPECT_TRUE(found.configuration.ring);
+        const search::Space space = search::make_space(asked, m, pinned);
+        search::NumberedGraphs graphs(products);
+        double best = 1e9;
+        for (const search::Choices& choices : search::all_choices(space, on, false)) {
+            search::ConfigurationFrame frame{on};
+            frame.switches.exchange = Exchange::panels;
+            frame.trains = false;
+            frame.ring = true;
+            const Configuration c = search::configuration_of(frame, choices);
+            if (!lower::Rules(space.model, c).any_rings()) continue;
+            best = std::min(best, search::cost_configuration(space, c, m, graphs).predicted.ranked_seconds());
+        }
+        EXPECT_DOUBLE_EQ(found.predicted.ranked_seconds(), best);
+    }
+}
+
+// With a network that is slow, a ring hides what moves behind its product. Every one that is listed has a ring in it, and is no
+// configuration that is listed without.
+TEST(SelectInference, SearchesRings) {
+    Machine m = machine();
+    m.gemm_flops_per_second = 1e10;
+    m.intra_node = {1e-6, 1e9};
+    SelectOptions pinned;
+    pinned.grid = Grid{2, 4, 1};
+    const Problem asked = inference({256, 256, 256, 64}, 8, products);
+    const SelectResult result = select(asked, m, pinned);
+    ASSERT_TRUE(result) << result.message;
+    const Selection& s = *result.selection;
+    EXPECT_TRUE(s.ranked.front().configuration.ring);
+    EXPECT_NO_THROW(validate(s.plan));
+    const Plan again = io::read_plan(io::write_plan(s.plan), "again");
+    EXPECT_TRUE(again.candidates.front().configuration.ring);
+    const SiteGraph model = sites_of(asked.ops);
+    for (const RankedConfiguration& r : s.ranked) {
+        EXPECT_EQ(r.configuration.ring, lower::Rules(model, r.configuration).any_rings());
+    }
+    const auto off = std::ranges::find(s.plan.alternatives, std::string("ring off"), &Alternative::choice);
+    ASSERT_NE(off, s.plan.alternatives.end());
+    EXPECT_FALSE(off->configuration.ring || off->pinned);
+    EXPECT_GT(off->predicted.ranked_seconds(), s.ranked.front().predicted.ranked_seconds());
+    EXPECT_EQ(off->predicted.total_bytes, s.ranked.front().predicted.total_bytes);
+    pinned.ring = false;
+    pinned.forward = s.ranked.front().configuration.forward;  // in which there is a product for one
+    const Selection without = selected(asked, pinned);
+    for (const RankedConfiguration& r : without.ranked) EXPECT_FALSE(r.configuration.ring);
+    const auto on = std::ranges::find(without.plan.alternatives, std::string("ring on"), &Alternative::choice);
+    ASSERT_NE(on, without.plan.alternatives.end());
+    EXPECT_TRUE(on->configuration.ring && on->pinned);
+    SelectOptions free;
+    free.ring = true;
+    const Selection only = selected(asked, free);
+    for (const RankedConfiguration& r : only.ranked) EXPECT_TRUE(r.configuration.ring);
+    EXPECT_TRUE(std::ranges::any_of(only.rejected, [](const Rejection& r) {
+        return r.reason == Rejection::Reason::not_applicable && r.what == "grids that split no columns" && r.count > 0;
+    }));
+}
+
+TEST(SelectInference, RefusesRingsWhereThereAreNone) {
+    const auto code = [](const Problem& asked, const char* grid_y, std::optional<Orders> forward = {}) {
+        SelectOptions pinned;
+        pinned.ring = true;
+        if (grid_y != nullptr) pinned.grid = *grid_y == '1' ? Grid{4, 1, 1} : Grid{2, 2, 1};
+        pinned.forward = std::move(forward);
+        const SelectResult result = select(asked, machine(), pinned);
+        return result ? ErrorCode::internal : result.code;
+    };
+    const std::vector<std::int64_t> widths{100, 128, 64, 47};
+    EXPECT_EQ(code(inference(widths, 4, products), nullptr), ErrorCode::internal) << "there is a plan";
+    EXPECT_EQ(code(inference(widths, 4, products), "1"), ErrorCode::usage) << "nobody has other columns";
+    EXPECT_EQ(code(problem(widths, 4, products), nullptr), ErrorCode::usage) << "it trains";
+    EXPECT_EQ(code(inference(widths, 4, products), "2", parse_orders("SDS")), ErrorCode::usage);
+    EXPECT_EQ(code(inference(widths, 4, products), "2", parse_orders("SSS")), ErrorCode::internal);
+    EXPECT_EQ(code(inference({100, 47}, 4, products), "2"), ErrorCode::usage) << "one layer, from features to logits";
+    EXPECT_EQ(code(inference(std::vector<std::int64_t>(2, 64), 1, products), nullptr), ErrorCode::usage);
 }
 
 TEST(SelectInference, LayersMultiplyByWhatTheyHaveDrawn) {

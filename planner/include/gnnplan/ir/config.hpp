@@ -90,6 +90,7 @@ struct Configuration {
     bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
     bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
     Scores scores = Scores::columns;  // of layers that weigh by cosines, where y splits columns
+    bool ring = false;                // of an inference: dense products between columns exchange tiles (RingGemmStep)
 
     Distribution on() const { return {sharing, grid}; }
 };

@@ -25,6 +25,7 @@
 #include <gnnplan/ir/steps/map.hpp>
 #include <gnnplan/ir/steps/redistribute.hpp>
 #include <gnnplan/ir/steps/reduce_scatter.hpp>
+#include <gnnplan/ir/steps/ring_gemm.hpp>
 #include <gnnplan/ir/steps/row_request.hpp>
 #include <gnnplan/ir/steps/score.hpp>
 #include <gnnplan/ir/steps/spmm.hpp>
@@ -40,8 +41,8 @@
 namespace gnnplan {
 
 using Operation =
-    std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RedistributeStep, WeightGradStep, AllReduceStep,
-                 MapStep, HeadStep, EdgeStep, EdgeTransposeStep, LossStep, ScoreStep, UpdateStep>;
+    std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep, WeightGradStep,
+                 AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>
 concept LocalStep = S::local;
@@ -97,5 +98,9 @@ bool moves_between_spaces(const Schedule& schedule, const Operation& operation);
 // The matrix that the step brings into another layout: the messages, and the part that a rank has already; none of
 // most.
 std::optional<TensorId> redistributed(const Operation& operation);
+
+// The matrices that the step moves between columns and whole rows while it multiplies, tile by tile: one tile is
+// multiplied while the next one is on its way. As many tiles as ring_tiles() says. None, of most.
+std::vector<TensorId> tiled(const Operation& operation);
 
 }  // namespace gnnplan
