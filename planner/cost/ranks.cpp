@@ -88,12 +88,12 @@ const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, con
     return on;
 }
 
-// Where every rank of a y-group has the nonzeros that it multiplies, or gets them from its x-group, their products
-// differ in nothing but how many columns they have, and in which of the x-group are on their node.
+// Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing but how many columns they have, and in which of the x-group are on their node.
 std::vector<int> RanksOfSteps::of_product(const Schedule& schedule, const SpmmStep& product) const {
     const Grid& grid = schedule.grid;
     const Tensor& matrix = tensor_of(schedule, product.matrix);
-    if (gathers_matrix(grid, matrix) || contraction_axis(grid, matrix) == Axis::y) return all_.ranks;
+    if (gathers_matrix(grid, matrix) || deals_rows(matrix) || contraction_axis(grid, matrix) == Axis::y)
+        return all_.ranks;
     std::set<std::tuple<int, int, std::int64_t, std::int64_t, int, int>> seen;
     std::vector<int> ranks;
     for (const int rank : all_.ranks) {

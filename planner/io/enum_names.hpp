@@ -79,7 +79,7 @@ struct EnumNames<EdgeOp> {
 };
 template <>
 struct EnumNames<Scores> {
-    static constexpr std::array<std::string_view, 2> names{"columns", "whole_rows"};
+    static constexpr std::array<std::string_view, 3> names{"columns", "whole_rows", "dealt_rows"};
 };
 template <>
 struct EnumNames<Exchange> {

@@ -38,8 +38,9 @@ bool fits_role(const Tensor& tensor) {
     switch (tensor.role) {
         case Role::adjacency: {
             const std::string columns = tensor.layout.columns.text();
-            return is(DType::f32, {Axes::parse("x"), tensor.layout.columns, {}}) &&
-                   (columns == "z" || columns == "zy" || columns == "y");
+            return is(DType::f32, {layout_r().rows, {}, {}}) ||
+                   (is(DType::f32, {Axes::parse("x"), tensor.layout.columns, {}}) &&
+                    (columns == "z" || columns == "zy" || columns == "y"));
         }
         case Role::features:
             return is(DType::f32, layout_c()) || is(DType::f32, layout_r()) || is(DType::f32, layout_f());
@@ -51,8 +52,9 @@ bool fits_role(const Tensor& tensor) {
         case Role::moment: return is(DType::f32, layout_replicated());
         case Role::edges: {
             const Axes& partial = tensor.layout.partial;
+            const bool dealt = is(DType::f32, {layout_r().rows, {}, {}});
             return tensor.columns == 1 && (partial.empty() || partial == Axes::parse("y")) &&
-                   is(DType::f32, {Axes::parse("x"), {}, partial});
+                   (dealt || is(DType::f32, {Axes::parse("x"), {}, partial}));
         }
         case Role::cached:
         case Role::transient: return true;
@@ -96,11 +98,12 @@ void check_total_size(const Schedule& schedule) try {
 }
 
 // Values of the nonzeros of a matrix of which every rank has whole rows, in one piece from each other rank: then the
-// pieces of its transpose are those of other ranks too.
+// pieces of its transpose are those of other ranks too. Rows may be dealt over y.
 void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& matrix) {
-    const Layout whole{Axes::parse("x"), Axes::parse("z"), {}};
-    const bool fits = matrix.role == Role::adjacency && matrix.layout == whole && schedule.grid.z == 1 &&
-                      matrix.storage.splits == 1 && matrix.rows == edges.rows && matrix.space == edges.space;
+    const Layout whole{Axes::parse("x"), Axes::parse("z"), {}}, dealt{layout_r().rows, {}, {}};
+    const bool fits = matrix.role == Role::adjacency && (matrix.layout == whole || matrix.layout == dealt) &&
+                      matrix.layout.rows == edges.layout.rows && schedule.grid.z == 1 && matrix.storage.splits == 1 &&
+                      matrix.rows == edges.rows && matrix.space == edges.space;
     if (!fits) refuse("tensor " + edges.name, "its structure must be an adjacency of its rows, whole and not split");
 }
 

@@ -102,13 +102,11 @@ std::vector<std::int64_t> tensor_bytes(const Schedule& schedule, const GraphStat
     return bytes;
 }
 
-std::vector<std::pair<TensorId, TensorId>> transposed_edges(const Schedule& schedule) {
+std::vector<std::pair<TensorId, TensorId>> all_reordered_edges(const Schedule& schedule) {
     std::vector<std::pair<TensorId, TensorId>> pairs;
     for (const Step& step : schedule.steps) {
-        const auto* transpose = std::get_if<EdgeTransposeStep>(&step.operation);
-        if (transpose == nullptr) continue;
-        const auto pair = transpose->matrices(schedule);
-        if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+        const auto pair = reordered_edges(schedule, step.operation);
+        if (pair && std::find(pairs.begin(), pairs.end(), *pair) == pairs.end()) pairs.push_back(*pair);
     }
     return pairs;
 }
@@ -191,7 +189,7 @@ MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int ra
     for (const Step& step : schedule.steps) bytes.staging.push_back(staged_bytes(schedule, step, graph, rank));
     Arena(schedule).place(bytes, plan);
     add_sparse_bytes(schedule, graph, rank, plan);
-    plan.adjacency_bytes += edge_order_bytes(schedule, transposed_edges(schedule), graph, rank);
+    plan.adjacency_bytes += edge_order_bytes(schedule, all_reordered_edges(schedule), graph, rank);
     add_load_and_peak(schedule, graph, rank, plan);
     return plan;
 }
@@ -209,7 +207,7 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
     }
     // Orders of edges are found before all that, from the pattern of one piece at a time, which the host reads.
-    for (const auto& [from, to] : transposed_edges(schedule)) {
+    for (const auto& [from, to] : all_reordered_edges(schedule)) {
         const Tensor& matrix = tensor_of(schedule, to);
         const Range rows = block_of(schedule, to, rank).rows;
         Tensor pattern = matrix;

@@ -200,4 +200,10 @@ std::vector<TensorId> tiled(const Operation& operation) {
     return answer<std::vector<TensorId>>(operation, {}, [](const auto& s) -> decltype(s.tiled()) { return s.tiled(); });
 }
 
+std::optional<std::pair<TensorId, TensorId>> reordered_edges(const Schedule& schedule, const Operation& operation) {
+    return answer<std::optional<std::pair<TensorId, TensorId>>>(
+        operation, {},
+        [&](const auto& s) -> decltype(s.reordered_edges(schedule)) { return s.reordered_edges(schedule); });
+}
+
 }  // namespace gnnplan

@@ -24,7 +24,7 @@ public:
           arena_(schedule),
           slices_(schedule, graph),
           classes_(size_classes(schedule, false)),
-          transposed_(transposed_edges(schedule)),
+          reordered_(all_reordered_edges(schedule)),
           bytes_(classes_.representative.size()) {
         for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
             const auto matrix = static_cast<TensorId>(id);
@@ -48,7 +48,7 @@ public:
             plan.adjacency_bytes += slices_.gathered(matrix) ? slices_.adjacency_bytes(matrix, needed_rows, rank)
                                                              : adjacency_block_bytes(schedule_, matrix, graph_, rank);
         }
-        plan.adjacency_bytes += edge_order_bytes(schedule_, transposed_, graph_, rank);
+        plan.adjacency_bytes += edge_order_bytes(schedule_, reordered_, graph_, rank);
         for (const Step* step : requests_) {
             const RankTraffic indices = slices_.traffic(*step, rank);
             plan.request_bytes += indices.sent_bytes;
@@ -112,8 +112,8 @@ private:
     Packer packer_;
     ShardedSlices slices_;
     const RankClasses classes_;
-    const std::vector<std::pair<TensorId, TensorId>> transposed_;  // edges
-    std::vector<BufferBytes> bytes_;                               // per class, as far as sizes decide
+    const std::vector<std::pair<TensorId, TensorId>> reordered_;  // edges
+    std::vector<BufferBytes> bytes_;                              // per class, as far as sizes decide
     std::vector<Matrix> matrices_;
     std::vector<std::size_t> first_equal_;  // per step: the first that is equal
     std::vector<std::size_t> by_graph_;     // steps whose staging the graph decides

@@ -118,18 +118,38 @@ bool gathers_matrix(const Grid& grid, const Tensor& matrix) {
     return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !block_distributed(matrix);
 }
 
-bool gathers_rows(const Grid& grid) { return grid.x > 1; }
+bool gathers_rows(const Grid& grid, const Tensor& matrix) { return (deals_rows(matrix) ? grid.size() : grid.x) > 1; }
+
+bool deals_rows(const Tensor& matrix) { return matrix.layout.rows.contains(Axis::y); }
+
+std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank) {
+    const bool all = deals_rows(matrix);
+    const int count = all ? grid.size() : grid.x;
+    const int own = all ? rank : grid.coordinate(rank, Axis::x);
+    std::vector<int> roots;
+    roots.reserve(static_cast<std::size_t>(count));
+    for (int k = 0; k < count; ++k) {
+        const int place = (own + k) % count;
+        roots.push_back(all ? place : grid.neighbour(rank, Axis::x, place));
+    }
+    return roots;
+}
 
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix) {
+    if (deals_rows(matrix)) return std::nullopt;
     const Axis axis = block_distributed(matrix) ? Axis::y : Axis::z;
     return grid.extent(axis) > 1 ? std::optional(axis) : std::nullopt;
 }
 
-Layout dense_layout(const Tensor& matrix) { return block_distributed(matrix) ? layout_f() : layout_c(); }
+Layout dense_layout(const Tensor& matrix) {
+    if (deals_rows(matrix)) return layout_r();
+    return block_distributed(matrix) ? layout_f() : layout_c();
+}
 
 int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
-    if (!block_distributed(matrix)) return 1 + (grid.x - 1) * matrix.storage.splits;
+    if (!block_distributed(matrix))
+        return 1 + ((deals_rows(matrix) ? grid.size() : grid.x) - 1) * matrix.storage.splits;
     return static_cast<int>(hand_of(grid, rank).size());
 }
 
@@ -163,15 +183,14 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
 }
 
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
-    const int ix = grid.coordinate(rank, Axis::x);
     std::vector<Piece> pieces;
     if (!block_distributed(matrix) && !gathers_matrix(grid, matrix)) {
-        for (int k = 0; k < grid.x; ++k) {
-            const int root = grid.neighbour(rank, Axis::x, (ix + k) % grid.x);
+        for (const int root : dense_roots(grid, matrix, rank)) {
             for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
         }
         return pieces;
     }
+    const int ix = grid.coordinate(rank, Axis::x);
     std::ptrdiff_t first = 0;
     if (block_distributed(matrix)) {
         pieces = dealt_pieces(grid, matrix, rank);
@@ -253,28 +272,41 @@ std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int ra
     return stages;
 }
 
+// Where each rank has all blocks of the dense operand, one that begins so many places further back comes to this rank's
+// after as many others. A rank's own block, with which it begins, is not split.
+void serve_all(const Grid& grid, const Tensor& matrix, int rank, std::vector<Stage>& stages) {
+    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const std::vector<int> roots = dense_roots(grid, matrix, rank);
+    const int splits = matrix.storage.splits;
+    for (std::size_t ahead = 1; ahead < roots.size(); ++ahead) {
+        const std::size_t turn = roots.size() - ahead;
+        const std::size_t first = 1 + (turn - 1) * static_cast<std::size_t>(splits);
+        for (int i = 0; i < splits; ++i)
+            stages[first + static_cast<std::size_t>(i)].rows.push_back(
+                {roots[ahead], balanced_block(block, i, splits)});
+    }
+}
+
 }  // namespace
 
-// Otherwise the ranks of an x-group have the same blocks, and each begins with another one.
+// Otherwise the ranks of an x-group, or all of them, have the same blocks, and each begins with another one.
 std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return sharded_stages(grid, matrix, rank);
     const std::vector<Piece> pieces = pieces_of(grid, matrix, rank);
     std::vector<Stage> stages(pieces.size());
     for (std::size_t k = 0; k < pieces.size(); ++k) stages[k].piece = pieces[k];
-    const Range blocks = block_distributed(matrix) ? hand_of(grid, rank) : Range{0, grid.x};
+    if (!block_distributed(matrix)) {
+        serve_all(grid, matrix, rank, stages);
+        return stages;
+    }
+    const Range blocks = hand_of(grid, rank);
     const int own = grid.coordinate(rank, Axis::x);
     if (own < blocks.begin || own >= blocks.end) return stages;
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
-    const int splits = block_distributed(matrix) ? 1 : matrix.storage.splits;
     for (int ix = 0; ix < grid.x; ++ix) {
         if (ix == own) continue;
         const std::int64_t turn = ((own - ix) % blocks.size() + blocks.size()) % blocks.size();
-        // A rank's own block, with which it begins where it has all of them, is not split.
-        const std::int64_t first = block_distributed(matrix) ? turn : 1 + (turn - 1) * splits;
-        for (int i = 0; i < splits; ++i) {
-            stages[static_cast<std::size_t>(first + i)].rows.push_back(
-                {grid.neighbour(rank, Axis::x, ix), balanced_block(block, i, splits)});
-        }
+        stages[static_cast<std::size_t>(turn)].rows.push_back({grid.neighbour(rank, Axis::x, ix), block});
     }
     return stages;
 }

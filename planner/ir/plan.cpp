@@ -141,7 +141,7 @@ void validate_transposed_edges(const Schedule& schedule, const ProblemRecord& pr
     for (const Step& step : schedule.steps) {
         const auto* transpose = std::get_if<EdgeTransposeStep>(&step.operation);
         if (transpose == nullptr || problem.graph.symmetric) continue;
-        const auto [from, to] = transpose->matrices(schedule);
+        const auto [from, to] = transpose->reordered_edges(schedule);
         if (from == to) refuse(where + ": step " + step.name, "only a symmetric graph's matrix is its own transpose");
     }
 }

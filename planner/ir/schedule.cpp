@@ -20,6 +20,7 @@ std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank) {
 std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, adjacency);
     const Range rows = block_of(schedule, adjacency, rank).rows;
+    if (deals_rows(matrix)) return graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns});
     std::int64_t nonzeros = 0;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank))
         nonzeros += graph.block_nonzeros(matrix.matrix(), rows, piece.columns);

@@ -95,7 +95,7 @@ std::int64_t Builder::panel_columns() const {
     return panels < 2 ? 0 : (graph_.vertices + panels - 1) / panels;
 }
 
-TensorId Builder::adjacency(int l, bool transposed) {
+TensorId Builder::adjacency(int l, bool transposed, bool dealt) {
     const Rows rows = rows_in(transposed ? space(l) : space(l - 1));
     const Rows columns = rows_in(transposed ? space(l - 1) : space(l));
     const std::int64_t height = rows.count;
@@ -112,9 +112,11 @@ TensorId Builder::adjacency(int l, bool transposed) {
     if (height < graph_.vertices || width < graph_.vertices) {
         name += "." + std::to_string(height) + "x" + std::to_string(width);
     }
+    if (dealt) name += ".dealt";
     const bool sharded = configuration().sharing == Sharing::sharded;
     const Axes split = Axes::parse(block_distributed() ? "y" : sharded ? "zy" : "z");
-    const TensorId id = resident(name, Role::adjacency, DType::f32, rows, width, {Axes::parse("x"), split, {}});
+    const Layout layout = dealt ? layout_r() : Layout{Axes::parse("x"), split, {}};
+    const TensorId id = resident(name, Role::adjacency, DType::f32, rows, width, layout);
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
     matrix.transposed = stored_transposed;
     matrix.sample = sample;
@@ -171,7 +173,7 @@ void Builder::index(TensorId matrix) {
 SpmmStep Builder::spmm_step(int l, bool transposed) {
     const TensorId matrix = adjacency(l, transposed);
     const Tensor& m = tensor_of(schedule_, matrix);
-    const bool gathers = gathers_rows(schedule_.grid) || gathers_matrix(schedule_.grid, m);
+    const bool gathers = gathers_rows(schedule_.grid, m) || gathers_matrix(schedule_.grid, m);
     if (configuration().exchange == Exchange::rows) index(m.structure.value_or(matrix));
     return {matrix, {}, {}, configuration().exchange, configuration().overlap && gathers};
 }

@@ -43,8 +43,9 @@ public:
     std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
     // --- residents, created on first use ---
-    // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
-    TensorId adjacency(int l, bool transposed);
+    // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A. That of A^T may have its rows dealt over
+    // the ranks of a y-group, too.
+    TensorId adjacency(int l, bool transposed, bool dealt = false);
     // The rows of `space`, the first of the vertices.
     TensorId features(Place place, int space);
     TensorId weight(const Site& site);
@@ -117,7 +118,7 @@ public:
     // The gradient of beta, the sum of what goes back to it by rows, and its update.
     void update_beta(const std::string& step, const Site& product, TensorId by_rows);
     // Where operands of edge_dot are.
-    Place scores_place() const { return configuration().scores == Scores::columns ? Place::c : Place::f; }
+    Place scores_place() const;
     // Where matrices by heads are beside wide ones in C.
     Place by_heads(const Site& product) const {
         return cuts_heads(configuration().grid, product.heads.count) ? Place::f : Place::c;
@@ -175,6 +176,8 @@ private:
     Rows rows_in(int space) const { return {rows_in_space(space), space}; }
     // A product over the nonzeros of layer l's matrix with operands and results yet to come.
     SpmmStep spmm_step(int l, bool transposed);
+    // The same of a product of rows, as the configuration has scores made.
+    SpmmStep dot_step(int l);
     TensorId spmm_result(const SpmmStep& product, const std::string& name, TensorId like);
     // A value for each nonzero of a product's matrix, and a float for each of its rows.
     TensorId edges_of(TensorId matrix, const std::string& name, const Axes& partial = {});

@@ -1,6 +1,8 @@
 // What attention and values of edges add to a schedule.
 #include "planner/lower/builder.hpp"
 
+#include <gnnplan/ir/pieces.hpp>
+
 namespace gnnplan::lower {
 
 Builder::Attended Builder::attend(const std::string& name, const Site& site, TensorId h, TensorId source,
@@ -110,7 +112,8 @@ void Builder::head_unit_back(const std::string& name, const Site& site, const Un
 
 TensorId Builder::edges_of(TensorId matrix, const std::string& name, const Axes& partial) {
     const Rows rows = rows_of(tensor_of(schedule_, matrix));
-    const TensorId edges = transient(name, DType::f32, rows, 1, {Axes::parse("x"), {}, partial});
+    const Axes split = tensor_of(schedule_, matrix).layout.rows;
+    const TensorId edges = transient(name, DType::f32, rows, 1, {split, {}, partial});
     schedule_.tensors[static_cast<std::size_t>(edges)].role = Role::edges;
     schedule_.tensors[static_cast<std::size_t>(edges)].structure = matrix;
     return edges;
@@ -120,16 +123,38 @@ TensorId Builder::by_rows_of(TensorId matrix, const std::string& name) {
     return transient(name, DType::f32, rows_of(tensor_of(schedule_, matrix)), 1, layout_at(Place::f));
 }
 
+Place Builder::scores_place() const {
+    switch (configuration().scores) {
+        case Scores::columns: return Place::c;
+        case Scores::whole_rows: return Place::f;
+        case Scores::dealt_rows: return Place::r;
+    }
+    return Place::c;
+}
+
+// The ranks of a y-group need rows of few others, so that there they are asked for even if other products get panels.
+SpmmStep Builder::dot_step(int l) {
+    if (!places_differ() || scores_place() != Place::r) return spmm_step(l, true);
+    const TensorId dealt = adjacency(l, true, true);
+    index(dealt);
+    return {dealt, {}, {}, Exchange::rows, false};
+}
+
 TensorId Builder::edge_dot(const std::string& name, int l, TensorId x, TensorId y, const std::string& out) {
-    SpmmStep product = spmm_step(l, true);
+    SpmmStep product = dot_step(l);
     product.program = Program::dot;
     product.column_operands = {x};
     product.row_operands = {y};
     const bool sums = places_differ() && scores_place() == Place::c;
-    product.results = {edges_of(product.matrix, out, sums ? Axes::parse("y") : Axes())};
+    const bool dealt = deals_rows(tensor_of(schedule_, product.matrix));
+    const TensorId made = edges_of(product.matrix, dealt ? out + ".dealt" : out, sums ? Axes::parse("y") : Axes());
+    product.results = {made};
     step(name, OpKind::aggregate, product);
-    if (sums) all_reduce(name + ".all_reduce", product.results.front(), OpKind::aggregate);
-    return product.results.front();
+    if (sums) all_reduce(name + ".all_reduce", made, OpKind::aggregate);
+    if (!dealt) return made;
+    const TensorId gathered = edges_of(adjacency(l, true), out);
+    step(name + ".gather", OpKind::aggregate, EdgeGatherStep{made, gathered});
+    return gathered;
 }
 
 TensorId Builder::edge_softmax(const std::string& name, const Site& site, TensorId scores, const std::string& out) {

@@ -23,7 +23,9 @@ public:
         const TensorId squares = inner_product(at + ".squares", h, h, "n" + label);
         const TensorId unit = builder_.head_unit(at + ".unit", site_, h, squares, "u" + label);
         const TensorId of_rows = rows(at + ".unit.rows", unit, "u" + label, l_);
-        const TensorId cosines = scores(at + ".scores", unit, of_rows, "e" + label, "u" + label);
+        Copies copies;
+        copies.add(builder_.spmm_in(), of_rows);
+        const TensorId cosines = scores(at + ".scores", unit, copies, "e" + label, "u" + label);
         const TensorId weights = builder_.edge_softmax(at + ".softmax", site_, cosines, "w" + label);
         const TensorId sums =
             builder_.edge_sum(at + ".spmm", l_, true, weights, h, "Z" + label + (changes() ? ".sums" : ""));
@@ -41,7 +43,7 @@ public:
         bias_gradient(passes_, gradient);
         const Value::Compared& made = *passes_.value(id_).compared;
         const TensorId inner = inner_product(at + ".inner", g, made.sums, "d" + label + "inner");
-        const TensorId of_edges = scores(at + ".weights", made.h, g, "de" + label, "dw" + label);
+        const TensorId of_edges = scores(at + ".weights", made.h, gradient.copies, "de" + label, "dw" + label);
         const TensorId of_beta = builder_.edge_softmax_back(
             at + ".softmax", site_, {made.cosines, made.weights, inner, of_edges}, "dbeta" + label);
         if (passes_.model.at(site_.input).kind != SiteKind::input) pass_on(at, made, g, of_edges);
@@ -70,12 +72,12 @@ private:
     }
 
     // <y_v, x_u> of edges, where the configuration has them made.
-    TensorId scores(const std::string& step, TensorId x, TensorId y, const std::string& out, const std::string& name) {
-        const auto moved = [&](TensorId in, const char* which) {
-            return builder_.redistribute(step + "." + which, in, builder_.scores_place(), name + "." + which,
-                                         OpKind::aggregate);
-        };
-        const TensorId column = moved(x, "columns"), row = x == y ? column : moved(y, "rows");
+    TensorId scores(const std::string& step, TensorId x, Copies& y, const std::string& out, const std::string& name) {
+        const Place place = builder_.scores_place();
+        const bool same = y.at(builder_.spmm_in()) == x;
+        const TensorId column =
+            builder_.redistribute(step + ".columns", x, place, name + ".columns", OpKind::aggregate);
+        const TensorId row = same ? column : builder_.at(y, place, step + ".rows", name + ".rows", OpKind::aggregate);
         return builder_.edge_dot(step, l_, column, row, out);
     }
 

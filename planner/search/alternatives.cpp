@@ -64,11 +64,9 @@ public:
             [](Configuration& c) { c.loss_rows = false; });
         off("factored values off", chosen_.factored_values && reads_values_, options_.factored_values.has_value(),
             [](Configuration& c) { c.factored_values = false; });
-        const bool whole = chosen_.scores == Scores::whole_rows;
-        if (compares_ && chosen_.on().splits_columns()) {
-            add(whole ? "scores by columns" : "scores by whole rows", options_.scores.has_value(),
-                [&](Configuration& c) { c.scores = whole ? Scores::columns : Scores::whole_rows; });
-        }
+        other_scores("scores by columns", Scores::columns);
+        other_scores("scores by whole rows", Scores::whole_rows);
+        other_scores("scores by dealt rows", Scores::dealt_rows);
         Configuration rung = chosen_;
         rung.ring = true;
         if (chosen_.ring || may_ring(rung)) {
@@ -91,6 +89,10 @@ private:
         Configuration configuration = chosen_;
         change(configuration);
         changed_.push_back({choice, pinned, rounded(std::move(configuration), options_)});
+    }
+    void other_scores(const char* choice, Scores scores) {
+        if (compares_ && chosen_.on().splits_columns() && chosen_.scores != scores)
+            add(choice, options_.scores.has_value(), [&](Configuration& c) { c.scores = scores; });
     }
     template <class Change>
     void off(const char* choice, bool on, bool pinned, const Change& change) {

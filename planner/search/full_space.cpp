@@ -37,7 +37,7 @@ std::vector<ExchangeOptions> switches_of(const Space& space, const Distribution&
 std::vector<Scores> scores_on(const Space& space, const Distribution& on) {
     if (!space.compares() || !on.splits_columns()) return {Scores::columns};
     if (space.options.scores) return {*space.options.scores};
-    return {Scores::columns, Scores::whole_rows};
+    return {Scores::columns, Scores::whole_rows, Scores::dealt_rows};
 }
 
 // Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a

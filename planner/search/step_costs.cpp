@@ -37,7 +37,9 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     if (spmm == nullptr) return seconds(schedule, operation);
     SpmmStep switched = *spmm;
     const Tensor& matrix = tensor_of(schedule, spmm->matrix);
-    const bool rows = gathers_rows(schedule.grid);
+    // Dealt rows read the rows that they need, whatever other products do.
+    if (deals_rows(matrix)) return seconds(schedule, operation);
+    const bool rows = gathers_rows(schedule.grid, matrix);
     switched.exchange = rows ? switches.exchange : Exchange::none;
     switched.overlap = switches.overlap && (rows || gathers_matrix(schedule.grid, matrix));
     switched.bf16 = switches.bf16 && switched.can_round();

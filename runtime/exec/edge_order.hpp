@@ -1,4 +1,4 @@
-// Where a rank's nonzeros of a matrix are among those of its transpose, as others send their values.
+// Where a rank's nonzeros of a matrix are among those that others send values of.
 #pragma once
 
 #include "kernels/device.hpp"
@@ -14,20 +14,26 @@
 
 namespace gnnplan::exec {
 
-// Says where the nonzeros of a matrix `to` lie in the matrix `from` that it is the transpose of. Both have one piece from
-// each rank of an x-group. The piece of stage k of `to` has the nonzeros that its root has of this rank's columns of
-// `from`, in the order of the root's block: source panel after panel, row after row. Throws Error{usage} for pieces of
-// 2^31 nonzeros or more.
+// Says where the nonzeros of a matrix `to` lie in a matrix `from`.
+//
+// Where `to` is the transpose, both have one piece from each rank of an x-group. The piece of stage k of `to` has the
+// nonzeros that its root has of this rank's columns of `from`, in the order of the root's block: source panel after panel,
+// row after row. Where `from` is the same matrix with its rows dealt over the ranks of a y-group, the nonzeros of `from` are
+// those of the group, one rank after the other. Throws Error{usage} for 2^31 nonzeros or more of one root or group.
 class EdgeOrder {
 public:
     EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int rank, const data::Graph& graph,
               const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
               MemoryTracker& tracker);
 
-    // Says for each nonzero of the stage which of the root's it is; lies on the device.
+    // Says for each nonzero of the stage which of the root's, or of the group's, it is; lies on the device.
     const std::int32_t* stage(std::size_t k) const { return reinterpret_cast<const std::int32_t*>(stages_[k]->data()); }
 
+    // How many nonzeros the rank of the y-group at `y` has of `from`, where rows are dealt.
+    std::int64_t edges_of(int y) const { return dealt_[static_cast<std::size_t>(y)]; }
+
 private:
+    std::vector<std::int64_t> dealt_;
     std::vector<std::unique_ptr<kernels::DeviceMemory>> stages_;
     Charge charge_;
 };

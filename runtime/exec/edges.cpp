@@ -70,7 +70,7 @@ void run_step(const EdgeStep& step, const StepContext& context) {
 // What others have of this rank's rows comes one rank after the other; own values are where they are.
 void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     const Store& store = context.store;
-    const auto [from, to] = step.matrices(store.schedule());
+    const auto [from, to] = step.reordered_edges(store.schedule());
     const EdgeOrder& order = store.edge_order(from, to);
     const auto bytes = [](std::int64_t edges) { return 4 * static_cast<std::size_t>(edges); };
     std::vector<comm::Send> sends;
@@ -97,6 +97,36 @@ void run_step(const EdgeTransposeStep& step, const StepContext& context) {
         const SparseStage& stage = store.part(to).stages()[k];
         if (!stage.piece) continue;
         context.kernels.gather_rows({sources[k], stage.nonzeros, 1, 1}, order.stage(k),
+                                    {store.data<float>(step.out) + stage.first_edge, stage.nonzeros, 1, 1});
+    }
+}
+
+// What the ranks of the group have comes one rank after the other, with what this one has in its place.
+void run_step(const EdgeGatherStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const Grid& grid = store.schedule().grid;
+    const auto [from, to] = step.reordered_edges(store.schedule());
+    const EdgeOrder& order = store.edge_order(from, to);
+    const std::span<float> own = store.values<float>(step.in);
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    auto* all = reinterpret_cast<float*>(store.staging(context.step));
+    float* next = all;
+    for (int y = 0; y < grid.y; ++y) {
+        const int peer = grid.neighbour(store.rank(), Axis::y, y);
+        const std::int64_t edges = order.edges_of(y);
+        if (peer == store.rank()) {
+            context.kernels.copy({own.data(), 1, edges, edges}, {next, 1, edges, edges});
+        } else {
+            if (!own.empty()) sends.push_back({peer, std::as_bytes(own)});
+            if (edges > 0) receives.push_back({peer, std::as_writable_bytes(std::span(next, next + edges))});
+        }
+        next += edges;
+    }
+    context.world.exchange(sends, receives);
+    for (std::size_t k = 0; k < store.part(to).stages().size(); ++k) {
+        const SparseStage& stage = store.part(to).stages()[k];
+        context.kernels.gather_rows({all, next - all, 1, 1}, order.stage(k),
                                     {store.data<float>(step.out) + stage.first_edge, stage.nonzeros, 1, 1});
     }
 }

@@ -22,9 +22,9 @@ bool exchanges_indices(const Schedule& schedule) {
                        [](const Step& step) { return requested_rows(step.operation).has_value(); });
 }
 
-bool transposes_edges(const Schedule& schedule) {
+bool reorders_edges(const Schedule& schedule) {
     return std::any_of(schedule.steps.begin(), schedule.steps.end(),
-                       [](const Step& step) { return std::holds_alternative<EdgeTransposeStep>(step.operation); });
+                       [&](const Step& step) { return reordered_edges(schedule, step.operation).has_value(); });
 }
 
 // What blocks depend on, of each adjacency; the one that has the nonzeros by its place among them.
@@ -48,7 +48,7 @@ auto cuts_of(const Schedule& schedule) {
 
 bool same_blocks(const Schedule& a, const Schedule& b) {
     return a.grid == b.grid && a.numbering == b.numbering && !exchanges_indices(a) && !exchanges_indices(b) &&
-           !transposes_edges(a) && !transposes_edges(b) && cuts_of(a) == cuts_of(b);
+           !reorders_edges(a) && !reorders_edges(b) && cuts_of(a) == cuts_of(b);
 }
 
 Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device,
@@ -82,12 +82,10 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
     }
     // Orders come first: what is needed to find them is gone before there are any blocks.
     for (const Step& step : schedule_.steps) {
-        const auto* transpose = std::get_if<EdgeTransposeStep>(&step.operation);
-        if (transpose == nullptr) continue;
-        const auto [from, to] = transpose->matrices(schedule_);
-        if (edge_orders_.contains({from, to})) continue;
-        edge_orders_.try_emplace({from, to}, schedule_.grid, tensor_of(schedule_, from), tensor_of(schedule_, to),
-                                 rank_, graph, scales, counts, device_, tracker_);
+        const auto pair = reordered_edges(schedule_, step.operation);
+        if (!pair || edge_orders_.contains(*pair)) continue;
+        edge_orders_.try_emplace(*pair, schedule_.grid, tensor_of(schedule_, pair->first),
+                                 tensor_of(schedule_, pair->second), rank_, graph, scales, counts, device_, tracker_);
     }
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];

@@ -26,7 +26,7 @@ struct SparseBlocks {
 };
 
 // Whether both schedules cut the same sparse blocks out of the graph. False where they exchange indices, which belong
-// to the exchange, and where they transpose edges, whose orders belong to the step.
+// to the exchange, and where they reorder edges, whose orders belong to the step.
 bool same_blocks(const Schedule& a, const Schedule& b);
 
 class Store {
@@ -54,7 +54,7 @@ public:
         const auto& scales = scales_[static_cast<std::size_t>(matrix)];
         return scales ? &*scales : nullptr;
     }
-    // Says where `from` has each edge of `to`, its transpose (EdgeTransposeStep).
+    // Says where `from` has each edge of `to` (EdgeTransposeStep, EdgeGatherStep).
     const EdgeOrder& edge_order(TensorId from, TensorId to) const { return edge_orders_.at({from, to}); }
     // Collective: see SparsePart.
     void exchange_indices(TensorId matrix, comm::Communicator& world) {

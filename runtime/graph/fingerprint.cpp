@@ -2,6 +2,8 @@
 
 #include <xxhash.h>
 
+#include <bit>
+
 namespace gnnplan::data {
 
 namespace {
@@ -29,6 +31,22 @@ std::uint64_t row_hash(std::int64_t v, std::span<const float> row) {
 
 std::string feature_fingerprint(std::uint64_t sum) { return text_of(sum); }
 
+namespace {
+
+// The finalizer of SplitMix64 (Steele, Lea and Flood 2014) on the two ends, then on the weight: it is asked for every edge.
+std::uint64_t hash(std::int32_t from, std::int32_t to, float weight) {
+    const auto mix = [](std::uint64_t x) {
+        x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+        x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+        return x ^ (x >> 31U);
+    };
+    const auto ends =
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32U | static_cast<std::uint32_t>(to);
+    return mix(mix(ends + 0x9e3779b97f4a7c15U) ^ std::bit_cast<std::uint32_t>(weight));
+}
+
+}  // namespace
+
 std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices) {
     std::uint64_t sum = 0;
     for (std::int64_t i = 0; i < sources.rows(); ++i) {
@@ -51,18 +69,13 @@ std::string fingerprint(const Graph& graph) {
 }
 
 std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices, bool with_weights) {
-    struct Entry {
-        std::int32_t from, to;
-        float weight;
-    };
-    const auto hash = [](const Entry& entry) { return XXH3_64bits(&entry, sizeof entry); };
     std::uint64_t sum = 0;
     for (std::int64_t i = 0; i < sources.rows(); ++i) {
         const auto target = static_cast<std::int32_t>(vertices[i]);
         const auto begin = static_cast<std::size_t>(sources.row_start[static_cast<std::size_t>(i)]);
         for (std::size_t k = begin; k < begin + static_cast<std::size_t>(sources.degree(i)); ++k) {
             const float weight = with_weights && sources.weighted() ? sources.weight[k] : 1.0F;
-            sum += hash({sources.column[k], target, weight}) - hash({target, sources.column[k], weight});
+            sum += hash(sources.column[k], target, weight) - hash(target, sources.column[k], weight);
         }
     }
     return sum;

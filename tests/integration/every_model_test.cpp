@@ -147,8 +147,7 @@ TEST_P(EveryModel, EqualsReferenceAndPrediction) {
                 if (++index % every != 0 || !sampled(run++)) continue;
                 const std::size_t which = pick(index / every, layers, choices);
                 check_configuration(problems().problem(which), problems().expected(which), on,
-                                    switches_in_turn(index / every), choices,
-                                    run % 2 == 0 ? Scores::whole_rows : Scores::columns);
+                                    switches_in_turn(index / every), choices, scores_in_turn(run));
                 if (HasFailure()) return;  // the first failure says enough
             }
         }
@@ -178,7 +177,7 @@ TEST_P(EveryModel, InfersAsTheReferenceEvaluates) {
                 Switches switches = switches_in_turn(static_cast<std::size_t>(run));
                 switches.loss_rows = false;
                 check_inference(pick(static_cast<std::size_t>(run), layers), on, switches, choices,
-                                run % 2 == 0 ? Scores::whole_rows : Scores::columns);
+                                scores_in_turn(run));
                 if (HasFailure()) return;
             }
         }

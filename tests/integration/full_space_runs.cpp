@@ -54,16 +54,19 @@ struct Run {
 };
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
-    return fmt::format(
-        "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}", problem.name(),
-        scheme_of(configuration), configuration.grid.text(), text(configuration.forward), text(configuration.backward),
-        text(configuration.operands), static_cast<int>(configuration.exchange),
-        configuration.overlap ? ", overlap" : "", configuration.loss_rows ? ", loss rows" : "",
-        configuration.permutation ? ", permuted" : "", configuration.parts > 0 ? ", parts" : "",
-        configuration.cached_aggregation ? ", cached" : "", configuration.replicated_input ? ", replicated input" : "",
-        configuration.column_loss ? ", column loss" : "", configuration.factored_values ? ", factored" : "",
-        switches.source_panels ? ", panels" : "",
-        configuration.scores == Scores::whole_rows ? ", scores of whole rows" : "", configuration.ring ? ", ring" : "");
+    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}",
+                       problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
+                       text(configuration.backward), text(configuration.operands),
+                       static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
+                       configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
+                       configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
+                       configuration.replicated_input ? ", replicated input" : "",
+                       configuration.column_loss ? ", column loss" : "",
+                       configuration.factored_values ? ", factored" : "", switches.source_panels ? ", panels" : "",
+                       configuration.scores == Scores::whole_rows   ? ", scores of whole rows"
+                       : configuration.scores == Scores::dealt_rows ? ", scores of dealt rows"
+                                                                    : "",
+                       configuration.ring ? ", ring" : "");
 }
 
 void check_inference(const TestProblem& problem, const Run& run, const Switches& switches) {

@@ -66,6 +66,9 @@ inline const Switches& switches_in_turn(std::size_t run) {
     return pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
 }
 
+// Each way of making scores of edges in turn.
+inline Scores scores_in_turn(int run) { return static_cast<Scores>(run % 3); }
+
 // The switches where they apply on a grid.
 search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches);
 

@@ -11,6 +11,7 @@
 #include "runtime/comm/mpi.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/expectations.hpp"
+#include "tests/integration/full_space_runs.hpp"
 
 namespace gnnplan::testing {
 namespace {
@@ -90,7 +91,7 @@ Sampled check_schemes(const TestProblem& problem) {
             const search::Choices& choices = all[turn * (all.size() - 1) / (per_grid - 1)];
             if (choices.front().constant_input && problem.network().input_dropout > 0) continue;
             search::ConfigurationFrame frame{on, turn % 3 == 0, turn / 2 % 2 == 1, 0, {}};
-            if (on.splits_columns() && turn % 2 == 1) frame.scores = Scores::whole_rows;
+            if (on.splits_columns()) frame.scores = scores_in_turn(static_cast<int>(turn));
             if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             const Configuration configuration = search::configuration_of(frame, choices);

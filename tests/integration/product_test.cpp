@@ -256,7 +256,15 @@ INSTANTIATE_TEST_SUITE_P(
         Planned{"GatNeededRows", "--model gat --heads 7 --grid 4x1 --exchange rows --overlap on", "1d"},
         Planned{"AgnnColumns", "--model agnn --grid 2x2 --scores columns --exchange rows", "rdm"},
         Planned{"AgnnWholeRows", "--model agnn --grid 2x2 --scores whole-rows --exchange panels", "rdm"},
+        Planned{"AgnnDealtRows", "--model agnn --grid 2x2 --scores dealt-rows --exchange panels", "rdm"},
         Planned{"AgnnOneD", "--model agnn --grid 4x1 --exchange rows --overlap on", "1d"}),
+    [](const auto& instance) { return instance.param.name; });
+
+// What ranks send each other while they load a graph in shares is in the setup.
+INSTANTIATE_TEST_SUITE_P(
+    Loading, Monitored,
+    ::testing::Values(Planned{"SharesOfRows", "--load sharded --loss-rows off --grid 4x1 --exchange rows", "1d"},
+                      Planned{"SharesOfGroups", "--load sharded --loss-rows off --grid 2x2 --permute on", "rdm"}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -18,8 +18,10 @@ TEST(PlanCosine, SaysHowScoresAreMadeAndWhatDoesNotApply) {
     };
     EXPECT_EQ(scores("--scores columns"), "columns");
     EXPECT_EQ(scores("--scores whole-rows"), "whole_rows");
+    EXPECT_EQ(scores("--scores dealt-rows"), "dealt_rows");
     EXPECT_THAT(gnnplan(agnn + "--grid 2x2 --scores whole-rows").out,
                 HasSubstr("whole-row scores: every rank gathers"));
+    EXPECT_THAT(gnnplan(agnn + "--grid 2x2 --scores dealt-rows").out, HasSubstr("dealt-row scores: ranks weigh"));
     const std::string plan = gnnplan(agnn).out;
     EXPECT_THAT(plan, HasSubstr("layers that weigh by cosines have no linear map"));
     EXPECT_THAT(plan, HasSubstr("2d"));
@@ -43,7 +45,7 @@ TEST(PlanCosine, RefusesWithASentence) {
     }
 }
 
-// The plan trains, with either way of making scores: the same network for any number of ranks.
+// The plan trains, with any way of making scores: the same network for any number of ranks.
 TEST(RunCosine, TrainsTheSameNetworkOnAnyGrid) {
     const Folder folder;
     const std::string graph = folder / "graph", plan = folder / "plan.json";
@@ -52,7 +54,8 @@ TEST(RunCosine, TrainsTheSameNetworkOnAnyGrid) {
     std::vector<double> losses;
     for (const std::string grid :
          {"--ranks 1 --grid 1x1", "--ranks 3 --grid 3x1", "--ranks 2 --grid 1x2 --scores columns",
-          "--ranks 4 --grid 2x2 --scores whole-rows", "--ranks 4 --grid 2x2 --scores columns --exchange rows"}) {
+          "--ranks 4 --grid 2x2 --scores whole-rows", "--ranks 4 --grid 2x2 --scores columns --exchange rows",
+          "--ranks 4 --grid 1x4 --scores dealt-rows", "--ranks 4 --grid 2x2 --scores dealt-rows --exchange panels"}) {
         const Outcome planned =
             gnnplan("plan --graph " + graph + " --model agnn --hidden 12 --layers 3 --bias " + grid + " -o " + plan);
         ASSERT_EQ(planned.code, 0) << planned.err;

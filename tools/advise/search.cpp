@@ -41,6 +41,11 @@ Grid parse_grid(const std::string& text) {
 
 SearchSpace parse_space(const std::string& name) { return name == "paper" ? SearchSpace::paper : SearchSpace::full; }
 
+Scores parse_scores(const std::string& name) {
+    if (name == "columns") return Scores::columns;
+    return name == "whole-rows" ? Scores::whole_rows : Scores::dealt_rows;
+}
+
 SelectOptions select_options(const SearchFlags& flags) {
     SelectOptions options;
     options.space = parse_space(flags.space);
@@ -54,7 +59,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     options.permutation = switched(flags.permute);
     options.loss_rows = switched(flags.loss_rows);
     if (flags.values) options.factored_values = *flags.values == "factored";
-    if (flags.scores) options.scores = *flags.scores == "columns" ? Scores::columns : Scores::whole_rows;
+    if (flags.scores) options.scores = parse_scores(*flags.scores);
     options.ring = switched(flags.ring);
     options.bf16 = flags.bf16;
     options.partition = flags.partition;

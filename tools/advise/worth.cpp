@@ -35,6 +35,11 @@ Words order_words(const std::vector<std::string>& choice, const Configuration& c
             aggregate ? "aggregate first" : "transform first"};
 }
 
+std::string scores_words(Scores scores) {
+    if (scores == Scores::columns) return "scores by columns";
+    return scores == Scores::whole_rows ? "scores by whole rows" : "scores by dealt rows";
+}
+
 Words words_of(const Alternative& alternative, const Configuration& chosen) {
     const std::vector<std::string> choice = split(alternative.choice, " ");
     if (choice[0] == "scheme")
@@ -46,8 +51,7 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
     if (choice[0] == "exchange" && choice.size() == 2) {
         return {"exchange of " + std::string(choice[1] == "rows" ? "panels" : "rows"), choice[1]};
     }
-    if (alternative.choice == "scores by whole rows") return {"scores by columns", "by whole rows"};
-    if (alternative.choice == "scores by columns") return {"scores by whole rows", "by columns"};
+    if (choice[0] == "scores") return {scores_words(chosen.scores), alternative.choice.substr(choice[0].size() + 1)};
     if (alternative.choice == "baseline") return {"all of this", "what PyG does by default"};
     if (alternative.choice == "baseline DGL") return {"all of this", "what DGL does by default"};
     if (choice.size() < 2) return {alternative.choice, ""};

@@ -22,7 +22,7 @@ struct Word {
 };
 
 // In the order of the cell.
-constexpr std::array<Word, 12> words{{
+constexpr std::array<Word, 13> words{{
     {"ÂX once: made before training, so features must not change (no dropout on them)",
      [](const Configuration& c) { return c.cached_aggregation; }},
     {"keep: for the backward pass, not made again",
@@ -39,6 +39,8 @@ constexpr std::array<Word, 12> words{{
      [](const Configuration& c) { return c.factored_values; }},
     {"whole-row scores: every rank gathers whole rows to weigh edges, in place of summing scores over ranks",
      [](const Configuration& c) { return c.scores == Scores::whole_rows; }},
+    {"dealt-row scores: ranks weigh the edges of a part of the rows each, from whole rows, and gather the scores",
+     [](const Configuration& c) { return c.scores == Scores::dealt_rows; }},
     {"ring: dense products exchange tiles of rows while they multiply, in place of moving whole matrices",
      [](const Configuration& c) { return c.ring; }},
 }};

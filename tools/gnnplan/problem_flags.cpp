@@ -58,9 +58,10 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
         .add_option(
             "--scores", flags.scores,
             "Pin how ranks that share columns make the scores of agnn's edges: each from its columns, with a sum "
-            "over ranks, or from whole rows")
-        ->check(CLI::IsMember({"columns", "whole-rows"}))
-        ->type_name("columns|whole-rows");
+            "over ranks; all of them from whole rows; or each those of its part of the rows, from whole rows, which "
+            "the others then get")
+        ->check(CLI::IsMember({"columns", "whole-rows", "dealt-rows"}))
+        ->type_name("columns|whole-rows|dealt-rows");
     add_switch(command, "--ring", flags.ring,
                "Pin whether an inference's dense products between matrices that are split by columns exchange tiles of "
                "rows while they multiply, in place of moving whole matrices");

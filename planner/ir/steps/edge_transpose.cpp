@@ -6,14 +6,14 @@
 
 namespace gnnplan {
 
-std::pair<TensorId, TensorId> EdgeTransposeStep::matrices(const Schedule& schedule) const {
+std::pair<TensorId, TensorId> EdgeTransposeStep::reordered_edges(const Schedule& schedule) const {
     return {*tensor_of(schedule, in).structure, *tensor_of(schedule, out).structure};
 }
 
 // A symmetric matrix may stand for its transpose.
 void EdgeTransposeStep::check(const StepCheck& step) const {
     step.with_role(in, {Role::edges}), step.with_role(out, {Role::edges}), step.distinct(in, out);
-    const auto [from, to] = matrices(step.schedule());
+    const auto [from, to] = reordered_edges(step.schedule());
     const Tensor &a = step.at(from), &b = step.at(to);
     step.edges(in, from, {}), step.edges(out, to, {});
     const bool fits = a.rows == b.columns && a.columns == b.rows && a.space == b.column_space &&
@@ -27,7 +27,7 @@ std::vector<int> EdgeTransposeStep::peers(const Schedule& schedule, int rank) co
 }
 
 Message EdgeTransposeStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
-    const auto [source, target] = matrices(schedule);
+    const auto [source, target] = reordered_edges(schedule);
     const Range rows = block_of(schedule, source, from).rows, columns = block_of(schedule, target, to).rows;
     return one_message(from, to, 4 * graph.block_nonzeros(tensor_of(schedule, source).matrix(), rows, columns));
 }

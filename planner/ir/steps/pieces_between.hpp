@@ -5,7 +5,18 @@
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace gnnplan {
+
+// The other ranks that hold blocks of the dense operand which `rank` reads, and that read its own.
+inline std::vector<int> dense_peers(const Grid& grid, const Tensor& matrix, int rank) {
+    std::vector<int> peers = dense_roots(grid, matrix, rank);
+    peers.erase(peers.begin());
+    std::sort(peers.begin(), peers.end());
+    return peers;
+}
 
 // The pieces of `user` of which `root` holds the dense rows, or the nonzeros.
 template <class Visit>

@@ -9,12 +9,12 @@ namespace gnnplan {
 
 void RowRequestStep::check(const StepCheck& step) const {
     step.with_role(matrix, {Role::adjacency});
-    step.require(gathers_rows(step.grid()), "the grid has no rows to ask for");
+    step.require(gathers_rows(step.grid(), step.at(matrix)), "the grid has no rows to ask for");
     step.require(!step.at(matrix).structure, "the matrix uses another one's nonzeros, whose rows are asked for");
 }
 
 std::vector<int> RowRequestStep::peers(const Schedule& schedule, int rank) const {
-    return peers_along(schedule.grid, Axis::x, rank);
+    return dense_peers(schedule.grid, tensor_of(schedule, matrix), rank);
 }
 
 // Requests go the other way than rows.

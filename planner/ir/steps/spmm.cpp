@@ -30,7 +30,7 @@ void check_lists(const StepCheck& step, const SpmmStep& product) {
 
 // The layout of what has the rows of the matrix.
 Layout result_layout(const Grid& grid, const Tensor& matrix) {
-    Layout layout{Axes::parse("x"), dense_layout(matrix).columns, {}};
+    Layout layout{matrix.layout.rows, dense_layout(matrix).columns, {}};
     const std::optional<Axis> axis = contraction_axis(grid, matrix);
     if (axis) layout.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
     return layout;
@@ -117,8 +117,8 @@ void SpmmStep::check(const StepCheck& step) const {
     step.require(program == Program::sum || !contraction_axis(step.grid(), m),
                  "its program is no sum over ranks: it needs the whole contraction side on every rank");
     check_operands(step, *this);
-    step.require((exchange != Exchange::none) == gathers_rows(step.grid()), "the exchange does not fit the grid");
-    const bool gathers = gathers_rows(step.grid()) || gathers_matrix(step.grid(), m);
+    step.require((exchange != Exchange::none) == gathers_rows(step.grid(), m), "the exchange does not fit the grid");
+    const bool gathers = gathers_rows(step.grid(), m) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");
     step.require(can_round() || !bf16, "only sums round to bf16, and with overlap or needed rows no panel is packed");
 }
@@ -167,9 +167,9 @@ std::int64_t SpmmStep::travelling_columns(const Schedule& schedule, int rank) co
 
 std::vector<int> SpmmStep::peers(const Schedule& schedule, int rank) const {
     std::vector<int> peers;
-    if (exchange != Exchange::none) add_peers_along(schedule.grid, Axis::x, rank, peers);
-    if (gathers_matrix(schedule.grid, tensor_of(schedule, matrix)))
-        add_peers_along(schedule.grid, Axis::y, rank, peers);
+    const Tensor& m = tensor_of(schedule, matrix);
+    if (exchange != Exchange::none) peers = dense_peers(schedule.grid, m, rank);
+    if (gathers_matrix(schedule.grid, m)) add_peers_along(schedule.grid, Axis::y, rank, peers);
     return peers;
 }
 
@@ -178,15 +178,15 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     const Tensor& m = tensor_of(schedule, matrix);
     const Range own = block_of(schedule, matrix, to).rows;
     Message message{from, to, 0, 0};
-    const bool same_column = grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
-    if (same_column && exchange != Exchange::none) {
+    const bool sends_rows = deals_rows(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
+    if (sends_rows && exchange != Exchange::none) {
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
             for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
                 if (piece.dense_root == from) message.add(4 * width * rows_sent(graph, m, piece, own, exchange));
             });
         }
-    } else if (!same_column && gathers_matrix(grid, m)) {
+    } else if (!sends_rows && gathers_matrix(grid, m)) {
         for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
             if (piece.matrix_root != from) return;
             const std::int64_t nonzeros = graph.block_nonzeros(m.matrix(), own, piece.columns);
@@ -214,9 +214,7 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
     std::int64_t most = 0;
     const bool one_peer_each = !gathers_matrix(grid, matrix) && contraction_axis(grid, matrix) != Axis::y;
     if (one_peer_each) {
-        for (int ix = 0; ix < grid.x; ++ix) {
-            const int peer = grid.neighbour(rank, Axis::x, ix);
-            if (peer == rank) continue;
+        for (const int peer : dense_peers(grid, matrix, rank)) {
             for (const Piece& piece : pieces_of(grid, matrix, rank, peer))
                 most = std::max(most, bytes(peer, piece.columns));
         }
@@ -260,7 +258,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     const PackedPanel packed = packed_panel(schedule, step, rank);
     buffers.panel = aligned(packed.bytes());
     buffers.slice_columns = packed.stride;
-    if (!gathers_rows(schedule.grid) && !gathers_matrix(schedule.grid, matrix)) return buffers;
+    if (!gathers_rows(schedule.grid, matrix) && !gathers_matrix(schedule.grid, matrix)) return buffers;
     buffers.packs = step.overlap ? matrix.storage.splits : 1;
     buffers.copies = step.overlap ? matrix.storage.splits + 1 : 1;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {

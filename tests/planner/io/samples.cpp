@@ -29,7 +29,8 @@ public:
         return static_cast<TensorId>(schedule_.tensors.size() - 1);
     }
     TensorId edges(const std::string& name, TensorId matrix, const Axes& partial) {
-        const TensorId id = tensor(name, Role::edges, DType::f32, 7, 1, {Axes::parse("x"), {}, partial});
+        const Axes rows = tensor_of(schedule_, matrix).layout.rows;
+        const TensorId id = tensor(name, Role::edges, DType::f32, 7, 1, {rows, {}, partial});
         schedule_.tensors.back().structure = matrix;
         return id;
     }
@@ -58,8 +59,8 @@ void add_dealt_product(Builder& b) {
     b.step("setup.sum", Phase::setup, ReduceScatterStep{summand, sum});
 }
 
-// Scores of edges, their softmax, and the weights where the transpose has them.
-void add_edges(Builder& b, TensorId at, TensorId a, TensorId x) {
+// Scores of edges, their softmax, and the weights where the transpose has them; scores of dealt rows besides.
+void add_edges(Builder& b, TensorId at, TensorId a, TensorId x, TensorId x_r) {
     const TensorId scores = b.edges("scores", at, Axes::parse("y")), weights = b.edges("weights", at, {});
     const TensorId beta = b.tensor("beta1", Role::bias, DType::f32, 1, 1, layout_replicated());
     const TensorId largest = b.dense("largest", 1, layout_f()), total = b.dense("total", 1, layout_f());
@@ -69,6 +70,11 @@ void add_edges(Builder& b, TensorId at, TensorId a, TensorId x) {
     b.step("edges.softmax", Phase::epoch,
            EdgeStep{EdgeOp::softmax, at, {scores, beta}, std::nullopt, {weights, largest, total}});
     b.step("edges.transpose", Phase::epoch, EdgeTransposeStep{weights, b.edges("weights.back", a, {})});
+    const TensorId rows = b.tensor("AT.rows", Role::adjacency, DType::f32, 7, 7, layout_r());
+    const TensorId dealt = b.edges("scores.dealt", rows, {});
+    b.step("edges.dealt", Phase::epoch,
+           SpmmStep{rows, {x_r}, {dealt}, Exchange::panels, false, false, Program::dot, {x_r}});
+    b.step("edges.gather", Phase::epoch, EdgeGatherStep{dealt, b.edges("scores.all", at, {})});
 }
 
 Schedule sample_schedule() {
@@ -103,7 +109,6 @@ Schedule sample_schedule() {
     b.step("forward.spmm", Phase::epoch, SpmmStep{at, {x}, {t_c}, Exchange::panels, false});
     b.step("forward.redistribute", Phase::epoch, RedistributeStep{t_c, t_r});
     b.step("forward.gemm", Phase::epoch, GemmStep{t_r, w, z, false});
-    b.step("forward.ring", Phase::epoch, RingGemmStep{t_c, w, b.dense("Z.c", 2, layout_c())});
     b.step("forward.activate", Phase::epoch,
            MapStep{MapOp::activate, z, bias, {}, 2, Activation::relu, true, vertices});
     b.step("forward.mean", Phase::epoch, HeadStep{HeadOp::mean, 2, {z}, mean});
@@ -124,7 +129,8 @@ Schedule sample_schedule() {
     b.step("evaluation.gemm", Phase::evaluation, GemmStep{t_r, w, z, false});
     b.step("evaluation.score", Phase::evaluation, ScoreStep{z, labels, subset, counts});
     b.step("evaluation.sum", Phase::evaluation, AllReduceStep{counts});
-    add_edges(b, at, a, x);
+    add_edges(b, at, a, x, t_r);
+    b.step("ring", Phase::epoch, RingGemmStep{t_c, w, b.dense("Z.c", 2, layout_c())});
     add_dealt_product(b);
     return b.take();
 }

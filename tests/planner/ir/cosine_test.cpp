@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <span>
+#include <utility>
 
 namespace gnnplan {
 namespace {
@@ -58,6 +60,34 @@ TEST(Cosine, SumsScoresOverGroupsOrGathersWholeRows) {
     }
 }
 
+// Rows of the operands go to R, rank by rank, from there those that nonzeros of the dealt rows meet to who has them, and
+// each value to the others of its y-group.
+TEST(Cosine, DealsRowsOverGroups) {
+    for (const Grid& grid : {Grid{1, 4, 1}, Grid{2, 2, 1}, Grid{3, 4, 1}}) {
+        const std::int64_t rows = 4 * vertices * width;
+        const Schedule schedule = agnn(grid, Scores::dealt_rows);
+        EXPECT_NO_THROW(validate(schedule));
+        std::int64_t asked = 0;
+        for (int rank = 0; rank < grid.size(); ++rank) {
+            const Range own = split_block(vertices, layout_r().rows, grid, rank);
+            for (int root = 0; root < grid.size(); ++root) {
+                if (root != rank)
+                    asked += graph.distinct_columns(true, own, split_block(vertices, layout_r().rows, grid, root));
+            }
+        }
+        EXPECT_EQ(sent(schedule, "index.A^T.dealt"), 4 * asked);
+        for (const std::string at : {"forward.1.scores", "backward.1.weights"}) {
+            EXPECT_EQ(sent(schedule, at + ".columns"), (grid.y - 1) * rows / grid.y) << grid.text();
+            EXPECT_EQ(sent(schedule, at), 4 * width * asked) << grid.text();
+            EXPECT_EQ(sent(schedule, at + ".gather"), 4 * (grid.y - 1) * nonzeros) << grid.text();
+            EXPECT_EQ(sent(schedule, at + ".all_reduce"), 0);
+        }
+        EXPECT_EQ(sent(schedule, "forward.1.scores.rows"), 0) << "both ends have the same rows";
+        EXPECT_EQ(sent(schedule, "backward.1.weights.rows"), (grid.y - 1) * rows / grid.y);
+        EXPECT_EQ(sent(schedule, "backward.2.weights.rows"), 0) << "the gradient of the logits is there";
+    }
+}
+
 // Values of edges with both ends on ranks of one x go nowhere; the others once in each y-column.
 TEST(Cosine, TransposesValuesPairwise) {
     const Schedule schedule = agnn({3, 2, 1});
@@ -73,6 +103,18 @@ TEST(Cosine, KeepsAnOrderForEachTransposition) {
     const MemoryPlan plan = plan_memory(schedule, graph, 0);
     // Two directions of the graph with their values, and where the values of one are in the other.
     EXPECT_EQ(plan.adjacency_bytes, 2 * (8 * (vertices + 1) + 8 * nonzeros) + 4 * nonzeros);
+}
+
+// Dealt rows are stored beside the rank's others, with the rows that they ask for, and so is where a value belongs.
+TEST(Cosine, KeepsDealtRowsAndWhereTheirValuesBelong) {
+    const Grid grid{1, 4, 1};
+    const std::int64_t more = plan_memory(agnn(grid, Scores::dealt_rows), graph, 0).adjacency_bytes -
+                              plan_memory(agnn(grid), graph, 0).adjacency_bytes;
+    const Range own = split_block(vertices, layout_r().rows, grid, 0);
+    std::int64_t dealt = 0;
+    for (int root = 0; root < grid.size(); ++root)
+        dealt += graph.block_nonzeros(true, own, split_block(vertices, layout_r().rows, grid, root));
+    EXPECT_EQ(more, 4 * 8 * (own.size() + 1) + 8 * dealt + 4 * nonzeros);
 }
 
 SpmmStep& product(Schedule& schedule, const std::string& name) {
@@ -91,6 +133,20 @@ Kind& first(Schedule& schedule) {
 }
 
 Tensor& tensor(Schedule& schedule, TensorId id) { return schedule.tensors[static_cast<std::size_t>(id)]; }
+
+void expect_refused(const Schedule& valid,
+                    std::span<const std::pair<const char*, std::function<void(Schedule&)>>> changes) {
+    for (const auto& [what, change] : changes) {
+        Schedule schedule = valid;
+        change(schedule);
+        try {
+            validate(schedule);
+            ADD_FAILURE() << "not refused: " << what;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data) << what;
+        }
+    }
+}
 
 TEST(Cosine, InvalidSchedulesAreRefused) {
     const std::pair<const char*, std::function<void(Schedule&)>> changes[] = {
@@ -116,16 +172,24 @@ TEST(Cosine, InvalidSchedulesAreRefused) {
         {"weights in place of scores", [](Schedule& s) { first<EdgeStep>(s).out[0] = first<EdgeStep>(s).in[0]; }},
         {"one result too few", [](Schedule& s) { first<EdgeStep>(s).out.pop_back(); }},
     };
-    for (const auto& [what, change] : changes) {
-        Schedule schedule = agnn({2, 2, 1});
-        change(schedule);
-        try {
-            validate(schedule);
-            ADD_FAILURE() << "not refused: " << what;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::data) << what;
-        }
-    }
+    expect_refused(agnn({2, 2, 1}), changes);
+    const std::pair<const char*, std::function<void(Schedule&)>> changes_of_dealt[] = {
+        {"values of other rows",
+         [](Schedule& s) {
+             auto& gather = first<EdgeGatherStep>(s);
+             tensor(s, gather.out).structure = tensor(s, gather.in).structure;
+         }},
+        {"values that are everywhere already",
+         [](Schedule& s) { first<EdgeGatherStep>(s).in = first<EdgeGatherStep>(s).out; }},
+        {"values of the other direction",
+         [](Schedule& s) { first<EdgeGatherStep>(s).out = first<EdgeTransposeStep>(s).out; }},
+        {"rows that nobody asks for", [](Schedule& s) { product(s, "forward.1.scores").exchange = Exchange::none; }},
+        {"operands by columns",
+         [](Schedule& s) {
+             product(s, "forward.1.scores").column_operands = product(s, "forward.1.spmm").column_operands;
+         }},
+    };
+    expect_refused(agnn({2, 2, 1}, Scores::dealt_rows), changes_of_dealt);
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ TEST(Memory, FactoredAdjacencyByHand) {
 }
 
 TEST(Memory, RowStartsAreAsWideAsTheMachineSaysAndAsTheNonzerosNeed) {
-    const Tensor matrix{"A", Role::adjacency, DType::f32, 10, 10, matrix_layout("z")};
+    const Tensor matrix{"A", Role::adjacency, DType::f32, 10, 10, {Axes::parse("x"), Axes::parse("z"), {}}};
     const std::int64_t most = (std::int64_t{1} << 31) - 1;
     Blocking blocking;
     EXPECT_EQ(sparse_bytes(blocking, matrix, {0, 10}, {0, 10}, 7), 11 * 8 + 8 * 7);

@@ -18,7 +18,8 @@ struct Case {
     bool block_distributed() const { return matrix.layout.columns.text() == "y"; }
     bool sharded() const { return matrix.layout.columns.text() == "zy"; }
     std::string text() const {
-        return grid.text() + ", columns over " + matrix.layout.columns.text() + ", " + std::to_string(matrix.columns);
+        return grid.text() + ", rows over " + matrix.layout.rows.text() + ", columns over " +
+               matrix.layout.columns.text() + ", " + std::to_string(matrix.columns);
     }
 };
 
@@ -26,7 +27,12 @@ Tensor matrix_of(std::int64_t columns, const char* axes) {
     return {"A^T", Role::adjacency, DType::f32, 7, columns, {Axes::parse("x"), Axes::parse(axes), {}}, true};
 }
 
-// The three ways to lay out the contraction side on every grid that can have them; more ranks than columns, too.
+Tensor matrix_of_dealt_rows(std::int64_t columns) {
+    return {"A^T.dealt", Role::adjacency, DType::f32, 7, columns, layout_r(), true};
+}
+
+// The three ways to lay out the contraction side on every grid that can have them, and rows that are dealt over all ranks;
+// more ranks than columns, too.
 std::vector<Case> cases() {
     std::vector<Case> all;
     for (int x = 1; x <= 12; ++x) {
@@ -35,6 +41,7 @@ std::vector<Case> cases() {
                 for (const std::int64_t columns : {1, 5, 11, 12, 24, 101}) {
                     for (const char* axes : {"z", "zy"}) all.push_back({{x, y, z}, matrix_of(columns, axes)});
                     if (z == 1) all.push_back({{x, y, z}, matrix_of(columns, "y")});
+                    all.push_back({{x, y, z}, matrix_of_dealt_rows(columns)});
                     all.push_back({{x, y, z}, matrix_of(columns, "z")});
                     all.back().matrix.storage.splits = 3;
                 }
@@ -57,6 +64,7 @@ void expect_exactly_once(std::vector<Range> ranges, std::int64_t columns, const 
 
 // Ranks that differ from `rank` along the axis over which products are partial sums.
 std::vector<int> summands(const Case& c, int rank) {
+    if (deals_rows(c.matrix)) return {rank};
     const Axis axis = c.block_distributed() ? Axis::y : Axis::z;
     std::vector<int> ranks;
     for (int i = 0; i < c.grid.extent(axis); ++i) ranks.push_back(c.grid.neighbour(rank, axis, i));
@@ -79,7 +87,9 @@ TEST(Pieces, AreHeldByTheirRoots) {
     for (const Case& c : cases()) {
         for (int rank = 0; rank < c.grid.size(); ++rank) {
             for (const Piece& piece : pieces_of(c.grid, c.matrix, rank)) {
-                EXPECT_EQ(c.grid.neighbour(piece.dense_root, Axis::x, c.grid.coordinate(rank, Axis::x)), rank);
+                if (!deals_rows(c.matrix)) {
+                    EXPECT_EQ(c.grid.neighbour(piece.dense_root, Axis::x, c.grid.coordinate(rank, Axis::x)), rank);
+                }
                 EXPECT_EQ(c.grid.neighbour(piece.matrix_root, Axis::y, c.grid.coordinate(rank, Axis::y)), rank);
                 const Range held = split_block(c.matrix.columns, dense_layout(c.matrix).rows, c.grid, piece.dense_root);
                 EXPECT_EQ(intersect(held, piece.columns), piece.columns) << c.text();
@@ -104,6 +114,11 @@ std::vector<Range> stored_by(const Case& c, int rank) {
 // Over y where nonzeros are sharded or dealt, on each rank where they are replicated. Shards are of equal length.
 TEST(Pieces, StoredByTheRanksOfARowBlockCoverTheMatrix) {
     for (const Case& c : cases()) {
+        if (deals_rows(c.matrix)) {
+            for (int rank = 0; rank < c.grid.size(); ++rank)
+                expect_exactly_once(stored_by(c, rank), c.matrix.columns, c.text());
+            continue;
+        }
         for (int ix = 0; ix < c.grid.x; ++ix) {
             for (int iy = 0; iy < c.grid.y; ++iy) {
                 const bool split = c.sharded() || c.block_distributed();
@@ -163,8 +178,8 @@ TEST(Pieces, AreCounted) {
     }
 }
 
-// Where a rank has all nonzeros of its slice, its k-th piece is that of the rank k further along x: it begins at home,
-// and no two ranks of an x-group ask the same one at the same step. Where blocks are dealt it begins at home if it can.
+// Where a rank has all nonzeros of its slice, its k-th piece is that of the rank k further along x, or k further where
+// rows are dealt: it begins at home, and no two ranks of a group ask the same one at the same step. Where blocks are dealt it begins at home if it can.
 TEST(Pieces, BeginAtHomeAndTakeTurns) {
     for (const Case& c : cases()) {
         if (c.sharded() && c.grid.y > 1) continue;
@@ -175,7 +190,10 @@ TEST(Pieces, BeginAtHomeAndTakeTurns) {
             if (has_own) {
                 EXPECT_EQ(pieces.front().dense_root, rank) << c.text();
             }
-            for (std::size_t k = 0; k < pieces.size() && !c.block_distributed() && c.matrix.storage.splits == 1; ++k) {
+            for (std::size_t k = 0; k < pieces.size() && deals_rows(c.matrix); ++k)
+                EXPECT_EQ(pieces[k].dense_root, (rank + static_cast<int>(k)) % c.grid.size()) << c.text();
+            const bool in_turn = !c.block_distributed() && !deals_rows(c.matrix) && c.matrix.storage.splits == 1;
+            for (std::size_t k = 0; k < pieces.size() && in_turn; ++k) {
                 const int turn = (c.grid.coordinate(rank, Axis::x) + static_cast<int>(k)) % c.grid.x;
                 EXPECT_EQ(pieces[k].dense_root, c.grid.neighbour(rank, Axis::x, turn)) << c.text();
             }
@@ -188,8 +206,7 @@ TEST(Pieces, OfOneRootAreThoseOfTheList) {
         if (gathers_matrix(c.grid, c.matrix)) continue;
         for (int rank = 0; rank < c.grid.size(); ++rank) {
             const std::vector<Piece> pieces = pieces_of(c.grid, c.matrix, rank);
-            for (int ix = 0; ix < c.grid.x; ++ix) {
-                const int root = c.grid.neighbour(rank, Axis::x, ix);
+            for (const int root : dense_roots(c.grid, c.matrix, rank)) {
                 std::vector<Range> in_list;
                 for (const Piece& piece : pieces) {
                     if (piece.dense_root == root) in_list.push_back(piece.columns);

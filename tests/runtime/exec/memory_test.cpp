@@ -102,10 +102,11 @@ TEST_P(Memory, OfProductsThatCopyRowsIsWhatWasPlanned) {
         product.switch_to(Exchange::panels, false);
         product.width = 41;
         SCOPED_TRACE(product.text());
-        product.blocking = {};
+        const std::int64_t row_start_bytes = gnnplan::testing::wanted_blocking().row_start_bytes;
+        product.blocking = {.row_start_bytes = row_start_bytes};
         const Schedule in_place = testing::schedule_of(product);
         product.blocking = gpu_blocking(0);
-        product.blocking.row_start_bytes = gnnplan::testing::wanted_blocking().row_start_bytes;
+        product.blocking.row_start_bytes = row_start_bytes;
         const Schedule schedule = testing::schedule_of(product);
         comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
             testing::Rank rank(schedule, graph, comm);

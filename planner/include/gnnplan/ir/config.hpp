@@ -50,6 +50,7 @@ enum class Sharing : std::uint8_t {
 enum class Scores : std::uint8_t {
     columns,     // each of its own columns; the products are summed over the group, a value for each edge
     whole_rows,  // whole rows are gathered on every rank of the group, and each makes all products (DEAL's duplication)
+    dealt_rows,  // each those of its part of the rows, of whole rows; the products are gathered, a value for each edge
 };
 
 // How work is spread over the ranks. What the papers call schemes are distributions on some grids.

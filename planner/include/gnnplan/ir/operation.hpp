@@ -18,6 +18,7 @@
 
 #include <gnnplan/ir/steps/all_reduce.hpp>
 #include <gnnplan/ir/steps/edge.hpp>
+#include <gnnplan/ir/steps/edge_gather.hpp>
 #include <gnnplan/ir/steps/edge_transpose.hpp>
 #include <gnnplan/ir/steps/gemm.hpp>
 #include <gnnplan/ir/steps/head.hpp>
@@ -35,14 +36,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace gnnplan {
 
-using Operation =
-    std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep, WeightGradStep,
-                 AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep, LossStep, ScoreStep, UpdateStep>;
+using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep,
+                               WeightGradStep, AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep,
+                               EdgeGatherStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>
 concept LocalStep = S::local;
@@ -102,5 +104,9 @@ std::optional<TensorId> redistributed(const Operation& operation);
 // The matrices that the step moves between columns and whole rows while it multiplies, tile by tile: one tile is
 // multiplied while the next one is on its way. As many tiles as ring_tiles() says. None, of most.
 std::vector<TensorId> tiled(const Operation& operation);
+
+// The matrices between which the step moves values of edges, to each of which a rank knows its place by an order that it
+// keeps; none of most.
+std::optional<std::pair<TensorId, TensorId>> reordered_edges(const Schedule& schedule, const Operation& operation);
 
 }  // namespace gnnplan

@@ -7,6 +7,8 @@
 //                      and another rank of the y-group holds the nonzeros of most (2D, 3D).
 //   columns over y     The dense operand is in F, and its blocks are dealt to the ranks of a y-group, each of which has
 //                      the nonzeros of its own blocks (CAGNET's 1.5D).
+// Or the rows of M are split over all ranks and the contraction side is whole. The dense operand is then in R, and its
+// blocks come from all ranks (values of edges whose rows are dealt over a y-group, DEAL).
 #pragma once
 
 #include <gnnplan/base/blocking.hpp>
@@ -18,7 +20,7 @@ namespace gnnplan {
 
 struct Piece {
     Range columns;        // of the matrix, which are rows of the dense operand
-    int dense_root = 0;   // the rank of the same x-group that holds those rows
+    int dense_root = 0;   // the rank of the same x-group, or any where rows are dealt, that holds those rows
     int matrix_root = 0;  // the rank of the same y-group that stores the nonzeros
 };
 
@@ -34,8 +36,8 @@ std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank);
 // How many pieces a rank has.
 int piece_count(const Grid& grid, const Tensor& matrix, int rank);
 
-// Its pieces of which `root` holds the dense rows, if it is a rank of the same x-group, or the nonzeros, if it is one of
-// the same y-group.
+// Its pieces of which `root` holds the dense rows, if it is one of those that do, or the nonzeros, if it is one of the same
+// y-group.
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, int rank);
 
 // Into how many pieces blocks are cut where products with the matrix overlap their transfers: enough for a pipeline.
@@ -49,14 +51,21 @@ struct Stage {
         Range columns;  // of that rank's k-th piece
     };
     std::optional<Piece> piece;
-    std::vector<Service> rows;      // ranks of the x-group whose k-th piece has its dense rows here
+    std::vector<Service> rows;      // ranks whose k-th piece has its dense rows here
     std::vector<Service> nonzeros;  // ranks of the y-group whose k-th piece has its nonzeros here
 };
 std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank);
 
 // Whether products with the matrix read nonzeros, or rows of the dense operand, that other ranks hold.
 bool gathers_matrix(const Grid& grid, const Tensor& matrix);
-bool gathers_rows(const Grid& grid);
+bool gathers_rows(const Grid& grid, const Tensor& matrix);
+
+// Whether every rank has rows of its own, also within a y-group.
+bool deals_rows(const Tensor& matrix);
+
+// The ranks that hold blocks of the dense operand which `rank` reads, itself first: the others of its x-group, or all,
+// each further along than the one before.
+std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank);
 
 // The axis over which products with the matrix are partial sums; none when the contraction side is whole.
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);

@@ -26,7 +26,7 @@ struct EdgeTransposeStep {
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
     bool depends_on_graph(const Schedule& schedule) const;
     // The matrices of `in` and `out`.
-    std::pair<TensorId, TensorId> matrices(const Schedule& schedule) const;
+    std::pair<TensorId, TensorId> reordered_edges(const Schedule& schedule) const;
 };
 
 }  // namespace gnnplan

@@ -31,13 +31,13 @@ struct ProgramOperands {
 };
 
 // A generalised product of a sparse matrix: one pass over the nonzeros of a rank's rows. `matrix` has its rows over x
-// and its contraction side over z, over z and y, or over y (pieces.hpp).
+// and its contraction side over z, over z and y, or over y; or it has its rows over all ranks (pieces.hpp).
 //
-// Rows of column operands meet columns of the matrix. They are in C, or in F when the contraction side is over y. The
-// rows that other ranks hold come piece by piece, of each operand in a message of its own; with `overlap` the next piece
-// is on its way while one is multiplied. Rows of row operands and results are rows of the matrix, over x: they stay. A
-// sum is partial over the axes that split the contraction side; other programs want all of it on every rank. Wide
-// operands and results have equally many columns.
+// Rows of column operands meet columns of the matrix. They are in C, in F when the contraction side is over y, and in R
+// when rows are over all ranks. The rows that other ranks hold come piece by piece, of each operand in a message of its
+// own; with `overlap` the next piece is on its way while one is multiplied. Rows of row operands and results are rows of
+// the matrix, where it has them: they stay. A sum is partial over the axes that split the contraction side; other programs
+// want all of it on every rank. Wide operands and results have equally many columns.
 //
 // With `bf16` the rows that a panel meets are kept in cache as bfloat16, to which they are rounded: in sums only, not
 // with overlap, nor with needed rows, where nothing is packed.
