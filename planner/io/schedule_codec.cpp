@@ -158,6 +158,7 @@ void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.field("transposed", tensor.transposed);
     archive.optional("sample", tensor.sample);
     archive.positive("splits", tensor.storage.splits);
+    archive.optional("ahead", tensor.storage.ahead);
     archive.field("factored", tensor.storage.factored);
     archive.field("panel_columns", tensor.storage.panel_columns);
     archive.tensor("structure", tensor.structure);

@@ -10,8 +10,7 @@ namespace gnnplan {
 namespace {
 
 constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;  // columns are stored in 32 bits
-constexpr int max_splits = 64;
-constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;  // layer widths
+constexpr std::int64_t max_width = (std::int64_t{1} << 31) - 1;     // layer widths
 
 void check_grid(const Grid& grid) {
     for (const int extent : {grid.x, grid.y, grid.z}) {
@@ -62,17 +61,18 @@ bool fits_role(const Tensor& tensor) {
     return false;
 }
 
-void check_tensor(const Tensor& tensor) {
+void check_tensor(const Grid& grid, const Tensor& tensor) {
     const std::string where = "tensor " + tensor.name;
     if (tensor.name.empty()) refuse("tensors", "a tensor has no name");
     if (tensor.rows < 1 || tensor.rows > max_vertices) refuse(where, "rows must be 1..2^31-1");
     if (tensor.columns < 1 || tensor.columns > max_width) refuse(where, "columns must be 1..2^31-1");
-    if (tensor.storage.splits < 1 || tensor.storage.splits > max_splits ||
-        (tensor.storage.splits > 1 && tensor.role != Role::adjacency)) {
-        refuse(where, "splits must be 1.." + std::to_string(max_splits) + ", and 1 but for adjacencies");
-    }
+    const Storage& storage = tensor.storage;
+    const int most = tensor.role == Role::adjacency ? most_splits(grid) : 1;
+    if (storage.splits < 1 || storage.splits > most)
+        refuse(where, "splits must be 1.." + std::to_string(most) + ", on this grid and of its role");
+    if (storage.ahead < 0 || storage.ahead > storage.splits) refuse(where, "ahead must be 0..splits");
     const bool shared = tensor.structure && tensor.role != Role::edges;
-    const bool plain = tensor.storage == Storage{.splits = tensor.storage.splits} && !shared;
+    const bool plain = storage == Storage{.splits = storage.splits, .ahead = storage.ahead} && !shared;
     if (!plain && tensor.role != Role::adjacency) refuse(where, "only adjacencies are factored, paneled or shared");
     if (tensor.storage.panel_columns < 0) refuse(where, "panel_columns must not be negative");
     check_layout(tensor);
@@ -87,7 +87,8 @@ void check_total_size(const Schedule& schedule) try {
         // Of an adjacency only row starts are known here; its nonzeros are bounded with the graph.
         const std::int64_t columns =
             tensor.role == Role::adjacency
-                ? checked_multiply(schedule.grid.x, panel_count(tensor.columns, tensor.storage.panel_columns) + 1)
+                ? checked_multiply(checked_multiply(schedule.grid.x, tensor.storage.splits),
+                                   panel_count(tensor.columns, tensor.storage.panel_columns) + 1)
                 : tensor.columns;
         bytes = checked_add(bytes, checked_multiply(8, checked_multiply(tensor.rows, columns)));
     }
@@ -97,14 +98,14 @@ void check_total_size(const Schedule& schedule) try {
     refuse("tensors", "their sizes times steps and ranks do not fit 64 bits");
 }
 
-// Values of the nonzeros of a matrix of which every rank has whole rows, in one piece from each other rank: then the
-// pieces of its transpose are those of other ranks too. Rows may be dealt over y.
+// Values of the nonzeros of a matrix of which every rank has whole rows: then what others have of its transpose lies in
+// pieces that follow each other. Rows may be dealt over y.
 void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& matrix) {
     const Layout whole{Axes::parse("x"), Axes::parse("z"), {}}, dealt{layout_r().rows, {}, {}};
     const bool fits = matrix.role == Role::adjacency && (matrix.layout == whole || matrix.layout == dealt) &&
-                      matrix.layout.rows == edges.layout.rows && schedule.grid.z == 1 && matrix.storage.splits == 1 &&
-                      matrix.rows == edges.rows && matrix.space == edges.space;
-    if (!fits) refuse("tensor " + edges.name, "its structure must be an adjacency of its rows, whole and not split");
+                      matrix.layout.rows == edges.layout.rows && schedule.grid.z == 1 && matrix.rows == edges.rows &&
+                      matrix.space == edges.space;
+    if (!fits) refuse("tensor " + edges.name, "its structure must be an adjacency of its rows, whole");
 }
 
 // A transpose that uses the nonzeros of a matrix, before it in the table, of the same sizes, cut in the same way.
@@ -168,7 +169,7 @@ void check_tensors(const Schedule& schedule) {
     check_parameters(schedule);
     std::set<std::string> names;
     for (const Tensor& tensor : schedule.tensors) {
-        check_tensor(tensor);
+        check_tensor(schedule.grid, tensor);
         check_references(schedule, tensor);
         if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
         if (tensor.role == Role::adjacency && tensor.layout.columns == Axes::parse("y") && schedule.grid.z > 1) {

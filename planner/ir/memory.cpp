@@ -8,6 +8,7 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace gnnplan {
@@ -206,16 +207,19 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank).largest);
         if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
     }
-    // Orders of edges are found before all that, from the pattern of one piece at a time, which the host reads.
+    // Orders of edges are found before all that, from the pattern of one root's pieces at a time, which the host reads.
     for (const auto& [from, to] : all_reordered_edges(schedule)) {
         const Tensor& matrix = tensor_of(schedule, to);
         const Range rows = block_of(schedule, to, rank).rows;
         Tensor pattern = matrix;
         pattern.storage.factored = true;
+        std::map<int, std::int64_t> of_root;
         for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
             const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-            most = std::max(most, sparse_bytes(Blocking{}, pattern, rows, piece.columns, nonzeros) + 4 * nonzeros);
+            of_root[piece.dense_root] +=
+                sparse_bytes(Blocking{}, pattern, rows, piece.columns, nonzeros) + 4 * nonzeros;
         }
+        for (const auto& [root, bytes] : of_root) most = std::max(most, bytes);
     }
     return most;
 }

@@ -91,6 +91,7 @@ private:
         if (tensor.role != Role::adjacency) return;
         add(tensor.storage.panel_columns * 2 + (tensor.storage.factored ? 1 : 0));
         add(tensor.storage.splits);
+        add(tensor.storage.ahead);
     }
 
     const Schedule& schedule_;

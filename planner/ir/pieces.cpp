@@ -16,24 +16,24 @@ Range hand_of(const Grid& grid, int rank) {
     return balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
 }
 
-// Those blocks in the order of their owners.
-std::vector<Piece> dealt_pieces(const Grid& grid, const Tensor& matrix, int rank) {
-    std::vector<Piece> blocks;
-    const Axes rows = dense_layout(matrix).rows;
-    const Range hand = hand_of(grid, rank);
-    for (std::int64_t ix = hand.begin; ix < hand.end; ++ix) {
-        const int root = grid.neighbour(rank, Axis::x, static_cast<int>(ix));
-        blocks.push_back({split_block(matrix.columns, rows, grid, root), root, rank});
-    }
-    return blocks;
+// Into how many pieces a rank's products take the block of `root`: where each begins with its own block, and has it whole,
+// that is not split.
+int splits_of(const Tensor& matrix, int root, int rank) {
+    return root == rank && !block_distributed(matrix) ? 1 : matrix.storage.splits;
 }
+
+std::int64_t turned(std::int64_t position, std::int64_t count) { return (position % count + count) % count; }
 
 // The slice of the contraction side that the x-group of `rank` works on, where nonzeros are sharded: a block of each
 // rank of the group, one after the other; by position in it, the ranks of a y-group store the nonzeros.
 class Slice {
 public:
     Slice(const Grid& grid, const Tensor& matrix, int rank)
-        : grid_(grid), rank_(rank), columns_(matrix.columns), iz_(grid.coordinate(rank, Axis::z)) {
+        : grid_(grid),
+          rank_(rank),
+          columns_(matrix.columns),
+          splits_(matrix.storage.splits),
+          iz_(grid.coordinate(rank, Axis::z)) {
         // The first blocks along x are longer by one than the others, so their parts along z have two lengths.
         const std::int64_t shorter = columns_ / grid.x;
         longer_ = columns_ % grid.x;
@@ -83,21 +83,27 @@ public:
     void add_pieces_of_rows(int ix, std::vector<Piece>& pieces) const {
         const Range here{position_of(ix), position_of(ix + 1)};
         if (here.empty()) return;
-        for (int iy = part_at(here.begin); iy <= part_at(here.end - 1); ++iy) pieces.push_back(piece(ix, iy));
+        for (int iy = part_at(here.begin); iy <= part_at(here.end - 1); ++iy) add_split(piece(ix, iy), pieces);
     }
     void add_pieces_of_nonzeros(int iy, std::vector<Piece>& pieces) const {
         const Range own = part(iy);
         if (own.empty()) return;
-        for (int ix = block_at(own.begin); ix < grid_.x && position_of(ix) < own.end; ++ix) {
-            const Piece found = piece(ix, iy);
-            if (!found.columns.empty()) pieces.push_back(found);
-        }
+        for (int ix = block_at(own.begin); ix < grid_.x && position_of(ix) < own.end; ++ix)
+            add_split(piece(ix, iy), pieces);
     }
 
 private:
+    // All ranks of the slice have the same pieces, of which none is empty.
+    void add_split(const Piece& whole, std::vector<Piece>& pieces) const {
+        const auto count = std::min<std::int64_t>(splits_, whole.columns.size());
+        for (std::int64_t i = 0; i < count; ++i)
+            pieces.push_back({balanced_block(whole.columns, i, count), whole.dense_root, whole.matrix_root});
+    }
+
     const Grid& grid_;
     int rank_;
     std::int64_t columns_;
+    int splits_;
     int iz_;
     std::int64_t longer_ = 0;  // how many blocks are
     std::int64_t length_of_longer_ = 0, length_of_shorter_ = 0;
@@ -150,7 +156,12 @@ int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
     if (!block_distributed(matrix))
         return 1 + ((deals_rows(matrix) ? grid.size() : grid.x) - 1) * matrix.storage.splits;
-    return static_cast<int>(hand_of(grid, rank).size());
+    return static_cast<int>(hand_of(grid, rank).size()) * matrix.storage.splits;
+}
+
+int most_splits(const Grid& grid) {
+    constexpr int most = 4096, most_pieces = 1 << 20;
+    return std::min(most, most_pieces / grid.size());
 }
 
 int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
@@ -175,7 +186,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
     const Range hand = hand_of(grid, rank);
     if (block_distributed(matrix) && (of < hand.begin || of >= hand.end)) return {};
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
-    const int splits = root == rank ? 1 : matrix.storage.splits;
+    const int splits = splits_of(matrix, root, rank);
     std::vector<Piece> pieces;
     pieces.reserve(static_cast<std::size_t>(splits));
     for (int i = 0; i < splits; ++i) pieces.push_back({balanced_block(block, i, splits), root, rank});
@@ -184,25 +195,26 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
 
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
     std::vector<Piece> pieces;
-    if (!block_distributed(matrix) && !gathers_matrix(grid, matrix)) {
+    if (gathers_matrix(grid, matrix)) {
+        const Slice slice(grid, matrix, rank);
+        for (int block = 0; block < grid.x; ++block) slice.add_pieces_of_rows(block, pieces);
+        const auto first = static_cast<std::ptrdiff_t>(first_piece(grid, pieces.size(), rank));
+        std::rotate(pieces.begin(), pieces.begin() + first, pieces.end());
+        return pieces;
+    }
+    if (!block_distributed(matrix)) {
         for (const int root : dense_roots(grid, matrix, rank)) {
             for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
         }
         return pieces;
     }
     const int ix = grid.coordinate(rank, Axis::x);
-    std::ptrdiff_t first = 0;
-    if (block_distributed(matrix)) {
-        pieces = dealt_pieces(grid, matrix, rank);
-        first = ix - hand_of(grid, rank).begin;
-    } else {
-        const Slice slice(grid, matrix, rank);
-        for (int block = 0; block < grid.x; ++block) slice.add_pieces_of_rows(block, pieces);
-        first = static_cast<std::ptrdiff_t>(first_piece(grid, pieces.size(), rank));
+    const Range blocks = hand_of(grid, rank);
+    for (std::int64_t k = 0; k < blocks.size(); ++k) {
+        const std::int64_t block = blocks.begin + turned(ix - blocks.begin + k, blocks.size());
+        const int root = grid.neighbour(rank, Axis::x, static_cast<int>(block));
+        for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
     }
-    if (pieces.empty()) return pieces;
-    const auto count = static_cast<std::ptrdiff_t>(pieces.size());
-    std::rotate(pieces.begin(), pieces.begin() + ((first % count) + count) % count, pieces.end());
     return pieces;
 }
 
@@ -303,10 +315,14 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     const int own = grid.coordinate(rank, Axis::x);
     if (own < blocks.begin || own >= blocks.end) return stages;
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const int splits = matrix.storage.splits;
     for (int ix = 0; ix < grid.x; ++ix) {
         if (ix == own) continue;
-        const std::int64_t turn = ((own - ix) % blocks.size() + blocks.size()) % blocks.size();
-        stages[static_cast<std::size_t>(turn)].rows.push_back({grid.neighbour(rank, Axis::x, ix), block});
+        const int peer = grid.neighbour(rank, Axis::x, ix);
+        const std::int64_t before = turned(own - ix, blocks.size());  // blocks that the peer takes before this one
+        for (int i = 0; i < splits; ++i)
+            stages[static_cast<std::size_t>(before * splits + i)].rows.push_back(
+                {peer, balanced_block(block, i, splits)});
     }
     return stages;
 }

@@ -187,10 +187,10 @@ SpmmBuffers ShardedSlices::buffers(const SpmmStep& product, int rank) {
     const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
     const ShardedSlice& counted = slice(product.matrix, product.exchange, rank);
     const std::int64_t row_bytes = 4 * product.travelling_columns(schedule_, rank);
-    const int splits = tensor_of(schedule_, product.matrix).storage.splits;
+    const int ahead = tensor_of(schedule_, product.matrix).storage.pieces_ahead();
     SpmmBuffers buffers;
-    buffers.packs = product.overlap ? splits : 1;
-    buffers.copies = product.overlap ? splits + 1 : 1;
+    buffers.packs = product.overlap ? ahead : 1;
+    buffers.copies = product.overlap ? ahead + 1 : 1;
     buffers.pack = aligned(row_bytes * counted.rows(ix).most_at_once);
     buffers.dense = aligned(row_bytes * counted.rows(ix).largest);
     buffers.nonzeros = aligned(counted.nonzeros(ix, iy).largest);

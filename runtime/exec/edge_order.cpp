@@ -11,10 +11,10 @@
 namespace gnnplan::exec {
 namespace {
 
-// Calls visit(row, column, entry) for the nonzeros of a block in the order of its rows, whatever its panels.
+// Calls visit(row, column, entry) for the nonzeros of some rows of a block in the order of the rows, whatever its panels.
 template <class Visit>
-void visit_by_rows(const kernels::Csr& block, const Visit& visit) {
-    for (std::int64_t row = 0; row < block.rows; ++row) {
+void visit_by_rows(const kernels::Csr& block, Range rows, const Visit& visit) {
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
         for (std::int64_t p = 0; p < block.panels; ++p) {
             const std::int64_t* start = block.row_start + p * block.panel_stride + row;
             for (std::int64_t entry = start[0]; entry < start[1]; ++entry) visit(row, block.column[entry], entry);
@@ -22,30 +22,53 @@ void visit_by_rows(const kernels::Csr& block, const Visit& visit) {
     }
 }
 
-// The source panel of each row of a block, when it is a column of the transpose in so many panels.
-std::vector<std::int64_t> panels_of(std::int64_t rows, std::int64_t panels) {
-    std::vector<std::int64_t> panel(static_cast<std::size_t>(rows));
-    for (std::int64_t p = 0; p < panels; ++p) {
-        const Range range = balanced_block({0, rows}, p, panels);
-        for (std::int64_t row = range.begin; row < range.end; ++row) panel[static_cast<std::size_t>(row)] = p;
+// The rows of `to` that a root of `from` has as columns, in the order in which it walks them: source panel after source
+// panel of one piece after the other.
+std::vector<Range> panels_of(const Grid& grid, const Tensor& from, int rank, int root) {
+    std::vector<Range> panels;
+    std::int64_t first = 0;
+    for (const Piece& piece : pieces_of(grid, from, rank, root)) {
+        const std::int64_t count = panel_count(piece.columns.size(), from.storage.panel_columns);
+        const Range rows{first, first + piece.columns.size()};
+        for (std::int64_t p = 0; p < count; ++p) panels.push_back(balanced_block(rows, p, count));
+        first = rows.end;
     }
-    return panel;
+    return panels;
 }
 
-// Nonzeros with equal panel and column follow each other in the order of their rows.
-std::vector<std::int32_t> order_of(const kernels::Csr& block, std::int64_t panels_of_transpose) {
-    const std::vector<std::int64_t> panel = panels_of(block.rows, panels_of_transpose);
-    std::vector<std::int32_t> next(static_cast<std::size_t>(panels_of_transpose * block.columns + 1), 0);
-    const auto list = [&](std::int64_t row, std::int32_t column) {
-        return static_cast<std::size_t>(panel[static_cast<std::size_t>(row)] * block.columns + column);
-    };
-    visit_by_rows(block, [&](std::int64_t row, std::int32_t column, std::int64_t) { ++next[list(row, column) + 1]; });
-    for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
-    std::vector<std::int32_t> order(static_cast<std::size_t>(block.nonzeros()));
-    visit_by_rows(block, [&](std::int64_t row, std::int32_t column, std::int64_t entry) {
-        order[static_cast<std::size_t>(entry)] = next[list(row, column)]++;
-    });
-    return order;
+// Blocks of the columns that one root has as rows, one after the other. Nonzeros of one panel and column follow each
+// other in the order of their rows.
+std::vector<std::vector<std::int32_t>> orders_of(const std::vector<data::LocalBlock>& blocks,
+                                                 const std::vector<Range>& panels) {
+    std::vector<std::vector<std::int32_t>> orders;
+    std::vector<std::int64_t> first_column{0};
+    for (const data::LocalBlock& block : blocks) {
+        orders.emplace_back(static_cast<std::size_t>(block.nonzeros()));
+        first_column.push_back(first_column.back() + block.columns);
+    }
+    std::vector<std::int32_t> next(static_cast<std::size_t>(first_column.back() + 1));
+    std::int32_t before = 0;
+    for (const Range& panel : panels) {
+        std::fill(next.begin(), next.end(), 0);
+        next.front() = before;
+        const auto column_of = [&](std::size_t i, std::int32_t column) {
+            return static_cast<std::size_t>(first_column[i] + column);
+        };
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            visit_by_rows(blocks[i].view(), panel,
+                          [&](std::int64_t /*row*/, std::int32_t column, std::int64_t /*entry*/) {
+                              ++next[column_of(i, column) + 1];
+                          });
+        }
+        for (std::size_t c = 1; c < next.size(); ++c) next[c] += next[c - 1];
+        before = next.back();
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            visit_by_rows(blocks[i].view(), panel, [&](std::int64_t /*row*/, std::int32_t column, std::int64_t entry) {
+                orders[i][static_cast<std::size_t>(entry)] = next[column_of(i, column)]++;
+            });
+        }
+    }
+    return orders;
 }
 
 void check_count(std::int64_t nonzeros, const Tensor& to) {
@@ -87,10 +110,11 @@ public:
                                             panel[static_cast<std::size_t>(column)]);
         };
         std::vector<std::int64_t> next(rows_.size() * static_cast<std::size_t>(panels), 0);
-        visit_by_rows(block, [&](std::int64_t row, std::int32_t column, std::int64_t) { ++next[list(row, column)]; });
+        visit_by_rows(block, {0, block.rows},
+                      [&](std::int64_t row, std::int32_t column, std::int64_t) { ++next[list(row, column)]; });
         counts_to_starts(next, columns, panels);
         std::vector<std::int32_t> order(static_cast<std::size_t>(block.nonzeros()));
-        visit_by_rows(block, [&](std::int64_t row, std::int32_t column, std::int64_t entry) {
+        visit_by_rows(block, {0, block.rows}, [&](std::int64_t row, std::int32_t column, std::int64_t entry) {
             order[static_cast<std::size_t>(entry)] = static_cast<std::int32_t>(next[list(row, column)]++);
         });
         return order;
@@ -153,24 +177,34 @@ EdgeOrder::EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int
                      const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
                      MemoryTracker& tracker) {
     const Range rows = split_block(to.rows, to.layout.rows, grid, rank);
-    const std::int64_t panels = panel_count(rows.size(), from.storage.panel_columns);
     std::optional<Dealt> dealt;
     if (deals_rows(from)) {
         dealt.emplace(grid, from, rank, counts);
         dealt_ = dealt->edges();
         check_count(std::accumulate(dealt_.begin(), dealt_.end(), std::int64_t{0}), to);
     }
+    const std::vector<Piece> pieces = pieces_of(grid, to, rank);
     std::int64_t bytes = 0;
-    for (const Stage& stage : stages_of(grid, to, rank)) {
-        const Range columns = stage.piece ? stage.piece->columns : Range{};
-        const data::LocalBlock block =
-            data::build_block(graph, to.matrix(), rows, columns, scales, data::cutting_order(graph, counts),
-                              {false, to.storage.panel_columns});
-        check_count(block.nonzeros(), to);
-        const Charge on_host = charge_until_uploaded(tracker, block.bytes() + 4 * block.nonzeros());
-        stages_.push_back(
-            kernels::take(device, dealt ? dealt->order_of(block.view(), columns) : order_of(block.view(), panels)));
-        bytes += static_cast<std::int64_t>(stages_.back()->size());
+    for (std::size_t first = 0, next = 0; first < pieces.size(); first = next) {
+        const int root = pieces[first].dense_root;
+        std::vector<data::LocalBlock> blocks;
+        std::int64_t nonzeros = 0, cut = 0;
+        for (next = first; next < pieces.size() && pieces[next].dense_root == root; ++next) {
+            blocks.push_back(data::build_block(graph, to.matrix(), rows, pieces[next].columns, scales,
+                                               data::cutting_order(graph, counts), {false, to.storage.panel_columns}));
+            nonzeros += blocks.back().nonzeros();
+            cut += blocks.back().bytes();
+        }
+        check_count(nonzeros, to);
+        const Charge on_host = charge_until_uploaded(tracker, cut + 4 * nonzeros);
+        std::vector<std::vector<std::int32_t>> orders;
+        if (dealt) {
+            orders.push_back(dealt->order_of(blocks.front().view(), pieces[first].columns));
+        } else {
+            orders = orders_of(blocks, panels_of(grid, from, rank, root));
+        }
+        for (std::vector<std::int32_t>& order : orders) stages_.push_back(kernels::take(device, std::move(order)));
+        bytes += 4 * nonzeros;
     }
     charge_ = Charge(tracker, bytes, Holder::tensors);
 }

@@ -67,6 +67,29 @@ void run_step(const EdgeStep& step, const StepContext& context) {
     ensure(false, "an operation on edges has no handler");
 }
 
+namespace {
+
+// Values of what a rank has of one root: those of the root's pieces follow each other.
+struct OfRoot {
+    int root = 0;
+    std::size_t first_stage = 0, end_stage = 0;
+    std::int64_t first_edge = 0, nonzeros = 0;
+};
+std::vector<OfRoot> by_root(const SparsePart& part) {
+    std::vector<OfRoot> found;
+    for (std::size_t k = 0; k < part.stages().size(); ++k) {
+        const SparseStage& stage = part.stages()[k];
+        if (!stage.piece) continue;
+        if (found.empty() || found.back().root != stage.piece->dense_root)
+            found.push_back({stage.piece->dense_root, k, k, stage.first_edge, 0});
+        found.back().end_stage = k + 1;
+        found.back().nonzeros += stage.nonzeros;
+    }
+    return found;
+}
+
+}  // namespace
+
 // What others have of this rank's rows comes one rank after the other; own values are where they are.
 void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     const Store& store = context.store;
@@ -75,29 +98,30 @@ void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     const auto bytes = [](std::int64_t edges) { return 4 * static_cast<std::size_t>(edges); };
     std::vector<comm::Send> sends;
     const std::byte* own = nullptr;
-    for (const SparseStage& stage : store.part(from).stages()) {
-        if (!stage.piece) continue;
-        const std::byte* values = store.bytes(step.in) + bytes(stage.first_edge);
-        if (stage.piece->dense_root == store.rank()) own = values;
-        if (stage.piece->dense_root == store.rank() || stage.nonzeros == 0) continue;
-        sends.push_back({stage.piece->dense_root, {values, bytes(stage.nonzeros)}});
+    for (const OfRoot& of : by_root(store.part(from))) {
+        const std::byte* values = store.bytes(step.in) + bytes(of.first_edge);
+        if (of.root == store.rank()) own = values;
+        if (of.root == store.rank() || of.nonzeros == 0) continue;
+        sends.push_back({of.root, {values, bytes(of.nonzeros)}});
     }
     std::vector<comm::Receive> receives;
-    std::vector<const float*> sources;  // by stage
+    const std::vector<OfRoot> made = by_root(store.part(to));
+    std::vector<const float*> sources;  // by root
     std::byte* received = store.staging(context.step);
-    for (const SparseStage& stage : store.part(to).stages()) {
-        const bool mine = stage.piece && stage.piece->dense_root == store.rank();
+    for (const OfRoot& of : made) {
+        const bool mine = of.root == store.rank();
         sources.push_back(reinterpret_cast<const float*>(mine ? own : received));
-        if (!stage.piece || mine || stage.nonzeros == 0) continue;
-        receives.push_back({stage.piece->dense_root, {received, bytes(stage.nonzeros)}});
-        received += bytes(stage.nonzeros);
+        if (mine || of.nonzeros == 0) continue;
+        receives.push_back({of.root, {received, bytes(of.nonzeros)}});
+        received += bytes(of.nonzeros);
     }
     context.world.exchange(sends, receives);
-    for (std::size_t k = 0; k < sources.size(); ++k) {
-        const SparseStage& stage = store.part(to).stages()[k];
-        if (!stage.piece) continue;
-        context.kernels.gather_rows({sources[k], stage.nonzeros, 1, 1}, order.stage(k),
-                                    {store.data<float>(step.out) + stage.first_edge, stage.nonzeros, 1, 1});
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        for (std::size_t k = made[i].first_stage; k < made[i].end_stage; ++k) {
+            const SparseStage& stage = store.part(to).stages()[k];
+            context.kernels.gather_rows({sources[i], made[i].nonzeros, 1, 1}, order.stage(k),
+                                        {store.data<float>(step.out) + stage.first_edge, stage.nonzeros, 1, 1});
+        }
     }
 }
 

@@ -20,6 +20,7 @@ void EdgeGatherStep::check(const StepCheck& step) const {
                       dealt.column_space == whole.column_space && dealt.matrix() == whole.matrix();
     step.require(same, "the matrices of operand and result are different ones");
     step.require(deals_rows(dealt) && !deals_rows(whole), "there are no rows dealt over ranks to gather");
+    step.require(dealt.storage.splits == 1 && whole.storage.splits == 1, "values are gathered in whole blocks");
     step.require(step.at(out).layout.partial.empty(), "the result is no sum");
 }
 

@@ -259,8 +259,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     buffers.panel = aligned(packed.bytes());
     buffers.slice_columns = packed.stride;
     if (!gathers_rows(schedule.grid, matrix) && !gathers_matrix(schedule.grid, matrix)) return buffers;
-    buffers.packs = step.overlap ? matrix.storage.splits : 1;
-    buffers.copies = step.overlap ? matrix.storage.splits + 1 : 1;
+    buffers.packs = step.overlap ? matrix.storage.pieces_ahead() : 1;
+    buffers.copies = step.overlap ? matrix.storage.pieces_ahead() + 1 : 1;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
         if (piece.matrix_root == rank) continue;

@@ -154,8 +154,10 @@ TEST(Cosine, InvalidSchedulesAreRefused) {
          [](Schedule& s) { product(s, "forward.1.spmm").row_operands = product(s, "backward.1.spmm").row_operands; }},
         {"no structure",
          [](Schedule& s) { tensor(s, product(s, "forward.1.scores").results[0]).structure = std::nullopt; }},
-        {"a matrix in several pieces",
-         [](Schedule& s) { tensor(s, product(s, "forward.1.scores").matrix).storage.splits = 2; }},
+        {"a matrix in no piece",
+         [](Schedule& s) { tensor(s, product(s, "forward.1.scores").matrix).storage.splits = 0; }},
+        {"more pieces ahead than there are",
+         [](Schedule& s) { tensor(s, product(s, "forward.1.scores").matrix).storage.ahead = 2; }},
         {"scores that nobody sums",
          [](Schedule& s) {
              std::erase_if(s.steps, [](const Step& step) { return step.name == "forward.1.scores.all_reduce"; });

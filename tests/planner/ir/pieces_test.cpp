@@ -19,7 +19,8 @@ struct Case {
     bool sharded() const { return matrix.layout.columns.text() == "zy"; }
     std::string text() const {
         return grid.text() + ", rows over " + matrix.layout.rows.text() + ", columns over " +
-               matrix.layout.columns.text() + ", " + std::to_string(matrix.columns);
+               matrix.layout.columns.text() + ", " + std::to_string(matrix.columns) + " in " +
+               std::to_string(matrix.storage.splits);
     }
 };
 
@@ -39,11 +40,15 @@ std::vector<Case> cases() {
         for (int y = 1; x * y <= 12; ++y) {
             for (int z = 1; x * y * z <= 12; ++z) {
                 for (const std::int64_t columns : {1, 5, 11, 12, 24, 101}) {
-                    for (const char* axes : {"z", "zy"}) all.push_back({{x, y, z}, matrix_of(columns, axes)});
-                    if (z == 1) all.push_back({{x, y, z}, matrix_of(columns, "y")});
-                    all.push_back({{x, y, z}, matrix_of_dealt_rows(columns)});
-                    all.push_back({{x, y, z}, matrix_of(columns, "z")});
-                    all.back().matrix.storage.splits = 3;
+                    for (const int splits : {1, 3}) {
+                        for (const char* axes : {"z", "zy", "y"}) {
+                            if (z > 1 && axes == std::string("y")) continue;
+                            all.push_back({{x, y, z}, matrix_of(columns, axes)});
+                            all.back().matrix.storage.splits = splits;
+                        }
+                        all.push_back({{x, y, z}, matrix_of_dealt_rows(columns)});
+                        all.back().matrix.storage.splits = splits;
+                    }
                 }
             }
         }
@@ -150,6 +155,31 @@ TEST(Pieces, ShardsAreBalanced) {
                 const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
                 EXPECT_LE(*most - *least, 1) << c.text();
             }
+        }
+    }
+}
+
+// Where nonzeros are sharded each piece of the refinement is cut by itself, into columns at most.
+TEST(Pieces, AreCutIntoSplits) {
+    for (const Case& c : cases()) {
+        if (c.matrix.storage.splits == 1) continue;
+        Case whole = c;
+        whole.matrix.storage.splits = 1;
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            std::vector<Range> expected, found;
+            for (const Piece& piece : pieces_of(c.grid, whole.matrix, rank)) {
+                const bool stays =
+                    !c.block_distributed() && !gathers_matrix(c.grid, c.matrix) && piece.dense_root == rank;
+                const auto most = gathers_matrix(c.grid, c.matrix) ? piece.columns.size() : std::int64_t{3};
+                const std::int64_t count = stays ? 1 : std::min<std::int64_t>(3, most);
+                for (std::int64_t i = 0; i < count; ++i) expected.push_back(balanced_block(piece.columns, i, count));
+            }
+            for (const Piece& piece : pieces_of(c.grid, c.matrix, rank)) found.push_back(piece.columns);
+            if (gathers_matrix(c.grid, c.matrix)) {  // which begin with another one of them
+                const auto by_begin = [](Range a, Range b) { return a.begin < b.begin; };
+                std::sort(found.begin(), found.end(), by_begin), std::sort(expected.begin(), expected.end(), by_begin);
+            }
+            EXPECT_EQ(found, expected) << c.text();
         }
     }
 }

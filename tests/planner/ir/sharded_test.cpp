@@ -111,6 +111,9 @@ TEST(ShardedSlices, AreWhatEachRankIsAskedForAlone) {
             for (Tensor& tensor : schedule.tensors) {
                 tensor.storage.factored = turn % 3 == 1;
                 tensor.storage.panel_columns = turn % 4 == 1 ? 5 : 0;
+                const bool cut = tensor.role == Role::adjacency && turn % 2 == 1;
+                tensor.storage.splits = cut ? 1 + static_cast<int>(turn % 5) : 1;
+                tensor.storage.ahead = cut ? 1 : 0;
             }
             const auto numbered = graph.numbered(schedule.numbering);
             expect_like_one_rank(schedule, *numbered);

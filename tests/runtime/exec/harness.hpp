@@ -13,7 +13,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -101,8 +103,20 @@ public:
                                                           std::span<const comm::Receive> receives) override {
         for (const comm::Receive& receive : needs_progress() ? receives : std::span<const comm::Receive>())
             std::fill(receive.bytes.begin(), receive.bytes.end(), std::byte{0xff});
+        for (const comm::Receive& receive : receives) {
+            if (receive.bytes.empty()) continue;
+            const auto begin = reinterpret_cast<std::uintptr_t>(receive.bytes.data());
+            first_ = std::min(first_, begin), end_ = std::max(end_, begin + receive.bytes.size());
+        }
         return CountingCommunicator::start_exchange(sends, receives);
     }
+
+    // From the first to the last byte that anything was received into since it was forgotten.
+    std::int64_t received_extent() const { return end_ > first_ ? static_cast<std::int64_t>(end_ - first_) : 0; }
+    void forget_extent() { first_ = std::numeric_limits<std::uintptr_t>::max(), end_ = 0; }
+
+private:
+    std::uintptr_t first_ = std::numeric_limits<std::uintptr_t>::max(), end_ = 0;
 };
 
 // A rank with everything allocated.
@@ -127,6 +141,7 @@ public:
         const auto* pass = device->begin_pass(kernels::pass_values(settings.epoch));
         const StepContext context{store, device->table(), world, settings, pass, index};
         traffic.reset();
+        world.forget_extent();
         std::visit([&](const auto& step) { run_step(step, context); }, store.schedule().steps[index].operation);
         device->finish();  // or ranks that nobody asks for values would not move theirs
     }

@@ -21,6 +21,8 @@ struct ProductCase {
     Exchange exchange = Exchange::none;
     bool overlap = false;
     Blocking blocking = gnnplan::testing::wanted_blocking();
+    int splits = 1;
+    int ahead = 0;
 
     // Whether the grid has rows, or anything, to exchange as said.
     bool switch_to(Exchange wanted, bool overlapped) {
@@ -32,9 +34,10 @@ struct ProductCase {
         return true;
     }
     std::string text() const {
-        return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}", scheme, grid.text(), rows, columns, width,
-                           transposed ? ", transposed" : "", permuted ? ", permuted" : "",
-                           exchange == Exchange::rows ? ", needed rows" : "", overlap ? ", overlap" : "");
+        return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}, {} splits, {} ahead", scheme, grid.text(), rows,
+                           columns, width, transposed ? ", transposed" : "", permuted ? ", permuted" : "",
+                           exchange == Exchange::rows ? ", needed rows" : "", overlap ? ", overlap" : "", splits,
+                           ahead);
     }
 };
 
@@ -64,6 +67,8 @@ inline Schedule schedule_of(const ProductCase& product) {
     const bool dealt = product.contraction == "y";
     add(schedule, "A", Role::adjacency, DType::f32, product.rows, product.columns, matrix_layout(product.contraction));
     schedule.tensors.back().transposed = product.transposed;
+    schedule.tensors.back().storage.splits = product.splits;
+    schedule.tensors.back().storage.ahead = product.ahead;
     const Layout rest = dealt ? layout_f() : layout_c();
     add(schedule, "H", Role::features, DType::f32, product.columns, product.width, rest);
     const auto axis = contraction_axis(product.grid, schedule.tensors.front());

@@ -59,6 +59,49 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
     EXPECT_GT(turn, 0);
 }
 
+// Blocks come in any number of pieces, more than they have rows too, of which any number is on its way. What is received
+// lies within the buffers that are planned. Dense rows take as many bytes as in whole blocks; nonzeros that are sent have
+// row starts for each piece.
+TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
+    const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
+    const data::DegreeScales scales = testing::integer_scales(graph);
+    int turn = 0;
+    for (const ProductCase& on : testing::grids_and_contractions(GetParam())) {
+        for (const int splits : {2, 3, 7, 30}) {
+            ProductCase product = on;
+            ++turn;
+            const Exchange exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
+            if (!product.switch_to(exchange, turn % 3 > 0)) continue;
+            product.splits = splits;
+            product.ahead = product.overlap ? turn % (splits + 1) : 0;
+            product.transposed = turn % 5 < 2;
+            product.permuted = turn % 7 < 3;
+            check(graph, product);
+            const Schedule schedule = testing::schedule_of(product);
+            product.splits = 1, product.ahead = 0;
+            const Schedule whole = testing::schedule_of(product);
+            comm::run_ranks(product.grid.size(), [&](comm::Communicator& comm) {
+                testing::Rank rank(schedule, graph, scales, comm);
+                const MemoryPlan plan = plan_memory(schedule, *rank.counts, comm.rank());
+                EXPECT_EQ(rank.tracker.current(), plan.adjacency_bytes + plan.arena_bytes + plan.request_bytes);
+                rank.fill(testing::operand, testing::operand_element);
+                for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
+                    rank.run(step);
+                    const auto* spmm = product_of(schedule.steps[step].operation);
+                    if (spmm == nullptr) continue;
+                    const SpmmBuffers buffers = spmm_buffers(schedule, *spmm, *rank.counts, comm.rank());
+                    EXPECT_LE(rank.world.received_extent(), buffers.exchange_bytes());
+                    const RankTraffic of_whole = traffic_of(whole, whole.steps[step], *rank.counts, comm.rank());
+                    if (gathers_matrix(schedule.grid, schedule.tensors.front())) continue;
+                    EXPECT_EQ(rank.traffic.sent_bytes, of_whole.sent_bytes);
+                    EXPECT_EQ(rank.traffic.received_bytes, of_whole.received_bytes);
+                }
+            });
+            if (HasFailure()) return;
+        }
+    }
+}
+
 // Rows are copied before they are multiplied, all at once or a slice of columns after the other.
 TEST_P(Spmm, OfRowsThatAreCopiedIsTheDenseProduct) {
     const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);

@@ -62,8 +62,8 @@ struct Staging {
 Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
 // The staging of a product, aligned: of a distributed one `packs` buffers of packed rows, then `copies` times a buffer
-// of dense rows and one of nonzeros; with overlap, Tensor::splits pieces are on their way while one is multiplied. Then
-// the packed rows of a panel.
+// of dense rows and one of nonzeros; with overlap, Storage::pieces_ahead() pieces are on their way while one is
+// multiplied. Then the packed rows of a panel.
 struct SpmmBuffers {
     std::int64_t pack = 0;
     std::int64_t dense = 0;
@@ -73,7 +73,8 @@ struct SpmmBuffers {
     int packs = 1;
     int copies = 1;
 
-    std::int64_t received_bytes() const { return copies * (dense + nonzeros) + panel; }
+    std::int64_t exchange_bytes() const { return copies * (dense + nonzeros); }  // what others send
+    std::int64_t received_bytes() const { return exchange_bytes() + panel; }
     std::int64_t bytes() const { return packs * pack + received_bytes(); }
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);

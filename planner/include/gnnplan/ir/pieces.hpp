@@ -9,6 +9,7 @@
 //                      the nonzeros of its own blocks (CAGNET's 1.5D).
 // Or the rows of M are split over all ranks and the contraction side is whole. The dense operand is then in R, and its
 // blocks come from all ranks (values of edges whose rows are dealt over a y-group, DEAL).
+// Each of these pieces is cut into Storage::splits, but for a rank's own block of the first kind, which never travels.
 #pragma once
 
 #include <gnnplan/base/blocking.hpp>
@@ -42,6 +43,9 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
 
 // Into how many pieces blocks are cut where products with the matrix overlap their transfers: enough for a pipeline.
 int splits_for_overlap(const Grid& grid, const Tensor& matrix);
+
+// The most pieces that blocks may be cut into: what a rank keeps of its pieces stays small beside what it has of a graph.
+int most_splits(const Grid& grid);
 
 // Step k of a distributed product on one rank: it multiplies its k-th piece, and sends the k-th pieces of others what
 // they lack and it has.

@@ -43,6 +43,9 @@ struct Storage {
     std::int64_t panel_columns = 0;
     // In how many pieces the dense rows of another rank come.
     int splits = 1;
+    // Where products overlap, how many pieces are on their way while one is multiplied; 0: as many as there are splits.
+    int ahead = 0;
+    int pieces_ahead() const { return ahead > 0 ? ahead : splits; }
     bool operator==(const Storage&) const = default;
 };
 
