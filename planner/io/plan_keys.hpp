@@ -66,6 +66,7 @@ void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
     archive.positive("ranks", problem.ranks);
     archive.field("space", problem.space);
     archive.optional("memory_per_rank_bytes", problem.memory_per_rank);
+    archive.optional("buffer_bytes", problem.buffer_bytes);
     archive.optional("run", problem.run);
 }
 

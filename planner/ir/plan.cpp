@@ -232,6 +232,7 @@ std::int64_t evaluations(std::int64_t epochs, std::int64_t eval_every) {
 void validate(const Plan& plan) {
     validate(plan.problem.graph);
     if (plan.problem.memory_per_rank < 0) refuse("problem.memory_per_rank_bytes", "must not be negative");
+    if (plan.problem.buffer_bytes < 0) refuse("problem.buffer_bytes", "must not be negative");
     validate(plan.problem.run);
     validate(plan.machine);
     const auto& widths = plan.problem.model.widths;

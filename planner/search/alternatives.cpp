@@ -165,8 +165,8 @@ std::vector<Alternative> alternatives(const Space& space, const std::vector<Eval
          {other_orders(space, chosen, machine, graphs), keeping_less(space, chosen, machine, graphs),
           Switched(space, chosen).all(), baselines(space, chosen)}) {
         for (const Changed& entry : changed) {
-            found.push_back({entry.choice, entry.pinned, entry.configuration,
-                             cost_configuration(space, entry.configuration, machine, graphs).predicted});
+            const auto candidate = cost_if_bounded(space, entry.configuration, machine, graphs);
+            if (candidate) found.push_back({entry.choice, entry.pinned, entry.configuration, candidate->predicted});
         }
     }
     for (Alternative& alternative : found) alternative.predicted.step_seconds.clear();

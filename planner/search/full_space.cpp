@@ -104,8 +104,10 @@ public:
         if (frame.ring) std::erase_if(sequences, [&](const Choices& choices) { return !rings(frame, choices); });
         if (sequences.empty()) return;
         all_.choices.insert(all_.choices.end(), sequences.begin(), sequences.end());
-        const std::vector<std::vector<double>> seconds = seconds_of(frame, switches, sequences);
-        const std::vector<double> setup = setup_seconds(frame, switches, sequences.front());
+        const std::vector<std::vector<double>> seconds =
+            bounded() ? seconds_of_bounded(frame, switches, sequences) : seconds_of(frame, switches, sequences);
+        const std::vector<double> setup =
+            bounded() ? std::vector<double>(switches.size(), 0) : setup_seconds(frame, switches, sequences.front());
         for (std::size_t c = 0; c < sequences.size(); ++c) {
             for (std::size_t s = 0; s < switches.size(); ++s) {
                 all_.members.push_back({setup[s] + seconds[c][s], first_frame + static_cast<std::uint32_t>(s),
@@ -149,7 +151,7 @@ private:
     }
 
     // Sequences of choices, lowered for one of the grids on which the same axes split something.
-    struct Lowered {
+    struct LoweredSequences {
         Schedule sample;
         WidthlessSteps steps;
         std::vector<std::vector<WidthlessSteps::StepId>> of_sequence;
@@ -166,6 +168,8 @@ private:
         return lower::lower(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
     }
 
+    bool bounded() const { return space_.options.buffer_bytes > 0; }
+
     // By sequence and switches.
     std::vector<std::vector<double>> seconds_of(const ConfigurationFrame& frame,
                                                 const std::vector<ExchangeOptions>& switches,
@@ -173,7 +177,7 @@ private:
         // Source panels depend on the extents of the grid, and so does whether heads are cut.
         if (space_.shape.cache_bytes > 0 || space_.weighs_edges()) return seconds_of_each(frame, switches, sequences);
         const auto [entry, is_new] = lowered_.try_emplace(kind_of(frame));
-        Lowered& known = entry->second;
+        LoweredSequences& known = entry->second;
         for (std::size_t c = 0; is_new && c < sequences.size(); ++c) {
             Schedule schedule = lowered(frame, switches.front(), sequences[c]);
             if (c == 0) known.sample = schedule;
@@ -208,13 +212,43 @@ private:
         return seconds;
     }
 
+    // The same where buffers are bounded, with what comes before a pass: how pieces are cut depends on the exchange, on the
+    // overlap, and on the widths of all products.
+    std::vector<std::vector<double>> seconds_of_bounded(const ConfigurationFrame& frame,
+                                                        const std::vector<ExchangeOptions>& switches,
+                                                        const std::vector<Choices>& sequences) {
+        std::vector<std::vector<double>> seconds;
+        std::optional<StepCosts> costs;
+        for (const Choices& choices : sequences) {
+            seconds.emplace_back();
+            for (const ExchangeOptions& each : switches)
+                seconds.back().push_back(bounded_seconds(configuration_of(frame_with(frame, each), choices), costs));
+        }
+        return seconds;
+    }
+    double bounded_seconds(const Configuration& configuration, std::optional<StepCosts>& costs) {
+        const Lowered made = search::lowered(space_, configuration, graphs_);
+        if (!made.fits()) {
+            all_.needed_buffer = std::min(all_.needed_buffer, made.needed_buffer);
+            return std::numeric_limits<double>::infinity();
+        }
+        if (!costs) costs.emplace(made.schedule, graphs_.numbered(made.schedule.numbering), machine_);
+        double seconds = 0;
+        for (const Step& step : made.schedule.steps) {
+            const bool counts = step.phase == Phase::epoch || (step.phase == Phase::setup && !space_.model.trains());
+            if (counts) seconds += costs->seconds(made.schedule, step.operation);
+        }
+        return seconds;
+    }
+
     // What comes before a pass, under each of the switches: it counts where there is one pass. It is the same for all
-    // sequences of choices.
+    // sequences of choices, but for how pieces are cut where buffers are bounded.
     std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
                                       const Choices& choices) {
         std::vector<double> seconds(switches.size(), 0);
         for (std::size_t i = 0; !space_.model.trains() && i < switches.size(); ++i) {
-            const Schedule schedule = lowered(frame, switches[i], choices);
+            const Schedule schedule =
+                search::lowered(space_, configuration_of(frame_with(frame, switches[i]), choices), graphs_).schedule;
             std::optional<StepCosts> costs;
             for (const Step& step : schedule.steps) {
                 if (step.phase != Phase::setup) continue;
@@ -234,7 +268,7 @@ private:
     const Machine& machine_;
     NumberedGraphs& graphs_;
     Members& all_;
-    std::map<Kind, Lowered> lowered_;
+    std::map<Kind, LoweredSequences> lowered_;
 };
 
 }  // namespace

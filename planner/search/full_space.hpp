@@ -10,7 +10,9 @@
 #include "planner/search/space.hpp"
 #include "planner/search/step_costs.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace gnnplan::search {
@@ -34,15 +36,18 @@ using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L
 
 // One member and its predicted epoch, with what comes before it where there is one pass only.
 struct Member {
-    double seconds = 0;
+    double seconds = 0;  // infinite where no cut of its pieces keeps to the bound on buffers
     std::uint32_t frame = 0;
     std::uint32_t choices = 0;
+    bool fits_buffer() const { return std::isfinite(seconds); }
 };
 
 struct Members {
     std::vector<ConfigurationFrame> frames;
     std::vector<Choices> choices;
     std::vector<Member> members;  // fastest first
+    // The smallest bound on buffers that would be enough for one of those that do not keep to it, as far as it is known.
+    std::int64_t needed_buffer = std::numeric_limits<std::int64_t>::max();
 };
 
 // Every combination of layer choices, pinned letters kept; `undominated_only` as in enumerate::layer_choices.

@@ -1,7 +1,5 @@
 #include "planner/search/infeasible.hpp"
 
-#include "planner/lower/lower.hpp"
-
 #include <gnnplan/base/memory_text.hpp>
 
 #include <algorithm>
@@ -25,23 +23,24 @@ public:
     int copies() const { return copies_; }
     // Whether it fits on rank 0, which holds the largest block of every dense tensor.
     bool first_fits(int ranks) {
-        const Schedule schedule = on(ranks);
+        const auto [schedule, needed_buffer] = on(ranks);
+        if (needed_buffer > 0) return false;
         const MemoryPlan first = plan_memory(schedule, graphs_.numbered(schedule.numbering), 0);
         return first.peak(space_.memory) <= space_.memory_per_rank;
     }
     bool fits(int ranks) {
         if (!first_fits(ranks)) return false;
-        const Schedule schedule = on(ranks);
+        const auto [schedule, needed_buffer] = on(ranks);
         return peak_bytes_per_rank(schedule, graphs_.numbered(schedule.numbering), space_.memory) <=
                space_.memory_per_rank;
     }
 
 private:
-    Schedule on(int ranks) {
+    Lowered on(int ranks) {
         configuration_.grid = {ranks / copies_, copies_, 1};
         configuration_.exchange = configuration_.grid.x > 1 ? Exchange::panels : Exchange::none;
         configuration_.overlap = overlap_ && configuration_.grid.x > 1;
-        return lower::lower(space_.model, configuration_, space_.shape);
+        return lowered(space_, configuration_, graphs_);
     }
 
     const Space& space_;

@@ -3,6 +3,7 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace gnnplan::search {
@@ -101,6 +102,15 @@ void LayerTerms::add_steps(int l, Place before, const LayerChoice& c, const Laye
         const Schedule schedule = sample();
         costs_.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
     }
+    const SiteGraph layers = layers_around(l);
+    if (space_.options.buffer_bytes > 0) {
+        for (std::size_t i = 0; i < switches_.size(); ++i) {
+            ConfigurationFrame frame = frame_;
+            frame.switches = switches_[i];
+            seconds[i] += bounded_seconds(l, lowered_between(l, before, c, next, layers, frame));
+        }
+        return;
+    }
     if (panels_) {
         for (const WidthlessSteps::StepId step : steps_of(l, before, c, next)) {
             const double* each = step_seconds(step, l);
@@ -108,13 +118,25 @@ void LayerTerms::add_steps(int l, Place before, const LayerChoice& c, const Laye
         }
         return;
     }
-    const Schedule schedule = lowered_between(l, before, c, next, layers_around(l));
+    const Schedule schedule = lowered_between(l, before, c, next, layers, frame_);
     for (const Step& step : schedule.steps) {
         if (step.phase != Phase::epoch || step.origin.layer != position(l)) continue;
         for (std::size_t i = 0; i < switches_.size(); ++i) {
             seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
         }
     }
+}
+
+double LayerTerms::bounded_seconds(int l, Schedule schedule) {
+    const GraphStats& graph = graphs_.numbered(schedule.numbering);
+    if (lower::bound_buffers(schedule, graph, space_.options.buffer_bytes, graphs_.cuts) > 0)
+        return std::numeric_limits<double>::infinity();
+    double seconds = 0;
+    for (const Step& step : schedule.steps) {
+        const bool counts = step.phase == Phase::epoch && step.origin.layer == position(l);
+        if (counts) seconds += costs_->seconds(schedule, step.operation);
+    }
+    return seconds;
 }
 
 const std::vector<WidthlessSteps::StepId>& LayerTerms::steps_of(int l, Place before, const LayerChoice& c,
@@ -126,7 +148,7 @@ const std::vector<WidthlessSteps::StepId>& LayerTerms::steps_of(int l, Place bef
         const SiteGraph layers = layers_around(l);
         std::vector<std::int64_t> widths;
         for (int i = 0; i <= layers.depth; ++i) widths.push_back(stand_in(static_cast<std::size_t>(i)));
-        Schedule schedule = lowered_between(l, before, c, next, with_widths(layers, widths));
+        Schedule schedule = lowered_between(l, before, c, next, with_widths(layers, widths), frame_);
         for (Tensor& tensor : schedule.tensors) {
             if (tensor.role == Role::adjacency) tensor.storage.panel_columns = *panels_;
         }
@@ -175,7 +197,7 @@ LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers, 
 }
 
 Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, const LayerChoice* next,
-                                     const SiteGraph& layers) const {
+                                     const SiteGraph& layers, const ConfigurationFrame& frame) const {
     Choices choices{c};
     if (next != nullptr) choices.push_back(*next);
     if (l > 1) choices.insert(choices.begin(), previous_leaving(before, layers, choices));
@@ -186,7 +208,7 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
     }
     if (!shape.samples.empty())
         shape.samples.assign(space_.shape.samples.begin() + (first(l) - 1), space_.shape.samples.begin() + last(l));
-    Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), shape);
+    Schedule schedule = lower::lower(layers, configuration_of(frame, choices), shape);
     schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
     return schedule;
 }

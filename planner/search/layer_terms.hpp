@@ -48,7 +48,10 @@ private:
     enumerate::LayerChoice previous_leaving(lower::Place before, const SiteGraph& layers, const Choices& others) const;
     // The schedule of layer l between its neighbours alone.
     Schedule lowered_between(int l, lower::Place before, const enumerate::LayerChoice& c,
-                             const enumerate::LayerChoice* next, const SiteGraph& layers) const;
+                             const enumerate::LayerChoice* next, const SiteGraph& layers,
+                             const ConfigurationFrame& frame) const;
+    // The time of its steps, cut as the bound on buffers asks for between these neighbours; infinite where none keeps to it.
+    double bounded_seconds(int l, Schedule schedule);
     // How wide source panels are where that is the same for all widths between the network's narrowest and its widest;
     // nothing where rows differ between layers.
     std::optional<std::int64_t> panels_of_all() const;

@@ -5,7 +5,9 @@
 #include "planner/search/paper_space.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 
 namespace gnnplan::search {
 namespace {
@@ -33,8 +35,10 @@ public:
     Epochs(const Space& space, const Machine& machine, NumberedGraphs& graphs)
         : space_(space), machine_(machine), graphs_(graphs) {}
 
+    // Infinite where no cut keeps to the bound on buffers.
     double seconds(const Configuration& configuration) {
-        const Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
+        const auto [schedule, needed_buffer] = lowered(space_, configuration, graphs_);
+        if (needed_buffer > 0) return std::numeric_limits<double>::infinity();
         if (!costs_) costs_.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
         double seconds = 0;
         for (const Step& step : schedule.steps) {
@@ -49,7 +53,7 @@ public:
         double best_seconds = 0;
         for (Configuration& configuration : configurations) {
             const double epoch = seconds(configuration);
-            if (best && epoch >= best_seconds) continue;
+            if (!std::isfinite(epoch) || (best && epoch >= best_seconds)) continue;
             best = std::move(configuration);
             best_seconds = epoch;
         }

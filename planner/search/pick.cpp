@@ -8,7 +8,9 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 
 namespace gnnplan::search {
@@ -33,13 +35,17 @@ EvaluatedCandidate costed_of(const Space& space, Candidate candidate) {
 class Walk {
 public:
     Walk(const Space& space, const Machine& machine, NumberedGraphs& graphs, const Members& all)
-        : space_(space), costs_(machine), graphs_(graphs), all_(all) {}
+        : space_(space), costs_(machine), graphs_(graphs), all_(all), needed_buffer_(all.needed_buffer) {}
 
     SearchResult run() {
         std::size_t looked_at = 0;
         bool hopeless = false;
         for (const Member& member : all_.members) {
             const ConfigurationFrame& frame = all_.frames[member.frame];
+            if (!member.fits_buffer()) {
+                ++over_buffer_[scheme_of(frame.on)];
+                continue;
+            }
             const bool many = space_.grids.size() > max_grids_shown || space_.depth() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
             const GridKey grid{
@@ -53,10 +59,12 @@ public:
                 ++(hopeless ? over_memory_ : slower_)[scheme_of(frame.on)];
                 continue;
             }
-            ++looked_at;
-            visit(member, grid);
+            if (visit(member, grid)) ++looked_at;
         }
         add_classes(over_memory_, Rejection::Reason::over_memory, "over memory: a rank needs more than it is allowed");
+        add_classes(over_buffer_, Rejection::Reason::over_buffer,
+                    "over the buffer: the smallest pieces that blocks can be cut into are larger");
+        found_.needed_buffer = needed_buffer_;
         add_classes(slower_, Rejection::Reason::slower, "slower than those compared");
         return std::move(found_);
     }
@@ -64,16 +72,23 @@ public:
 private:
     using GridKey = std::pair<std::string, std::string>;
 
-    void visit(const Member& member, const GridKey& grid) {
+    // Returns whether its pieces can be cut small enough.
+    bool visit(const Member& member, const GridKey& grid) {
         const ConfigurationFrame& frame = all_.frames[member.frame];
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
-        Schedule schedule = lower::lower(space_.model, configuration, space_.shape);
+        Lowered made = lowered(space_, configuration, graphs_);
+        if (!made.fits()) {
+            ++over_buffer_[scheme_of(frame.on)];
+            needed_buffer_ = std::min(needed_buffer_, made.needed_buffer);
+            return false;
+        }
+        Schedule& schedule = made.schedule;
         const GraphStats& graph = graphs_.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.memory);
         const bool fits = peak <= space_.memory_per_rank;
         if (!fits && peak >= thriftiest_) {
             ++over_memory_[scheme_of(frame.on)];
-            return;
+            return true;
         }
         if (fits) {
             ++fitting_;
@@ -85,6 +100,7 @@ private:
         }
         const Prediction predicted = predict(space_, schedule, graph, costs_, peak);
         found_.costed.push_back(costed_of(space_, {configuration, std::move(schedule), predicted}));
+        return true;
     }
 
     // Keeps it in place of the others over memory if it does not.
@@ -109,7 +125,8 @@ private:
     std::size_t fitting_ = 0;
     std::set<GridKey> shown_;
     std::int64_t thriftiest_ = std::numeric_limits<std::int64_t>::max();  // the lowest peak over memory, kept in found_
-    std::map<std::string, std::int64_t> over_memory_, slower_;
+    std::map<std::string, std::int64_t> over_memory_, over_buffer_, slower_;
+    std::int64_t needed_buffer_;  // the smallest that would be enough for one of those
 };
 
 // What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
@@ -151,9 +168,19 @@ void add_factored(const Space& space, const Machine& machine, NumberedGraphs& gr
         Configuration configuration = stored.configuration;
         configuration.factored_values = true;
         const std::int64_t peak = stored.predicted.peak_bytes_per_rank;
-        EvaluatedCandidate costed = costed_of(space, cost_configuration(space, configuration, machine, graphs));
+        std::optional<Candidate> candidate = cost_if_bounded(space, configuration, machine, graphs);
+        if (!candidate) continue;
+        EvaluatedCandidate costed = costed_of(space, *std::move(candidate));
         if (costed.ranked.predicted.peak_bytes_per_rank < peak) found.costed.push_back(std::move(costed));
     }
+}
+
+[[noreturn]] void refuse_buffer(const Space& space, std::int64_t needed) {
+    throw Error(ErrorCode::usage,
+                "no configuration keeps what others send to a product within " +
+                    std::to_string(space.options.buffer_bytes) +
+                    " bytes a rank: blocks cannot be cut into pieces that are small enough",
+                "buffer", std::to_string(needed) + " bytes are enough");
 }
 
 // What a layer makes of all neighbours of a vertex.
@@ -242,6 +269,7 @@ SearchResult search_full_space(const Space& space, const Machine& machine, Numbe
                                       left_out});
         }
     }
+    if (found.costed.empty()) refuse_buffer(space, found.needed_buffer);
     add_inapplicable(space, found.rejected);
     const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const EvaluatedCandidate& costed) {
         return costed.ranked.fits && !costed.ranked.configuration.constant_input;

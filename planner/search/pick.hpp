@@ -3,6 +3,7 @@
 
 #include "planner/search/full_space.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace gnnplan::search {
@@ -11,6 +12,7 @@ namespace gnnplan::search {
 struct SearchResult {
     std::vector<EvaluatedCandidate> costed;
     std::vector<Rejection> rejected;
+    std::int64_t needed_buffer = 0;  // where the bound on buffers leaves nothing: bytes that would be enough
 };
 
 // The full space: the fastest members that fit, and of each grid the fastest that fits.

@@ -46,6 +46,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.plan.problem = problem.record;
     selection.plan.problem.task = space.model.trains() ? Task::train : Task::infer;
     if (options.memory_per_rank > 0) selection.plan.problem.memory_per_rank = options.memory_per_rank;
+    selection.plan.problem.buffer_bytes = options.buffer_bytes;
     selection.plan.problem.space = paper ? "paper" : "full";
     selection.plan.machine = machine;
     selection.plan.candidates = paper ? paper_candidates(found.costed, options.candidates)

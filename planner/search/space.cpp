@@ -153,6 +153,13 @@ void refuse_grids(Space& space) {
         "grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
+void check_buffer(const SelectOptions& options) {
+    if (options.buffer_bytes < 0) throw Error(ErrorCode::usage, "a buffer must not be negative", "buffer");
+    if (options.buffer_bytes > 0 && options.space == SearchSpace::paper)
+        throw Error(ErrorCode::usage, "the paper's space sends whole blocks, whatever buffers they take", "buffer",
+                    "use --space full");
+}
+
 // Options that only some models have a use for.
 void check_used(const Space& space, const RunRecord& run) {
     const auto refuse = [&](const std::string& what, const char* where, const char* hint) {
@@ -250,6 +257,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
         throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "exchange");
     }
     if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "memory");
+    check_buffer(options);
     if (!space.options.drops_features) space.options.drops_features = problem.record.run.drops_features();
     if (space.options.constant_input && space.options.drops_features.value_or(false)) {
         throw Error(ErrorCode::usage, "dropout changes the features in every epoch, so they are not constant",
@@ -316,15 +324,33 @@ Prediction predict(const Space& space, const Schedule& schedule, const GraphStat
                         cost::predict(schedule, graph, std::move(seconds), peak_bytes));
 }
 
-Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
-                             NumberedGraphs& graphs) {
+Lowered lowered(const Space& space, const Configuration& configuration, NumberedGraphs& graphs) {
+    Lowered made{lower::lower(space.model, configuration, space.shape)};
+    const std::int64_t bytes = space.options.buffer_bytes;
+    if (bytes > 0)
+        made.needed_buffer =
+            lower::bound_buffers(made.schedule, graphs.numbered(made.schedule.numbering), bytes, graphs.cuts);
+    return made;
+}
+
+std::optional<Candidate> cost_if_bounded(const Space& space, const Configuration& configuration, const Machine& machine,
+                                         NumberedGraphs& graphs) {
+    Lowered made = lowered(space, configuration, graphs);
+    if (!made.fits()) return std::nullopt;
     Candidate candidate;
     candidate.configuration = configuration;
-    candidate.schedule = lower::lower(space.model, configuration, space.shape);
+    candidate.schedule = std::move(made.schedule);
     const GraphStats& graph = graphs.numbered(candidate.schedule.numbering);
     candidate.predicted = predict(space, candidate.schedule, graph, machine,
                                   peak_bytes_per_rank(candidate.schedule, graph, machine.tensor_memory()));
     return candidate;
+}
+
+Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
+                             NumberedGraphs& graphs) {
+    std::optional<Candidate> costed = cost_if_bounded(space, configuration, machine, graphs);
+    ensure(costed.has_value(), "a configuration that is costed keeps to the bound on buffers");
+    return *std::move(costed);
 }
 
 }  // namespace gnnplan::search

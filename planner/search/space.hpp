@@ -2,6 +2,7 @@
 #pragma once
 
 #include "planner/enumerate/grids.hpp"
+#include "planner/lower/buffers.hpp"
 #include "planner/lower/lower.hpp"
 #include "planner/search/step_costs.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gnnplan::search {
@@ -46,11 +48,20 @@ class NumberedGraphs {
 public:
     explicit NumberedGraphs(const GraphStats& graph) : graph_(graph) {}
     const GraphStats& numbered(const Numbering& numbering);
+    lower::KnownCuts cuts;  // of adjacencies in these numberings
 
 private:
     const GraphStats& graph_;
     std::vector<std::pair<Numbering, std::shared_ptr<const GraphStats>>> graphs_;
 };
+
+// A configuration lowered, its pieces cut as the space's bound on buffers asks for.
+struct Lowered {
+    Schedule schedule;
+    std::int64_t needed_buffer = 0;  // where no cut keeps to the bound, bytes that would be enough; else 0
+    bool fits() const { return needed_buffer == 0; }
+};
+Lowered lowered(const Space& space, const Configuration& configuration, NumberedGraphs& graphs);
 
 // What a schedule costs in this space: without dropping features where runs will not, and with dropping weights of
 // attention where they will. `graph` answers in its numbering.
@@ -60,7 +71,10 @@ Prediction predict(const Space& space, const Schedule& schedule, const GraphStat
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, SharedCosts& costs,
                    std::int64_t peak_bytes);
 
-// Lowers and costs one configuration. `configuration` fits the space.
+// Lowers and costs one configuration, which fits the space; nothing where no cut keeps to the bound on buffers.
+std::optional<Candidate> cost_if_bounded(const Space& space, const Configuration& configuration, const Machine& machine,
+                                         NumberedGraphs& graphs);
+// The same of one that keeps to it, as any does where there is none.
 Candidate cost_configuration(const Space& space, const Configuration& configuration, const Machine& machine,
                              NumberedGraphs& graphs);
 

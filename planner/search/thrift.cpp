@@ -1,7 +1,5 @@
 #include "planner/search/thrift.hpp"
 
-#include "planner/lower/lower.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -41,7 +39,8 @@ std::vector<bool> standing_frames(const Members& all) {
 
 std::int64_t peak_of(const Space& space, const Members& all, NumberedGraphs& graphs, const Member& member) {
     const Configuration configuration = configuration_of(all.frames[member.frame], all.choices[member.choices]);
-    const Schedule schedule = lower::lower(space.model, configuration, space.shape);
+    const auto [schedule, needed_buffer] = lowered(space, configuration, graphs);
+    if (needed_buffer > 0) return std::numeric_limits<std::int64_t>::max();
     return peak_bytes_per_rank(schedule, graphs.numbered(schedule.numbering), space.memory);
 }
 
@@ -52,7 +51,7 @@ Thriftiest thriftiest_member(const Space& space, const Members& all, NumberedGra
     std::map<std::uint32_t, Member> representatives;  // by frame
     std::map<std::uint32_t, bool> keeps_nothing;
     for (const Member& member : all.members) {
-        if (!stands[member.frame]) continue;
+        if (!stands[member.frame] || !member.fits_buffer()) continue;
         const enumerate::LayerChoice& first = all.choices[member.choices].front();
         const bool undominated_only = !first.cached_aggregation && !first.replicated_input;
         if (!representatives.contains(member.frame) || (undominated_only && !keeps_nothing[member.frame])) {
@@ -69,7 +68,7 @@ Thriftiest thriftiest_member(const Space& space, const Members& all, NumberedGra
     for (const Member& member : all.members) {
         const bool looked_at =
             std::any_of(frames.begin(), frames.end(), [&](const auto& frame) { return frame.second == member.frame; });
-        if (!looked_at) continue;
+        if (!looked_at || !member.fits_buffer()) continue;
         const std::int64_t peak = peak_of(space, all, graphs, member);
         if (peak < best.peak_bytes) best = {member, peak};
     }

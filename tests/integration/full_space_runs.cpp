@@ -1,7 +1,10 @@
 #include "tests/integration/full_space_runs.hpp"
 
+#include "planner/lower/buffers.hpp"
 #include "planner/lower/rules.hpp"
 #include "runtime/train/outputs.hpp"
+
+#include <gnnplan/ir/traffic.hpp>
 
 #include <fmt/format.h>
 
@@ -49,8 +52,36 @@ struct Run {
         if (problem.dataset().report().weighted || counts.samples_weighted()) frame.factored = false;
         configuration = search::configuration_of(frame, choices);
         schedule = lower::lower(space.model, configuration, space.shape);
+        if (switches.buffer_bytes > 0) bound(switches.buffer_bytes);
     }
+
     bool rings() const { return lower::Rules(space.model, configuration).any_rings(); }
+
+private:
+    // Cuts pieces; afterwards the buffers of no product take more on any rank, and whatever of dense rows is sent is the
+    // same.
+    void bound(std::int64_t bytes) {
+        const auto numbered = counts.numbered(schedule.numbering);
+        const Schedule whole = schedule;
+        if (const std::int64_t enough = lower::bound_buffers(schedule, *numbered, bytes); enough > 0) {
+            bytes = enough;
+            schedule = whole;
+            EXPECT_EQ(lower::bound_buffers(schedule, *numbered, bytes), 0) << "what is enough";
+        }
+        for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
+            for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+                if (const SpmmStep* product = product_of(schedule.steps[step].operation)) {
+                    const SpmmBuffers buffers = spmm_buffers(schedule, *product, *numbered, rank);
+                    EXPECT_LE(buffers.exchange_bytes(), bytes) << schedule.steps[step].name;
+                    EXPECT_LE(buffers.packs * buffers.pack, schedule.grid.size() * bytes);
+                }
+                if (configuration.on().sends_nonzeros()) continue;
+                EXPECT_EQ(traffic_of(schedule, schedule.steps[step], *numbered, rank),
+                          traffic_of(whole, whole.steps[step], *numbered, rank))
+                    << schedule.steps[step].name;
+            }
+        }
+    }
 };
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
@@ -66,7 +97,8 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
                        configuration.scores == Scores::whole_rows   ? ", scores of whole rows"
                        : configuration.scores == Scores::dealt_rows ? ", scores of dealt rows"
                                                                     : "",
-                       configuration.ring ? ", ring" : "");
+                       configuration.ring ? ", ring" : "",
+                       switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
 }
 
 void check_inference(const TestProblem& problem, const Run& run, const Switches& switches) {

@@ -46,6 +46,8 @@ struct Switches {
     bool parts = false;
     bool factored = false;
     bool source_panels = false;
+    std::int64_t buffer_bytes =
+        0;  // that products may have of what others send; as few as they can where these are too few
 };
 
 // Every two switches are off and off, off and on, on and off, and on and on together in some of the rows (an orthogonal
@@ -61,9 +63,13 @@ inline constexpr std::array<Switches, 8> pairwise_switches = {{
     {true, true, true, false, false, false, true},
 }};
 
-// The rows in turns that do not keep step with choices, which come in powers of two.
-inline const Switches& switches_in_turn(std::size_t run) {
-    return pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
+// The rows in turns that do not keep step with choices, which come in powers of two; two runs in five with buffers of any
+// size, and each row with each of the others.
+inline Switches switches_in_turn(std::size_t run) {
+    constexpr std::array<std::int64_t, 5> buffers{0, 1, 0, 1024, 192};
+    Switches switches = pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
+    switches.buffer_bytes = buffers[run % buffers.size()];
+    return switches;
 }
 
 // Each way of making scores of edges in turn.

@@ -2,11 +2,14 @@
 // reference, counted bytes and allocated memory equal the prediction on every rank.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "planner/lower/buffers.hpp"
 #include "planner/search/full_space.hpp"
 #include "runtime/comm/mpi.hpp"
 #include "runtime/exec/graph_counts.hpp"
@@ -64,11 +67,16 @@ struct Sampled {
 };
 
 void check_configuration(const TestProblem& problem, const search::Space& space, const Configuration& configuration,
-                         const Expected& expected) {
+                         const Expected& expected, std::int64_t buffer_bytes) {
     SCOPED_TRACE(fmt::format("{}: {} on {}, forward {}, backward {}, rank {} of {}", problem.name(),
                              scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
                              text(configuration.backward), world->rank(), world->size()));
-    const Schedule schedule = lower::lower(space.model, configuration, space.shape);
+    Schedule schedule = lower::lower(space.model, configuration, space.shape);
+    if (buffer_bytes > 0) {
+        const auto graph = numbered_counts(problem, schedule);
+        const std::int64_t enough = lower::bound_buffers(schedule, *graph, buffer_bytes);
+        if (enough > 0) lower::bound_buffers(schedule, *graph, enough);
+    }
     const RankRun run = run_rank(problem, schedule, 1, kernels::cpu_table(), *world);
     check_rank(problem, run, expected);
     EXPECT_TRUE(bytes_as_predicted(schedule, world->rank(), run));
@@ -96,7 +104,8 @@ Sampled check_schemes(const TestProblem& problem) {
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             const Configuration configuration = search::configuration_of(frame, choices);
             sampled.add(configuration);
-            check_configuration(problem, space, configuration, expected);
+            constexpr std::array<std::int64_t, 3> buffers{0, 1, 192};  // the smallest that there are, and small ones
+            check_configuration(problem, space, configuration, expected, buffers[turn % buffers.size()]);
         }
     }
     return sampled;

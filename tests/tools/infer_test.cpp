@@ -83,6 +83,9 @@ TEST_F(Inference, RefusesWithASentence) {
         {"--task infer --ring on --scheme 1d", "no such grid splits them"},
         {"--task infer --ring on --model sage", "no dense product of this sage"},
         {"--task infer --ring yes", "--ring"},
+        {"--task infer --buffer 4KiB --grid 4x1 --forward SS", "bytes are enough"},
+        {"--buffer 1MiB --space paper", "the paper's space sends whole blocks"},
+        {"--buffer 1MB/s", "--buffer"},
         {"--fanout 3", "only an inference draws neighbours"}};
     for (const auto& [flags, message] : cases) {
         const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
@@ -114,6 +117,39 @@ TEST_F(Inference, IsTheSameWithRings) {
             EXPECT_TRUE(near(embeddings(model + " --ring on " + grid), trained)) << model << " " << grid;
         }
     }
+}
+
+// Blocks come in pieces, of needed rows or of all, on their way one at a time or several: what is computed stays the same.
+TEST_F(Inference, IsTheSameWithinSmallBuffers) {
+    for (const std::string model :
+         {"--model gcn --bias", "--model gat --heads 4", "--model sage --aggregator max", "--model agnn"}) {
+        train(model);
+        const std::vector<float> trained = read_npy(folder / "trained.npy");
+        for (const std::string how : {"--ranks 4 --grid 4x1 --exchange panels --overlap on --buffer 2KiB",
+                                      "--ranks 4 --grid 2x2 --exchange rows --overlap off --buffer 1KiB",
+                                      "--ranks 3 --grid 3x1 --exchange rows --overlap on --permute on --buffer 4KiB"})
+            EXPECT_TRUE(near(embeddings(model + " " + how), trained)) << model << " " << how;
+    }
+    const Outcome shown = gnnplan("explain " + (folder / "infer.json"));
+    EXPECT_THAT(shown.out,
+                HasSubstr("buffers  4 KiB a rank for what others send to a product; blocks come in 3 pieces, "
+                          "1 ahead"));
+}
+
+TEST_F(Inference, SaysHowBlocksAreCut) {
+    const std::string four = infer + "--grid 4x1 --exchange panels --forward DD ";
+    const auto splits = [&](const std::string& buffer) {
+        const auto plan = gnnplan(four + buffer + " --overlap off --json").json();
+        EXPECT_EQ(plan["problem"].value("buffer_bytes", 0), buffer.empty() ? 0 : 4096);
+        int most = 0;
+        for (const auto& tensor : plan["schedule"]["tensors"]) most = std::max(most, tensor["splits"].get<int>());
+        return most;
+    };
+    EXPECT_EQ(splits(""), 1);
+    EXPECT_EQ(splits("--buffer 4KiB"), 11) << "677 rows of 16 floats, 64 of which are 4 KiB";
+    EXPECT_THAT(gnnplan(four + "--buffer 4KiB --overlap off").out,
+                HasSubstr("buffers  4 KiB a rank for what others send to a product; blocks come in 11 pieces"));
+    EXPECT_THAT(gnnplan(infer + "--grid 1x4 --buffer 4KiB").out, HasSubstr("here they send it nothing"));
 }
 
 // What is drawn does not depend on how it is distributed, and on the seed alone.

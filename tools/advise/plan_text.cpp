@@ -48,6 +48,21 @@ std::string infeasible_text(const Infeasible& infeasible) {
                               format_memory(infeasible.load_bytes));
 }
 
+std::string buffer_text(const Plan& plan) {
+    if (plan.problem.buffer_bytes == 0) return "";
+    const std::string bound = limit_text(plan.problem.buffer_bytes) + " a rank for what others send to a product; ";
+    const Candidate& chosen = plan.candidates.front();
+    if (!chosen.configuration.on().can_overlap()) return bound + "here they send it nothing";
+    Storage cut;  // of the matrix whose blocks are cut most
+    for (const Tensor& tensor : chosen.schedule.tensors) {
+        if (tensor.role == Role::adjacency && tensor.storage.splits >= cut.splits) cut = tensor.storage;
+    }
+    const std::string pieces =
+        cut.splits == 1 ? "blocks come whole" : fmt::format("blocks come in {} pieces", cut.splits);
+    if (!chosen.configuration.overlap) return bound + pieces;
+    return bound + pieces + fmt::format(", {} ahead", cut.pieces_ahead());
+}
+
 std::int64_t ties(const Selection& selection) {
     const std::vector<RankedConfiguration>& ranked = selection.ranked;
     return std::count_if(ranked.begin(), ranked.end(), [&](const RankedConfiguration& r) {

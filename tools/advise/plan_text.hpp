@@ -24,6 +24,10 @@ std::string widths_text(const std::vector<std::int64_t>& widths);
 // "needs 1.2 GiB of 900 MB (858 MiB) per rank, fits on 4 ranks"
 std::string infeasible_text(const Infeasible& infeasible);
 
+// What the bound on buffers makes of the chosen configuration: "64 MiB of what others send to a product: ... in 12
+// pieces"; "" where there is no bound.
+std::string buffer_text(const Plan& plan);
+
 // By how much the runner-up is slower than the best, as a fraction; none when nothing else fits.
 std::optional<double> separation(const Selection& selection);
 // How many of the ranking the model cannot tell from the best, which is one of them.

@@ -64,6 +64,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     options.bf16 = flags.bf16;
     options.partition = flags.partition;
     options.memory_per_rank = flags.memory;
+    options.buffer_bytes = flags.buffer;
     options.constant_input = flags.constant_input;
     return options;
 }

@@ -21,6 +21,7 @@ struct SearchFlags {
     bool partition = false;
     bool constant_input = false;
     std::int64_t memory = 0;  // bytes per rank; 0: the machine's
+    std::int64_t buffer = 0;  // bytes of a product's buffers; 0: any
 };
 
 struct ProblemFlags {

@@ -28,6 +28,16 @@ std::vector<std::int64_t> loss_rows_of(const Schedule& schedule, std::int64_t ve
     return rows;
 }
 
+// Into how many pieces blocks are cut for small buffers, which only the graph knows, as the schedule has them.
+void take_cuts(const Schedule& schedule, Schedule& made) {
+    for (std::size_t i = 0; i < std::min(schedule.tensors.size(), made.tensors.size()); ++i) {
+        const Storage& cut = schedule.tensors[i].storage;
+        if (made.tensors[i].role != Role::adjacency) continue;
+        made.tensors[i].storage.splits = cut.splits;
+        made.tensors[i].storage.ahead = cut.ahead;
+    }
+}
+
 // The first element of the array `key` that differs, in words; "" when none does.
 std::string difference(const io::Document& found, const io::Document& expected, const char* key) {
     const auto* have = found.find(key)->get_if<io::Document::Array>();
@@ -47,7 +57,9 @@ std::string difference(const io::Document& found, const io::Document& expected, 
 // Makes the schedule of each candidate again, from its configuration.
 class Lowering {
 public:
-    explicit Lowering(const Plan& plan) : layers_(sites_of(models::build(plan.problem.model, plan.problem.task))) {
+    explicit Lowering(const Plan& plan)
+        : layers_(sites_of(models::build(plan.problem.model, plan.problem.task))),
+          bounds_buffers_(plan.problem.buffer_bytes > 0) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
         shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
@@ -63,12 +75,15 @@ public:
 
     Schedule of(const Candidate& candidate) {
         shape_.loss_rows = loss_rows_of(candidate.schedule, shape_.vertices, layers_.depth);
-        return lower::lower(layers_, candidate.configuration, shape_);
+        Schedule made = lower::lower(layers_, candidate.configuration, shape_);
+        if (bounds_buffers_) take_cuts(candidate.schedule, made);
+        return made;
     }
 
 private:
     SiteGraph layers_;
     lower::GraphShape shape_;
+    bool bounds_buffers_;
 };
 
 bool has_origins(const Schedule& schedule) {

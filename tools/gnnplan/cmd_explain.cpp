@@ -117,6 +117,7 @@ std::string head_text(const Plan& plan) {
     const Prediction& predicted = chosen.predicted;
     const std::string indent(9, ' ');
     const std::string trust = trust_sentence(plan.machine);
+    const std::string buffer = buffer_text(plan);
     const std::string before =
         predicted.setup_seconds > 0
             ? fmt::format(", and {} for what comes before it", format_seconds(predicted.setup_seconds, plan.machine))
@@ -124,6 +125,7 @@ std::string head_text(const Plan& plan) {
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
            wrapped("machine  ", indent, machine_line(plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
+           (buffer.empty() ? "" : wrapped("buffers  ", indent, buffer)) +
            fmt::format("{:<9}{}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
                        format_seconds(predicted.epoch_seconds, plan.machine), before,
                        format_bytes(predicted.total_bytes), format_bytes(predicted.max_rank_bytes),

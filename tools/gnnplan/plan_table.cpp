@@ -173,21 +173,24 @@ private:
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection) {
     const auto fitting = std::count_if(selection.ranked.begin(), selection.ranked.end(),
                                        [](const RankedConfiguration& r) { return r.fits; });
-    std::int64_t over = 0, slower = 0;
+    std::int64_t over = 0, over_buffer = 0, slower = 0;
     for (const Rejection& rejected : selection.rejected) {
         if (rejected.reason == Rejection::Reason::over_memory) over += rejected.count;
+        if (rejected.reason == Rejection::Reason::over_buffer) over_buffer += rejected.count;
         if (rejected.reason == Rejection::Reason::slower) slower += rejected.count;
     }
-    std::string search =
-        fmt::format("{} configurations: {} compared", format_count(fitting + over + slower), format_count(fitting));
+    std::string search = fmt::format("{} configurations: {} compared",
+                                     format_count(fitting + over + over_buffer + slower), format_count(fitting));
     if (slower > 0) search += fmt::format(", {} slower", format_count(slower));
+    if (over_buffer > 0) search += fmt::format(", {} over the buffer", format_count(over_buffer));
     search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
+    const std::string buffer = buffer_text(selection.plan);
     return labelled("graph", graph_line(problem)) +
            labelled("model",
                     fmt::format("{} {}, {} rank{}", model_text(problem.model), widths_text(problem.model.widths),
                                 problem.ranks, problem.ranks == 1 ? "" : "s")) +
            labelled("machine", fmt::format("{} per rank   {}", memory_allowed(selection), machine_line(machine))) +
-           labelled("search", search);
+           labelled("search", search) + (buffer.empty() ? "" : labelled("buffers", buffer));
 }
 
 std::string plan_table(const Selection& selection, const std::vector<Objective>& objectives, std::int64_t top,

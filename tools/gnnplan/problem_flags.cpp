@@ -239,6 +239,10 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
         ->type_name("NAME|FILE");
     add_size(command, "--memory", flags.search.memory,
              "How much memory a rank may use, e.g. 16GiB; default: what the machine has");
+    add_size(
+        command, "--buffer", flags.search.buffer,
+        "How much memory a sparse product may use on a rank for what others send it, e.g. 64MiB: blocks come in as "
+        "many pieces as that takes; default: whole blocks");
     under_heading(command, machine_heading);
     add_space_flags(command, flags.search.space, flags.search.scheme);
     add_pins(command, flags.search);

@@ -45,6 +45,7 @@ struct SelectOptions {
     bool bf16 = false;                 // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;            // vertices numbered by a partitioner, where the graph is there to be partitioned
     std::int64_t memory_per_rank = 0;  // bytes; 0: what the machine leaves
+    std::int64_t buffer_bytes = 0;     // of each product's buffers of what others send, on every rank; 0: any
     bool constant_input = false;       // features never change between epochs, whatever a run asks
     // Whether runs will drop features: then no configuration may rely on constant ones, or predictions leave dropping
     // out; unset: either, so that a plan has candidates for both. What Problem::record.run says, unless set here.
@@ -66,7 +67,7 @@ struct RankedConfiguration {
 
 // A class of configurations that the search set aside, and why.
 struct Rejection {
-    enum class Reason : std::uint8_t { over_memory, slower, dominated, not_applicable };
+    enum class Reason : std::uint8_t { over_memory, over_buffer, slower, dominated, not_applicable };
 
     std::string what;  // e.g. "2d"
     Reason reason = Reason::slower;

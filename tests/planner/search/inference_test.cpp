@@ -4,6 +4,9 @@
 #include "planner/search/full_space.hpp"
 #include "tests/planner/search/problems.hpp"
 
+#include <gnnplan/ir/classes.hpp>
+#include <gnnplan/ir/memory.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -217,6 +220,129 @@ TEST(SelectInference, LayersMultiplyByWhatTheyHaveDrawn) {
     Problem training = problem({100, 128, 64, 47}, 4, graph);
     training.record.fanout = fanout;
     EXPECT_EQ(select(training, machine()).code, ErrorCode::usage);
+}
+
+// The most that others send to a product at a time, by what the graph says of it.
+std::int64_t largest_buffer(const Candidate& candidate, const GraphStats& graph) {
+    const Schedule& schedule = candidate.schedule;
+    const auto numbered = graph.numbered(schedule.numbering);
+    std::int64_t largest = 0;
+    for (const Step& step : schedule.steps) {
+        const SpmmStep* product = product_of(step.operation);
+        if (product == nullptr) continue;
+        for (const int rank : rank_classes(schedule).representative)
+            largest = std::max(largest, spmm_buffers(schedule, *product, *numbered, rank).exchange_bytes());
+    }
+    return largest;
+}
+
+TEST(SelectBuffer, BoundsTheBuffersOfEveryCandidate) {
+    for (const bool infers : {false, true}) {
+        for (const std::vector<std::int64_t>& widths :
+             {std::vector<std::int64_t>{100, 128, 47}, {100, 20, 130, 60, 90, 40}}) {
+            for (const std::int64_t bytes : {1 << 20, 64 << 20}) {
+                const Problem asked = infers ? inference(widths, 6, products) : problem(widths, 6, products);
+                SelectOptions options;
+                options.buffer_bytes = bytes;
+                const Selection s = selected(asked, options);
+                EXPECT_NO_THROW(validate(s.plan));
+                EXPECT_NO_THROW(check_predicted_bytes(s.plan));
+                EXPECT_EQ(s.plan.problem.buffer_bytes, bytes);
+                for (const Candidate& candidate : s.plan.candidates)
+                    EXPECT_LE(largest_buffer(candidate, products), bytes);
+                const std::string text = io::write_plan(s.plan);
+                EXPECT_EQ(io::write_plan(io::read_plan(text, "again")), text);
+                EXPECT_EQ(io::read_plan(text, "again").problem.buffer_bytes, bytes);
+            }
+        }
+    }
+}
+
+// Of all orders, exchanges and overlaps under the bound the search takes the one that is fastest under it.
+TEST(SelectBuffer, RanksConfigurationsAsTheyAreCut) {
+    for (const bool infers : {false, true}) {
+        const std::vector<std::int64_t> widths{100, 128, 47};
+        const Problem asked = infers ? inference(widths, 4, products) : problem(widths, 4, products);
+        SelectOptions pinned;
+        pinned.grid = Grid{4, 1, 1};
+        pinned.loss_rows = false;
+        pinned.buffer_bytes = 1 << 20;
+        for (const Machine& on : test::machines()) {
+            const SelectResult found = select(asked, on, pinned);
+            ASSERT_TRUE(found) << found.message;
+            const search::Space space = search::make_space(asked, on, pinned);
+            search::NumberedGraphs graphs(products);
+            double best = 1e9;
+            for (const search::Choices& choices : search::all_choices(space, {Sharing::replicated, {4, 1, 1}}, true)) {
+                for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+                    for (const bool overlap : {false, true}) {
+                        search::ConfigurationFrame frame{{Sharing::replicated, {4, 1, 1}}};
+                        frame.switches = {exchange, overlap};
+                        frame.trains = !infers;
+                        const auto costed =
+                            search::cost_if_bounded(space, search::configuration_of(frame, choices), on, graphs);
+                        if (costed) best = std::min(best, costed->predicted.ranked_seconds());
+                    }
+                }
+            }
+            EXPECT_DOUBLE_EQ(found.selection->ranked.front().predicted.ranked_seconds(), best);
+        }
+    }
+}
+
+// What pieces cost beside the same bytes: a latency each.
+TEST(SelectBuffer, PiecesCostTheirMessages) {
+    SelectOptions pinned;
+    pinned.grid = Grid{4, 1, 1};
+    pinned.exchange = Exchange::panels;
+    pinned.overlap = false;
+    pinned.forward = parse_orders("SS");
+    Machine slow = machine();
+    slow.intra_node.latency_seconds = 1e-3;
+    const auto chosen = [&](std::int64_t bytes) {
+        pinned.buffer_bytes = bytes;
+        return select(inference({100, 128, 47}, 4, products), slow, pinned).selection->plan.candidates.front();
+    };
+    const Candidate whole = chosen(0), cut = chosen(1 << 20);
+    const auto splits = [](const Candidate& candidate) {
+        return std::ranges::find(candidate.schedule.tensors, Role::adjacency, &Tensor::role)->storage.splits;
+    };
+    EXPECT_EQ(splits(whole), 1);
+    EXPECT_EQ(splits(cut), 30) << "61,226 rows of 128 floats are 29.9 MiB";
+    EXPECT_EQ(cut.predicted.total_bytes, whole.predicted.total_bytes);
+    EXPECT_NEAR(cut.predicted.epoch_seconds - whole.predicted.epoch_seconds, 2 * 3 * (splits(cut) - 1) * 1e-3, 1e-9);
+}
+
+TEST(SelectBuffer, TooSmallIsRefusedWithWhatIsEnough) {
+    SelectOptions pinned;
+    pinned.grid = Grid{4, 1, 1};
+    pinned.exchange = Exchange::panels;
+    pinned.overlap = false;
+    pinned.forward = parse_orders("SS");
+    pinned.buffer_bytes = 512;
+    const Problem asked = inference({100, 128, 47}, 4, products);
+    const SelectResult refused = select(asked, machine(), pinned);
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(refused.code, ErrorCode::usage);
+    // 61,226 rows in 4096 pieces are 15 at most.
+    EXPECT_NE(refused.message.find("7680 bytes are enough"), std::string::npos) << refused.message;
+    pinned.buffer_bytes = 7679;
+    EXPECT_FALSE(select(asked, machine(), pinned));
+    pinned.buffer_bytes = 7680;
+    EXPECT_TRUE(select(asked, machine(), pinned));
+    // Where ranks have all rows that they multiply there is nothing to bound; other grids are set aside.
+    SelectOptions any;
+    any.buffer_bytes = 1;
+    const Selection left = selected(asked, any);
+    for (const RankedConfiguration& r : left.ranked) EXPECT_EQ(r.configuration.grid.x, 1);
+    EXPECT_TRUE(std::ranges::any_of(left.rejected, [](const Rejection& r) {
+        return r.reason == Rejection::Reason::over_buffer && r.what == "1d" && r.count > 0;
+    }));
+    any.buffer_bytes = -1;
+    EXPECT_EQ(select(asked, machine(), any).code, ErrorCode::usage);
+    any.buffer_bytes = 1 << 20;
+    any.space = SearchSpace::paper;
+    EXPECT_EQ(select(problem({100, 128, 47}, 4, products), machine(), any).code, ErrorCode::usage);
 }
 
 // What a stranger's plan may get wrong.

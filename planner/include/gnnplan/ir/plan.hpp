@@ -97,6 +97,7 @@ struct ProblemRecord {
     int ranks = 1;
     std::string space = "paper";
     std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: what the machine leaves
+    std::int64_t buffer_bytes = 0;     // that a product's buffers of what others send may take on a rank; 0: any
     RunRecord run;
 };
 
