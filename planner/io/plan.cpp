@@ -76,6 +76,7 @@ void describe_data(Archive& archive, Subject<Archive, Fingerprints>& fingerprint
     archive.optional("features", fingerprints.features);
     archive.optional("labels", fingerprints.labels);
     archive.optional("split", fingerprints.split);
+    archive.optional("listing", fingerprints.listing);
 }
 
 void check_meaning(const Plan& plan, const std::string& where) {

@@ -5,11 +5,8 @@
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
-#include <gnnplan/base/error.hpp>
-
 #include <algorithm>
 #include <map>
-#include <optional>
 
 namespace gnnplan {
 namespace {
@@ -154,15 +151,10 @@ std::int64_t load_bytes(const GraphStats& graph) {
 
 std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
     if (schedule.loading == Loading::whole) return load_bytes(graph);
-    std::optional<TensorId> matrix;
-    bool backward = false;
-    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
-        if (schedule.tensors[id].role != Role::adjacency) continue;
-        matrix = static_cast<TensorId>(id);
-        backward = backward || !schedule.tensors[id].transposed;
-    }
-    ensure(matrix.has_value(), "a schedule multiplies by an adjacency");
-    const Range rows = block_of(schedule, *matrix, rank).rows;
+    const bool backward = std::any_of(schedule.tensors.begin(), schedule.tensors.end(), [](const Tensor& tensor) {
+        return tensor.role == Role::adjacency && !tensor.transposed;
+    });
+    const Range rows = adjacency_rows(schedule, rank);
     const auto of_nonzeros = [&](MatrixId id, bool weighted) {
         return 8 * (rows.size() + 1) + (weighted ? 8 : 4) * graph.row_nonzeros(id, rows);
     };
@@ -177,7 +169,8 @@ std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int r
     const bool both = backward && !graph.symmetric();
     if (both) bytes += of_nonzeros(false, graph.weighted());
     bytes += 16 * rows.size() + 8 * (met_elsewhere(true) + (backward ? met_elsewhere(graph.symmetric()) : 0));
-    return bytes + (both ? 2 : 1) * 12 * ((graph.vertices() + 63) / 64);
+    const std::int64_t sets = both ? 2 : 1;
+    return bytes + 12 * sets * ((graph.vertices() + 63) / 64);
 }
 
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {

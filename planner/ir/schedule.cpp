@@ -1,6 +1,10 @@
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/schedule.hpp>
+
+#include <algorithm>
+#include <optional>
 
 namespace gnnplan {
 
@@ -15,6 +19,17 @@ Block block_of(const Schedule& schedule, TensorId id, int rank) {
 
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank) {
     return bytes_of(tensor_of(schedule, id).dtype, block_of(schedule, id, rank).count());
+}
+
+Range adjacency_rows(const Schedule& schedule, int rank) {
+    std::optional<Range> all;
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
+        if (schedule.tensors[id].role != Role::adjacency) continue;
+        const Range rows = block_of(schedule, static_cast<TensorId>(id), rank).rows;
+        all = all ? Range{std::min(all->begin, rows.begin), std::max(all->end, rows.end)} : rows;
+    }
+    ensure(all.has_value(), "a schedule multiplies by an adjacency");
+    return *all;
 }
 
 std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank) {

@@ -64,6 +64,7 @@ private:
 
     std::vector<std::int64_t> widths_of(const SpmmStep& product) const {
         std::vector<std::int64_t> widths;
+        widths.reserve(static_cast<std::size_t>(schedule_.grid.y));
         for (int iy = 0; iy < schedule_.grid.y; ++iy)
             widths.push_back(product.travelling_columns(schedule_, schedule_.grid.rank_at(0, iy, 0)));
         return widths;

@@ -196,6 +196,19 @@ void check_ring(const Space& space) {
            "leave it out; other --forward orders may have one");
 }
 
+// Training that is to load its graph in shares keeps to numberings that do not take the whole graph.
+void keep_to_shares(Space& space) {
+    if (!space.model.trains()) return;
+    const bool pruned = space.options.loss_rows.value_or(false);
+    if (pruned || space.options.partition) {
+        throw Error(ErrorCode::usage,
+                    pruned ? "which rows the loss needs is found out from the whole graph"
+                           : "parts are made of the whole graph",
+                    "load", "use --load whole, or leave out what asks for it");
+    }
+    space.options.loss_rows = false;
+}
+
 // Values that are made of the edges' weights are read by sums alone, and stored.
 void check_weighted(Space& space) {
     if (!space.graph->weighted()) return;
@@ -263,6 +276,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
         throw Error(ErrorCode::usage, "dropout changes the features in every epoch, so they are not constant",
                     "constant input", "--input-dropout 0 turns dropout on the features off");
     }
+    if (problem.record.loading == Loading::sharded) keep_to_shares(space);
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();
     space.memory = machine.tensor_memory();
     space.grids = grids_of(space);

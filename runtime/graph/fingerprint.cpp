@@ -54,11 +54,20 @@ std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices) {
         const auto count = static_cast<std::size_t>(sources.degree(i));
         std::uint64_t hash = XXH3_64bits_withSeed(sources.column.data() + begin, count * sizeof(std::int32_t),
                                                   static_cast<XXH64_hash_t>(vertices[i]));
-        if (sources.weighted()) hash = XXH3_64bits_withSeed(sources.weight.data() + begin, count * sizeof(float), hash);
+        if (sources.weighted() && count > 0)
+            hash = XXH3_64bits_withSeed(sources.weight.data() + begin, count * sizeof(float), hash);
         sum += hash;
     }
     return sum;
 }
+
+std::uint64_t hash_of_listed(std::span<const Edge> edges, int reader) {
+    std::uint64_t sum = 0;
+    for (const Edge& edge : edges) sum += hash(edge.from, edge.to, static_cast<float>(reader));
+    return sum;
+}
+
+std::string listing_fingerprint(std::uint64_t sum) { return text_of(sum); }
 
 std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum) {
     return text_of(XXH3_64bits_withSeed(&sum, sizeof sum, static_cast<XXH64_hash_t>(vertices)));

@@ -38,7 +38,7 @@ Dealer::Dealer(comm::Communicator& comm, const RowShares& shares, const data::Ve
 // All ranks together deal about a block of a list, so that one that is dealt everything has room for that; of very many
 // ranks each deals enough for messages that are worth sending.
 std::int64_t Dealer::edges_in_round(int ranks) {
-    return std::max<std::int64_t>(8192, static_cast<std::int64_t>(data::EdgeList::block_edges) / ranks);
+    return std::max<std::int64_t>(8192, (static_cast<std::int64_t>(data::EdgeList::block_edges) + ranks - 1) / ranks);
 }
 
 void Dealer::deal(std::span<const data::Edge> edges, std::span<const float> weights) {

@@ -1,5 +1,6 @@
 #include "runtime/load/exchange_values.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -28,8 +29,8 @@ std::vector<T> all_of_group(comm::Communicator& comm, const std::vector<int>& gr
 }
 
 std::vector<std::int64_t> rows_of_each(const RowShares& shares, const std::vector<int>& group) {
-    std::vector<std::int64_t> rows;
-    for (const int rank : group) rows.push_back(shares.made(rank).size());
+    std::vector<std::int64_t> rows(group.size());
+    std::transform(group.begin(), group.end(), rows.begin(), [&](int rank) { return shares.made(rank).size(); });
     return rows;
 }
 

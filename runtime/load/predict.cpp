@@ -1,5 +1,6 @@
 #include "runtime/load/predict.hpp"
 
+#include "runtime/graph/fingerprint.hpp"
 #include "runtime/load/deal.hpp"
 
 #include <algorithm>
@@ -54,9 +55,8 @@ Needs::Needs(const Schedule& schedule, Normalisation normalisation, bool symmetr
                            [](const Tensor& t) { return t.role == Role::adjacency && !t.transposed; })),
       targets(symmetrise || (!symmetric && (backward || normalisation == Normalisation::symmetric))) {}
 
-std::vector<std::vector<std::int64_t>> dealt_bytes(const data::Dataset& dataset,
-                                                   const std::vector<const Schedule*>& schedules,
-                                                   Normalisation normalisation, bool symmetric) {
+Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Schedule*>& schedules,
+                        Normalisation normalisation, bool symmetric) {
     if (schedules.empty()) return {};
     const data::Preparation& preparation = dataset.options().preparation;
     const int ranks = schedules.front()->grid.size();
@@ -66,11 +66,13 @@ std::vector<std::vector<std::int64_t>> dealt_bytes(const data::Dataset& dataset,
         counts.push_back(std::make_unique<DealtTo>(*schedule, dataset.vertices(), needs));
     }
     std::int64_t rounds = 0;  // of the rank that has most
+    std::uint64_t listed = 0;
     for (int rank = 0; rank < ranks; ++rank) {
         std::int64_t own = 0;
         dataset.read_share({rank, ranks}, [&](std::span<const data::Edge> edges, std::span<const float>) {
             const std::int64_t most = Dealer::edges_in_round(ranks);
             own += (std::ssize(edges) + most - 1) / most;
+            listed += data::hash_of_listed(edges, rank);
             for (const auto& count : counts) count->count(rank, edges);
         });
         rounds = std::max(rounds, own);
@@ -78,12 +80,14 @@ std::vector<std::vector<std::int64_t>> dealt_bytes(const data::Dataset& dataset,
     // The last round finds all ranks finished.
     const std::int64_t headers = Dealer::header_bytes * (ranks - 1) * (rounds + 1);
     const std::int64_t edge_bytes = preparation.edge_weights ? 12 : 8;
-    std::vector<std::vector<std::int64_t>> bytes;
+    Dealing dealing;
+    dealing.listing = data::listing_fingerprint(listed);
     for (const auto& count : counts) {
-        std::vector<std::int64_t>& of_schedule = bytes.emplace_back();
+        std::vector<std::int64_t>& of_schedule = dealing.bytes.emplace_back();
+        of_schedule.reserve(count->edges().size());
         for (const std::int64_t edges : count->edges()) of_schedule.push_back(headers + edge_bytes * edges);
     }
-    return bytes;
+    return dealing;
 }
 
 std::int64_t shared_bytes(const RowShares& shares, const Needs& needs, const GraphStats& graph, int rank) {
@@ -101,7 +105,7 @@ std::int64_t shared_bytes(const RowShares& shares, const Needs& needs, const Gra
 std::int64_t degree_bytes(const RowShares& shares, const Needs& needs, Normalisation normalisation,
                           const GraphStats& graph, int rank) {
     const auto others = static_cast<std::int64_t>(shares.group(rank).size()) - 1;
-    std::int64_t bytes = 2 * 8 * others * shares.made(rank).size();
+    std::int64_t bytes = 16 * others * shares.made(rank).size();
     if (normalisation == Normalisation::none) return bytes;
     // Columns that one rank meets in another's rows, outside those that it keeps.
     const auto met = [&](bool transposed, int of, int maker) {

@@ -9,6 +9,7 @@
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace gnnplan::load {
@@ -23,11 +24,15 @@ struct Needs {
     Needs(const Schedule& schedule, Normalisation normalisation, bool symmetrise, bool symmetric);
 };
 
-// By schedule and rank, the bytes that a rank sends while edges are dealt: the data set's file is read once for it, in the
-// shares of all ranks. `dataset` was opened with DatasetOptions::in_shares.
-std::vector<std::vector<std::int64_t>> dealt_bytes(const data::Dataset& dataset,
-                                                   const std::vector<const Schedule*>& schedules,
-                                                   Normalisation normalisation, bool symmetric);
+// What ranks send while edges are dealt, which holds for a file that lists the same edges in each share.
+struct Dealing {
+    std::vector<std::vector<std::int64_t>> bytes;  // by schedule and rank
+    std::string listing;                           // the fingerprint of that
+};
+
+// The data set's file is read once for it, in the shares of all ranks. `dataset` was opened with DatasetOptions::in_shares.
+Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Schedule*>& schedules,
+                        Normalisation normalisation, bool symmetric);
 
 // The bytes that a rank sends while rows are shared and while degrees are asked for. `graph` answers in the schedule's
 // numbering.

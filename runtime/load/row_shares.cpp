@@ -20,19 +20,6 @@ void refuse_other_numberings(const Numbering& numbering) {
                 "--load sharded", "use --load whole, or plan again without --partition");
 }
 
-// The rows of all adjacencies.
-Range rows_of(const Schedule& schedule, int rank) {
-    std::vector<Range> rows;
-    for (const Tensor& tensor : schedule.tensors) {
-        if (tensor.role == Role::adjacency)
-            rows.push_back(split_block(tensor.rows, tensor.layout.rows, schedule.grid, rank));
-    }
-    ensure(!rows.empty(), "a schedule multiplies by an adjacency");
-    ensure(std::all_of(rows.begin(), rows.end(), [&](Range range) { return range == rows.front(); }),
-           "adjacencies are split alike");
-    return rows.front();
-}
-
 }  // namespace
 
 RowShares::RowShares(const Schedule& schedule) {
@@ -40,7 +27,7 @@ RowShares::RowShares(const Schedule& schedule) {
     const int ranks = schedule.grid.size();
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<int>> same_rows;
     for (int rank = 0; rank < ranks; ++rank) {
-        kept_.push_back(rows_of(schedule, rank));
+        kept_.push_back(adjacency_rows(schedule, rank));
         same_rows[{kept_.back().begin, kept_.back().end}].push_back(rank);
     }
     made_.resize(at(ranks));

@@ -97,12 +97,14 @@ private:
         try {
             found_ = dataset_.read_share({comm_.rank(), comm_.size()}, [&](auto edges, auto weights) {
                 check_ids(edges);
+                listed_ += data::hash_of_listed(edges, comm_.rank());
                 dealing = true;
                 dealer.deal(edges, weights);
                 dealing = false;
             });
             dealing = true;
             dealt_ = dealer.finish();
+            found_.edges = {};
         } catch (const Dealer::Stopped&) {
             stopped = true;
         } catch (...) {
@@ -125,6 +127,7 @@ private:
 
     void add_up() {
         Totals all = totals_of(found_, made_, data::hash_of_rows(made_.sources, made_rows()));
+        all.listed = listed_;
         all = sum_over_ranks(comm_, all);
         comm::agree(comm_, [&] { all.check_declared(dataset_.report().path); });
         all.fill(share_.report, options_.preparation);
@@ -132,6 +135,7 @@ private:
         share_.report.index_base = found_.index_base;
         share_.by_one = all.by_one > 0;
         share_.fingerprint = data::graph_fingerprint(all.vertices, all.hash);
+        share_.listing = data::listing_fingerprint(all.listed);
         share_.graph.symmetric = options_.preparation.symmetrise || !share_.report.directed;
         if (!symmetric_ || share_.graph.symmetric) return;
         const bool by_weights = share_.report.weights_only_directed;
@@ -230,6 +234,7 @@ private:
     const Needs needs_;
     GraphShare share_;
     data::ParsedGraph found_;
+    std::uint64_t listed_ = 0;
     Dealt dealt_;
     MadeRows made_;
     std::vector<double> in_degree_, out_degree_;

@@ -34,8 +34,9 @@ struct GraphShare {
     std::shared_ptr<const data::VertexOrder> order;
     data::LoadReport report;  // of the whole graph, the same on every rank
     std::string fingerprint;  // of the whole graph
+    std::string listing;      // of its edges as ranks have read them
     std::vector<LoadStep> steps;
-    bool by_one = false;  // one rank read the file for all, which is compressed
+    bool by_one = false;  // one rank read the file for all
 
     // What the share keeps, which is what the memory plan predicts for loading, without the order.
     std::int64_t bytes = 0;

@@ -60,6 +60,7 @@ Totals sum_over_ranks(comm::Communicator& comm, const Totals& mine) {
         all.nonzeros += one.nonzeros;
         all.by_one += one.by_one;
         all.hash += one.hash;
+        all.listed += one.listed;
         all.imbalance += one.imbalance;
         all.pattern_imbalance += one.pattern_imbalance;
         all.vertices = std::max(all.vertices, one.vertices);

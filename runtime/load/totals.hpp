@@ -20,6 +20,7 @@ struct Totals {
     std::int64_t nonzeros = 0;
     std::int64_t by_one = 0;
     std::uint64_t hash = 0;
+    std::uint64_t listed = 0;  // see hash_of_listed()
     std::uint64_t imbalance = 0;
     std::uint64_t pattern_imbalance = 0;
     // The largest:

@@ -9,8 +9,9 @@
 
 namespace gnnplan::sample {
 
-// For each layer the forward matrix A^T, or what `matrix` has of its rows, which are those of `vertices`, with fanout[l - 1] >= 1 distinct in-neighbours of every vertex, drawn uniformly,
-// or with all of them where it has no more. A self loop stays, and is none of them. A draw depends on the seed, the
+// `matrix` is the forward matrix A^T, or has some of its rows, which are those of `vertices`. Returns the same rows for each
+// layer, with fanout[l - 1] >= 1 distinct in-neighbours of every vertex, drawn uniformly, or with all of them where it has
+// no more. A self loop stays, and is none of them. A draw depends on the seed, the
 // layer, the vertex and its in-neighbours in the order of their numbers, so that every rank draws the same, however
 // vertices are renumbered and whatever other layers draw.
 //

@@ -6,6 +6,8 @@
 #include "runtime/train/model_values.hpp"
 #include "runtime/train/trials.hpp"
 
+#include <gnnplan/base/memory_text.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -64,9 +66,11 @@ void Deployment::cache_features(std::int64_t bytes) {
 }
 
 void Deployment::build(int index, bool last, std::size_t first_step) {
+    const Candidate& next = plan_.candidates[static_cast<std::size_t>(index)];
+    // Nobody who watches for ranks that are stuck waits for a file.
+    if (dataset_.in_shares() && !share_) load_share(next);
     if (hooks_.candidate) hooks_.candidate(index);
     first_step_ = first_step;
-    const Candidate& next = plan_.candidates[static_cast<std::size_t>(index)];
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
     executor_.reset();
@@ -75,7 +79,6 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
 
-    if (dataset_.in_shares() && !share_) load_share(next);
     const double start = clock_.now();
     predicted_ = next.predicted;
     const bool adopts_blocks = blocks.has_value();
@@ -105,19 +108,23 @@ void Deployment::load_share(const Candidate& candidate) {
     share_ = load::load_share(hosts_, dataset_, candidate.schedule, plan_.problem.graph.normalisation,
                               plan_.problem.graph.symmetric);
     measured_.load_steps = share_->steps;
-    // Only who has read the file beforehand knows who deals what.
+    // Only who has read this file beforehand, and no other that has the same graph, knows who deals what.
     const std::vector<std::int64_t>& planned = candidate.predicted.dealt_bytes;
     load::LoadStep& deal = measured_.load_steps.front();
-    deal.expected_bytes =
-        planned.empty() ? deal.traffic.sent_bytes : planned.at(static_cast<std::size_t>(comm_.rank()));
+    const bool known = std::ssize(planned) == comm_.size() && plan_.fingerprints.listing == share_->listing;
+    deal.expected_bytes = known ? planned[static_cast<std::size_t>(comm_.rank())] : deal.traffic.sent_bytes;
     fingerprint_ = share_->fingerprint;
     loaded_ = exec::Charge(tracker_, share_->bytes, exec::Holder::host);
     std::vector<std::string> notes;
     comm::agree(comm_, [&] { notes = match_share(plan_, *share_); });
     share_seconds_ = clock_.now() - start;
     if (!hooks_.note) return;
-    hooks_.note(share_->report.path + ": " + share_->report.describe() + " Read in " + std::to_string(comm_.size()) +
-                " shares" + (share_->by_one ? ", by one rank, because it is compressed." : "."));
+    std::string how;
+    if (comm_.size() > 1) {
+        how = " Read in " + std::to_string(comm_.size()) + " shares" +
+              (share_->by_one ? ", by one rank, as nothing tells where in its files a share begins." : ".");
+    }
+    hooks_.note(share_->report.path + ": " + share_->report.describe() + how);
     for (const std::string& note : notes) hooks_.note(note);
 }
 
@@ -141,6 +148,19 @@ std::shared_ptr<const exec::NumberedCounts> Deployment::count(const Schedule& sc
     return counts;
 }
 
+// Nobody could count before the graph was there.
+void Deployment::check_memory(const Schedule& schedule, const GraphStats& counts) const {
+    const std::int64_t allowed = plan_.problem.memory_per_rank;
+    std::int64_t needed = 0;
+    for (int rank = 0; rank < schedule.grid.size(); ++rank)
+        needed = std::max(needed, plan_memory(schedule, counts, rank).peak(device_.memory()));
+    if (allowed == 0 || needed <= allowed) return;
+    throw Error(ErrorCode::infeasible,
+                "on this graph a rank needs " + enough_memory_text(needed) + ", and the plan was made for " +
+                    memory_text(allowed),
+                "memory", "plan again with --graph and this path");
+}
+
 void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded,
                                std::optional<exec::SparseBlocks> blocks) {
     std::shared_ptr<const exec::NumberedCounts> counts;
@@ -153,6 +173,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
         predicted_.peak_bytes_per_rank = predicted.tensors;
         predicted_.host_peak_bytes = predicted.host;
+        if (share_) check_memory(schedule, *counts);
         const auto expected = [&](Phase phase, std::size_t first = 0) {
             std::vector<measure::StepSample> bytes = expected_bytes(schedule, phase, *counts, comm_.rank());
             std::fill_n(bytes.begin(), first, measure::StepSample{});

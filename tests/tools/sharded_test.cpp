@@ -72,6 +72,33 @@ TEST_F(Sharded, TrainsAsFromTheWholeGraph) {
     }
 }
 
+// A plan is of a graph, which may lie in other files than when it was planned: who deals what is another matter then.
+TEST_F(Sharded, TakesTheSameGraphFromOtherFiles) {
+    const std::string edges = folder / "edges.txt", sorted = folder / "sorted.csv";
+    write_text(edges, "3 0\n0 1\n# a comment\n2 3\n1 2\n4 1\n1 2\n");
+    write_text(sorted, "0,1\n1,2\n2,3\n3,0\n4,1\n");
+    ASSERT_EQ(gnnplan("plan --task infer --features 4 --classes 2 --hidden 3 --ranks 3 --grid 3x1 --graph " + edges +
+                      " -o " + plan)
+                  .code,
+              0);
+    for (const std::string& data : {edges, sorted}) {
+        const Outcome ran = run_program(GNNRUN_TOOL, plan + " --in-process --data " + data + " --report " + report);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        loaded_bytes(nlohmann::json::parse(read_text(report)));
+    }
+}
+
+// Rows that are dealt for the scores of edges lie within those that a rank keeps.
+TEST_F(Sharded, MakesScoresOfDealtRows) {
+    train("--model agnn");
+    const std::string flags = "--load-weights " + weights + " --save-embeddings " + (folder / "e.npy");
+    for (const std::string load : {"sharded", "whole"}) {
+        loaded_bytes(
+            run("--task infer --model agnn --ranks 4 --grid 2x2 --scores dealt-rows --load " + load, graph, flags));
+        EXPECT_TRUE(near(read_npy(folder / "e.npy"), read_npy(folder / "trained.npy"))) << load;
+    }
+}
+
 // More ranks take less memory each.
 TEST_F(Sharded, ARankHoldsItsShare) {
     const auto peak = [&](const std::string& load, int ranks) {
@@ -88,6 +115,13 @@ TEST_F(Sharded, ARankHoldsItsShare) {
 TEST_F(Sharded, RefusesWithASentence) {
     const Outcome planned = gnnplan("plan --hidden 12 --ranks 2 --loss-rows on --graph " + graph + " -o " + plan);
     ASSERT_EQ(planned.code, 0) << planned.err;
+    const std::string training = "plan --load sharded --hidden 12 --ranks 2 --graph " + graph;
+    EXPECT_FALSE(gnnplan(training + " --json").json()["configuration"]["loss_rows"].get<bool>());
+    for (const std::string flag : {" --loss-rows on", " --partition"}) {
+        const Outcome whole = gnnplan(training + flag);
+        EXPECT_EQ(whole.code, 64) << flag;
+        EXPECT_THAT(whole.err, HasSubstr("the whole graph")) << flag;
+    }
     const Outcome by_need = run_program(GNNRUN_TOOL, plan + " --in-process --load sharded --data " + graph);
     EXPECT_EQ(by_need.code, 64);
     EXPECT_THAT(by_need.err, AllOf(HasSubstr("--load sharded"), HasSubstr("--loss-rows off")));

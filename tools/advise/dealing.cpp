@@ -23,8 +23,9 @@ void predict_dealing(Plan& plan, const std::string& path) {
     options.graph_only = true;
     options.in_shares = graph.vertices;
     const data::Dataset dataset = data::open_dataset(path, options);
-    const auto bytes = load::dealt_bytes(dataset, schedules, graph.normalisation, graph.symmetric);
-    for (std::size_t i = 0; i < sharded.size(); ++i) sharded[i]->predicted.dealt_bytes = bytes[i];
+    const load::Dealing dealing = load::predict_dealing(dataset, schedules, graph.normalisation, graph.symmetric);
+    plan.fingerprints.listing = dealing.listing;
+    for (std::size_t i = 0; i < sharded.size(); ++i) sharded[i]->predicted.dealt_bytes = dealing.bytes[i];
 }
 
 }  // namespace gnnplan::tools

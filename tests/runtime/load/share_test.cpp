@@ -251,17 +251,19 @@ void check(const Form& form, const Case& of, const Grid& grid) {
     const Schedule schedule =
         testing::schedule(of.vertices, grid, of.backward, static_cast<int>(of.fanout.size()), numbering);
     const bool symmetric = whole.graph().symmetric;
-    const auto dealt = dealt_bytes(in_shares, {&schedule}, of.normalisation, symmetric).front();
+    const auto dealt = predict_dealing(in_shares, {&schedule}, of.normalisation, symmetric);
     comm::run_ranks(grid.size(), [&](comm::Communicator& comm) {
         const GraphShare share = load_share(comm, in_shares, schedule, of.normalisation, symmetric);
         EXPECT_EQ(share.by_one, form.by_one && grid.size() > 1);
-        compare(whole, schedule, of, share, comm, dealt);
+        EXPECT_EQ(share.listing, dealt.listing);
+        compare(whole, schedule, of, share, comm, dealt.bytes.front());
     });
 }
 
 std::vector<Case> cases() {
     const data::Preparation plain{}, symmetrised{true, true, false}, no_loops{false, false, false};
-    const data::Preparation weighted{false, true, true}, weighted_both{true, false, true};
+    const data::Preparation weighted{false, true, true}, weighted_both{true, false, true},
+        weighted_bare{false, false, true};
     return {
         {40, 90, false, plain},
         {40, 90, true, plain, Normalisation::symmetric, true},
@@ -273,7 +275,8 @@ std::vector<Case> cases() {
         {40, 200, false, plain, Normalisation::symmetric, false, false, {3, 2}},
         {40, 200, false, symmetrised, Normalisation::row_mean, false, true, {4}},
         {40, 200, false, weighted, Normalisation::none, false, true, {2, 5, 1}},
-        {5, 3, false, plain, Normalisation::symmetric, true},  // fewer rows and lines than ranks
+        {5, 3, false, plain, Normalisation::symmetric, true},    // fewer rows and lines than ranks
+        {40, 6, false, weighted_bare, Normalisation::row_mean},  // ranks whose rows are all empty
     };
 }
 

@@ -41,7 +41,7 @@ TEST(DrawNeighbours, DistinctOnesOfThoseThatAreThereAndLoops) {
         const data::Graph graph = graph_of(loops);
         const data::Csr& all = graph.matrix(true);
         const std::vector<std::int64_t> fanout{1, 5, 1000};
-        const auto drawn = draw_neighbours(graph, fanout, 7, false);
+        const auto drawn = draw_neighbours(graph.matrix(true), fanout, 7, false);
         ASSERT_EQ(drawn.size(), 3U);
         EXPECT_EQ(drawn[2].column, all.column) << "no vertex has so many";
         for (std::size_t l = 0; l < drawn.size(); ++l) {
@@ -61,11 +61,11 @@ TEST(DrawNeighbours, DistinctOnesOfThoseThatAreThereAndLoops) {
 // Nothing but the seed, the layer and the vertex decides.
 TEST(DrawNeighbours, LayersAndSeedsDrawByThemselves) {
     const data::Graph graph = graph_of(true);
-    const auto drawn = draw_neighbours(graph, {4, 4}, 7, false);
+    const auto drawn = draw_neighbours(graph.matrix(true), {4, 4}, 7, false);
     EXPECT_NE(drawn[0].column, drawn[1].column) << "layers draw alike";
-    EXPECT_EQ(draw_neighbours(graph, {1, 4}, 7, false)[1].column, drawn[1].column);
-    EXPECT_EQ(draw_neighbours(graph, {4}, 7, true)[0].column, drawn[0].column);
-    EXPECT_NE(draw_neighbours(graph, {4}, 8, false)[0].column, drawn[0].column);
+    EXPECT_EQ(draw_neighbours(graph.matrix(true), {1, 4}, 7, false)[1].column, drawn[1].column);
+    EXPECT_EQ(draw_neighbours(graph.matrix(true), {4}, 7, true)[0].column, drawn[0].column);
+    EXPECT_NE(draw_neighbours(graph.matrix(true), {4}, 8, false)[0].column, drawn[0].column);
 }
 
 // An edge stands for degree / fanout, so that sums over rows keep their expectation; a loop stands for itself.
@@ -73,7 +73,7 @@ TEST(DrawNeighbours, WeightsSayWhatAnEdgeStandsFor) {
     for (const bool weighted : {false, true}) {
         const data::Graph graph = graph_of(true, weighted);
         const data::Csr& all = graph.matrix(true);
-        const auto drawn = draw_neighbours(graph, {3}, 5, true).front();
+        const auto drawn = draw_neighbours(graph.matrix(true), {3}, 5, true).front();
         for (std::int64_t v = 0; v < all.vertices; ++v) {
             const std::int64_t degree = all.degree(v) - 1;
             for (std::int64_t e = drawn.row_start[static_cast<std::size_t>(v)];
@@ -97,7 +97,8 @@ TEST(DrawNeighbours, EveryNeighbourAndPairIsAsLikely) {
     std::map<std::int32_t, double> single;
     std::map<std::pair<std::int32_t, std::int32_t>, double> pair;
     for (int seed = 0; seed < draws; ++seed) {
-        const auto row = row_of(draw_neighbours(graph, {fanout}, static_cast<std::uint64_t>(seed), false).front(), 0);
+        const auto row =
+            row_of(draw_neighbours(graph.matrix(true), {fanout}, static_cast<std::uint64_t>(seed), false).front(), 0);
         for (const std::int32_t u : row) {
             if (u != 0) ++single[u];
             for (const std::int32_t w : row) {

@@ -1,4 +1,5 @@
 // Bytes are watched pass after pass, in every phase, on ranks that do communicate.
+#include "runtime/train/match.hpp"
 #include "runtime/train/report.hpp"
 #include "tests/runtime/train/fixture.hpp"
 
@@ -18,6 +19,8 @@ measure::StepSample& some_step_that_sends(std::vector<measure::StepSample>& pass
 
 class BytesOfPasses : public ::testing::TestWithParam<Phase> {
 protected:
+    BytesOfPasses() { take_row_starts(plan_, {}); }
+
     // Four passes of the phase on every rank; rank 1 counts `stray` bytes too many in one step of the third. Returns
     // what rank 0 reports.
     RunReport report_after_passes(std::int64_t stray) const {
@@ -26,7 +29,7 @@ protected:
             exec::MemoryTracker tracker;
             testing::FakeClock clock;
             const auto counts = std::make_shared<const exec::GraphCounts>(dataset_.graph());
-            const auto device = kernels::host_device(kernels::reference_table());
+            const auto device = kernels::host_device(kernels::reference_table());  // wherever else tests run
             const exec::ModelState state(schedule(), 1, *device, tracker);
             exec::Executor executor(schedule(), counts, comm, *device, tracker, clock);
             executor.build_blocks(dataset_.graph(), data::compute_scales(dataset_.graph(), Normalisation::none));

@@ -82,6 +82,9 @@ std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 // Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for. `graph`
 // answers in the schedule's numbering.
 std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank);
+// The rows of all adjacencies of a rank, from the first to the last.
+Range adjacency_rows(const Schedule& schedule, int rank);
+
 // Elements of any tensor but an adjacency on `rank`.
 std::int64_t elements_of(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank);
 
