@@ -70,7 +70,7 @@ private:
         return widths;
     }
 
-    // Of the products with a matrix those whose rows are on some rank wider than those of each of the others.
+    // Finds the products with a matrix whose rows are on some rank wider than those of each of the others.
     void add_products(TensorId id) {
         std::map<std::vector<std::int64_t>, const SpmmStep*> by_widths;
         for (const Step& step : schedule_.steps) {

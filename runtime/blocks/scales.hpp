@@ -9,7 +9,7 @@
 
 namespace gnnplan::data {
 
-// Of each row that is here: how many edges it has, or the sum of their weights.
+// Returns for each row that is here how many edges it has, or the sum of their weights.
 std::vector<double> degrees(const Csr& matrix);
 
 // The scales of vertices with these degrees, as the sources or as the targets of edges; a degree of 0 has the scale 0.

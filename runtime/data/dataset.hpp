@@ -63,7 +63,7 @@ public:
     void release_graph() { graph_ = {}; }
 
     const LoadReport& report() const { return report_; }
-    // Of the prepared graph (graph/fingerprint.hpp), or of the one expected where it is read in shares.
+    // It is that of the prepared graph (graph/fingerprint.hpp), or of the one expected where it is read in shares.
     const std::string& fingerprint() const { return fingerprint_; }
 
     std::int64_t vertices() const { return report_.vertices; }

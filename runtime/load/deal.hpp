@@ -55,7 +55,7 @@ private:
     bool weighted_;
     bool with_targets_;
     Dealt dealt_;
-    // Of a round: first what goes to the makers of targets' rows, then to those of sources', peer after peer.
+    // What a round sends: first to the makers of targets' rows, then to those of sources', peer after peer.
     std::vector<std::int64_t> begin_;  // of each peer's, 2 peers + 1
     std::vector<data::Edge> edges_;
     std::vector<float> weights_;

@@ -26,17 +26,6 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::int64_t bytes_of(const data::Graph& graph, const data::DegreeScales& scales) {
-    const auto bytes = [](const data::Csr& csr) {
-        return csr.row_start.size() * sizeof(std::int64_t) + csr.column.size() * sizeof(std::int32_t) +
-               csr.weight.size() * sizeof(float);
-    };
-    std::size_t all =
-        bytes(graph.out) + bytes(graph.in) + (scales.source.size() + scales.target.size()) * sizeof(double);
-    for (const data::Csr& drawn : graph.drawn) all += bytes(drawn);
-    return static_cast<std::int64_t>(all);
-}
-
 class Loading {
 public:
     Loading(comm::Communicator& comm, const data::Dataset& dataset, const Schedule& schedule,
@@ -146,7 +135,7 @@ private:
     }
 
     void keep_rows() {
-        // Of the rows that were made, for the scales.
+        // The scales are made of the degrees of the rows that this rank makes.
         in_degree_ = data::degrees(made_.sources);
         out_degree_ = made_.targets.row_start.empty() ? in_degree_ : data::degrees(made_.targets);
         data::Graph& graph = share_.graph;
@@ -186,7 +175,7 @@ private:
         for (data::Csr* matrix : matrices()) load::number_columns(*matrix, *share_.order);
     }
 
-    // Of the rows in the range that the rank keeps, and of the columns that they meet elsewhere.
+    // Returns the scales of the rows that the rank keeps, and of the columns that they meet elsewhere.
     data::VertexValues scales(const std::vector<double>& made, const std::shared_ptr<const data::VertexSet>& met) {
         data::VertexValues values(shares_.kept(comm_.rank()), share_values(comm_, shares_, made));
         if (met == nullptr) return values;
@@ -221,7 +210,7 @@ private:
                 data::refuse_large_values(*matrix, share_.scales, share_.order.get(), dataset_.report().path);
         });
         const int sets = met_backward == nullptr || met_backward == met ? 1 : 2;
-        share_.bytes = bytes_of(graph, share_.scales) + sets * data::VertexSet::bytes_of(dataset_.vertices());
+        share_.bytes = held_bytes(graph, share_.scales) + sets * data::VertexSet::bytes_of(dataset_.vertices());
     }
 
     comm::Traffic traffic_;
@@ -241,6 +230,17 @@ private:
 };
 
 }  // namespace
+
+std::int64_t held_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
+    const auto bytes = [](const data::Csr& csr) {
+        return csr.row_start.size() * sizeof(std::int64_t) + csr.column.size() * sizeof(std::int32_t) +
+               csr.weight.size() * sizeof(float);
+    };
+    std::size_t all =
+        bytes(graph.out) + bytes(graph.in) + (scales.source.size() + scales.target.size()) * sizeof(double);
+    for (const data::Csr& drawn : graph.drawn) all += bytes(drawn);
+    return static_cast<std::int64_t>(all);
+}
 
 GraphShare load_share(comm::Communicator& comm, const data::Dataset& dataset, const Schedule& schedule,
                       Normalisation normalisation, bool symmetric) {

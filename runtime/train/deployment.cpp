@@ -12,23 +12,6 @@
 #include <utility>
 
 namespace gnnplan::train {
-namespace {
-
-// What the loaded graph holds, which is what the memory plan predicts for loading. Buffers of reading and parsing, such
-// as the edge list, are gone by then and are outside that equality, although they may need more.
-std::int64_t graph_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
-    std::int64_t bytes = 0;
-    const auto add = [&](const data::Csr& csr) {
-        bytes +=
-            static_cast<std::int64_t>(csr.row_start.size() * sizeof(std::int64_t) +
-                                      csr.column.size() * sizeof(std::int32_t) + csr.weight.size() * sizeof(float));
-    };
-    add(graph.out), add(graph.in);
-    for (const data::Csr& drawn : graph.drawn) add(drawn);
-    return bytes + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
-}
-
-}  // namespace
 
 Deployment::Deployment(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
                        const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
@@ -54,7 +37,7 @@ void Deployment::take_graph() {
     if (dataset_.in_shares()) return;
     data::check_degrees(dataset_.graph(), plan_.problem.graph.normalisation, dataset_.report().path);
     scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
-    loaded_ = exec::Charge(tracker_, graph_bytes(dataset_.graph(), scales_), exec::Holder::host);
+    loaded_ = exec::Charge(tracker_, load::held_bytes(dataset_.graph(), scales_), exec::Holder::host);
 }
 
 void Deployment::cache_features(std::int64_t bytes) {

@@ -51,7 +51,7 @@ public:
     Measurements& measured() { return measured_; }
     // Whose vertices the outputs are; there where hooks.outputs or hooks.layer is.
     const OutputRows& output_rows() const { return output_rows_; }
-    // Of the graph that was loaded.
+    // The fingerprint of the graph that was loaded.
     const std::string& fingerprint() const { return fingerprint_.empty() ? dataset_.fingerprint() : fingerprint_; }
     double share_seconds() const { return share_seconds_; }  // of loading it in shares
     double cut_seconds() const { return cut_seconds_; }      // of the executor built last, for its sparse blocks

@@ -153,7 +153,7 @@ struct Fingerprints {
     std::string content;  // of everything else in the file; detects damage and edits
     // These are of the data; they are "" when planned without it, and of features that are generated.
     std::string features = {}, labels = {}, split = {};
-    // Of the edges as the ranks read them, where the graph is loaded in shares and the file was there: what dealt_bytes of
+    // This is of the edges as ranks read them, where the graph is loaded in shares and the file was there: what dealt_bytes of
     // predictions are of.
     std::string listing = {};
 };
