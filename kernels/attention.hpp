@@ -7,7 +7,9 @@
 #include "kernels/pass_values.hpp"
 #include "kernels/views.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace gnnplan::kernels {
 
@@ -40,6 +42,21 @@ struct Attention {
     AttentionDropout dropout{};
 };
 
+// A score of an edge as it is stored for the backward pass: s + t, of which the last bit says whether dropout drops the
+// weight, and the sign whether it is not positive. So it is off by no more than one unit in the last place.
+template <class T>
+T stored_score(T x, bool dropped) {
+    using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
+    const Bits sign = Bits{1} << (8 * sizeof(T) - 1);
+    const Bits bits = (std::bit_cast<Bits>(x) & ~Bits{1}) | (x > 0 ? Bits{0} : sign);
+    return std::bit_cast<T>(static_cast<Bits>(bits | (dropped ? Bits{1} : Bits{0})));
+}
+template <class T>
+bool is_dropped(T stored) {
+    using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
+    return (std::bit_cast<Bits>(stored) & 1U) != 0;
+}
+
 // Of Table::attend, for the rows v of a matrix m x k whose entry (v, u) is the edge u -> v.
 template <class T>
 struct BasicAttendOperands {
@@ -55,17 +72,21 @@ struct BasicAttendResults {
     // Both null, unless a backward pass follows.
     Dense<T> by_target{};       // m x n: dZ_v / dt_v, of each column by the target number of its own head
     Dense<T> negative_share{};  // m x heads, for the call itself
+    Dense<T> scores{};          // entries x heads: stored_score() of each entry; null where nobody wants them
 };
 
 // Of Table::attend_back, for the rows u of a matrix m x k whose entry (u, v) is the edge u -> v.
 template <class T>
 struct BasicAttendBackOperands {
     Dense<const T> gradient;   // k x n: G_v = dL / dZ_v
-    Dense<const T> target;     // k x heads: t
+    Dense<const T> target{};   // k x heads: t
     Dense<const T> log_total;  // k x heads
     Dense<const T> inner;      // k x heads: <G_v, Z_v> of the columns that are here
     Dense<const T> h;          // m x n
-    Dense<const T> source;     // m x heads: s
+    Dense<const T> source{};   // m x heads: s
+    // Entries x heads: what attend has stored of each. Then target, source, and the numbers of vertices of dropout are
+    // not read; null where scores and draws are made again.
+    Dense<const T> scores{};
 };
 template <class T>
 struct BasicAttendBackResults {

@@ -113,6 +113,7 @@ struct Table {
                   PanelRoom room);
 
     // The sums of attention and what a backward pass needs of them, from all entries of a row, whose values are not read.
+    // Row e of scores is of the entry whose column is a.column[e], here and in attend_back.
     // A call may know some of the entries only: with `accumulate` the results hold what earlier calls have left of the
     // same rows, and until the call with `last` they are no more than that. Sums and totals then are of exp(e - largest)
     // in place of alpha, log_total holds the largest e so far, by_target the part of the sum whose s + t is not positive

@@ -25,31 +25,36 @@ public:
 
     EdgeOperands<4> operands() const {
         EdgeOperands<4> all;
-        all.set(0, block_.in.target.data, block_.in.target.stride);
-        all.set(1, block_.in.log_total.data, block_.in.log_total.stride);
-        all.set(2, block_.in.inner.data, block_.in.inner.stride);
+        all.set(0, block_.in.log_total.data, block_.in.log_total.stride);
+        all.set(1, block_.in.inner.data, block_.in.inner.stride);
+        all.set(2, block_.in.target.data, block_.in.target.stride);
         all.set(3, block_.dropout.column_ids, 1);
         return all;
     }
 
     void begin(std::int64_t u) {
-        layout_.spread(block_.in.source.data + u * block_.in.source.stride, source_);
+        if (stored()) {
+            layout_.fill(0, source_);
+        } else {
+            layout_.spread(block_.in.source.data + u * block_.in.source.stride, source_);
+        }
         layout_.fill(0, of_inner_);
         for (std::int64_t k = 0; k < layout_.heads; ++k)
             sum_[k] = block_.accumulate ? block_.to.source.data[u * block_.to.source.stride + k] : 0;
     }
 
-    // The weights of a batch.
-    void weigh(const std::int32_t* column, std::int64_t count, std::int64_t u) {
-        gather_numbers(layout_, block_.in.target, column, count, numbers_);
+    // The weights of a batch, which begins with entry `first` of row u.
+    void weigh(std::int64_t first, std::int64_t count, std::int64_t u) {
+        const std::int32_t* column = block_.a.column + first;
         gather_numbers(layout_, block_.in.log_total, column, count, logs_);
         gather_numbers(layout_, block_.in.inner, column, count, inner_);
         const WeightDropout& dropout = block_.dropout;
-        if (dropout.scale > 0) {
-            const std::int64_t source = dropout.row_ids[u];
-            weights_kept(
-                layout_, dropout, count, [&](std::int64_t) { return source; },
-                [&](std::int64_t e) { return dropout.column_ids[column[e]]; }, counters_, kept_);
+        if (stored()) {
+            load_scores(layout_, block_.in.scores, first, count, numbers_);
+            if (dropout.scale > 0) find_kept(count);
+        } else {
+            gather_numbers(layout_, block_.in.target, column, count, numbers_);
+            if (dropout.scale > 0) draw_kept(column, count, u);
         }
         layout_.for_parts([&](std::int64_t part) {
             if (dropout.scale > 0) {
@@ -81,6 +86,24 @@ public:
     }
 
 private:
+    bool stored() const { return block_.in.scores.data != nullptr; }
+
+    void draw_kept(const std::int32_t* column, std::int64_t count, std::int64_t u) {
+        const WeightDropout& dropout = block_.dropout;
+        const std::int64_t source = dropout.row_ids[u];
+        weights_kept(
+            layout_, dropout, count, [&](std::int64_t) { return source; },
+            [&](std::int64_t e) { return dropout.column_ids[column[e]]; }, counters_, kept_);
+    }
+    void find_kept(std::int64_t count) {
+        layout_.for_parts([&](std::int64_t part) {
+            layout_.for_scores(part, count, [&](std::int64_t j, auto, const auto&) {
+                const Vector factor = kept_of_stored<width>(load<width>(numbers_.of + j), block_.dropout.scale);
+                __builtin_memcpy(kept_.of + j, &factor, sizeof factor);
+            });
+        });
+    }
+
     template <bool drops>
     void exponentials(std::int64_t part, std::int64_t count) {
         const Vector zero = {};
@@ -150,7 +173,7 @@ private:
 template <int lanes, int width, int strips, OneHead of_one>
 void attend_back_rows_by(const AttendBackBlock& block, std::int64_t first_row, std::int64_t last_row) {
     const Csr& a = block.a;
-    const EdgeLayout<lanes> layout(block.in.source.columns);
+    const EdgeLayout<lanes> layout(block.to.source.columns);
     const std::int64_t columns = block.to.h.columns;
     SourceRow<lanes> state(block, layout);
     SourceColumns<lanes, of_one> row(block, layout, state);
@@ -164,7 +187,7 @@ void attend_back_rows_by(const AttendBackBlock& block, std::int64_t first_row, s
         do {
             const std::int64_t count = end - k < layout.batch() ? end - k : layout.batch();
             row.first = k;
-            if (count > 0) state.weigh(a.column + k, count, row.u);
+            if (count > 0) state.weigh(k, count, row.u);
             row.last = k += count;
             if (columns > 0) walk_columns<width, strips>(row, columns, store);
             store = Store::add;

@@ -95,6 +95,20 @@ public:
         return grows;
     }
 
+    // Keeps the scores of the batch, whose first entry is `first`, for the backward pass; their numbers are gone then.
+    void store(std::int64_t first, std::int64_t count) {
+        const Vector ones = 1.0F - Vector{};
+        const bool drops = block_.dropout.scale > 0;
+        layout_.for_parts([&](std::int64_t part) {
+            layout_.for_scores(part, count, [&](std::int64_t j, auto, const auto&) {
+                const Vector scale = drops ? load<width>(kept.of + j) : ones;
+                const Vector stored = stored_scores<width>(load<width>(numbers.of + j), scale);
+                __builtin_memcpy(numbers.of + j, &stored, sizeof stored);
+            });
+        });
+        store_scores(layout_, numbers, first, count, block_.to.scores);
+    }
+
     void finish(std::int64_t v) {
         layout_.for_parts([&](std::int64_t part) {
             const Vector zero = {};
@@ -247,6 +261,7 @@ void attend_rows_by(const AttendBlock& block, std::int64_t first_row, std::int64
             const std::int64_t count = end - k < layout.batch() ? end - k : layout.batch();
             row.first = k;
             row.rescales = count > 0 && state.weigh(a.column + k, count, row.v);
+            if (block.to.scores.data != nullptr && count > 0) state.store(k, count);
             row.last = k += count;
             if (k == end) state.finish(row.v);
             row.divides = k == end && block.last;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/head_body.hpp"
@@ -139,6 +140,51 @@ void gather_numbers(const EdgeLayout<width>& layout, ConstMatrix from, const std
         const float* numbers = from.data + column[e] * from.stride;
         for (std::int64_t k = 0; k < layout.heads; ++k) to.of[e * layout.period + k] = numbers[k];
     }
+}
+
+// Rows of a matrix with a row for each entry, from row `first` on, from or to where scores lie.
+template <int width>
+void load_scores(const EdgeLayout<width>& layout, ConstMatrix from, std::int64_t first, std::int64_t count,
+                 Scores& to) {
+    if (layout.period == from.stride) {
+        std::memcpy(to.of, from.row(first), static_cast<std::size_t>(count * from.stride) * sizeof(float));
+        return;
+    }
+    for (std::int64_t e = 0; e < count; ++e) layout.copy(from.row(first + e), to.of + e * layout.period);
+}
+template <int width>
+void store_scores(const EdgeLayout<width>& layout, const Scores& from, std::int64_t first, std::int64_t count,
+                  Matrix to) {
+    if (layout.period == to.stride) {
+        std::memcpy(to.row(first), from.of, static_cast<std::size_t>(count * to.stride) * sizeof(float));
+        return;
+    }
+    for (std::int64_t e = 0; e < count; ++e) layout.copy(from.of + e * layout.period, to.row(first + e));
+}
+
+// stored_score() of each lane; `kept` is what dropout multiplies its weight with.
+template <int width>
+GemmVector<width> stored_scores(const GemmVector<width>& x, const GemmVector<width>& kept) {
+    using Integers = typename IntegerVectorOf<width>::type;
+    Integers bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    const Integers positive = x > 0.0F;
+    const Integers dropped = kept == 0.0F;
+    constexpr auto sign = static_cast<std::int32_t>(0x80000000U);
+    bits = (bits & ~1) | (~positive & sign) | (dropped & 1);
+    GemmVector<width> stored;
+    __builtin_memcpy(&stored, &bits, sizeof stored);
+    return stored;
+}
+
+// What dropout multiplies weights with that have these scores.
+template <int width>
+GemmVector<width> kept_of_stored(const GemmVector<width>& stored, float scale) {
+    using Integers = typename IntegerVectorOf<width>::type;
+    Integers bits;
+    __builtin_memcpy(&bits, &stored, sizeof bits);
+    const GemmVector<width> zero = {};
+    return (bits & 1) != 0 ? zero : scale - zero;
 }
 
 // Natural logarithms of normal numbers, to three units in the last place (Cephes' coefficients). NaN stays NaN.

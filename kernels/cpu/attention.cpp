@@ -73,7 +73,7 @@ void attend(const Csr& a, const AttendOperands& in, const AttendResults& to, con
         AttendBlock block{
             .in = {columns_of(in.h, group.columns), heads_of(in.source), heads_of(in.target)},
             .to = {columns_of(to.sum, group.columns), heads_of(to.log_total), heads_of(to.total),
-                   columns_of(to.by_target, group.columns), heads_of(to.negative_share)},
+                   columns_of(to.by_target, group.columns), heads_of(to.negative_share), heads_of(to.scores)},
             .head_of = group.head_of.data(),
             .slope = how.slope,
             .dropout = weight_dropout(how.dropout, group.heads.begin),
@@ -91,11 +91,11 @@ void attend(const Csr& a, const AttendOperands& in, const AttendResults& to, con
 
 void attend_back(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
                  bool accumulate) {
-    for_groups(in.source.columns, to.h.columns, how, [&](const HeadGroup& group) {
+    for_groups(to.source.columns, to.h.columns, how, [&](const HeadGroup& group) {
         const auto heads_of = [&](auto matrix) { return columns_of(matrix, group.heads); };
         AttendBackBlock block{
             .in = {columns_of(in.gradient, group.columns), heads_of(in.target), heads_of(in.log_total),
-                   heads_of(in.inner), columns_of(in.h, group.columns), heads_of(in.source)},
+                   heads_of(in.inner), columns_of(in.h, group.columns), heads_of(in.source), heads_of(in.scores)},
             .to = {columns_of(to.h, group.columns), heads_of(to.source)},
             .heads = group.layout,
             .head_of = group.head_of.data(),

@@ -24,6 +24,7 @@ struct AttendRule {
     float slope;
     bool aligned;      // rows of results
     bool keeps_heads;  // in this slice of their columns
+    bool keeps_scores;
     bool accumulate = false, last = false;
     bool adds = false;  // to what is there of a row
     bool passes_empty_rows = false;
@@ -54,9 +55,10 @@ struct AttendRule {
         }
     }
 
-    // Finds the weights of a batch of edges, relative to the largest score of the row so far.
+    // Finds the weights of a batch of edges, from entry `first` on, relative to the largest score of the row so far.
     template <int width, int vectors>
-    __device__ void weigh(const Walker<width, vectors>& walker, int count, float t, Row<width, vectors>& row) const {
+    __device__ void weigh(const Walker<width, vectors>& walker, std::int64_t first, int count, float t,
+                          Row<width, vectors>& row) const {
         float x[most_heads] = {};
         float now = row.of_head[largest];
         GNNPLAN_UNROLL
@@ -74,17 +76,18 @@ struct AttendRule {
             row.of_head[total] += weight;
             if (!(x[i] > 0)) row.of_head[negative] += weight;
             walker.put(i, dropout, x[i], weight);
+            if (keeps_scores) row_of(to.scores, first + walker.nth(i))[walker.head] = stored_of(x[i], !walker.keeps(i));
         }
         __syncwarp();
     }
     template <int width, int vectors>
     __device__ Row<width, vectors> find(const Walker<width, vectors>& walker, std::int64_t row,
-                                        const std::int32_t* columns, int left) const {
+                                        const std::int32_t* columns, std::int64_t first, int left) const {
         auto found = nothing<width, vectors>();
         const float t = walker.weighs ? row_of(in.target, row)[walker.head] : 0.0F;
-        for (; left > 0; left -= warp_lanes, columns += warp_lanes) {
-            const int count = walker.take(dropout, row, columns, left);
-            weigh(walker, count, t, found);
+        for (; left > 0; left -= warp_lanes, first += warp_lanes) {
+            const int count = walker.take(dropout, row, columns + first, left);
+            weigh(walker, first, count, t, found);
             walker.add_rows(in.h, count, found.x);
         }
         found.of_head[total] = walker.sum_of_edges(found.of_head[total]);
@@ -159,12 +162,15 @@ AttendRule<keeps> rule_of(const HeadSlice& slice, const AttendOperands& in, cons
     const auto by_heads = [&](auto m) { return columns_of(m, slice.first_head, slice.heads); };
     AttendResults some = {wide(to.sum), by_heads(to.log_total), by_heads(to.total)};
     if constexpr (keeps) some.by_target = wide(to.by_target), some.negative_share = by_heads(to.negative_share);
+    const bool stores = to.scores.data != nullptr;
+    if (stores) some.scores = by_heads(to.scores);
     return {.in = {wide(in.h), by_heads(in.source), by_heads(in.target)},
             .to = some,
             .dropout = EdgeDropout(how.dropout, slice, false),
             .slope = how.slope,
             .aligned = is_aligned(to.sum) && (!keeps || is_aligned(to.by_target)),
-            .keeps_heads = slice.last_of_heads};
+            .keeps_heads = slice.last_of_heads,
+            .keeps_scores = stores && slice.last_of_heads};
 }
 
 template <bool keeps>

@@ -8,6 +8,8 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
+// With `stored`, scores are those that attend has stored, and nothing is drawn.
+template <bool stored>
 struct AttendBackRule {
     static constexpr int results = 1;
     static constexpr int scalars = 1;
@@ -15,6 +17,7 @@ struct AttendBackRule {
     AttendBackResults to;
     EdgeDropout dropout;
     float slope;
+    float kept_scale;           // of weights whose stored score says that they survive
     bool aligned, own_aligned;  // rows of results and of h
     bool first_of_heads;        // the first slice of their columns; others add to what is there of dL / ds
     bool accumulate;
@@ -24,15 +27,17 @@ struct AttendBackRule {
     template <int width, int vectors>
     using Row = FoundRow<width, vectors, results, scalars>;
 
-    // Finds the weights of a batch of edges; returns the sum of alpha * slope * inner over those of the lane.
+    // Finds the weights of a batch of edges, from entry `first` on; returns the sum of alpha * slope * inner over those of
+    // the lane.
     template <int width, int vectors>
-    __device__ float weigh(const Walker<width, vectors>& walker, int count, float s) const {
+    __device__ float weigh(const Walker<width, vectors>& walker, std::int64_t first, int count, float s) const {
         float x[most_heads] = {}, log_total[most_heads] = {}, inner[most_heads] = {};
         GNNPLAN_UNROLL
         for (int i = 0; i < most_heads; ++i) {
             if (!walker.has(i, count)) continue;
             const std::int32_t v = walker.column(i);
-            x[i] = s + row_of(in.target, v)[walker.head];
+            x[i] =
+                stored ? row_of(in.scores, first + walker.nth(i))[walker.head] : s + row_of(in.target, v)[walker.head];
             log_total[i] = row_of(in.log_total, v)[walker.head];
             inner[i] = row_of(in.inner, v)[walker.head];
         }
@@ -42,7 +47,11 @@ struct AttendBackRule {
             if (!walker.has(i, count)) continue;
             const float weight = expf(leaky(x[i], slope) - log_total[i]);
             sum = fmaf(x[i] > 0 ? weight : slope * weight, inner[i], sum);
-            walker.put(i, dropout, x[i], weight);
+            if constexpr (stored) {
+                walker.put(i, x[i], dropped_of(x[i]) ? 0.0F : weight * kept_scale);
+            } else {
+                walker.put(i, dropout, x[i], weight);
+            }
         }
         __syncwarp();
         return sum;
@@ -61,7 +70,7 @@ struct AttendBackRule {
                 of_vector[k] = fmaf(fmaf(slope - 1, x[1][k][v], x[0][k][v]), own[k][v], of_vector[k]);
         }
         float of_head = 0;
-        for (int head = 0; head < in.source.columns; ++head) {
+        for (int head = 0; head < to.source.columns; ++head) {
             float mine = 0;
             GNNPLAN_UNROLL
             for (int k = 0; k < vectors; ++k) {
@@ -74,13 +83,13 @@ struct AttendBackRule {
     }
     template <int width, int vectors>
     __device__ Row<width, vectors> find(const Walker<width, vectors>& walker, std::int64_t row,
-                                        const std::int32_t* columns, int left) const {
+                                        const std::int32_t* columns, std::int64_t first, int left) const {
         float x[2][vectors][width] = {};
         float inner = 0;
-        const float s = walker.weighs ? row_of(in.source, row)[walker.head] : 0.0F;
-        for (; left > 0; left -= warp_lanes, columns += warp_lanes) {
-            const int count = walker.take(dropout, row, columns, left);
-            inner += weigh(walker, count, s);
+        const float s = walker.weighs && !stored ? row_of(in.source, row)[walker.head] : 0.0F;
+        for (; left > 0; left -= warp_lanes, first += warp_lanes) {
+            const int count = walker.take(dropout, row, columns + first, left);
+            inner += weigh(walker, first, count, s);
             walker.add_rows(in.gradient, count, x);
         }
         inner = walker.sum_of_edges(inner);
@@ -120,28 +129,46 @@ struct AttendBackRule {
     }
 };
 
+template <bool stored>
+void attend_back_with(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
+                      bool accumulate) {
+    AttentionDropout drawn = how.dropout;
+    if (stored) drawn.probability = 0;
+    const auto rule_of = [&](const HeadSlice& slice, std::int64_t p) {
+        const auto wide = [&](auto m) { return columns_of(m, slice.first_column, slice.columns); };
+        const auto by_heads = [&](auto m) { return columns_of(m, slice.first_head, slice.heads); };
+        AttendBackOperands some = {.gradient = wide(in.gradient),
+                                   .log_total = by_heads(in.log_total),
+                                   .inner = by_heads(in.inner),
+                                   .h = wide(in.h)};
+        if (stored) some.scores = by_heads(in.scores);
+        if (!stored) some.target = by_heads(in.target), some.source = by_heads(in.source);
+        return AttendBackRule<stored>{.in = some,
+                                      .to = {wide(to.h), by_heads(to.source)},
+                                      .dropout = EdgeDropout(drawn, slice, true),
+                                      .slope = how.slope,
+                                      .kept_scale = EdgeDropout(how.dropout, slice, true).scale,
+                                      .aligned = is_aligned(to.h),
+                                      .own_aligned = is_aligned(in.h),
+                                      .first_of_heads = slice.first_of_heads,
+                                      .accumulate = accumulate || p > 0,
+                                      .adds = accumulate || p > 0 || !slice.first_of_heads,
+                                      .passes_empty_rows = accumulate || p > 0};
+    };
+    walk_edges("attend_back", a, how, to.source.columns, to.h.columns, attention_width(how.heads, {in.gradient}),
+               rule_of);
+}
+
 }  // namespace
 
 void attend_back(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
                  bool accumulate) {
     if (a.rows == 0) return;
-    const auto rule_of = [&](const HeadSlice& slice, std::int64_t p) {
-        const auto wide = [&](auto m) { return columns_of(m, slice.first_column, slice.columns); };
-        const auto by_heads = [&](auto m) { return columns_of(m, slice.first_head, slice.heads); };
-        return AttendBackRule{.in = {wide(in.gradient), by_heads(in.target), by_heads(in.log_total), by_heads(in.inner),
-                                     wide(in.h), by_heads(in.source)},
-                              .to = {wide(to.h), by_heads(to.source)},
-                              .dropout = EdgeDropout(how.dropout, slice, true),
-                              .slope = how.slope,
-                              .aligned = is_aligned(to.h),
-                              .own_aligned = is_aligned(in.h),
-                              .first_of_heads = slice.first_of_heads,
-                              .accumulate = accumulate || p > 0,
-                              .adds = accumulate || p > 0 || !slice.first_of_heads,
-                              .passes_empty_rows = accumulate || p > 0};
-    };
-    walk_edges("attend_back", a, how, in.source.columns, to.h.columns, attention_width(how.heads, {in.gradient}),
-               rule_of);
+    if (in.scores.data != nullptr) {
+        attend_back_with<true>(a, in, to, how, accumulate);
+    } else {
+        attend_back_with<false>(a, in, to, how, accumulate);
+    }
 }
 
 }  // namespace gnnplan::kernels::cuda

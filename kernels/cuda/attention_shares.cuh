@@ -92,10 +92,10 @@ __global__ void __launch_bounds__(block_threads, 2) walk_shares(Csr a, Rule rule
         const std::int64_t end = ends ? start_of(a, row + 1) : to.entry;
         const bool whole = begins && ends;
         const auto count = static_cast<int>(end - entry);
-        const std::int32_t* const columns = a.column + entry;
+        const std::int64_t first = entry;
         begins = true, entry = end;
         if (count == 0 && (whole ? rule.passes_empty_rows : !ends)) continue;
-        const auto found = rule.template find<width, vectors>(walker, row, columns, count);
+        const auto found = rule.template find<width, vectors>(walker, row, a.column, first, count);
         if (!whole) {
             const Part part = ends ? Part::of_first_row : Part::of_last_row;
             SavedPart<width, vectors, Rule>(walker, shares, share, part).save(found);

@@ -47,6 +47,13 @@ struct EdgeBatch {
 
 __device__ inline float leaky(float x, float slope) { return x > 0 ? x : slope * x; }
 
+// As stored_score() and is_dropped().
+__device__ inline float stored_of(float x, bool dropped) {
+    const std::uint32_t bits = (__float_as_uint(x) & ~1U) | (x > 0 ? 0U : 0x80000000U);
+    return __uint_as_float(bits | (dropped ? 1U : 0U));
+}
+__device__ inline bool dropped_of(float stored) { return (__float_as_uint(stored) & 1U) != 0; }
+
 // The dropout of the heads of a slice, in which the row of an edge is its source or its target.
 struct EdgeDropout {
     AttentionDropout how;
@@ -119,9 +126,12 @@ struct Walker {
     __device__ int nth(int i) const { return edge + i * edges; }
     __device__ bool has(int i, int count) const { return weighs && nth(i) < count; }
     __device__ std::int32_t column(int i) const { return batch->column[nth(i)]; }
+    __device__ bool keeps(int i) const { return (batch->kept[nth(i)] >> head & 1U) != 0; }
     // Weights are not negative; a sign says that s + t is not positive.
     __device__ void put(int i, const EdgeDropout& dropout, float x, float weight) const {
-        const float kept = weight * ((batch->kept[nth(i)] >> head & 1U) != 0 ? dropout.scale : 0.0F);
+        put(i, x, weight * (keeps(i) ? dropout.scale : 0.0F));
+    }
+    __device__ void put(int i, float x, float kept) const {
         batch->weight[i * warp_lanes + lane_of_warp()] = x > 0 ? kept : -kept;
     }
 

@@ -6,9 +6,14 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/reference/edges.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace gnnplan::kernels::reference {
+
+inline double scale_of_kept(const AttentionDropout& dropout) {
+    return 1 / (1 - static_cast<double>(dropout.probability));
+}
 
 // What dropout multiplies the weight of an edge with, for the head in column k of matrices by heads.
 inline double weight_kept(const AttentionDropout& dropout, std::int32_t source, std::int32_t target, std::int64_t k) {
@@ -20,7 +25,7 @@ inline double weight_kept(const AttentionDropout& dropout, std::int32_t source, 
     const auto words = stream_words(stream, static_cast<std::uint64_t>(target), group);
     const auto lane = static_cast<std::uint32_t>(head % dropout_group);
     const std::uint32_t draw = words[lane / 2] >> (16U * (lane % 2)) & 0xffffU;
-    return draw >= dropout_threshold(dropout.probability) ? 1 / (1 - static_cast<double>(dropout.probability)) : 0;
+    return draw >= dropout_threshold(dropout.probability) ? scale_of_kept(dropout) : 0;
 }
 
 template <class T>
@@ -57,12 +62,13 @@ void attend_row(const BasicCsr<T>& a, const BasicAttendOperands<T>& in, const Ba
         sum = accumulate ? sum * rescaled : T{0};
         if (keeps) to.by_target.row(v)[j] = accumulate ? to.by_target.row(v)[j] * rescaled : T{0};
     }
-    for_neighbours(a, v, [&](std::int64_t u) {
+    for_entries(a, v, [&](std::int64_t e, std::int64_t u) {
         const T x = in.source.row(u)[k] + t;
         const T weight = std::exp(leaky(x, how.slope) - largest);
         const bool drops = how.dropout.probability > 0;
         const auto kept =
             static_cast<T>(drops ? weight_kept(how.dropout, how.dropout.column_ids[u], how.dropout.row_ids[v], k) : 1);
+        if (to.scores.data != nullptr) to.scores.row(e)[k] = stored_score(x, kept == 0);
         total += weight;
         if (!(x > 0)) share += weight;
         for (std::int64_t j = columns.begin; j < columns.end; ++j) {
@@ -95,24 +101,26 @@ void attend(const BasicCsr<T>& a, const BasicAttendOperands<T>& in, const BasicA
 template <class T>
 void attend_back(const BasicCsr<T>& a, const BasicAttendBackOperands<T>& in, const BasicAttendBackResults<T>& to,
                  const Attention& how, bool accumulate) {
+    const bool stored = in.scores.data != nullptr;
     for (std::int64_t u = 0; u < a.rows; ++u) {
-        for (std::int64_t k = 0; k < in.source.columns; ++k) {
+        for (std::int64_t k = 0; k < to.source.columns; ++k) {
             const HeadColumns columns = columns_of_head(how.heads, k, to.h.columns);
             T of_source = accumulate ? to.source.row(u)[k] : T{0};
             for (std::int64_t j = columns.begin; !accumulate && j < columns.end; ++j) to.h.row(u)[j] = 0;
-            for_neighbours(a, u, [&](std::int64_t v) {
-                const T x = in.source.row(u)[k] + in.target.row(v)[k];
+            for_entries(a, u, [&](std::int64_t e, std::int64_t v) {
+                const T x = stored ? in.scores.row(e)[k] : in.source.row(u)[k] + in.target.row(v)[k];
                 const T weight = std::exp(leaky(x, how.slope) - in.log_total.row(v)[k]);
-                const bool drops = how.dropout.probability > 0;
-                const auto kept = static_cast<T>(
-                    drops ? weight_kept(how.dropout, how.dropout.row_ids[u], how.dropout.column_ids[v], k) : 1);
+                double kept = 1;
+                if (how.dropout.probability > 0 && stored) kept = is_dropped(x) ? 0 : scale_of_kept(how.dropout);
+                if (how.dropout.probability > 0 && !stored)
+                    kept = weight_kept(how.dropout, how.dropout.row_ids[u], how.dropout.column_ids[v], k);
                 T of_weight = 0;
                 for (std::int64_t j = columns.begin; j < columns.end; ++j) {
                     of_weight += in.gradient.row(v)[j] * in.h.row(u)[j];
-                    to.h.row(u)[j] += kept * weight * in.gradient.row(v)[j];
+                    to.h.row(u)[j] += static_cast<T>(kept) * weight * in.gradient.row(v)[j];
                 }
                 const T slope = x > 0 ? T{1} : static_cast<T>(how.slope);
-                of_source += weight * slope * (kept * of_weight - in.inner.row(v)[k]);
+                of_source += weight * slope * (static_cast<T>(kept) * of_weight - in.inner.row(v)[k]);
             });
             to.source.row(u)[k] = of_source;
         }

@@ -1,6 +1,5 @@
 #include "planner/cost/predict.hpp"
 
-#include "planner/cost/ranks.hpp"
 #include "planner/cost/time.hpp"
 
 #include <gnnplan/ir/memory.hpp>
@@ -42,22 +41,28 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vecto
     return prediction;
 }
 
+double attention_dropout_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph,
+                                 const Machine& machine, const CostedRanks& on) {
+    const auto* product = std::get_if<SpmmStep>(&step.operation);
+    if (!machine.calibration || product == nullptr || !product->attending.dropout || step.phase != Phase::epoch)
+        return 0;
+    double most = 0;
+    for (const int rank : on.ranks) {
+        const auto seconds = [&](bool dropout) {
+            return product_seconds(schedule, *product, graph, machine, rank, dropout);
+        };
+        most = std::max(most, seconds(true) - seconds(false));
+    }
+    return most;
+}
+
 void add_attention_dropout(const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                            Prediction& prediction) {
-    if (!machine.calibration) return;
     const CostedRanks on = ranks_to_cost(schedule, graph, machine);
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-        const auto* product = std::get_if<SpmmStep>(&schedule.steps[i].operation);
-        if (product == nullptr || !product->attending.dropout || schedule.steps[i].phase != Phase::epoch) continue;
-        double most = 0;
-        for (const int rank : on.ranks) {
-            const auto seconds = [&](bool dropout) {
-                return product_seconds(schedule, *product, graph, machine, rank, dropout);
-            };
-            most = std::max(most, seconds(true) - seconds(false));
-        }
-        prediction.step_seconds[i] += most;
-        prediction.epoch_seconds += most;
+        const double seconds = attention_dropout_seconds(schedule, schedule.steps[i], graph, machine, on);
+        prediction.step_seconds[i] += seconds;
+        prediction.epoch_seconds += seconds;
     }
 }
 

@@ -1,6 +1,8 @@
 // The fold over a schedule: what an epoch costs.
 #pragma once
 
+#include "planner/cost/ranks.hpp"
+
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/plan.hpp>
@@ -18,7 +20,10 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, const Mach
 Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vector<double> step_seconds,
                    std::int64_t peak_bytes);
 
-// Adds what dropping weights of attention takes to the prediction of an epoch, where the machine was measured at it.
+// What dropping weights of attention takes in an epoch's step, where the machine was measured at it; 0 of others.
+double attention_dropout_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph,
+                                 const Machine& machine, const CostedRanks& on);
+// Adds that to the prediction of an epoch.
 void add_attention_dropout(const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                            Prediction& prediction);
 

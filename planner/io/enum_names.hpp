@@ -82,6 +82,10 @@ struct EnumNames<Scores> {
     static constexpr std::array<std::string_view, 3> names{"columns", "whole_rows", "dealt_rows"};
 };
 template <>
+struct EnumNames<AttentionScores> {
+    static constexpr std::array<std::string_view, 2> names{"recompute", "stored"};
+};
+template <>
 struct EnumNames<Exchange> {
     static constexpr std::array<std::string_view, 3> names{"none", "panels", "rows"};
 };

@@ -111,6 +111,7 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.optional("bf16", configuration.bf16);
     archive.optional("scores", configuration.scores);
     archive.optional("ring", configuration.ring);
+    archive.optional("attention", configuration.attention);
 }
 
 template <class Archive>

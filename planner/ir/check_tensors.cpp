@@ -52,8 +52,9 @@ bool fits_role(const Tensor& tensor) {
         case Role::edges: {
             const Axes& partial = tensor.layout.partial;
             const bool dealt = is(DType::f32, {layout_r().rows, {}, {}});
-            return tensor.columns == 1 && (partial.empty() || partial == Axes::parse("y")) &&
-                   (dealt || is(DType::f32, {Axes::parse("x"), {}, partial}));
+            const bool by_heads = is(DType::f32, {Axes::parse("x"), Axes::parse("y"), {}});
+            return (partial.empty() || partial == Axes::parse("y")) &&
+                   (dealt || by_heads || is(DType::f32, {Axes::parse("x"), {}, partial}));
         }
         case Role::cached:
         case Role::transient: return true;

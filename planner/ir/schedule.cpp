@@ -44,8 +44,9 @@ std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphS
 
 std::int64_t elements_of(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& tensor = tensor_of(schedule, id);
-    const bool edges = tensor.role == Role::edges;
-    return edges ? edges_of(schedule, *tensor.structure, graph, rank) : block_of(schedule, id, rank).count();
+    const Block block = block_of(schedule, id, rank);
+    if (tensor.role != Role::edges) return block.count();
+    return edges_of(schedule, *tensor.structure, graph, rank) * block.columns.size();
 }
 
 Axis partial_axis(const Tensor& tensor) {

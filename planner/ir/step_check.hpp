@@ -51,10 +51,11 @@ public:
     }
     // Residents other than weights and moments are never written after load.
     void written(TensorId id) const { with_role(id, {Role::transient, Role::cached}); }
-    // A value for each nonzero of `matrix`, a sum over the axes of `partial` that is yet to be made. Of what was a sum, every
-    // rank has all of it now.
-    void edges(TensorId id, TensorId matrix, const Axes& partial) const {
+    // So many values for each nonzero of `matrix`, sums over the axes of `partial` that are yet to be made. Of what was a sum,
+    // every rank has all of it now.
+    void edges(TensorId id, TensorId matrix, const Axes& partial, std::int64_t columns = 1) const {
         with_role(id, {Role::edges});
+        require(at(id).columns == columns, "there are other numbers of values for each nonzero");
         require(at(id).structure == matrix, "values are of the nonzeros of another matrix");
         require(partial.empty() || at(id).layout.partial == partial, "values are no sum over ranks");
     }

@@ -122,7 +122,9 @@ TensorId Builder::adjacency(int l, bool transposed, bool dealt) {
     matrix.sample = sample;
     matrix.column_space = columns.space;
     matrix.storage = {factored, panel_columns(), 1};
-    const bool edges = model().product(l).reduce == Reduce::cosine;  // values come and go in whole blocks
+    const Reduce reduce = model().product(l).reduce;
+    const bool stores = reduce == Reduce::attention && configuration().attention == AttentionScores::stored;
+    const bool edges = reduce == Reduce::cosine || stores;  // values come and go in whole blocks
     if (configuration().overlap && !edges) matrix.storage.splits = splits_for_overlap(schedule_.grid, matrix);
     matrix.structure = structure;
     return id;

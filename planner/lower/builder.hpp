@@ -66,7 +66,7 @@ public:
     // The sums of attention over layer l's in-neighbours, and in training what its backward pass wants of them.
     struct Attended {
         TensorId sums;
-        std::optional<TensorId> log_total, by_target{};
+        std::optional<TensorId> log_total, by_target{}, scores{};
     };
     Attended attend(const std::string& step, const Site& product, TensorId h, TensorId source, TensorId target,
                     bool training);
@@ -74,8 +74,10 @@ public:
     struct AttendedBack {
         TensorId h, source;
     };
+    // With `scores`, where A has its nonzeros, target and source are not read.
     struct AttendBackOperands {
         TensorId gradient, target, log_total, inner, h, source;
+        std::optional<TensorId> scores;
     };
     AttendedBack attend_back(const std::string& step, const Site& product, const AttendBackOperands& in);
     // By heads: the sums of x * y over the columns of each head, y being like x or a parameter; partial sums where x's
@@ -181,6 +183,8 @@ private:
     TensorId spmm_result(const SpmmStep& product, const std::string& name, TensorId like);
     // A value for each nonzero of a product's matrix, and a float for each of its rows.
     TensorId edges_of(TensorId matrix, const std::string& name, const Axes& partial = {});
+    // Values by heads for each nonzero.
+    TensorId edges_by_heads(TensorId matrix, const std::string& name, const Site& product);
     TensorId by_rows_of(TensorId matrix, const std::string& name);
     // A float for each row of `like` and each head.
     TensorId heads_like(const std::string& name, const Tensor& like, const Site& product, const Layout& layout);

@@ -9,7 +9,8 @@ Builder::Attended Builder::attend(const std::string& name, const Site& site, Ten
                                   TensorId target, bool training) {
     SpmmStep product = spmm_step(site.layer, true);
     product.program = Program::attend;
-    product.attending = {site.heads.count, site.heads.slope, site.layer, training};
+    const bool stored = training && configuration().attention == AttentionScores::stored;
+    product.attending = {site.heads.count, site.heads.slope, site.layer, training, stored};
     product.column_operands = {h, source};
     product.row_operands = {target};
     // Where what follows makes Z of them, they are not Z.
@@ -26,6 +27,8 @@ Builder::Attended Builder::attend(const std::string& name, const Site& site, Ten
     if (training) {
         all.by_target = spmm_result(product, numbered("Z", site.layer) + ".by_target", h);
         product.results.insert(product.results.end(), {*all.by_target, beside(".negative_share")});
+        if (stored) all.scores = edges_by_heads(product.matrix, numbered("e", site.layer), site);
+        if (stored) product.results.push_back(*all.scores);
         product.column_operands.push_back(per_row("vertices", Role::vertices, DType::i32, tensor_of(schedule_, h)));
         product.row_operands.push_back(per_row("vertices", Role::vertices, DType::i32, result));
     }
@@ -36,11 +39,17 @@ Builder::Attended Builder::attend(const std::string& name, const Site& site, Ten
 Builder::AttendedBack Builder::attend_back(const std::string& name, const Site& site, const AttendBackOperands& in) {
     SpmmStep product = spmm_step(site.layer, false);
     product.program = Program::attend_back;
-    product.attending = {site.heads.count, site.heads.slope, site.layer, true};
+    const bool stored = in.scores.has_value();
+    product.attending = {site.heads.count, site.heads.slope, site.layer, !stored, stored};
     const Tensor rows = tensor_of(schedule_, in.h), columns = tensor_of(schedule_, in.gradient);
-    product.column_operands = {in.gradient, in.target, in.log_total, in.inner,
-                               per_row("vertices", Role::vertices, DType::i32, columns)};
-    product.row_operands = {in.h, in.source, per_row("vertices", Role::vertices, DType::i32, rows)};
+    if (stored) {
+        product.column_operands = {in.gradient, in.log_total, in.inner};
+        product.row_operands = {in.h, *in.scores};
+    } else {
+        product.column_operands = {in.gradient, in.target, in.log_total, in.inner,
+                                   per_row("vertices", Role::vertices, DType::i32, columns)};
+        product.row_operands = {in.h, in.source, per_row("vertices", Role::vertices, DType::i32, rows)};
+    }
     Layout layout = layout_at(by_heads(site));
     if (by_heads(site) == Place::f) layout.partial = Axes::parse("y");
     const AttendedBack made{spmm_result(product, numbered("dh", site.layer), in.h),
@@ -119,6 +128,14 @@ TensorId Builder::edges_of(TensorId matrix, const std::string& name, const Axes&
     return edges;
 }
 
+TensorId Builder::edges_by_heads(TensorId matrix, const std::string& name, const Site& site) {
+    const TensorId edges = edges_of(matrix, name);
+    Tensor& tensor = schedule_.tensors[static_cast<std::size_t>(edges)];
+    tensor.columns = site.heads.count;
+    tensor.layout.columns = layout_at(by_heads(site)).columns;
+    return edges;
+}
+
 TensorId Builder::by_rows_of(TensorId matrix, const std::string& name) {
     return transient(name, DType::f32, rows_of(tensor_of(schedule_, matrix)), 1, layout_at(Place::f));
 }
@@ -179,6 +196,9 @@ TensorId Builder::edge_softmax_back(const std::string& name, const Site& site, c
 
 TensorId Builder::edge_transpose(const std::string& name, int l, TensorId in, const std::string& out) {
     const TensorId transposed = edges_of(spmm_step(l, false).matrix, out);
+    const Tensor like = tensor_of(schedule_, in);
+    Tensor& tensor = schedule_.tensors[static_cast<std::size_t>(transposed)];
+    tensor.columns = like.columns, tensor.layout.columns = like.layout.columns;
     step(name, OpKind::aggregate, EdgeTransposeStep{in, transposed});
     return transposed;
 }

@@ -24,6 +24,7 @@ struct Value {
     // A product by attention leaves h = H W and its sums in C, and what the backward pass wants by heads.
     struct Attended {
         TensorId h, source, target, sums, log_total, by_target;
+        std::optional<TensorId> scores;  // by heads of edges, where the configuration stores them
     };
     std::optional<Attended> attended;
     // A product by cosines leaves h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of

@@ -1,7 +1,8 @@
 // Attention over what a linear map has made of H, and its gradients (kernels/attention.hpp has the formulas). h = H W is
-// moved once, beside one number for each head as source and one as target of edges; no value of an edge is ever stored.
-// Backwards the gradient of the sums is moved once, and so are three numbers for each head. Where y cuts heads, each
-// rank has its columns' part of what is by heads: all of that is linear in it, and is summed over y at the end.
+// moved once, beside one number for each head as source and one as target of edges; no value of an edge is stored,
+// unless the configuration wants scores kept for the backward pass. Backwards the gradient of the sums is moved once,
+// and so are three numbers for each head, or two with stored scores. Where y cuts heads, each rank has its columns' part
+// of what is by heads: all of that is linear in it, and is summed over y at the end.
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
@@ -25,7 +26,8 @@ public:
         const TensorId target = scores(at, "target", site_.heads.target, mapped, h, l_);
         const Builder::Attended made = builder_.attend(at + ".spmm", site_, h, source, target, passes_.training);
         Value& value = passes_.value(id_);
-        if (passes_.training) value.attended = {h, source, target, made.sums, *made.log_total, *made.by_target};
+        if (passes_.training)
+            value.attended = {h, source, target, made.sums, *made.log_total, *made.by_target, made.scores};
         value.copies.add(builder_.made_in(id_), result(at, made.sums));
     }
 
@@ -40,8 +42,11 @@ public:
         const std::string name = numbered("d", l_);
         const TensorId of_target = builder_.head_dot(at + ".target", site_, g, made.by_target, name + "t");
         const TensorId inner = builder_.head_dot(at + ".inner", site_, g, made.sums, name + "inner");
-        const Builder::AttendedBack back =
-            builder_.attend_back(at + ".spmm", site_, {g, made.target, made.log_total, inner, made.h, made.source});
+        std::optional<TensorId> scores = made.scores;
+        if (scores)
+            scores = builder_.edge_transpose(at + ".scores.transpose", l_, *scores, numbered("e", l_) + ".back");
+        const Builder::AttendedBack back = builder_.attend_back(
+            at + ".spmm", site_, {g, made.target, made.log_total, inner, made.h, made.source, scores});
         const TensorId dt = whole_rows(at + ".target", of_target, name + "t");
         const TensorId ds = builder_.summed(at + ".source", back.source);
         add_to_parameter(at + ".source", site_.heads.source, back.h, ds);

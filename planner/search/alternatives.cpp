@@ -44,6 +44,7 @@ public:
           model_(space.model),
           chosen_(chosen),
           compares_(space.compares()),
+          may_store_(space.may_store_scores()),
           reads_values_(space.reads_values()) {}
 
     std::vector<Changed> all() {
@@ -67,6 +68,7 @@ public:
         other_scores("scores by columns", Scores::columns);
         other_scores("scores by whole rows", Scores::whole_rows);
         other_scores("scores by dealt rows", Scores::dealt_rows);
+        other_attention();
         Configuration rung = chosen_;
         rung.ring = true;
         if (chosen_.ring || may_ring(rung)) {
@@ -94,6 +96,12 @@ private:
         if (compares_ && chosen_.on().splits_columns() && chosen_.scores != scores)
             add(choice, options_.scores.has_value(), [&](Configuration& c) { c.scores = scores; });
     }
+    void other_attention() {
+        if (!may_store_ || chosen_.on().sends_nonzeros()) return;
+        const bool stores = chosen_.attention == AttentionScores::stored;
+        add(stores ? "attention recompute" : "attention stored", options_.attention.has_value(),
+            [&](Configuration& c) { c.attention = stores ? AttentionScores::recompute : AttentionScores::stored; });
+    }
     template <class Change>
     void off(const char* choice, bool on, bool pinned, const Change& change) {
         if (on) add(choice, pinned, change);
@@ -103,6 +111,7 @@ private:
     const SiteGraph& model_;
     const Configuration& chosen_;
     bool compares_;      // rows, for scores of edges
+    bool may_store_;     // scores of attention
     bool reads_values_;  // of nonzeros
     std::vector<Changed> changed_;
 };

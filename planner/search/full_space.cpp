@@ -1,5 +1,6 @@
 #include "planner/search/full_space.hpp"
 
+#include "planner/cost/predict.hpp"
 #include "planner/enumerate/ring.hpp"
 #include "planner/lower/rules.hpp"
 #include "planner/search/deep_network.hpp"
@@ -40,6 +41,29 @@ std::vector<Scores> scores_on(const Space& space, const Distribution& on) {
     return {Scores::columns, Scores::whole_rows, Scores::dealt_rows};
 }
 
+// Where backward passes of attention have scores from. Storing them saves draws of dropout and nothing else that costs
+// time; they lie with whole neighbourhoods on every rank of a y-group.
+std::vector<AttentionScores> attention_on(const Space& space, const Distribution& on) {
+    if (!space.may_store_scores() || on.sends_nonzeros()) return {AttentionScores::recompute};
+    if (space.options.attention) return {*space.options.attention};
+    if (!space.drops_attention) return {AttentionScores::recompute};
+    return {AttentionScores::recompute, AttentionScores::stored};
+}
+
+// Each of the frames with each of the values, all frames with the first one first.
+template <class Value>
+void multiply(std::vector<ConfigurationFrame>& frames, const std::vector<Value>& values,
+              Value ConfigurationFrame::*member) {
+    std::vector<ConfigurationFrame> all;
+    for (const Value value : values) {
+        for (ConfigurationFrame frame : frames) {
+            frame.*member = value;
+            all.push_back(frame);
+        }
+    }
+    frames = std::move(all);
+}
+
 // Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
 // graph that is there; pruning only where rows are to be saved.
 std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution& on, bool factored) {
@@ -58,15 +82,10 @@ std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution
         if (space.options.partition && on.grid.x > 1)
             frames.push_back({on, loss_rows, shuffled, on.grid.x, factored, {}});
     }
-    const std::size_t count = frames.size();
-    for (const Scores scores : scores_on(space, on)) {
-        for (const bool ring : enumerate::ring_choices(space.model.trains(), on, space.options.ring)) {
-            for (std::size_t i = 0; i < count; ++i)
-                frames.push_back(frames[i]), frames.back().scores = scores, frames.back().ring = ring;
-        }
-    }
-    frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
     for (ConfigurationFrame& frame : frames) frame.trains = space.model.trains();
+    multiply(frames, scores_on(space, on), &ConfigurationFrame::scores);
+    multiply(frames, attention_on(space, on), &ConfigurationFrame::attention);
+    multiply(frames, enumerate::ring_choices(space.model.trains(), on, space.options.ring), &ConfigurationFrame::ring);
     return frames;
 }
 
@@ -108,9 +127,11 @@ public:
             bounded() ? seconds_of_bounded(frame, switches, sequences) : seconds_of(frame, switches, sequences);
         const std::vector<double> setup =
             bounded() ? std::vector<double>(switches.size(), 0) : setup_seconds(frame, switches, sequences.front());
+        const double dropping = dropout_seconds(frame, switches.front(), sequences.front());
         for (std::size_t c = 0; c < sequences.size(); ++c) {
             for (std::size_t s = 0; s < switches.size(); ++s) {
-                all_.members.push_back({setup[s] + seconds[c][s], first_frame + static_cast<std::uint32_t>(s),
+                all_.members.push_back({setup[s] + seconds[c][s] + dropping,
+                                        first_frame + static_cast<std::uint32_t>(s),
                                         first_choices + static_cast<std::uint32_t>(c)});
             }
         }
@@ -121,10 +142,12 @@ private:
                   std::uint32_t first_frame) {
         auto fastest = fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
         const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
+        const double dropping = dropout_seconds(frame, switches.front(), fastest.front().front().choices);
         for (std::size_t s = 0; s < switches.size(); ++s) {
             if (frame.ring) keep_ringing(frame, switches[s], fastest[s]);
             for (const DeepMember& member : fastest[s]) {
-                all_.members.push_back({setup[s] + member.seconds, first_frame + static_cast<std::uint32_t>(s),
+                all_.members.push_back({setup[s] + member.seconds + dropping,
+                                        first_frame + static_cast<std::uint32_t>(s),
                                         static_cast<std::uint32_t>(all_.choices.size())});
                 all_.choices.push_back(member.choices);
             }
@@ -259,6 +282,19 @@ private:
         return seconds;
     }
 
+    // What dropping weights of attention takes, which is the same for all sequences of choices and exchanges.
+    double dropout_seconds(const ConfigurationFrame& frame, const ExchangeOptions& switches,
+                           const Choices& choices) const {
+        double seconds = 0;
+        if (!space_.drops_attention) return seconds;
+        const Schedule schedule = lowered(frame, switches, choices);
+        const GraphStats& graph = graphs_.numbered(schedule.numbering);
+        const cost::CostedRanks on = cost::ranks_to_cost(schedule, graph, machine_);
+        for (const Step& step : schedule.steps)
+            seconds += cost::attention_dropout_seconds(schedule, step, graph, machine_, on);
+        return seconds;
+    }
+
     static ConfigurationFrame frame_with(ConfigurationFrame frame, const ExchangeOptions& switches) {
         frame.switches = switches;
         return frame;
@@ -345,6 +381,7 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     configuration.loss_rows = frame.loss_rows;
     configuration.factored_values = frame.factored;
     configuration.scores = frame.scores;
+    configuration.attention = frame.attention;
     configuration.ring = frame.ring;
     enumerate::apply(choices, configuration);
     if (!frame.trains) configuration.backward.clear(), configuration.operands.clear();

@@ -28,6 +28,7 @@ struct ConfigurationFrame {
     bool factored = false;
     ExchangeOptions switches{};
     Scores scores = Scores::columns;
+    AttentionScores attention = AttentionScores::recompute;
     bool ring = false;
     bool trains = true;  // else its configurations say nothing of a backward pass
 };

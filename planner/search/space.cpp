@@ -136,7 +136,8 @@ void check_only_orders(const Space& space) {
 // Moves the grids on which a layer cannot see whole neighbourhoods, though it must, to those that are refused.
 void refuse_grids(Space& space) {
     if (!space.needs_whole_neighbourhoods()) return;
-    const bool keeps_values = space.compares();  // of edges, which lie with whole neighbourhoods
+    const bool stores = space.options.attention == AttentionScores::stored;
+    const bool keeps_values = space.compares() || stores;  // of edges, which lie with whole neighbourhoods
     const auto first = std::stable_partition(space.grids.begin(), space.grids.end(), [&](const Distribution& on) {
         return !on.splits_neighbourhoods() && !(keeps_values && on.sends_nonzeros());
     });
@@ -145,8 +146,9 @@ void refuse_grids(Space& space) {
     if (!space.grids.empty()) return;
     if (keeps_values)
         throw Error(ErrorCode::usage,
-                    space.model.model + " keeps values of edges, so a rank must have all edges of its vertices", "grid",
-                    "grids of the schemes rdm and 1d with z = 1 can");
+                    space.model.model + (stores ? " stores scores of edges" : " keeps values of edges") +
+                        ", so a rank must have all edges of its vertices",
+                    "grid", "grids of the schemes rdm and 1d with z = 1 can");
     throw Error(
         ErrorCode::usage,
         space.model.model + " needs a vertex's neighbours together, for a maximum or a softmax, which are no sums",
@@ -169,6 +171,10 @@ void check_used(const Space& space, const RunRecord& run) {
         refuse("has no weights of attention to drop", "attention dropout", "only gat has");
     if (space.options.scores && !space.compares())
         refuse("makes no scores of its edges from whole vertices", "scores", "only agnn does");
+    if (space.options.attention && !space.attends())
+        refuse("has no additive attention, whose scores are computed again or stored", "attention", "only gat has");
+    if (space.options.attention == AttentionScores::stored && !space.may_store_scores())
+        refuse("that is applied has no backward pass to store scores for", "attention", "leave it out");
     if (space.options.bf16 && !space.reads_values() && !space.compares())
         refuse("has no product that rounds its operand", "bf16", "gcn, gin, and sage with mean, sum or gcn have");
 }

@@ -32,6 +32,8 @@ struct Space {
     // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
     bool attends() const { return weighs_by(Reduce::attention); }
     bool compares() const { return weighs_by(Reduce::cosine); }
+    // Whether there is a backward pass of additive attention, which may read scores that the forward pass has stored.
+    bool may_store_scores() const { return model.trains() && attends(); }
     bool weighs_edges() const { return attends() || compares(); }
     // Whether any product multiplies by the values of nonzeros.
     bool reads_values() const { return weighs_by(Reduce::sum); }

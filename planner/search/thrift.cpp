@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
 
 // What memory depends on.
-using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange, Scores, bool>;
+using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange, Scores, AttentionScores, bool>;
 
 FrameKey key_of(const ConfigurationFrame& frame) {
-    return {frame.on.sharing,        frame.on.grid.text(), frame.factored, frame.loss_rows,
-            frame.switches.exchange, frame.scores,         frame.ring};
+    return {frame.on.sharing,        frame.on.grid.text(), frame.factored,  frame.loss_rows,
+            frame.switches.exchange, frame.scores,         frame.attention, frame.ring};
 }
 
 // By frame: whether it stands for those of its key, being the first without overlap, permutation and parts where there

@@ -95,7 +95,8 @@ void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     const Store& store = context.store;
     const auto [from, to] = step.reordered_edges(store.schedule());
     const EdgeOrder& order = store.edge_order(from, to);
-    const auto bytes = [](std::int64_t edges) { return 4 * static_cast<std::size_t>(edges); };
+    const std::int64_t columns = store.block(step.in).columns.size();
+    const auto bytes = [&](std::int64_t edges) { return static_cast<std::size_t>(4 * columns * edges); };
     std::vector<comm::Send> sends;
     const std::byte* own = nullptr;
     for (const OfRoot& of : by_root(store.part(from))) {
@@ -119,8 +120,9 @@ void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     for (std::size_t i = 0; i < made.size(); ++i) {
         for (std::size_t k = made[i].first_stage; k < made[i].end_stage; ++k) {
             const SparseStage& stage = store.part(to).stages()[k];
-            context.kernels.gather_rows({sources[i], made[i].nonzeros, 1, 1}, order.stage(k),
-                                        {store.data<float>(step.out) + stage.first_edge, stage.nonzeros, 1, 1});
+            context.kernels.gather_rows(
+                {sources[i], made[i].nonzeros, columns, columns}, order.stage(k),
+                {store.data<float>(step.out) + stage.first_edge * columns, stage.nonzeros, columns, columns});
         }
     }
 }

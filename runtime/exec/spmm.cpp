@@ -174,7 +174,11 @@ private:
         if (!part_.stages()[k].piece) return;
         const Views views = views_of(k);
         const kernels::Csr nonzeros = nonzeros_of(k);
-        if (step_.program == Program::dot) made_ = edges(step_.results.front(), k);
+        if (step_.program == Program::dot) of_edges_ = edges(step_.results.front(), k);
+        if (step_.attending.stored) {
+            const bool made = step_.program == Program::attend;
+            of_edges_ = edges(made ? step_.results.back() : step_.row_operands.back(), k);
+        }
         if (under_way_.empty() || !context_.world.needs_progress()) {
             compute(nonzeros, views, accumulate_, room_for(nonzeros));
         } else {
@@ -196,15 +200,17 @@ private:
     kernels::Csr nonzeros_of(std::size_t k) const {
         kernels::Csr nonzeros = part_.nonzeros(part_.stages()[k], nonzero_buffer(k));
         if (step_.program == Program::edge_sum) {
-            nonzeros.value = edges(step_.row_operands.front(), k);
+            nonzeros.value = edges(step_.row_operands.front(), k).data;
             return nonzeros;
         }
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
         return nonzeros;
     }
-    // Where the values of the nonzeros of stage k are.
-    float* edges(TensorId id, std::size_t k) const {
-        return context_.store.data<float>(id) + part_.stages()[k].first_edge;
+    // The values of the nonzeros of stage k, a row for each.
+    kernels::Matrix edges(TensorId id, std::size_t k) const {
+        const SparseStage& stage = part_.stages()[k];
+        const std::int64_t columns = context_.store.block(id).columns.size();
+        return {context_.store.data<float>(id) + stage.first_edge * columns, stage.nonzeros, columns, columns};
     }
     kernels::PanelRoom room_for(const kernels::Csr& nonzeros) const {
         const bool packs = nonzeros.panels > 1 || step_.bf16 || blocking().packs_single_panels;
@@ -217,7 +223,7 @@ private:
         switch (step_.program) {
             case Program::sum:
             case Program::edge_sum: return context_.kernels.spmm(nonzeros, columns[0], results[0], accumulate, room);
-            case Program::dot: return context_.kernels.edge_dot(nonzeros, columns[0], rows[0], made_);
+            case Program::dot: return context_.kernels.edge_dot(nonzeros, columns[0], rows[0], of_edges_.data);
             case Program::max:
                 return context_.kernels.spmm_max(nonzeros, columns[0], results[0], results[1], accumulate, room.memory);
             case Program::max_back:
@@ -226,17 +232,24 @@ private:
             case Program::attend: {
                 kernels::AttendResults to{results[0], results[1], results[2]};
                 if (results.size() > 3) to.by_target = results[3], to.negative_share = results[4];
+                if (step_.attending.stored) to.scores = of_edges_;
                 return context_.kernels.attend(nonzeros, {columns[0], columns[1], rows[0]}, to,
                                                attention(step_.column_operands[0], step_.column_operands[1], views),
                                                accumulate, last_);
             }
             case Program::attend_back:
                 return context_.kernels.attend_back(
-                    nonzeros, {columns[0], columns[1], columns[2], columns[3], rows[0], rows[1]},
-                    {results[0], results[1]}, attention(step_.column_operands[0], step_.column_operands[1], views),
-                    accumulate);
+                    nonzeros, attend_back_operands(views), {results[0], results[1]},
+                    attention(step_.column_operands[0], step_.column_operands[1], views), accumulate);
         }
         ensure(false, "a program has no kernel");
+    }
+
+    kernels::AttendBackOperands attend_back_operands(const Views& views) const {
+        const auto& [columns, rows, results] = views;
+        if (!step_.attending.stored) return {columns[0], columns[1], columns[2], columns[3], rows[0], rows[1]};
+        return {
+            .gradient = columns[0], .log_total = columns[1], .inner = columns[2], .h = rows[0], .scores = of_edges_};
     }
 
     // `wide` and `by_heads` are a wide operand and one by heads.
@@ -247,8 +260,12 @@ private:
         kernels::Attention how;
         how.heads = {columns, store.block(wide).columns.begin - columns * first_head};
         how.slope = static_cast<float>(step_.attending.slope);
-        if (!step_.attending.dropout || !context_.settings.training) return how;
-        const auto vertices = [](const auto& list) { return reinterpret_cast<const std::int32_t*>(list.back().data); };
+        const bool reads_stored = step_.program == Program::attend_back && step_.attending.stored;
+        const bool may_drop = step_.attending.dropout || reads_stored;
+        if (!may_drop || !context_.settings.training) return how;
+        const auto vertices = [&](const auto& list) {
+            return reads_stored ? nullptr : reinterpret_cast<const std::int32_t*>(list.back().data);
+        };
         how.dropout = {context_.settings.seed,
                        context_.pass,
                        static_cast<std::uint32_t>(step_.attending.layer),
@@ -302,9 +319,9 @@ private:
     std::size_t begun_ = 0;  // stages whose transfers have been started
     // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
-    bool accumulate_ = false;  // whether a piece has been multiplied
-    float* made_ = nullptr;    // what Program::dot makes of the piece at work
-    bool last_ = false;        // whether the piece at work is the last one
+    bool accumulate_ = false;   // whether a piece has been multiplied
+    kernels::Matrix of_edges_;  // values of the nonzeros of the piece at work, which the program makes or reads
+    bool last_ = false;         // whether the piece at work is the last one
 };
 
 }  // namespace

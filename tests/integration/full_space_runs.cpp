@@ -48,6 +48,9 @@ struct Run {
         search::ConfigurationFrame frame = frame_of(on, switches);
         frame.trains = task == Task::train;
         if (on.splits_columns()) frame.scores = scores, frame.ring = ring;
+        // The same turns are those of additive attention, of which two in three have scores stored.
+        const bool stores = space.may_store_scores() && !on.sends_nonzeros() && scores != Scores::columns;
+        if (stores) frame.attention = AttentionScores::stored;
         // Weights of edges, and what drawn ones stand for, are in no scales that make their values.
         if (problem.dataset().report().weighted || counts.samples_weighted()) frame.factored = false;
         configuration = search::configuration_of(frame, choices);
@@ -85,7 +88,7 @@ private:
 };
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
-    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}",
+    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}",
                        problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
                        text(configuration.backward), text(configuration.operands),
                        static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
@@ -97,6 +100,7 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
                        configuration.scores == Scores::whole_rows   ? ", scores of whole rows"
                        : configuration.scores == Scores::dealt_rows ? ", scores of dealt rows"
                                                                     : "",
+                       configuration.attention == AttentionScores::stored ? ", stored attention" : "",
                        configuration.ring ? ", ring" : "",
                        switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
 }

@@ -254,6 +254,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Planned{"Gat", "--model gat --heads 3 --average-heads --output-heads 2 --grid 2x2 --exchange panels", "rdm"},
         Planned{"GatNeededRows", "--model gat --heads 7 --grid 4x1 --exchange rows --overlap on", "1d"},
+        Planned{"GatStored",
+                "--model gat --heads 3 --average-heads --output-heads 2 --attention stored --grid 2x2 --exchange rows",
+                "rdm"},
+        Planned{"GatStoredOneD", "--model gat --heads 7 --attention stored --grid 4x1 --exchange panels --overlap on",
+                "1d"},
         Planned{"AgnnColumns", "--model agnn --grid 2x2 --scores columns --exchange rows", "rdm"},
         Planned{"AgnnWholeRows", "--model agnn --grid 2x2 --scores whole-rows --exchange panels", "rdm"},
         Planned{"AgnnDealtRows", "--model agnn --grid 2x2 --scores dealt-rows --exchange panels", "rdm"},

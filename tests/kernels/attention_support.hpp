@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <random>
 #include <ranges>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/reference/attention.hpp"
@@ -161,12 +163,17 @@ inline Owned numbers(std::mt19937& random, std::int64_t rows, std::int64_t colum
     return numbers;
 }
 
+// Entries of a, in all panels, as many as numbers of entries go to.
+inline std::int64_t entries_of(const Csr& a) {
+    return a.row_start[(a.panels - 1) * (a.panels > 1 ? a.panel_stride : 0) + a.rows];
+}
+
 // Operands of Table::attend and what it makes of them.
 struct Attending {
     AttentionShape shape;
     Owned h, source, target;
-    Owned sum, log_total, total, by_target, negative_share;
-    bool keeps;
+    Owned sum, log_total, total, by_target, negative_share, scores;
+    bool keeps, stores;
 
     Attending(std::mt19937& random, const Csr& a, const AttentionShape& of, bool keeps_parts)
         : shape(of),
@@ -178,12 +185,15 @@ struct Attending {
           total(a.rows, of.heads, of.padding),
           by_target(a.rows, of.columns, of.padding),
           negative_share(a.rows, of.heads, 0),
-          keeps(keeps_parts) {}
+          scores(entries_of(a), of.heads, of.padding),
+          keeps(keeps_parts),
+          stores(keeps && random() % 2 == 0) {}
 
     AttendOperands in() const { return {h.view(), source.view(), target.view()}; }
     AttendResults to() {
         AttendResults results{sum.view(), log_total.view(), total.view()};
         if (keeps) results.by_target = by_target.view(), results.negative_share = negative_share.view();
+        if (stores) results.scores = scores.view();
         return results;
     }
 
@@ -191,13 +201,14 @@ struct Attending {
     std::string wrong(const Csr& a, const Attention& how) const {
         Doubles z(a.rows, shape.columns), parts = z, largest_z = z, unread = z;
         Doubles logs(a.rows, shape.heads), totals = logs, shares = logs, one = logs;
+        Doubles kept(entries_of(a), shape.heads);
         const Doubles from(h), absolute(h, true), s(source), t(target);
         const BasicCsr<double> b = in_double(a);
         reference::attend<double>(b, {absolute.view(), s.view(), t.view()},
                                   {largest_z.view(), logs.view(), totals.view()}, how, false, true);
         reference::attend<double>(b, {from.view(), s.view(), t.view()},
-                                  {z.view(), logs.view(), totals.view(), parts.view(), shares.view()}, how, false,
-                                  true);
+                                  {z.view(), logs.view(), totals.view(), parts.view(), shares.view(), kept.view()}, how,
+                                  false, true);
         for (std::int64_t i = 0; i < a.rows; ++i) {
             for (std::int64_t k = 0; k < shape.heads; ++k) one.at(i, k) = 1 + std::abs(logs.at(i, k));
         }
@@ -209,6 +220,24 @@ struct Attending {
             for (std::int64_t j = 0; j < shape.columns; ++j) largest_z.at(i, j) *= 2;
         }
         if (message.empty() && keeps) message = difference(by_target, parts, largest_z, roundings);
+        return message.empty() && stores ? wrong_scores(a, kept) : message;
+    }
+
+private:
+    // Scores are exact, so that all of their bits are known.
+    std::string wrong_scores(const Csr& a, const Doubles& want) const {
+        std::string message = scores.padding_untouched() ? "" : "wrote behind scores";
+        for (std::int64_t i = 0; i < a.rows && message.empty(); ++i) {
+            reference::for_entries(a, i, [&](std::int64_t e, std::int32_t) {
+                for (std::int64_t k = 0; k < shape.heads; ++k) {
+                    const auto x = static_cast<float>(want.at(e, k));
+                    const float stored = stored_score(x, is_dropped(want.at(e, k)));
+                    if (std::bit_cast<std::uint32_t>(scores.at(e, k)) == std::bit_cast<std::uint32_t>(stored)) continue;
+                    message = "score of entry " + std::to_string(e) + ", head " + std::to_string(k) + ": " +
+                              std::to_string(scores.at(e, k)) + " instead of " + std::to_string(stored);
+                }
+            });
+        }
         return message;
     }
 };
@@ -216,7 +245,8 @@ struct Attending {
 // Operands of Table::attend_back and what it makes of them.
 struct AttendingBack {
     AttentionShape shape;
-    Owned gradient, target, log_total, inner, h, source;
+    Owned gradient, target, log_total, inner, h, source, scores;
+    bool stored;
     Owned to_h, to_source, before_h, before_source;
 
     AttendingBack(std::mt19937& random, const Csr& a, const AttentionShape& of)
@@ -227,6 +257,8 @@ struct AttendingBack {
           inner(numbers(random, a.columns, of.heads, 2 * of.padding, 9)),
           h(Owned(a.rows, of.columns, 2 * of.padding).fill(random, 3)),
           source(numbers(random, a.rows, of.heads, of.padding, of.score / 2)),
+          scores(entries_of(a), of.heads, of.padding),
+          stored(random() % 2 == 0),
           to_h(Owned(a.rows, of.columns, of.padding).fill(random, 2)),
           to_source(Owned(a.rows, of.heads, of.padding).fill(random, 2)),
           before_h(to_h),
@@ -238,9 +270,16 @@ struct AttendingBack {
             for (std::int64_t k = 0; k < of.heads; ++k)
                 log_total.at(i, k) = static_cast<float>(of.score / 2) + std::abs(target.at(i, k));
         }
+        for (std::int64_t u = 0; u < a.rows; ++u) {
+            reference::for_entries(a, u, [&](std::int64_t e, std::int32_t v) {
+                for (std::int64_t k = 0; k < of.heads; ++k)
+                    scores.at(e, k) = stored_score(source.at(u, k) + target.at(v, k), of.drops && random() % 3 == 0);
+            });
+        }
     }
 
     AttendBackOperands in() const {
+        if (stored) return {gradient.view(), {}, log_total.view(), inner.view(), h.view(), {}, scores.view()};
         return {gradient.view(), target.view(), log_total.view(), inner.view(), h.view(), source.view()};
     }
     AttendBackResults to() { return {to_h.view(), to_source.view()}; }
@@ -254,12 +293,18 @@ struct AttendingBack {
         for (std::int64_t i = 0; i < a.columns; ++i) {
             for (std::int64_t k = 0; k < shape.heads; ++k) least_w.at(i, k) *= -1;
         }
+        Doubles kept(scores);
+        for (std::int64_t e = 0; e < entries_of(a); ++e) {
+            for (std::int64_t k = 0; k < shape.heads; ++k)
+                kept.at(e, k) = stored_score(kept.at(e, k), is_dropped(scores.at(e, k)));
+        }
+        const Dense<const double> none{}, read = stored ? std::as_const(kept).view() : none;
         Doubles want_h(before_h), want_source(before_source), most_h(before_h, true), most_source(before_source, true);
-        reference::attend_back<double>(b, {g.view(), t.view(), logs.view(), w.view(), x.view(), s.view()},
+        reference::attend_back<double>(b, {g.view(), t.view(), logs.view(), w.view(), x.view(), s.view(), read},
                                        {want_h.view(), want_source.view()}, how, accumulate);
-        reference::attend_back<double>(b,
-                                       {most_g.view(), t.view(), logs.view(), least_w.view(), most_x.view(), s.view()},
-                                       {most_h.view(), most_source.view()}, how, accumulate);
+        reference::attend_back<double>(
+            b, {most_g.view(), t.view(), logs.view(), least_w.view(), most_x.view(), s.view(), read},
+            {most_h.view(), most_source.view()}, how, accumulate);
         std::vector<double> roundings = roundings_of(a, shape.score);
         const std::string message = difference(to_h, want_h, most_h, roundings);
         for (double& each : roundings) each += static_cast<double>(shape.head_columns);

@@ -122,10 +122,10 @@ public:
     }
     AttendOperands on(const AttendOperands& in) { return {on(in.h), on(in.source), on(in.target)}; }
     AttendResults on(const AttendResults& to) {
-        return {on(to.sum), on(to.log_total), on(to.total), on(to.by_target), on(to.negative_share)};
+        return {on(to.sum), on(to.log_total), on(to.total), on(to.by_target), on(to.negative_share), on(to.scores)};
     }
     AttendBackOperands on(const AttendBackOperands& in) {
-        return {on(in.gradient), on(in.target), on(in.log_total), on(in.inner), on(in.h), on(in.source)};
+        return {on(in.gradient), on(in.target), on(in.log_total), on(in.inner), on(in.h), on(in.source), on(in.scores)};
     }
     AttendBackResults on(const AttendBackResults& to) { return {on(to.h), on(to.source)}; }
     Attention on(Attention how) {

@@ -152,11 +152,12 @@ kernels::AttendOperands opened(const kernels::AttendOperands& in) {
     return {opened(in.h), opened(in.source), opened(in.target)};
 }
 kernels::AttendResults opened(const kernels::AttendResults& to) {
-    return {opened(to.sum), opened(to.log_total), opened(to.total), opened(to.by_target), opened(to.negative_share)};
+    return {opened(to.sum),       opened(to.log_total),      opened(to.total),
+            opened(to.by_target), opened(to.negative_share), opened(to.scores)};
 }
 kernels::AttendBackOperands opened(const kernels::AttendBackOperands& in) {
-    return {opened(in.gradient), opened(in.target), opened(in.log_total),
-            opened(in.inner),    opened(in.h),      opened(in.source)};
+    return {opened(in.gradient), opened(in.target), opened(in.log_total), opened(in.inner),
+            opened(in.h),        opened(in.source), opened(in.scores)};
 }
 kernels::AttendBackResults opened(const kernels::AttendBackResults& to) { return {opened(to.h), opened(to.source)}; }
 kernels::UnitBackOperands opened(const kernels::UnitBackOperands& in) {

@@ -30,7 +30,12 @@ TEST(PlanAttention, RefusesWithASentence) {
         {"--model gat --scores columns", "scores: gat makes no scores of its edges from whole vertices"},
         {"--model gat --bf16", "bf16: gat has no product that rounds its operand"},
         {"--model gat --forward SS", "attends to what its weights have made of the features"},
-        {"--model gat --grid 1x2x2", "neighbours together"}};
+        {"--model gat --grid 1x2x2", "neighbours together"},
+        {"--attention stored", "attention: gcn has no additive attention"},
+        {"--model agnn --attention recompute", "attention: agnn has no additive attention"},
+        {"--model gat --attention sddmm", "--attention sddmm: scores of gat are sums of one number of each end"},
+        {"--model gat --attention stored --scheme 2d --grid 2x2", "stores scores of edges"},
+        {"--model gat --attention stored --task infer", "has no backward pass to store scores for"}};
     for (const auto& [flags, message] : cases) {
         const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
         EXPECT_EQ(outcome.code, 64) << flags;
@@ -57,11 +62,12 @@ TEST(RunAttention, TrainsTheSameNetworkOnAnyGrid) {
     ASSERT_EQ(
         gnnplan("graph generate planted --vertices 300 --nonzeros 3000 --features 8 --classes 3 -o " + graph).code, 0);
     std::vector<double> losses;
-    for (const std::string grid : {"1x1", "3x1", "1x2", "2x2"}) {
-        const int ranks = grid == "1x1" ? 1 : grid == "3x1" ? 3 : grid == "1x2" ? 2 : 4;
+    for (const std::string grid : {"1x1", "1x1 stored", "3x1", "1x2 stored", "2x2", "2x2 stored"}) {
+        const int ranks = grid.starts_with("1x1") ? 1 : grid == "3x1" ? 3 : grid.starts_with("1x2") ? 2 : 4;
         const std::string on =
             " --model gat --heads 3 --hidden 12 --bias --ranks " + std::to_string(ranks) + " --grid ";
-        const Outcome planned = gnnplan("plan --graph " + graph + on + grid + " -o " + plan);
+        const std::string scores = grid.ends_with("stored") ? " --attention stored" : " --attention recompute";
+        const Outcome planned = gnnplan("plan --graph " + graph + on + grid.substr(0, 3) + scores + " -o " + plan);
         ASSERT_EQ(planned.code, 0) << planned.err;
         const std::string report = folder / "report.json";
         const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --epochs 5" +

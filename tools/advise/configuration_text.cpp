@@ -59,6 +59,7 @@ std::string choices_text(const Configuration& configuration) {
     if (configuration.factored_values) choices.emplace_back("factored");
     if (configuration.scores == Scores::whole_rows) choices.emplace_back("whole-row scores");
     if (configuration.scores == Scores::dealt_rows) choices.emplace_back("dealt-row scores");
+    if (configuration.attention == AttentionScores::stored) choices.emplace_back("stored attention");
     if (configuration.ring) choices.emplace_back("ring");
     if (configuration.bf16) choices.emplace_back("bf16");
     if (!exact(configuration)) choices.emplace_back("inexact");

@@ -84,6 +84,10 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
         remarks.push_back(fmt::format(
             "--scores has no effect on the plan: the model scores no edges, or ranks share no columns on {}", where));
     }
+    if (options.attention && chosen.attention != *options.attention) {
+        remarks.push_back(
+            fmt::format("--attention has no effect on the plan: no rank has all edges of its vertices on {}", where));
+    }
     if (options.bf16 && !chosen.bf16) {
         remarks.emplace_back(
             "--bf16 has no effect on the chosen configuration: with overlap or needed rows nothing is packed for the "

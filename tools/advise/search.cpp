@@ -46,6 +46,16 @@ Scores parse_scores(const std::string& name) {
     return name == "whole-rows" ? Scores::whole_rows : Scores::dealt_rows;
 }
 
+AttentionScores parse_attention(const std::string& name) {
+    if (name == "sddmm") {
+        throw Error(ErrorCode::usage,
+                    "scores of gat are sums of one number of each end of an edge, and no products of rows (SDDMM)",
+                    "--attention sddmm",
+                    "write recompute or stored; scores of --model agnn are such products, see --scores");
+    }
+    return name == "stored" ? AttentionScores::stored : AttentionScores::recompute;
+}
+
 SelectOptions select_options(const SearchFlags& flags) {
     SelectOptions options;
     options.space = parse_space(flags.space);
@@ -59,6 +69,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     options.permutation = switched(flags.permute);
     options.loss_rows = switched(flags.loss_rows);
     if (flags.values) options.factored_values = *flags.values == "factored";
+    if (flags.attention) options.attention = parse_attention(*flags.attention);
     if (flags.scores) options.scores = parse_scores(*flags.scores);
     options.ring = switched(flags.ring);
     options.bf16 = flags.bf16;

@@ -15,7 +15,7 @@ namespace gnnplan::tools {
 struct SearchFlags {
     std::string space = "full";
     std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows, scores,
-        ring;
+        attention, ring;
     std::optional<std::int64_t> replication;
     bool bf16 = false;
     bool partition = false;

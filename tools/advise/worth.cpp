@@ -51,6 +51,9 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
     if (choice[0] == "exchange" && choice.size() == 2) {
         return {"exchange of " + std::string(choice[1] == "rows" ? "panels" : "rows"), choice[1]};
     }
+    if (choice[0] == "attention")
+        return choice[1] == "stored" ? Words{"scores of attention made again", "stored"}
+                                     : Words{"scores of attention stored", "made again"};
     if (choice[0] == "scores") return {scores_words(chosen.scores), alternative.choice.substr(choice[0].size() + 1)};
     if (alternative.choice == "baseline") return {"all of this", "what PyG does by default"};
     if (alternative.choice == "baseline DGL") return {"all of this", "what DGL does by default"};
@@ -86,8 +89,8 @@ std::string verdict(const Plan& plan, const Alternative& alternative) {
 
 // Whether the words do not say all that differs.
 bool needs_details(const std::string& choice) {
-    return !(choice.starts_with("exchange") || choice.starts_with("scores") || choice.ends_with(" on") ||
-             choice.ends_with(" off"));
+    return !(choice.starts_with("exchange") || choice.starts_with("scores") || choice.starts_with("attention") ||
+             choice.ends_with(" on") || choice.ends_with(" off"));
 }
 
 }  // namespace

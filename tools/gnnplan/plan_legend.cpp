@@ -22,7 +22,7 @@ struct Word {
 };
 
 // In the order of the cell.
-constexpr std::array<Word, 13> words{{
+constexpr std::array<Word, 14> words{{
     {"ÂX once: made before training, so features must not change (no dropout on them)",
      [](const Configuration& c) { return c.cached_aggregation; }},
     {"keep: for the backward pass, not made again",
@@ -41,6 +41,8 @@ constexpr std::array<Word, 13> words{{
      [](const Configuration& c) { return c.scores == Scores::whole_rows; }},
     {"dealt-row scores: ranks weigh the edges of a part of the rows each, from whole rows, and gather the scores",
      [](const Configuration& c) { return c.scores == Scores::dealt_rows; }},
+    {"stored attention: the backward pass reads scores of edges that the forward pass has stored",
+     [](const Configuration& c) { return c.attention == AttentionScores::stored; }},
     {"ring: dense products exchange tiles of rows while they multiply, in place of moving whole matrices",
      [](const Configuration& c) { return c.ring; }},
 }};

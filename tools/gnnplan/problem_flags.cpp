@@ -56,6 +56,13 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
         ->type_name("stored|factored");
     command
         .add_option(
+            "--attention", flags.attention,
+            "Pin where the backward pass of gat has the scores of edges from: it makes and draws them again from "
+            "numbers of vertices (recompute), or the forward pass stores a number for each edge and head")
+        ->check(CLI::IsMember({"recompute", "stored", "sddmm"}))
+        ->type_name("recompute|stored|sddmm");
+    command
+        .add_option(
             "--scores", flags.scores,
             "Pin how ranks that share columns make the scores of agnn's edges: each from its columns, with a sum "
             "over ranks; all of them from whole rows; or each those of its part of the rows, from whole rows, which "

@@ -40,9 +40,10 @@ struct SelectOptions {
     std::optional<bool> permutation;
     std::optional<bool> loss_rows;  // whether layers work on the rows only that the loss needs
     std::optional<bool> factored_values;
-    std::optional<Scores> scores;      // how ranks make scores of edges together, in models that have any
-    std::optional<bool> ring;          // whether dense products of an inference exchange tiles where they can
-    bool bf16 = false;                 // dense operands of products rounded to bfloat16 where panels are packed
+    std::optional<AttentionScores> attention;  // where backward passes of additive attention have scores from
+    std::optional<Scores> scores;              // how ranks make scores of edges together, in models that have any
+    std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
+    bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;            // vertices numbered by a partitioner, where the graph is there to be partitioned
     std::int64_t memory_per_rank = 0;  // bytes; 0: what the machine leaves
     std::int64_t buffer_bytes = 0;     // of each product's buffers of what others send, on every rank; 0: any

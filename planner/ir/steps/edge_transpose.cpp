@@ -15,7 +15,9 @@ void EdgeTransposeStep::check(const StepCheck& step) const {
     step.with_role(in, {Role::edges}), step.with_role(out, {Role::edges}), step.distinct(in, out);
     const auto [from, to] = reordered_edges(step.schedule());
     const Tensor &a = step.at(from), &b = step.at(to);
-    step.edges(in, from, {}), step.edges(out, to, {});
+    const std::int64_t columns = step.at(in).columns;
+    step.edges(in, from, {}, columns), step.edges(out, to, {}, columns);
+    step.require(step.at(in).layout.columns == step.at(out).layout.columns, "ranks have other values of the result");
     const bool fits = a.rows == b.columns && a.columns == b.rows && a.space == b.column_space &&
                       a.column_space == b.space && (from == to || a.transposed != b.transposed);
     step.require(fits, "the matrix of the result is not the transpose of that of the operand");
@@ -29,7 +31,9 @@ std::vector<int> EdgeTransposeStep::peers(const Schedule& schedule, int rank) co
 Message EdgeTransposeStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
     const auto [source, target] = reordered_edges(schedule);
     const Range rows = block_of(schedule, source, from).rows, columns = block_of(schedule, target, to).rows;
-    return one_message(from, to, 4 * graph.block_nonzeros(tensor_of(schedule, source).matrix(), rows, columns));
+    const std::int64_t values = block_of(schedule, in, from).columns.size();
+    return one_message(from, to,
+                       4 * values * graph.block_nonzeros(tensor_of(schedule, source).matrix(), rows, columns));
 }
 
 // What others send; what is sent lies together.
@@ -39,11 +43,11 @@ Staging EdgeTransposeStep::staging(const Schedule& schedule, const GraphStats& g
     return staging;
 }
 
-// The order is read besides, and every value where it was sent to.
+// The order is read besides.
 RankWork EdgeTransposeStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
     RankWork work =
         streamed(schedule, *this, rank, ElementwiseKind::edge_transpose, staging(schedule, graph, rank), &graph);
-    work.streamed_bytes += 4 * elements_of(schedule, out, graph, rank);
+    work.streamed_bytes += 4 * edges_of(schedule, *tensor_of(schedule, out).structure, graph, rank);
     return work;
 }
 

@@ -59,6 +59,7 @@ public:
 
     void operand(TensorId id, OperandKind kind, const Side& side) const {
         if (kind == OperandKind::edges) return step_.edges(id, matrix_, {});
+        if (kind == OperandKind::edges_by_heads) return edges_by_heads(id);
         if (kind == OperandKind::vertices) {
             step_.with_role(id, {Role::vertices});
         } else if (kind == OperandKind::wide) {
@@ -70,10 +71,17 @@ public:
     }
     void result(TensorId id, OperandKind kind, const Side& side) const {
         if (kind == OperandKind::edges) return step_.edges(id, matrix_, side.partial);
+        if (kind == OperandKind::edges_by_heads) return edges_by_heads(id);
         step_.typed(id, DType::f32), step_.written(id), placed(id, kind, side, false);
     }
 
 private:
+    // Every rank has those of its own heads, as it has columns of matrices by heads.
+    void edges_by_heads(TensorId id) const {
+        const Axes heads = cut_ ? Axes() : dense_layout(step_.at(matrix_)).columns;
+        step_.edges(id, matrix_, {}, heads_);
+        step_.require(step_.at(id).layout.columns == heads, "values of edges are of other heads");
+    }
     void placed(TensorId id, OperandKind kind, const Side& side, bool may_be_sum) const {
         Layout layout = side.layout;
         const bool whole_rows = kind == OperandKind::vertices || (kind != OperandKind::wide && cut_);
@@ -132,11 +140,14 @@ ProgramOperands SpmmStep::kinds() const {
         case Program::max_back: return {{wide, wide}, {wide}, {wide}};
         case Program::attend: {
             kinds = {{wide, by_heads}, {by_heads}, {wide, by_heads, by_heads}};
-            const bool for_evaluation = results.size() == kinds.results.size();
+            const bool for_evaluation = !attending.stored && results.size() == kinds.results.size();
             if (!for_evaluation) kinds.results.insert(kinds.results.end(), {wide, by_heads});
+            if (attending.stored) kinds.results.push_back(OperandKind::edges_by_heads);
             break;
         }
         case Program::attend_back:
+            if (attending.stored)
+                return {{wide, by_heads, summand}, {wide, OperandKind::edges_by_heads}, {wide, summand}};
             kinds = {{wide, by_heads, by_heads, summand}, {wide, by_heads}, {wide, summand}};
             break;
         case Program::dot: return {{wide}, {wide}, {OperandKind::edges}};
@@ -148,7 +159,7 @@ ProgramOperands SpmmStep::kinds() const {
 }
 
 std::optional<TensorId> SpmmStep::uses_up(const Schedule& schedule) const {
-    constexpr std::size_t inner = 3;
+    const std::size_t inner = attending.stored ? 2 : 3;
     const bool summand = program == Program::attend_back && column_operands.size() > inner &&
                          !tensor_of(schedule, column_operands[inner]).layout.partial.empty();
     return summand ? std::optional(column_operands[inner]) : std::nullopt;

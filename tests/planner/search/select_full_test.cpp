@@ -115,9 +115,11 @@ TEST(SelectFull, CountsTheTimeOfDroppingWeightsOfAttention) {
                                       {Program::attend, 1, true, {5e-8, 0}},
                                       {Program::attend_back, 1, false, {1e-8, 0}},
                                       {Program::attend_back, 1, true, {2e-8, 0}}};
+    SelectOptions again;
+    again.attention = AttentionScores::recompute;
     const auto epoch = [&](double dropout) {
         gat.record.run.attention_dropout = dropout;
-        const SelectResult result = select(gat, measured);
+        const SelectResult result = select(gat, measured, again);
         if (!result) throw Error(result.code, result.message);
         const Candidate& first = result.selection->plan.candidates.front();
         EXPECT_NEAR(first.predicted.epoch_seconds, predicted_seconds(first, Phase::epoch), 1e-12);
@@ -128,6 +130,32 @@ TEST(SelectFull, CountsTheTimeOfDroppingWeightsOfAttention) {
     gat.ops = models::build(gat.record.model);
     gat.record.run.attention_dropout = 0.5;
     EXPECT_EQ(select(gat, measured).code, ErrorCode::usage);
+}
+
+// Scores are stored for the backward pass where drawing again takes longer than moving them, and not where nothing is
+// dropped.
+TEST(SelectFull, StoresScoresOfAttentionWhereDrawsTakeLonger) {
+    Problem gat = problem(widths, 2, products);
+    gat.record.model.name = "gat";
+    gat.ops = models::build(gat.record.model);
+    Machine measured = machine();
+    measured.calibration.emplace();
+    measured.calibration->gather = {{16, {{1 << 20, 1e-9}}}};
+    const auto chosen = [&](double drawing, double dropout) {
+        measured.calibration->programs = {{Program::attend, 1, false, {1e-8, 0}},
+                                          {Program::attend, 1, true, {1e-8 + drawing, 0}},
+                                          {Program::attend_back, 1, false, {1e-8, 0}},
+                                          {Program::attend_back, 1, true, {1e-8 + drawing, 0}}};
+        gat.record.run.attention_dropout = dropout;
+        SelectOptions options;
+        options.grid = Grid{1, 2, 1};
+        const SelectResult result = select(gat, measured, options);
+        if (!result) throw Error(result.code, result.message);
+        return result.selection->plan.candidates.front().configuration.attention;
+    };
+    EXPECT_EQ(chosen(1e-6, 0.5), AttentionScores::stored);
+    EXPECT_EQ(chosen(1e-12, 0.5), AttentionScores::recompute);
+    EXPECT_EQ(chosen(1e-6, 0), AttentionScores::recompute);
 }
 
 // Half the bytes per nonzero, and one copy for both passes even where values differ: more copies of A fit.

@@ -53,6 +53,12 @@ enum class Scores : std::uint8_t {
     dealt_rows,  // each those of its part of the rows, of whole rows; the products are gathered, a value for each edge
 };
 
+// Where the backward pass of additive attention has the scores of edges from, and which of them dropout drops.
+enum class AttentionScores : std::uint8_t {
+    recompute,  // it makes and draws them again, from numbers of vertices
+    stored,     // the forward pass keeps a number for each edge and head, which goes to where the edge's source is
+};
+
 // How work is spread over the ranks. What the papers call schemes are distributions on some grids.
 struct Distribution {
     Sharing sharing = Sharing::replicated;
@@ -92,6 +98,8 @@ struct Configuration {
     bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
     Scores scores = Scores::columns;  // of layers that weigh by cosines, where y splits columns
     bool ring = false;                // of an inference: dense products between columns exchange tiles (RingGemmStep)
+    // Of layers by additive attention, in training.
+    AttentionScores attention = AttentionScores::recompute;
 
     Distribution on() const { return {sharing, grid}; }
 };

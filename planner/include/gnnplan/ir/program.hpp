@@ -19,11 +19,13 @@ enum class Program : std::uint8_t {
     max_back,
     // Attention (kernels/attention.hpp has the formulas); the matrix is A^T. Column operands: h, and s by heads; row
     // operand: t by heads. Results: the sums, and log_total and total by heads; before a backward pass also by_target,
-    // which is d sum / dt, and negative_share by heads.
+    // which is d sum / dt, and negative_share by heads; and at last, where the backward pass is to read them, scores:
+    // values of the nonzeros by heads.
     attend,
     // What goes back from the sums; the matrix is A. Column operands: the gradient of the sums, and t, log_total and
     // inner = <gradient, sums> by heads; row operands: h, and s by heads. Results: the gradient of h for given weights,
-    // and that of s by heads.
+    // and that of s by heads. Of stored scores, column operands: the gradient, log_total and inner; row operands: h and
+    // the scores.
     attend_back,
     // Column operand: x; row operand: y; result: values of the nonzeros, <y_v, x_u> (SDDMM). The values of the matrix are not
     // read. Where each rank has some columns of x and y the values are partial sums over y; where x and y are whole rows on

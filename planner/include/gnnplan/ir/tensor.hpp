@@ -24,8 +24,8 @@ enum class Role : std::uint8_t {
     moment,     // Adam's first and second moments; resident
     cached,     // made in setup, read in every epoch and evaluation
     transient,  // lives from its first to its last use within a phase
-    // A value for each nonzero of an adjacency, where the adjacency has them: `structure` says of which, and rows are those
-    // of the adjacency. Lives as long as a transient.
+    // Values for each nonzero of an adjacency, where the adjacency has them: `structure` says of which, rows are those of the
+    // adjacency, and columns say how many a nonzero has. Lives as long as a transient.
     edges,
 };
 

@@ -20,12 +20,13 @@ struct Attending {
     double slope = 0;
     int layer = 0;         // whose draws decide which weights are dropped
     bool dropout = false;  // whether weights may be; the vertices of rows are then the last column and row operand
+    bool stored = false;   // before and in a backward pass: scores, and what is dropped, are values of the nonzeros
 };
 constexpr bool cuts_heads(const Grid& grid, std::int64_t heads) { return heads % grid.y != 0; }
 
 // What an operand or a result of a program is: a matrix as wide as the others, one with a column for each head, such a
-// one that may be a sum over y, the vertices that rows stand for, or values of the nonzeros.
-enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges };
+// one that may be a sum over y, the vertices that rows stand for, values of the nonzeros, or such values by heads.
+enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges, edges_by_heads };
 struct ProgramOperands {
     std::vector<OperandKind> columns, rows, results;
 };
@@ -71,6 +72,7 @@ struct SpmmStep {
             archive.value("slope", self.attending.slope);
             archive.identity("layer", self.attending.layer);
             archive.value("dropout", self.attending.dropout);
+            archive.optional("stored", self.attending.stored);
         }
         archive.value("exchange", self.exchange);
         archive.value("overlap", self.overlap);
