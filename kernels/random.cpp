@@ -49,9 +49,18 @@ void glorot_uniform(std::uint64_t seed, std::uint32_t layer, Matrix weights) {
     }
 }
 
+RandomStream::RandomStream(std::uint64_t seed, std::uint32_t stream) {
+    const StreamKey key = stream_key(seed, StreamUse::draws, stream, 0);
+    key_ = {key.low, key.high};
+}
+
+std::array<std::uint64_t, 2> RandomStream::at(std::uint64_t row, std::uint64_t column) const {
+    const auto words = stream_words({key_[0], key_[1]}, row, column);
+    return {std::uint64_t{words[1]} << 32U | words[0], std::uint64_t{words[3]} << 32U | words[2]};
+}
+
 std::uint64_t random_bits(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint64_t column) {
-    const auto words = stream_words(stream_key(seed, StreamUse::draws, stream, 0), row, column);
-    return std::uint64_t{words[1]} << 32U | words[0];
+    return RandomStream(seed, stream).at(row, column)[0];
 }
 
 float random_unit(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint64_t column) {

@@ -5,6 +5,7 @@
 #include "kernels/pass_values.hpp"
 #include "kernels/views.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace gnnplan::kernels {
@@ -28,5 +29,16 @@ void glorot_uniform(std::uint64_t seed, std::uint32_t layer, Matrix weights);
 // One 64-bit draw and one unit float draw of the stream (seed, stream) at (row, column): features, labels, splits.
 std::uint64_t random_bits(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint64_t column);
 float random_unit(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint64_t column);  // in [0, 1)
+
+// The stream with its key made once: 128 bits at (row, column), of which random_bits() has the first 64.
+class RandomStream {
+public:
+    RandomStream(std::uint64_t seed, std::uint32_t stream);
+
+    std::array<std::uint64_t, 2> at(std::uint64_t row, std::uint64_t column) const;
+
+private:
+    std::array<std::uint32_t, 2> key_;
+};
 
 }  // namespace gnnplan::kernels

@@ -15,9 +15,9 @@ float element(std::uint64_t draw_bits, std::int64_t column) {
     return symmetric_unit(static_cast<std::uint32_t>(column % 2 == 0 ? draw_bits : draw_bits >> 32U));
 }
 
-void fill_row(std::uint64_t seed, RandomUse stream, std::int64_t row, Range columns, float* out) {
+void fill_row(const kernels::RandomStream& stream, std::int64_t row, Range columns, float* out) {
     for (std::int64_t j = columns.begin; j < columns.end;) {
-        const std::uint64_t bits = draw(seed, stream, row, j / 2);
+        const auto [bits, unused] = stream.at(static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(j / 2));
         *out++ = element(bits, j++);
         if (j % 2 == 1 && j < columns.end) *out++ = element(bits, j++);
     }
@@ -25,7 +25,7 @@ void fill_row(std::uint64_t seed, RandomUse stream, std::int64_t row, Range colu
 
 class GeneratedFeatures final : public FeatureSource {
 public:
-    GeneratedFeatures(std::uint64_t seed, std::int64_t columns) : seed_(seed), columns_(columns) {}
+    GeneratedFeatures(std::uint64_t seed, std::int64_t columns) : stream_(seed, feature_stream), columns_(columns) {}
 
     std::int64_t columns() const override { return columns_; }
 
@@ -33,13 +33,13 @@ public:
         std::vector<float> row(static_cast<std::size_t>(columns.size()));
         for (std::int64_t v = rows.begin; v < rows.end; ++v) {
             if (wanted && !wanted(v)) continue;
-            fill_row(seed_, feature_stream, v, columns, row.data());
+            fill_row(stream_, v, columns, row.data());
             visit(v, row.data());
         }
     }
 
 private:
-    std::uint64_t seed_;
+    kernels::RandomStream stream_;
     std::int64_t columns_;
 };
 
@@ -54,8 +54,9 @@ std::vector<std::int32_t> generate_labels(std::uint64_t seed, const FeatureSourc
     const std::int64_t width = features.columns();
     const auto c = static_cast<std::size_t>(classes);
     std::vector<float> projection(static_cast<std::size_t>(width) * c);
+    const kernels::RandomStream stream(seed, projection_stream);
     for (std::int64_t j = 0; j < width; ++j) {
-        fill_row(seed, projection_stream, j, {0, classes}, projection.data() + static_cast<std::size_t>(j) * c);
+        fill_row(stream, j, {0, classes}, projection.data() + static_cast<std::size_t>(j) * c);
     }
     std::vector<std::int32_t> labels(static_cast<std::size_t>(vertices));
     std::vector<float> score(c);

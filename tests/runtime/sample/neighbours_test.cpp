@@ -66,6 +66,15 @@ TEST(DrawNeighbours, LayersAndSeedsDrawByThemselves) {
     EXPECT_EQ(draw_neighbours(graph.matrix(true), {1, 4}, 7, false)[1].column, drawn[1].column);
     EXPECT_EQ(draw_neighbours(graph.matrix(true), {4}, 7, true)[0].column, drawn[0].column);
     EXPECT_NE(draw_neighbours(graph.matrix(true), {4}, 8, false)[0].column, drawn[0].column);
+
+    // Numbers serve several layers, which must not show.
+    const auto many = draw_neighbours(graph.matrix(true), {4, 4, 4, 4, 4, 4, 4}, 7, false);
+    for (std::size_t l = 0; l < many.size(); ++l) {
+        for (std::size_t other = 0; other < l; ++other) EXPECT_NE(many[l].column, many[other].column);
+        std::vector<std::int64_t> fanout(l + 1, 1 + static_cast<std::int64_t>(l));
+        fanout[l] = 4;
+        EXPECT_EQ(draw_neighbours(graph.matrix(true), fanout, 7, false)[l].column, many[l].column) << l;
+    }
 }
 
 // An edge stands for degree / fanout, so that sums over rows keep their expectation; a loop stands for itself.
@@ -96,9 +105,10 @@ TEST(DrawNeighbours, EveryNeighbourAndPairIsAsLikely) {
     const data::Graph graph = star(degree);
     std::map<std::int32_t, double> single;
     std::map<std::pair<std::int32_t, std::int32_t>, double> pair;
-    for (int seed = 0; seed < draws; ++seed) {
-        const auto row =
-            row_of(draw_neighbours(graph.matrix(true), {fanout}, static_cast<std::uint64_t>(seed), false).front(), 0);
+    for (int i = 0; i < draws; ++i) {
+        const auto layers = draw_neighbours(graph.matrix(true), {fanout, fanout, fanout, fanout},
+                                            static_cast<std::uint64_t>(i / 4), false);
+        const auto row = row_of(layers[static_cast<std::size_t>(i % 4)], 0);
         for (const std::int32_t u : row) {
             if (u != 0) ++single[u];
             for (const std::int32_t w : row) {
