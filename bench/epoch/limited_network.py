@@ -131,4 +131,5 @@ def main():
         pathlib.Path(options.output).write_text(json.dumps({"command": sys.argv, "plans": results}, indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
