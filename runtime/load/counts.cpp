@@ -88,8 +88,11 @@ void ShareCounts::answer_together(comm::Communicator& comm, const std::function<
         if (all.empty()) break;
         std::vector<std::int64_t> answers(all.size(), -1);
         comm::agree(comm, [&] {
-            for (std::size_t i = 0; i < all.size(); ++i)
-                if (all[i][3] >= own_.begin && all[i][4] <= own_.end) answers[i] = count(all[i]);
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                if (all[i][3] < own_.begin || all[i][4] > own_.end) continue;
+                const auto known = known_.find(all[i]);
+                answers[i] = known != known_.end() ? known->second : count(all[i]);
+            }
         });
         for (const std::string& text : comm.control_all_gather(packed(answers))) {
             const std::vector<std::int64_t> of_rank = unpacked<std::int64_t>(text);
