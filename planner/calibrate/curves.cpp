@@ -301,6 +301,18 @@ std::optional<LossCost> fit_loss(std::span<const Sample> samples) {
     return LossCost{line.alpha, std::max(line.beta, 1e-15)};
 }
 
+std::optional<LoadingCost> fit_loading(std::span<const Sample> samples) {
+    const auto seconds_of = [&](const char* what) -> std::optional<double> {
+        const auto found = std::ranges::find(samples, what, &Sample::what);
+        if (found == samples.end() || found->at[0] == 0) return std::nullopt;
+        return median(found->seconds) / static_cast<double>(found->at[0]);
+    };
+    const auto parse = seconds_of("load.parse"), deal = seconds_of("load.deal"), rows = seconds_of("load.rows"),
+               cut = seconds_of("load.cut");
+    if (!parse || !deal || !rows || !cut) return std::nullopt;
+    return LoadingCost{*parse, *deal, std::max(0.0, *rows - *deal), *cut};
+}
+
 std::vector<StreamRate> fit_streams(std::span<const Sample> samples) {
     std::vector<StreamRate> rates;
     for (const Sample& sample : samples) {

@@ -28,6 +28,8 @@ std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Cal
 
 std::vector<GemmRate> fit_gemm(std::span<const Sample> samples);
 std::optional<LossCost> fit_loss(std::span<const Sample> samples);
+// From the "load." samples; rows are made of edges that are dealt first, which takes what dealing takes. None without them.
+std::optional<LoadingCost> fit_loading(std::span<const Sample> samples);
 std::vector<StreamRate> fit_streams(std::span<const Sample> samples);
 
 }  // namespace gnnplan::calibrate

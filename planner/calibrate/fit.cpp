@@ -84,6 +84,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.gemm = fit_gemm(samples);
     calibration.streams = fit_streams(samples);
     calibration.loss = fit_loss(samples);
+    calibration.loading = fit_loading(samples);
     calibration.all_reduce = fit_messages(samples, "all_reduce");
     calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
     calibration.redistribution = fit_messages(samples, "redistribute");

@@ -87,6 +87,14 @@ void describe(Archive& archive, Subject<Archive, LossCost>& cost) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, LoadingCost>& cost) {
+    archive.field("parse_seconds_per_edge", cost.parse_seconds_per_edge);
+    archive.field("deal_seconds_per_edge", cost.deal_seconds_per_edge);
+    archive.field("row_seconds_per_nonzero", cost.row_seconds_per_nonzero);
+    archive.field("cut_seconds_per_nonzero", cost.cut_seconds_per_nonzero);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_median", calibration.error_median);
     archive.field("error_p90", calibration.error_p90);
@@ -97,6 +105,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.optional("busy", calibration.busy);
     archive.optional("programs", calibration.programs);
     archive.optional("loss", calibration.loss);
+    archive.optional("loading", calibration.loading);
     archive.optional("all_reduce", calibration.all_reduce);
     archive.optional("reduce_scatter", calibration.reduce_scatter);
     archive.optional("redistribution", calibration.redistribution);

@@ -130,8 +130,18 @@ void describe(Archive& archive, Subject<Archive, Origin>& origin) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, LoadingSeconds>& loading) {
+    archive.field("deal", loading.deal);
+    archive.field("rows", loading.rows);
+    archive.field("degrees", loading.degrees);
+    archive.field("cut", loading.cut);
+    archive.derived("total", [&loading] { return loading.total(); });
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("epoch_seconds", predicted.epoch_seconds);
+    archive.optional("loading_seconds", predicted.loading);
     archive.optional("setup_seconds", predicted.setup_seconds);
     archive.field("total_bytes", predicted.total_bytes);
     archive.field("max_rank_bytes", predicted.max_rank_bytes);

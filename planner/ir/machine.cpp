@@ -132,6 +132,13 @@ void validate(const Calibration& calibration, const Machine& machine) {
         require_not_negative(calibration.loss->seconds_per_row, machine, "calibration.loss.seconds_per_row");
         require_positive(calibration.loss->seconds_per_logit, machine, "calibration.loss.seconds_per_logit");
     }
+    if (calibration.loading) {
+        const LoadingCost& cost = *calibration.loading;
+        require_not_negative(cost.parse_seconds_per_edge, machine, "calibration.loading.parse_seconds_per_edge");
+        require_not_negative(cost.deal_seconds_per_edge, machine, "calibration.loading.deal_seconds_per_edge");
+        require_not_negative(cost.row_seconds_per_nonzero, machine, "calibration.loading.row_seconds_per_nonzero");
+        require_not_negative(cost.cut_seconds_per_nonzero, machine, "calibration.loading.cut_seconds_per_nonzero");
+    }
     if (calibration.all_reduce) validate(*calibration.all_reduce, machine, "calibration.all_reduce");
     if (calibration.reduce_scatter) validate(*calibration.reduce_scatter, machine, "calibration.reduce_scatter");
     if (calibration.redistribution) validate(*calibration.redistribution, machine, "calibration.redistribution");

@@ -200,6 +200,11 @@ std::optional<double> row_again_seconds(const Calibration& calibration, std::int
     return by_width(calibration, width, [](const GatherCurve& curve) { return curve.seconds_per_row_again.value(); });
 }
 
+LoadingCost loading_cost(const Machine& machine) {
+    constexpr LoadingCost usual{50e-9, 10e-9, 50e-9, 22e-9};
+    return machine.calibration ? machine.calibration->loading.value_or(usual) : usual;
+}
+
 PassingCost passing_cost(const Calibration& calibration, std::int64_t width) {
     const auto known = [](const GatherCurve& curve) { return curve.passing.has_value(); };
     if (std::ranges::none_of(calibration.gather, known)) return {};

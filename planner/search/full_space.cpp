@@ -1,5 +1,6 @@
 #include "planner/search/full_space.hpp"
 
+#include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/enumerate/ring.hpp"
 #include "planner/lower/rules.hpp"
@@ -256,12 +257,27 @@ private:
             return std::numeric_limits<double>::infinity();
         }
         if (!costs) costs.emplace(made.schedule, graphs_.numbered(made.schedule.numbering), machine_);
-        double seconds = 0;
+        double seconds = loading_seconds(configuration, made.schedule);
         for (const Step& step : made.schedule.steps) {
             const bool counts = step.phase == Phase::epoch || (step.phase == Phase::setup && !space_.model.trains());
             if (counts) seconds += costs->seconds(made.schedule, step.operation);
         }
         return seconds;
+    }
+
+    // Loading the graph counts where there is one pass. It is the same however products are ordered and exchange.
+    double loading_seconds(const Configuration& configuration, const Schedule& schedule) {
+        if (space_.model.trains()) return 0;
+        const Grid& grid = configuration.grid;
+        const LoadingKind kind{
+            configuration.sharing,    grid.x, grid.y, grid.z, configuration.scores, configuration.parts,
+            configuration.permutation};
+        const auto [entry, is_new] = loading_.try_emplace(kind, 0);
+        if (is_new) {
+            const GraphStats& graph = graphs_.numbered(schedule.numbering);
+            entry->second = cost::loading_seconds(schedule, graph, space_.record, space_.listing, machine_).total();
+        }
+        return entry->second;
     }
 
     // What comes before a pass, under each of the switches: it counts where there is one pass. It is the same for all
@@ -270,8 +286,9 @@ private:
                                       const Choices& choices) {
         std::vector<double> seconds(switches.size(), 0);
         for (std::size_t i = 0; !space_.model.trains() && i < switches.size(); ++i) {
-            const Schedule schedule =
-                search::lowered(space_, configuration_of(frame_with(frame, switches[i]), choices), graphs_).schedule;
+            const Configuration configuration = configuration_of(frame_with(frame, switches[i]), choices);
+            const Schedule schedule = search::lowered(space_, configuration, graphs_).schedule;
+            seconds[i] = loading_seconds(configuration, schedule);
             std::optional<StepCosts> costs;
             for (const Step& step : schedule.steps) {
                 if (step.phase != Phase::setup) continue;
@@ -305,6 +322,8 @@ private:
     NumberedGraphs& graphs_;
     Members& all_;
     std::map<Kind, LoweredSequences> lowered_;
+    using LoadingKind = std::tuple<Sharing, int, int, int, Scores, int, bool>;
+    std::map<LoadingKind, double> loading_;
 };
 
 }  // namespace

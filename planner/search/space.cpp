@@ -1,6 +1,7 @@
 #include "planner/search/space.hpp"
 
 #include "planner/cost/cache.hpp"
+#include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/enumerate/replication.hpp"
 #include "planner/lower/rules.hpp"
@@ -255,6 +256,8 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.widths = widths_of(space.model);
     ensure(problem.graph != nullptr, "select needs graph statistics");
     space.graph = problem.graph;
+    space.record = problem.record.graph;
+    space.listing = problem.listing;
     space.ranks = problem.record.ranks;
     space.options = options;
     check_ranks(space.ranks);
@@ -326,6 +329,8 @@ namespace {
 Prediction as_runs_will(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                         Prediction predicted) {
     if (!space.options.drops_features.value_or(true)) leave_out_feature_dropout(schedule, predicted);
+    if (!space.model.trains())
+        predicted.loading = cost::loading_seconds(schedule, graph, space.record, space.listing, machine);
     if (space.drops_attention) cost::add_attention_dropout(schedule, graph, machine, predicted);
     return predicted;
 }

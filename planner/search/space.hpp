@@ -20,6 +20,8 @@ struct Space {
     std::vector<std::int64_t> widths;  // f_0 .. f_L
     std::size_t depth() const { return static_cast<std::size_t>(model.depth); }
     const GraphStats* graph = nullptr;
+    GraphRecord record;  // how it is prepared
+    Listing listing;     // of its file
     lower::GraphShape shape;
     int ranks = 1;
     SelectOptions options;

@@ -152,6 +152,13 @@ void add_loss(Points& points, const Setting& setting, const Scope& scope) {
     }
 }
 
+// So many edges that rows do not lie in the caches of a core; they, their text and their rows take about 32 bytes each.
+void add_loading(Points& points, const Setting& setting, const Scope& scope) {
+    constexpr std::int64_t edge_bytes = 32, most = 1 << 20;
+    const std::int64_t edges = std::clamp<std::int64_t>(scope.largest / edge_bytes, 1, most);
+    points.push_back({"loading", true, [&setting, edges](auto& samples) { measure_loading(setting, edges, samples); }});
+}
+
 void add_links(Points& points, const Setting& setting, const Nodes& nodes, const Scope& scope) {
     const std::int64_t ranks = setting.comm.size();
     if (ranks == 1) return;
@@ -201,6 +208,7 @@ Points points_of(const Setting& setting, const Nodes& nodes, const Scope& scope)
     add_loss(points, setting, scope);
     add_spmm(points, setting, scope);
     add_programs(points, setting, scope);
+    add_loading(points, setting, scope);
     add_gemm(points, setting, scope);
     add_links(points, setting, nodes, scope);
     return points;

@@ -60,6 +60,10 @@ Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_
 // "loss", at {rows, columns}: of rows that all train.
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);
 
+// "load.parse", "load.deal" and "load.rows", at {edges}, and "load.cut", at {nonzeros}: parsing a text of so many edges,
+// dealing them to the rank itself, the same and making rows of them, and cutting blocks out of these.
+void measure_loading(const Setting& setting, std::int64_t edges, std::vector<Sample>& samples);
+
 // Which ranks share a node.
 struct Nodes {
     std::vector<int> of_rank;                 // number of the node

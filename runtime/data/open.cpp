@@ -103,6 +103,8 @@ void Dataset::read_graph(ParsedGraph parsed) {
     report_.index_base = parsed.index_base;
     report_.vertices = parsed.vertices;
     report_.edges_read = parsed.edges_read;
+    report_.text = parsed.text;
+    report_.divisible = parsed.divisible;
     report_.edge_values_ignored = parsed.edge_values_ignored;
     report_.hints = std::move(parsed.hints);
     graph_ = prepare(std::move(parsed), options_.preparation, report_);

@@ -16,20 +16,20 @@ std::string LoadReport::describe() const {
     const char* directions = weights_only_directed ? "directed (some edges and their reverses differ in weight)"
                              : directed            ? "directed as listed"
                                                    : "undirected (each edge comes with its reverse)";
-    std::string text = format + ", ids from " + std::to_string(index_base) + ", " + directions + ": " +
+    std::string said = format + ", ids from " + std::to_string(index_base) + ", " + directions + ": " +
                        grouped(vertices) + " vertices, " + grouped(edges_read) + " edges read";
-    if (weighted) text += " with their weights";
+    if (weighted) said += " with their weights";
     if (edge_values_ignored > 0) {
-        text += " (" + std::string(weighted ? "further" : "the") + " values of " + grouped(edge_values_ignored) +
+        said += " (" + std::string(weighted ? "further" : "the") + " values of " + grouped(edge_values_ignored) +
                 " ignored" + (weighted ? "" : ": plan with --edge-weights to use weights") + ")";
     }
-    text += "; dropped " + grouped(self_loops_dropped) + " self loops and " + grouped(duplicates_dropped) +
+    said += "; dropped " + grouped(self_loops_dropped) + " self loops and " + grouped(duplicates_dropped) +
             " duplicates" + (weighted && duplicates_dropped > 0 ? ", whose weights are added up; " : "; ");
-    text += symmetrised ? "symmetrised; " : "";
-    text += self_loops_added ? "a self loop added to every vertex; " : "no self loops added; ";
-    text += grouped(nonzeros) + " nonzeros.";
-    for (const std::string& note : notes) text += " " + note;
-    return text;
+    said += symmetrised ? "symmetrised; " : "";
+    said += self_loops_added ? "a self loop added to every vertex; " : "no self loops added; ";
+    said += grouped(nonzeros) + " nonzeros.";
+    for (const std::string& note : notes) said += " " + note;
+    return said;
 }
 
 }  // namespace gnnplan::data

@@ -17,6 +17,8 @@ struct LoadReport {
     bool self_loops_added = false;       // one on every vertex
     std::int64_t vertices = 0;
     std::int64_t edges_read = 0;  // entries of the file
+    bool text = true;             // they are numbers in words
+    bool divisible = true;        // ranks can read shares of them by themselves
     std::int64_t self_loops_dropped = 0;
     std::int64_t duplicates_dropped = 0;   // their weights are added up
     bool weighted = false;                 // edges have the weights of the data

@@ -1,6 +1,8 @@
 // A list of directed edges, with weights or without, that grows without copying and frees itself while it is read.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +37,18 @@ public:
         if (last_used_ == block_edges) begin_block();
         if (weighted_) weights_.back()[last_used_] = weight;
         blocks_.back()[last_used_++] = {from, to};
+    }
+
+    // Adds many; `weights` has as many as `edges` if the list is weighted.
+    void add(std::span<const Edge> edges, std::span<const float> weights) {
+        for (std::size_t done = 0; done < edges.size();) {
+            if (last_used_ == block_edges) begin_block();
+            const std::size_t count = std::min(block_edges - last_used_, edges.size() - done);
+            std::copy_n(edges.data() + done, count, blocks_.back().get() + last_used_);
+            if (weighted_) std::copy_n(weights.data() + done, count, weights_.back().get() + last_used_);
+            last_used_ += count;
+            done += count;
+        }
     }
 
     // How many were added.

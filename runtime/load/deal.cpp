@@ -1,6 +1,7 @@
 #include "runtime/load/deal.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/loading.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -35,14 +36,8 @@ Dealer::Dealer(comm::Communicator& comm, const RowShares& shares, const data::Ve
       with_targets_(with_targets),
       dealt_{data::EdgeList(weighted), data::EdgeList(weighted)} {}
 
-// All ranks together deal about a block of a list, so that one that is dealt everything has room for that; of very many
-// ranks each deals enough for messages that are worth sending.
-std::int64_t Dealer::edges_in_round(int ranks) {
-    return std::max<std::int64_t>(8192, (static_cast<std::int64_t>(data::EdgeList::block_edges) + ranks - 1) / ranks);
-}
-
 void Dealer::deal(std::span<const data::Edge> edges, std::span<const float> weights) {
-    const auto most = at(edges_in_round(comm_.size()));
+    const auto most = at(edges_dealt_in_round(comm_.size()));
     for (std::size_t first = 0; first < edges.size(); first += most) {
         const std::size_t count = std::min(most, edges.size() - first);
         round(edges.subspan(first, count), weighted_ ? weights.subspan(first, count) : weights, dealing);
@@ -60,37 +55,35 @@ void Dealer::fail() { exchange_headers(failed); }
 // A counting sort.
 void Dealer::sort_by_maker(std::span<const data::Edge> edges, std::span<const float> weights) {
     const std::int64_t peers = comm_.size();
-    struct Place {
-        int maker;
-        std::int32_t row;
-    };
-    const auto place_of = [&](std::int32_t vertex) -> Place {
-        const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
-        const int maker = shares_.maker(row);
-        return {maker, static_cast<std::int32_t>(row - shares_.made(maker).begin)};
-    };
+    const std::int64_t lists = with_targets_ ? 2 : 1;
+    places_.resize(at(lists) * edges.size());
     begin_.assign(at(2 * peers + 1), 0);
-    for (const data::Edge& edge : edges) {
-        ++begin_[at(place_of(edge.to).maker) + 1];
-        if (with_targets_) ++begin_[at(peers + place_of(edge.from).maker) + 1];
+    const auto find_place = [&](std::int64_t list, std::int32_t vertex, std::size_t edge) {
+        const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
+        const RowShares::Maker maker = shares_.maker_of(row);
+        places_[at(list) * edges.size() + edge] = {maker.rank, static_cast<std::int32_t>(row - maker.first)};
+        ++begin_[at(list * peers + maker.rank) + 1];
+    };
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        find_place(0, edges[i].to, i);
+        if (with_targets_) find_place(1, edges[i].from, i);
     }
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     edges_.resize(at(begin_.back()));
     weights_.resize(weighted_ ? edges_.size() : 0);
     std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
-    const auto put = [&](std::int64_t list, Place place, std::int32_t other, std::size_t edge) {
-        const std::size_t to = at(next[at(list * peers + place.maker)]++);
-        edges_[to] = {place.row, other};
-        if (weighted_) weights_[to] = weights[edge];
-    };
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-        put(0, place_of(edges[i].to), edges[i].from, i);
-        if (with_targets_) put(1, place_of(edges[i].from), edges[i].to, i);
+    for (std::int64_t list = 0; list < lists; ++list) {
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            const Place place = places_[at(list) * edges.size() + i];
+            const std::size_t to = at(next[at(list * peers + place.maker)]++);
+            edges_[to] = {place.row, list == 0 ? edges[i].from : edges[i].to};
+            if (weighted_) weights_[to] = weights[i];
+        }
     }
 }
 
 std::vector<Dealer::Header> Dealer::exchange_headers(std::int64_t state) {
-    static_assert(sizeof(Header) == header_bytes);
+    static_assert(sizeof(Header) == deal_header_bytes);
     const std::int64_t peers = comm_.size();
     std::vector<Header> sent(at(peers)), received(at(peers));
     std::vector<comm::Send> sends;
@@ -140,14 +133,16 @@ void Dealer::receive(const std::vector<Header>& headers) {
     };
     std::int64_t of_sources = 0, all = 0;
     for (const Header& header : headers) of_sources += header.sources, all += header.sources + header.targets;
-    std::vector<data::Edge> edges(at(all));
-    std::vector<float> weights(weighted_ ? edges.size() : 0);
-    exchange(edges_, edges);
-    if (weighted_) exchange(weights_, weights);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-        data::EdgeList& list = i < at(of_sources) ? dealt_.sources : dealt_.targets;
-        list.add(edges[i].from, edges[i].to, weighted_ ? weights[i] : 1.0F);
-    }
+    received_.resize(at(all));
+    received_weights_.resize(weighted_ ? received_.size() : 0);
+    exchange(edges_, received_);
+    if (weighted_) exchange(weights_, received_weights_);
+    const auto add = [&](data::EdgeList& list, std::int64_t begin, std::int64_t end) {
+        const auto part = [&](const auto& values) { return std::span(values).subspan(at(begin), at(end - begin)); };
+        list.add(part(received_), weighted_ ? part(received_weights_) : std::span<const float>());
+    };
+    add(dealt_.sources, 0, of_sources);
+    add(dealt_.targets, of_sources, all);
 }
 
 }  // namespace gnnplan::load

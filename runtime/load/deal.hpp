@@ -25,10 +25,6 @@ public:
     Dealer(comm::Communicator& comm, const RowShares& shares, const data::VertexOrder& order, bool weighted,
            bool with_targets);
 
-    static constexpr std::int64_t header_bytes = 24;
-    // How many edges of a rank go in one round.
-    static std::int64_t edges_in_round(int ranks);
-
     // Collective, as is finish(), but ranks may deal different numbers of edges: those who have finished take part until
     // all have. Throws Stopped when another rank has failed.
     void deal(std::span<const data::Edge> edges, std::span<const float> weights);
@@ -55,10 +51,19 @@ private:
     bool weighted_;
     bool with_targets_;
     Dealt dealt_;
+    // Of the edges of a round, who makes their targets' rows and which of these that is; then the same of their sources'.
+    struct Place {
+        int maker = 0;
+        std::int32_t row = 0;
+    };
+    std::vector<Place> places_;
     // What a round sends: first to the makers of targets' rows, then to those of sources', peer after peer.
     std::vector<std::int64_t> begin_;  // of each peer's, 2 peers + 1
     std::vector<data::Edge> edges_;
     std::vector<float> weights_;
+    // What it receives.
+    std::vector<data::Edge> received_;
+    std::vector<float> received_weights_;
 };
 
 }  // namespace gnnplan::load

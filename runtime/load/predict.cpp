@@ -1,7 +1,6 @@
 #include "runtime/load/predict.hpp"
 
 #include "runtime/graph/fingerprint.hpp"
-#include "runtime/load/deal.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +13,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 // Counts what one schedule's ranks send each other.
 class DealtTo {
 public:
-    DealtTo(const Schedule& schedule, std::int64_t vertices, const Needs& needs)
+    DealtTo(const Schedule& schedule, std::int64_t vertices, const LoadingNeeds& needs)
         : shares_(schedule),
           order_(data::make_order(vertices, schedule.numbering)),
           targets_(needs.targets),
@@ -39,21 +38,7 @@ private:
     std::vector<std::int64_t> edges_;  // by rank, those that it sends
 };
 
-// Matrices of which ranks of a group give each other rows.
-std::vector<MatrixId> kept_matrices(const Needs& needs, const GraphStats& graph) {
-    std::vector<MatrixId> matrices;
-    if (graph.samples() == 0) matrices.emplace_back(true);
-    for (int layer = 1; layer <= graph.samples(); ++layer) matrices.emplace_back(true, layer);
-    if (graph.samples() == 0 && needs.backward && !graph.symmetric()) matrices.emplace_back(false);
-    return matrices;
-}
-
 }  // namespace
-
-Needs::Needs(const Schedule& schedule, Normalisation normalisation, bool symmetrise, bool symmetric)
-    : backward(std::any_of(schedule.tensors.begin(), schedule.tensors.end(),
-                           [](const Tensor& t) { return t.role == Role::adjacency && !t.transposed; })),
-      targets(symmetrise || (!symmetric && (backward || normalisation == Normalisation::symmetric))) {}
 
 Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Schedule*>& schedules,
                         Normalisation normalisation, bool symmetric) {
@@ -62,7 +47,7 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
     const int ranks = schedules.front()->grid.size();
     std::vector<std::unique_ptr<DealtTo>> counts;
     for (const Schedule* schedule : schedules) {
-        const Needs needs(*schedule, normalisation, preparation.symmetrise, symmetric);
+        const LoadingNeeds needs(*schedule, normalisation, preparation.symmetrise, symmetric);
         counts.push_back(std::make_unique<DealtTo>(*schedule, dataset.vertices(), needs));
     }
     std::int64_t rounds = 0;  // of the rank that has most
@@ -70,7 +55,7 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
     for (int rank = 0; rank < ranks; ++rank) {
         std::int64_t own = 0;
         dataset.read_share({rank, ranks}, [&](std::span<const data::Edge> edges, std::span<const float>) {
-            const std::int64_t most = Dealer::edges_in_round(ranks);
+            const std::int64_t most = edges_dealt_in_round(ranks);
             own += (std::ssize(edges) + most - 1) / most;
             listed += data::hash_of_listed(edges, rank);
             for (const auto& count : counts) count->count(rank, edges);
@@ -78,7 +63,7 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
         rounds = std::max(rounds, own);
     }
     // The last round finds all ranks finished.
-    const std::int64_t headers = Dealer::header_bytes * (ranks - 1) * (rounds + 1);
+    const std::int64_t headers = deal_header_bytes * (ranks - 1) * (rounds + 1);
     const std::int64_t edge_bytes = preparation.edge_weights ? 12 : 8;
     Dealing dealing;
     dealing.listing = data::listing_fingerprint(listed);
@@ -90,19 +75,13 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
     return dealing;
 }
 
-std::int64_t shared_bytes(const RowShares& shares, const Needs& needs, const GraphStats& graph, int rank) {
+std::int64_t shared_bytes(const RowShares& shares, const LoadingNeeds& needs, const GraphStats& graph, int rank) {
     const auto others = static_cast<std::int64_t>(shares.group(rank).size()) - 1;
     if (others == 0) return 0;
-    const Range made = shares.made(rank);
-    std::int64_t bytes = 0;
-    for (const MatrixId matrix : kept_matrices(needs, graph)) {
-        const bool weighted = matrix.sample > 0 ? graph.samples_weighted() : graph.weighted();
-        bytes += 8 * made.size() + (weighted ? 8 : 4) * graph.row_nonzeros(matrix, made);
-    }
-    return others * bytes;
+    return others * shared_row_bytes(needs, graph, shares.made(rank));
 }
 
-std::int64_t degree_bytes(const RowShares& shares, const Needs& needs, Normalisation normalisation,
+std::int64_t degree_bytes(const RowShares& shares, const LoadingNeeds& needs, Normalisation normalisation,
                           const GraphStats& graph, int rank) {
     const auto others = static_cast<std::int64_t>(shares.group(rank).size()) - 1;
     std::int64_t bytes = 16 * others * shares.made(rank).size();

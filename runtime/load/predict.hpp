@@ -5,6 +5,7 @@
 #include "runtime/load/row_shares.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/loading.hpp>
 #include <gnnplan/ir/plan.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
@@ -13,16 +14,6 @@
 #include <vector>
 
 namespace gnnplan::load {
-
-// What a schedule and its problem ask of loading.
-struct Needs {
-    bool backward = false;  // rows of A
-    // Edges are dealt to their sources' rows, too: where these are wanted, or the degrees out of vertices, and are not
-    // those of A^T.
-    bool targets = false;
-
-    Needs(const Schedule& schedule, Normalisation normalisation, bool symmetrise, bool symmetric);
-};
 
 // What ranks send while edges are dealt, which holds for a file that lists the same edges in each share.
 struct Dealing {
@@ -36,8 +27,8 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
 
 // The bytes that a rank sends while rows are shared and while degrees are asked for. `graph` answers in the schedule's
 // numbering.
-std::int64_t shared_bytes(const RowShares& shares, const Needs& needs, const GraphStats& graph, int rank);
-std::int64_t degree_bytes(const RowShares& shares, const Needs& needs, Normalisation normalisation,
+std::int64_t shared_bytes(const RowShares& shares, const LoadingNeeds& needs, const GraphStats& graph, int rank);
+std::int64_t degree_bytes(const RowShares& shares, const LoadingNeeds& needs, Normalisation normalisation,
                           const GraphStats& graph, int rank);
 
 }  // namespace gnnplan::load

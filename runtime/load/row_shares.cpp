@@ -44,11 +44,17 @@ RowShares::RowShares(const Schedule& schedule) {
         groups_.push_back(std::move(group));
     }
     ensure(std::is_sorted(first_.begin(), first_.end()), "rows of different ranks do not overlap");
+    find_near(same_rows.empty() ? 0 : same_rows.rbegin()->first.second);
 }
 
-int RowShares::maker(std::int64_t row) const {
-    const auto next = std::upper_bound(first_.begin(), first_.end(), row);
-    return maker_[at(next - first_.begin() - 1)];
+// A few buckets for each maker, so that most of them have rows of one.
+void RowShares::find_near(std::int64_t rows) {
+    constexpr std::int64_t of_each_maker = 8;
+    while ((rows >> bucket_bits_) > of_each_maker * std::ssize(first_)) ++bucket_bits_;
+    for (std::int64_t row = 0; row < rows; row += std::int64_t{1} << bucket_bits_) {
+        const auto next = std::upper_bound(first_.begin(), first_.end(), row);
+        near_.push_back(static_cast<std::int32_t>(next - first_.begin() - 1));
+    }
 }
 
 }  // namespace gnnplan::load

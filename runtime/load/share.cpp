@@ -46,10 +46,12 @@ public:
 
     GraphShare load() {
         timed("deal", [&] { deal_edges(); });
-        comm::agree(comm_, [&] { make(); });
-        add_up();
-        timed("rows", [&] { keep_rows(); });
-        comm::agree(comm_, [&] { number_columns(); });
+        timed("rows", [&] {
+            comm::agree(comm_, [&] { make(); });
+            add_up();
+            keep_rows();
+            comm::agree(comm_, [&] { number_columns(); });
+        });
         timed("degrees", [&] { find_scales(); });
         share_.graph.share = true;
         return std::move(share_);
@@ -220,7 +222,7 @@ private:
     const RowShares shares_;
     const Normalisation normalisation_;
     const bool symmetric_;
-    const Needs needs_;
+    const LoadingNeeds needs_;
     GraphShare share_;
     data::ParsedGraph found_;
     std::uint64_t listed_ = 0;

@@ -78,6 +78,7 @@ ParsedGraph read_edge_list(TextReader& reader, const ReadOptions& options) {
     const std::int64_t base = index_base == IndexBase::one ? 1 : 0;
     // Later shares have to know what the first one sees.
     const Head head = options.share.index > 0 ? read_head(reader) : Head();
+    graph.divisible = reader.divisible();
     graph.by_one = reader.take_share(options.share, head.end);
     bool first = options.share.index == 0;
     bool csv = head.csv;

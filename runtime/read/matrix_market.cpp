@@ -72,6 +72,7 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
     graph.vertices = rows;
     graph.edges = EdgeList(options.edge_weights, options.take);
     graph.edges_declared = declared;
+    graph.divisible = reader.divisible();
     graph.by_one = reader.take_share(options.share, reader.offset());
     while (next_entry(reader, line)) {
         if (graph.edges_read == declared)

@@ -65,6 +65,8 @@ ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& option
     const bool seekable = from.reader().seekable();
     const Range share = entries_of(options.share, edges, seekable);
     graph.by_one = !options.share.whole() && !seekable;
+    graph.text = false;
+    graph.divisible = seekable;
     graph.edges_read = share.size();
     graph.vertices = declared.value_or(0);
     WeightStream weights = open_weights(archive, "edge_weight", edges, options);
@@ -134,6 +136,8 @@ ParsedGraph read_scipy_csr(const NpzArchive& archive, const ReadOptions& options
     const bool seekable = column.reader().seekable();
     const Range share = entries_of(options.share, edges, seekable);
     graph.by_one = !options.share.whole() && !seekable;
+    graph.text = false;
+    graph.divisible = seekable;
     graph.edges_read = share.size();
     WeightStream weights = open_weights(archive, "data", edges, options);
     column.skip(share.begin);

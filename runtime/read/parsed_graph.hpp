@@ -42,6 +42,8 @@ struct ParsedGraph {
     // How many entries the file says that it has; -1: it does not. That they are there is up to who reads it in shares.
     std::int64_t edges_declared = -1;
     bool by_one = false;                   // the first share had all entries
+    bool text = true;                      // entries are numbers in words
+    bool divisible = true;                 // shares can be read by themselves
     std::int64_t edge_values_ignored = 0;  // of these, entries with a weight or other columns that are not read
     EdgeList edges;                        // ids in [0, vertices); weighted if weights were to be read
 };

@@ -27,6 +27,8 @@ public:
     // share that has its first byte. Where the file cannot be read from its middle, the first share has all lines from
     // the next one on; returns whether this is so.
     bool take_share(const FileShare& share, std::int64_t from);
+    // Whether it can be read from its middle.
+    bool divisible() const { return input_->size().has_value(); }
     const std::string& name() const { return input_->name(); }
 
     // Throws ErrorCode::data at the current line.

@@ -117,7 +117,7 @@ std::shared_ptr<const exec::NumberedCounts> Deployment::count(const Schedule& sc
     auto counts = std::make_shared<load::ShareCounts>(*share_);
     const GraphRecord& graph = plan_.problem.graph;
     const load::RowShares shares(schedule);
-    const load::Needs needs(schedule, graph.normalisation, graph.symmetrised, graph.symmetric);
+    const LoadingNeeds needs(schedule, graph.normalisation, graph.symmetrised, graph.symmetric);
     counts->answer_together(comm_, [&] {
         footprint(schedule, *counts, loaded, device_.memory());
         for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation})

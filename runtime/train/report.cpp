@@ -37,9 +37,16 @@ std::vector<std::int64_t> by_rank(comm::Communicator& comm, std::int64_t mine) {
     return all;
 }
 
-std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan, const Measurements& mine) {
+double predicted_for(const LoadingSeconds& loading, const std::string& part) {
+    if (part == "deal") return loading.deal;
+    return part == "rows" ? loading.rows : loading.degrees;
+}
+
+// `loading`: what was predicted of it.
+std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan, const LoadingSeconds& loading,
+                                      const Measurements& mine) {
     std::vector<StepRecord> records;
-    const auto add = [&](const char* name, double seconds) {
+    const auto add = [&](const char* name, double predicted, double seconds) {
         StepRecord& record = records.emplace_back();
         record.name = std::string("setup.") + name;
         record.kind = name;
@@ -47,11 +54,12 @@ std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan
         record.columns = plan.problem.model.widths.front();
         record.predicted_bytes_by_rank.assign(static_cast<std::size_t>(comm.size()), 0);
         record.counted_bytes_by_rank = record.predicted_bytes_by_rank;
+        record.predicted_seconds = predicted;
         record.measured_seconds = comm::control_max(comm, seconds);
     };
-    add("load", mine.load_seconds);
+    add("load", loading.deal + loading.rows + loading.degrees, mine.load_seconds);
     for (const load::LoadStep& step : mine.load_steps) {
-        add(("load." + step.name).c_str(), step.seconds);
+        add(("load." + step.name).c_str(), predicted_for(loading, step.name), step.seconds);
         StepRecord& record = records.back();
         record.kind = "load";
         record.counted_bytes_by_rank = by_rank(comm, step.traffic.sent_bytes);
@@ -59,8 +67,8 @@ std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan
         record.counted_bytes = sum(record.counted_bytes_by_rank);
         record.predicted_bytes = sum(record.predicted_bytes_by_rank);
     }
-    add("partition", mine.partition_seconds);
-    add("initialise", mine.initialise_seconds);
+    add("partition", loading.cut, mine.partition_seconds);
+    add("initialise", 0, mine.initialise_seconds);
     return records;
 }
 
@@ -139,7 +147,7 @@ void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurem
     if (mine.evaluation.passes() > 0) {
         report.evaluation = step_records(chosen, Phase::evaluation, gather_logs(comm, mine.evaluation), mine.kernels);
     }
-    report.setup = setup_records(comm, plan, mine);
+    report.setup = setup_records(comm, plan, chosen.predicted.loading, mine);
     for (StepRecord& record : step_records(chosen, Phase::setup, gather_logs(comm, mine.setup), mine.kernels)) {
         report.setup.push_back(std::move(record));
     }

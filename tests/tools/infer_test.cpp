@@ -20,6 +20,7 @@ TEST_F(Inference, PlansOnePassWithWhatComesBeforeIt) {
     EXPECT_EQ(plan["configuration"]["operands"], "");
     EXPECT_TRUE(plan["configuration"]["kept"].empty());
     EXPECT_GT(plan["predicted"]["setup_seconds"].get<double>(), 0);
+    EXPECT_GT(plan["predicted"]["loading_seconds"]["total"].get<double>(), 0);
     EXPECT_TRUE(plan["schedule"].contains("output"));
     for (const auto& step : plan["schedule"]["steps"]) {
         EXPECT_NE(step["phase"], "evaluation");
@@ -28,7 +29,8 @@ TEST_F(Inference, PlansOnePassWithWhatComesBeforeIt) {
     }
     for (const auto& tensor : plan["schedule"]["tensors"]) EXPECT_NE(tensor["role"], "moment");
     const Outcome shown = gnnplan(infer);
-    EXPECT_THAT(shown.out, AllOf(HasSubstr("  pass  "), HasSubstr("run      one pass"), Not(HasSubstr("epoch"))));
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("load + pass"), HasSubstr("run      loading "), HasSubstr("one pass "),
+                                 Not(HasSubstr("epoch"))));
 }
 
 TEST_F(Inference, DrawsAtMostWhatIsAskedFor) {
@@ -52,7 +54,7 @@ TEST_F(Inference, DrawsAtMostWhatIsAskedFor) {
 }
 
 TEST_F(Inference, PlansRings) {
-    const std::string on = infer + "--layers 3 --grid 2x2 --forward DDD --ring on ";
+    const std::string on = infer + "--layers 3 --scheme rdm --grid 2x2 --forward DDD --ring on ";
     const auto plan = gnnplan(on + "--json").json();
     EXPECT_TRUE(plan["configuration"]["ring"].get<bool>());
     int rings = 0;
@@ -251,7 +253,7 @@ TEST_F(Inference, IsExplainedAndCompared) {
         EXPECT_EQ(program.code, 64);
         EXPECT_THAT(program.err, HasSubstr("only plans of training"));
     }
-    EXPECT_THAT(gnnplan("explain " + drawn).out, HasSubstr("for what comes before it"));
+    EXPECT_THAT(gnnplan("explain " + drawn).out, HasSubstr("for requests for rows before it"));
     EXPECT_THAT(gnnplan("compare " + full + " " + drawn).out, HasSubstr("neighbours read: all against 3,2"));
     EXPECT_THAT(gnnplan("compare " + full + " " + train).out, HasSubstr("task: infer against train"));
     const Outcome swept = gnnplan("sweep --task infer --graph cora --hidden 16 --vary ranks=1,2,4");

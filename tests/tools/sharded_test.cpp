@@ -41,6 +41,21 @@ std::map<std::string, std::int64_t> loaded_bytes(const nlohmann::json& report) {
     return bytes;
 }
 
+// That the report has the predicted times of loading beside those that were measured.
+void expect_predicted_loading(const nlohmann::json& report) {
+    const auto& predicted = report["predicted"]["loading_seconds"];
+    const std::map<std::string, double> expected{{"setup.load.deal", predicted["deal"]},
+                                                 {"setup.load.rows", predicted["rows"]},
+                                                 {"setup.load.degrees", predicted["degrees"]},
+                                                 {"setup.partition", predicted["cut"]}};
+    EXPECT_GT(predicted["total"], 0);
+    for (const auto& step : report["setup"]) {
+        const auto found = expected.find(step["name"]);
+        if (found == expected.end()) continue;
+        EXPECT_EQ(step["predicted_seconds"], found->second) << step["name"];
+    }
+}
+
 TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
     train("--model gcn");
     for (const std::string grid :
@@ -53,8 +68,10 @@ TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
         const auto bytes = loaded_bytes(in_shares);
         EXPECT_EQ(bytes.count("setup.load.deal"), 1U);
         EXPECT_EQ(bytes.at("setup.load.deal") > 0, grid != "--ranks 1");
+        expect_predicted_loading(in_shares);
         const auto whole = run("--task infer --load whole " + grid, graph, flags);
         EXPECT_EQ(loaded_bytes(whole).size(), 1U) << "only what is read";
+        expect_predicted_loading(whole);
         EXPECT_EQ(read_npy(folder / "e.npy"), shared) << grid << ": the same blocks, so the same bits";
         EXPECT_EQ(in_shares["fingerprints"]["graph"], whole["fingerprints"]["graph"]);
     }

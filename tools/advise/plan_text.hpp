@@ -12,6 +12,8 @@ namespace gnnplan::tools {
 
 // What a run of the schedule's main phase is called: "epoch", or "pass".
 inline const char* time_name(Task task) { return task == Task::infer ? "pass" : "epoch"; }
+// What plans are ranked by.
+inline const char* ranked_time_name(Task task) { return task == Task::infer ? "load + pass" : "epoch"; }
 
 // "a6000x8 (preset, not measured here: expect larger error)"
 std::string machine_line(const Machine& machine);

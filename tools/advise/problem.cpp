@@ -153,6 +153,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
     record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
+    loaded.problem.listing = {dataset.report().edges_read, dataset.report().text, dataset.report().divisible};
     loaded.graph = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
     loaded.features = dataset.features();
     loaded.classes = dataset.classes();

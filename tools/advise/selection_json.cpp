@@ -10,6 +10,7 @@ io::Document encode(const RankedConfiguration& ranked) {
     const Prediction& predicted = ranked.predicted;
     return io::Document::object({{"configuration", io::encode(ranked.configuration)},
                                  {"epoch_seconds", predicted.epoch_seconds},
+                                 {"loading_seconds", io::encode(predicted.loading)},
                                  {"setup_seconds", predicted.setup_seconds},
                                  {"total_bytes", predicted.total_bytes},
                                  {"max_rank_bytes", predicted.max_rank_bytes},

@@ -1,5 +1,6 @@
 #include "tools/advise/sweep_break_even.hpp"
 
+#include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/cost/tie.hpp"
 #include "tools/advise/configuration_text.hpp"
@@ -77,6 +78,15 @@ private:
         bool sure = false;
     };
 
+    double seconds_of_present(const Machine& machine) const {
+        const Problem& problem = question_.loaded->problem;
+        Prediction predicted = cost::predict(*present_, *graph_, machine, 0);
+        if (problem.record.task == Task::infer)
+            predicted.loading =
+                cost::loading_seconds(*present_, *graph_, problem.record.graph, problem.listing, machine);
+        return predicted.ranked_seconds();
+    }
+
     const Answer& at(double bytes_per_second) {
         const auto known = known_.find(bytes_per_second);
         if (known != known_.end()) return known->second;
@@ -87,8 +97,8 @@ private:
             const RankedConfiguration& best = result.selection->ranked.front();
             found.choice = configuration_text(best.configuration);
             if (present_) {
-                const double present = cost::predict(*present_, *graph_, varied.machine, 0).ranked_seconds();
-                found.sure = !cost::tie(best.predicted.ranked_seconds(), present, varied.machine);
+                found.sure =
+                    !cost::tie(best.predicted.ranked_seconds(), seconds_of_present(varied.machine), varied.machine);
             }
         }
         return known_.emplace(bytes_per_second, std::move(found)).first->second;

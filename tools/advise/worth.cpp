@@ -125,7 +125,8 @@ std::string worth_text(const Plan& plan, bool color) {
         return "What each choice is worth is not in this plan: plan again with this version of gnnplan.\n";
     }
     const Configuration& chosen = plan.candidates.front().configuration;
-    Table table({{"chosen"}, {"instead"}, {time_name(plan.problem.task), Align::right}, {"more", Align::right}, {""}});
+    Table table(
+        {{"chosen"}, {"instead"}, {ranked_time_name(plan.problem.task), Align::right}, {"more", Align::right}, {""}});
     for (const Alternative& alternative : plan.alternatives) {
         const Words words = words_of(alternative, chosen);
         const double more = more_seconds(plan, alternative);

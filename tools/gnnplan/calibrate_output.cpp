@@ -115,6 +115,15 @@ std::string link_table(const Machine& machine, bool color) {
     return table.text(color);
 }
 
+std::string loading_line(const std::optional<LoadingCost>& loading) {
+    if (!loading) return "";
+    const auto nanoseconds = [](double seconds) { return fmt::format("{:.3g} ns", seconds * giga); };
+    return fmt::format(
+        "loading  parsing an edge {}, dealing it {}, sorting it into rows {}, cutting blocks {} a nonzero\n",
+        nanoseconds(loading->parse_seconds_per_edge), nanoseconds(loading->deal_seconds_per_edge),
+        nanoseconds(loading->row_seconds_per_nonzero), nanoseconds(loading->cut_seconds_per_nonzero));
+}
+
 double read_rate(const Profile& profile) {
     const auto read = std::ranges::find(profile.samples, "read", &Sample::what);
     if (read == profile.samples.end()) return 0;
@@ -131,14 +140,15 @@ std::string calibration_text(const Profile& profile, bool color) {
     const Calibration& calibration = *machine.calibration;
     return fmt::format(
         "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
-        "reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the time of a product while messages are under "
+        "{}reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the time of a product while messages are under "
         "way, {:.0f} % of the shorter of both not hidden\n"
         "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
         stream_table(calibration.streams, calibration.loss, color), link_table(machine, color),
-        rate(read_rate(profile)), format_seconds(machine.step_seconds), calibration.overlap_slowdown,
-        percent * calibration.overlap_exposed, percent * calibration.error_median, percent * calibration.error_p90);
+        loading_line(calibration.loading), rate(read_rate(profile)), format_seconds(machine.step_seconds),
+        calibration.overlap_slowdown, percent * calibration.overlap_exposed, percent * calibration.error_median,
+        percent * calibration.error_p90);
 }
 
 calibrate::Load told_load(calibrate::Load measured) {

@@ -118,10 +118,11 @@ std::string head_text(const Plan& plan) {
     const std::string indent(9, ' ');
     const std::string trust = trust_sentence(plan.machine);
     const std::string buffer = buffer_text(plan);
+    const auto before_it = [&](double seconds, const char* what) {
+        return seconds > 0 ? fmt::format(", {} for {} before it", format_seconds(seconds, plan.machine), what) : "";
+    };
     const std::string before =
-        predicted.setup_seconds > 0
-            ? fmt::format(", and {} for what comes before it", format_seconds(predicted.setup_seconds, plan.machine))
-            : "";
+        before_it(predicted.loading.total(), "loading") + before_it(predicted.setup_seconds, "requests for rows");
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
            wrapped("machine  ", indent, machine_line(plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +

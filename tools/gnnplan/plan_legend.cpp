@@ -49,7 +49,7 @@ constexpr std::array<Word, 14> words{{
 
 const char* name_of(Objective objective, Task task) {
     switch (objective) {
-        case Objective::time: return time_name(task);
+        case Objective::time: return ranked_time_name(task);
         case Objective::memory: return "peak/rank";
         case Objective::volume: return "volume";
         case Objective::spmm: return "SpMM work";
@@ -82,7 +82,7 @@ std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Tas
         "orders: S multiplies by the sparse matrix first, D by the weights; {}. +: on the Pareto front of {}, among "
         "the "
         "{} compared",
-        task == Task::infer ? "layers 1..L. pass: of all vertices, with what comes before it once the data is loaded"
+        task == Task::infer ? "layers 1..L. load + pass: loading the graph and one pass over all vertices"
                             : "layers 1..L forward, L..1 backward",
         fmt::join(names, " and "), format_count(static_cast<std::int64_t>(costed)));
     for (const Word& word : words) {

@@ -122,7 +122,7 @@ public:
                       {"scheme"},
                       {"grid"},
                       {long_orders_ ? "" : "orders"},
-                      {time_name(selection_.plan.problem.task), Align::right},
+                      {ranked_time_name(selection_.plan.problem.task), Align::right},
                       {"ratio", Align::right},
                       {"volume", Align::right},
                       {"peak/rank", Align::right},

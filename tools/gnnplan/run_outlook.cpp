@@ -39,8 +39,9 @@ std::string pass_line(const Plan& plan) {
     const auto seconds = [&](double value) { return format_seconds(value, plan.machine); };
     const std::string setup =
         predicted.setup_seconds > 0 ? fmt::format("requests for rows {}, ", seconds(predicted.setup_seconds)) : "";
-    return labelled("run", fmt::format("{}one pass {}; without loading and preparing the data", setup,
-                                       seconds(predicted.epoch_seconds))) +
+    return labelled("run", fmt::format("loading {}, {}one pass {}; {} in all, without reading features",
+                                       seconds(predicted.loading.total()), setup, seconds(predicted.epoch_seconds),
+                                       seconds(predicted.ranked_seconds()))) +
            labelled("memory", fmt::format("{} per rank", format_memory(predicted.peak_bytes_per_rank)));
 }
 

@@ -146,7 +146,7 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         shown.push_back(v);
         columns.push_back({sweep.variations[v].name, Align::right});
     }
-    columns.push_back({time_name(sweep.task()), Align::right});
+    columns.push_back({ranked_time_name(sweep.task()), Align::right});
     const bool ranks = along_ranks(sweep);
     if (ranks) columns.insert(columns.end(), {{"speed-up", Align::right}, {"efficiency", Align::right}});
     columns.push_back({"chosen"});

@@ -113,7 +113,7 @@ public:
     PlotPanel time_panel(const Facet& facet) const {
         PlotPanel panel{"Epoch time of the best plan" + (facet.title.empty() ? "" : ", " + facet.title),
                         {axis_.title},
-                        {fmt::format("{} [{}]", time_name(sweep_.task()), units_.time.name)},
+                        {fmt::format("{} [{}]", ranked_time_name(sweep_.task()), units_.time.name)},
                         {}};
         for (const SweepLine& line : facet.lines) panel.series.push_back(time_series(line, facet));
         if (!axis_.numbers || axis_.positions.size() <= most_named_ticks) {
@@ -133,7 +133,7 @@ public:
     PlotPanel front_panel(const std::vector<Facet>& facets) const {
         PlotPanel panel{"Pareto front of time and memory",
                         {fmt::format("peak memory per rank [{}]", units_.memory.name)},
-                        {fmt::format("{} [{}]", time_name(sweep_.task()), units_.time.name)},
+                        {fmt::format("{} [{}]", ranked_time_name(sweep_.task()), units_.time.name)},
                         {}};
         std::vector<std::pair<const SweepPoint*, std::string>> shown;
         if (!main_) {

@@ -59,7 +59,9 @@ Plan with_loading(const RunFlags& flags, Plan plan) {
     }
     plan.problem.loading = loading;
     for (Candidate& candidate : plan.candidates) {
+        const Loading planned = candidate.schedule.loading;
         candidate.schedule.loading = loading_for(candidate.schedule.numbering, loading);
+        if (candidate.schedule.loading != planned) candidate.predicted.loading = {};  // is of another way
         if (loading == Loading::whole) candidate.predicted.dealt_bytes.clear();
     }
     return plan;

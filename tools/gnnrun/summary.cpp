@@ -126,14 +126,25 @@ std::string configuration_line(const RunReport& report) {
     return labelled(infers ? "inferred" : "trained", line, text_begin);
 }
 
+// What was predicted of an inference's times, but for reading features, which takes its part of the setup.
+std::string predicted_line(const RunReport& report, const Machine& machine) {
+    const LoadingSeconds& loading = report.predicted.loading;
+    if (loading == LoadingSeconds()) return "";
+    const auto seconds = [&](double value) { return format_seconds(value, machine); };
+    return fmt::format("predicted   load {}, setup without features {}, pass {}\n",
+                       seconds(loading.total() - loading.cut), seconds(loading.cut + report.predicted.setup_seconds),
+                       seconds(report.predicted.epoch_seconds));
+}
+
 // Where the time went, and what evaluating less often would save; lines that are as many however long times are.
-std::string time_lines(const RunReport& report) {
+std::string time_lines(const RunReport& report, const Machine& machine) {
     if (!report.wall) return "";
     const WallTimes& wall = *report.wall;
     if (report.task == Task::infer) {
         return fmt::format("time        load {}, setup {}, pass {}, total {}\n", format_seconds(wall.load_seconds),
                            format_seconds(wall.setup_seconds), format_seconds(wall.pass_seconds),
-                           format_seconds(wall.total_seconds));
+                           format_seconds(wall.total_seconds)) +
+               predicted_line(report, machine);
     }
     const std::string evaluation =
         wall.evaluations > 0 ? "evaluation " + format_seconds(wall.evaluation_seconds) : "no evaluation";
@@ -199,8 +210,8 @@ std::string summary(const RunReport& report, const Machine& machine, bool color)
     if (report.steps.empty() && left.empty())
         return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
     const std::string steps = report.steps.empty() ? "" : "\n" + step_table(report, machine, color) + "\n";
-    return outcome + configuration_line(report) + steps + worst_step(report.steps, machine) + time_lines(report) +
-           left + checkpoint_line(report) + written_lines(report) + peak_lines(report);
+    return outcome + configuration_line(report) + steps + worst_step(report.steps, machine) +
+           time_lines(report, machine) + left + checkpoint_line(report) + written_lines(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools

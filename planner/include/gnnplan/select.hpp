@@ -4,6 +4,7 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/cost.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/loading.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/op_graph.hpp>
@@ -20,6 +21,7 @@ struct Problem {
     ProblemRecord record;  // widths and bias agree with `ops`
     OpGraph ops;           // e.g. models::gcn(widths, bias)
     const GraphStats* graph = nullptr;
+    Listing listing = {};  // of the file that ranks will load; what is not known of it is assumed
 };
 
 enum class SearchSpace : std::uint8_t { full, paper };

@@ -76,6 +76,21 @@ std::vector<Sample> gemm_samples() {
     return samples;
 }
 
+TEST(FitLoading, RowsAreWhatDealingDoesNotTake) {
+    std::vector<Sample> samples{{"load.parse", {100}, {12 * ns, 10 * ns, 50 * ns}},
+                                {"load.deal", {100}, {500 * ns}},
+                                {"load.rows", {100}, {800 * ns}},
+                                {"load.cut", {110}, {220 * ns}}};
+    const auto loading = fit_machine(base(), samples).calibration.value().loading;
+    ASSERT_TRUE(loading.has_value());
+    EXPECT_NEAR(loading->parse_seconds_per_edge, 0.12 * ns, 1e-3 * ns);
+    EXPECT_NEAR(loading->deal_seconds_per_edge, 5 * ns, 1e-3 * ns);
+    EXPECT_NEAR(loading->row_seconds_per_nonzero, 3 * ns, 1e-3 * ns);
+    EXPECT_NEAR(loading->cut_seconds_per_nonzero, 2 * ns, 1e-3 * ns);
+    samples.pop_back();
+    EXPECT_FALSE(fit_machine(base(), samples).calibration.value().loading.has_value());
+}
+
 TEST(FitGather, ARowThatIsAddedToCostsMore) {
     std::vector<Sample> samples = spmm_samples();
     EXPECT_FALSE(fit_machine(base(), samples).calibration.value().gather.front().seconds_per_row_again.has_value());

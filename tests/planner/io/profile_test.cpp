@@ -54,6 +54,18 @@ TEST(Profile, KeepsWhatPassingRowsCosts) {
     EXPECT_FALSE(gather.at(1).passing.has_value());
 }
 
+TEST(Profile, KeepsWhatLoadingTakesIfItWasMeasured) {
+    Profile profile = sample_profile();
+    EXPECT_FALSE(read_profile(write_profile(profile), "p.json").machine.calibration.value().loading.has_value());
+    profile.machine.calibration->loading = LoadingCost{1.25e-7, 5e-8, 2.5e-8, 0};
+    const std::string text = write_profile(profile);
+    EXPECT_EQ(read_profile(text, "p.json").machine.calibration.value().loading, profile.machine.calibration->loading);
+    EXPECT_EQ(json::parse(text)["calibration"]["loading"]["parse_seconds_per_edge"], 1.25e-7);
+    const json negative = json::parse(text).patch(
+        json::parse(R"([{"op": "replace", "path": "/calibration/loading/cut_seconds_per_nonzero", "value": -1}])"));
+    expect_error([&] { read_profile(negative.dump(), "p.json"); }, ErrorCode::data, "cut_seconds_per_nonzero");
+}
+
 TEST(Profile, ABareMachineIsOne) {
     const Profile profile = read_profile(write_machine(sample_machine()), "m.json");
     EXPECT_FALSE(profile.fingerprint.has_value());

@@ -225,6 +225,7 @@ Profile sample_profile() {
                     {{Program::max, 0, false, {1e-9, 1e-11}},
                      {Program::attend, 8, true, {4e-9, 2e-11}, {1e-8, -1e-11}, 8388608, 0.75}},
                     LossCost{2e-8, 3e-10},
+                    std::nullopt,
                     Link{3e-6, 1e10, {{0, 3e-6, 1e10}}},
                     Link{4e-6, 1e10, {{0, 4e-6, 1e10}}},
                     Link{5e-6, 1e10, {{0, 5e-6, 1e10}}},

@@ -83,6 +83,7 @@ Machine calibrated() {
                                  {ElementwiseKind::update, 1 << 15, 1e10}},
                                 {{Program::max, 0, false, {1e-9, 1e-11}}, {Program::attend, 8, false, {4e-9, 0}}},
                                 LossCost{2e-8, 3e-10},
+                                std::nullopt,
                                 Link{1e-6, 1e9},
                                 Link{1e-6, 1e9},
                                 Link{1e-6, 1e9},
@@ -134,6 +135,7 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("streams[0].working_set_bytes", [](Calibration& c) { c.streams[0].working_set_bytes = 0; });
     expect("streams[2].bytes_per_second", [](Calibration& c) { c.streams[2].bytes_per_second = 0; });
     expect("streams[1] must follow", [](Calibration& c) { c.streams[1].working_set_bytes = 1 << 15; });
+    expect("loading.cut_seconds_per_nonzero", [](Calibration& c) { c.loading = LoadingCost{1e-7, 1e-8, 1e-8, -1e-9}; });
     expect("loss.seconds_per_row", [](Calibration& c) { c.loss->seconds_per_row = -1; });
     expect("loss.seconds_per_logit", [](Calibration& c) { c.loss->seconds_per_logit = 0; });
     expect("all_reduce.bytes_per_second", [](Calibration& c) { c.all_reduce->bytes_per_second = 0; });

@@ -45,6 +45,8 @@ TEST(SelectInference, PlansOnePassAndWhatComesBeforeIt) {
         const Plan again = io::read_plan(io::write_plan(s.plan), "again");
         EXPECT_EQ(again.candidates.front().schedule.output, s.plan.candidates.front().schedule.output);
         EXPECT_EQ(again.problem.task, Task::infer);
+        EXPECT_GT(s.plan.candidates.front().predicted.loading.total(), 0);
+        EXPECT_EQ(again.candidates.front().predicted.loading, s.plan.candidates.front().predicted.loading);
         for (std::size_t i = 0; i < s.ranked.size(); ++i) {
             const RankedConfiguration& r = s.ranked[i];
             if (i > 0) {
@@ -76,8 +78,45 @@ TEST(SelectInference, RequestsHaveToPayWithinThePass) {
     const Prediction rows = seconds(Exchange::rows), panels = seconds(Exchange::panels);
     EXPECT_EQ(panels.setup_seconds, 0);
     EXPECT_GT(rows.setup_seconds, 0);
-    EXPECT_EQ(rows.ranked_seconds(), rows.setup_seconds + rows.epoch_seconds);
+    EXPECT_EQ(rows.ranked_seconds(), rows.loading.total() + rows.setup_seconds + rows.epoch_seconds);
     EXPECT_LT(rows.total_bytes, panels.total_bytes);
+}
+
+// A machine that takes this long for what ranks do with each nonzero that they keep, and long for messages.
+Machine machine_that_cuts_in(double seconds_per_nonzero) {
+    Machine m = machine();
+    m.intra_node.bytes_per_second = 1e8;
+    m.calibration.emplace();
+    m.calibration->loading = LoadingCost{1e-8, 1e-8, 1e-8, seconds_per_nonzero};
+    return m;
+}
+
+// On grids with fewer rows of ranks, a rank keeps more nonzeros than on 4x1, and exchanges less in the pass.
+TEST(SelectInference, LoadingHasToPayWithinThePass) {
+    for (const std::int64_t buffer : {std::int64_t{0}, std::int64_t{64} << 20}) {
+        for (const std::vector<std::int64_t>& widths :
+             {std::vector<std::int64_t>{100, 128, 47}, {100, 20, 130, 60, 90, 40}}) {
+            SelectOptions options;
+            options.buffer_bytes = buffer;
+            const auto chosen = [&](const Problem& asked, double cut) {
+                const SelectResult result = select(asked, machine_that_cuts_in(cut), options);
+                EXPECT_TRUE(result) << result.message;
+                return result.selection->ranked.front();
+            };
+            const Problem asked = inference(widths, 4, products);
+            const RankedConfiguration cheap = chosen(asked, 0), dear = chosen(asked, 1e-5);
+            EXPECT_EQ(dear.configuration.grid.text(), "4x1");
+            EXPECT_NE(cheap.configuration.grid.text(), "4x1");
+            EXPECT_LT(cheap.predicted.epoch_seconds, dear.predicted.epoch_seconds);
+            const Problem training = problem(widths, 4, products);
+            const RankedConfiguration trained = chosen(training, 0), as_trained = chosen(training, 1e-5);
+            EXPECT_EQ(trained.configuration.on(), as_trained.configuration.on());
+            EXPECT_EQ(trained.configuration.forward, as_trained.configuration.forward);
+            EXPECT_EQ(trained.configuration.backward, as_trained.configuration.backward);
+            EXPECT_EQ(trained.predicted.ranked_seconds(), as_trained.predicted.ranked_seconds());
+            EXPECT_EQ(trained.predicted.loading, LoadingSeconds());
+        }
+    }
 }
 
 // The dynamic program finds what trying all orders finds.
@@ -85,6 +124,7 @@ TEST(SelectInference, DeepNetworksGetTheFastestOrders) {
     const std::vector<std::int64_t> widths{100, 20, 130, 60, 90, 40};
     const Problem asked = inference(widths, 6, products);
     SelectOptions pinned;
+    pinned.scheme = "rdm";
     pinned.grid = Grid{3, 2, 1};
     pinned.exchange = Exchange::panels;
     pinned.overlap = false;
@@ -109,6 +149,7 @@ TEST(SelectInference, DeepNetworksWithRingsGetTheFastestOrders) {
     for (const Machine& m : test::machines()) {
         const Problem asked = inference(widths, 6, products);
         SelectOptions pinned;
+        pinned.scheme = "rdm";
         pinned.grid = on.grid;
         pinned.exchange = Exchange::panels;
         pinned.overlap = false;

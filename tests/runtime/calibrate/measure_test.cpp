@@ -133,6 +133,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         EXPECT_EQ(counts["spmm.add"], 7);
         EXPECT_EQ(counts["spmm.pass"], 2 * 7);
         EXPECT_EQ(counts["loss"], 5);
+        for (const char* part : {"parse", "deal", "rows", "cut"}) EXPECT_EQ(counts[std::string("load.") + part], 1);
         for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             EXPECT_EQ(counts[what + std::string(".hot")], 5) << what;  // 64 B .. 16 KiB by fours
             EXPECT_EQ(counts[what + std::string(".cold")], 5) << what;

@@ -68,6 +68,32 @@ EdgeList weighted_edges(std::initializer_list<WeightedEdge> edges) {
     return list;
 }
 
+TEST(EdgeList, TakesManyAtATime) {
+    constexpr std::size_t count = EdgeList::block_edges * 2 + 3;
+    std::vector<Edge> edges;
+    std::vector<float> weights;
+    for (std::size_t i = 0; i < count; ++i) {
+        edges.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(2 * i)});
+        weights.push_back(static_cast<float>(i) / 2);
+    }
+    for (const bool weighted : {false, true}) {
+        EdgeList list(weighted);
+        for (const std::size_t part : {std::size_t{5}, EdgeList::block_edges, std::size_t{0}, count}) {
+            const auto first = static_cast<std::size_t>(list.size());
+            const std::size_t end = std::min(count, first + part);
+            list.add(std::span(edges).subspan(first, end - first),
+                     weighted ? std::span(weights).subspan(first, end - first) : std::span<const float>());
+        }
+        std::size_t i = 0;
+        list.drain([&](Edge edge, float weight) {
+            EXPECT_EQ(edge, edges[i]);
+            EXPECT_EQ(weight, weighted ? weights[i] : 1.0F);
+            ++i;
+        });
+        EXPECT_EQ(i, count);
+    }
+}
+
 using Weights = std::vector<float>;
 constexpr Preparation keep_weights{false, false, true};
 

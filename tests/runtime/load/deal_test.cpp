@@ -4,6 +4,8 @@
 #include "runtime/comm/threads.hpp"
 #include "tests/runtime/load/schedules.hpp"
 
+#include <gnnplan/ir/loading.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,6 +35,23 @@ TEST(RowShares, EveryRowIsMadeOnceByARankThatKeepsIt) {
     }
 }
 
+// The planner asks a schedule for the share of one rank.
+TEST(RowShares, AreThoseThatThePlannerCountsWith) {
+    for (const std::int64_t vertices : {7, 64}) {
+        for (const Grid& grid : testing::grids()) {
+            const Schedule schedule = testing::schedule(vertices, grid);
+            const RowShares shares(schedule);
+            for (int rank = 0; rank < grid.size(); ++rank) {
+                const RowShare share = row_share_of(schedule, rank);
+                EXPECT_EQ(share.kept, shares.kept(rank));
+                if (share.kept.empty()) continue;
+                EXPECT_EQ(share.made, shares.made(rank));
+                EXPECT_EQ(share.group, shares.group(rank)) << grid.text() << " " << rank;
+            }
+        }
+    }
+}
+
 // More edges than go in a round, unevenly: rank r has r times as many as rank 1, and rank 0 none.
 TEST(Dealer, DealsEveryEdgeToTheMakersOfItsRows) {
     const std::int64_t vertices = 50;
@@ -41,7 +60,7 @@ TEST(Dealer, DealsEveryEdgeToTheMakersOfItsRows) {
     const data::VertexOrder order;
     const auto edges_of = [&](int rank) {
         std::vector<data::Edge> edges;
-        const auto count = 3 * Dealer::edges_in_round(grid.size()) / 2 * rank;
+        const auto count = 3 * edges_dealt_in_round(grid.size()) / 2 * rank;
         for (std::int64_t i = 0; i < count; ++i)
             edges.push_back(
                 {static_cast<std::int32_t>((7 * i + rank) % vertices), static_cast<std::int32_t>(i % vertices)});

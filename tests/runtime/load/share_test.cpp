@@ -217,7 +217,7 @@ void compare(const data::Dataset& whole, const Schedule& schedule, const Case& o
         }
     }
     const RowShares shares(schedule);
-    const Needs needs(schedule, of.normalisation, of.preparation.symmetrise, whole.graph().symmetric);
+    const LoadingNeeds needs(schedule, of.normalisation, of.preparation.symmetrise, whole.graph().symmetric);
     EXPECT_EQ(counted(share, "deal"), dealt[static_cast<std::size_t>(rank)]);
     EXPECT_EQ(counted(share, "rows"), shared_bytes(shares, needs, *numbered, rank));
     EXPECT_EQ(counted(share, "degrees"), degree_bytes(shares, needs, of.normalisation, *numbered, rank));
@@ -245,6 +245,8 @@ void check(const Form& form, const Case& of, const Grid& grid) {
     const auto path = form.write(folder, listed(of.vertices, of.edges, of.both_ways, 5), of.vertices);
     data::DatasetOptions options = options_of(of, form.base);
     const data::Dataset whole = data::open_dataset(path, options);
+    EXPECT_EQ(whole.report().divisible, !form.by_one);
+    EXPECT_EQ(whole.report().text, path.extension() != ".npz");
     options.in_shares = of.vertices;
     const data::Dataset in_shares = data::open_dataset(path, options);
     const Numbering numbering{.permuted = of.permuted, .seed = of.permuted ? 7U : 0U};

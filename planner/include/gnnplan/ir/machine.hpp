@@ -115,6 +115,16 @@ struct LossCost {
     double seconds_per_logit = 0;
 };
 
+// What loading a graph takes of the processor of a rank, beside its messages.
+struct LoadingCost {
+    double parse_seconds_per_edge = 0;   // reading an edge of a text
+    double deal_seconds_per_edge = 0;    // finding the rank that makes a row of it, packing it, unpacking it there
+    double row_seconds_per_nonzero = 0;  // sorting edges into rows
+    double cut_seconds_per_nonzero =
+        0;  // looking through the rows that a rank keeps, and cutting its blocks out of them
+    bool operator==(const LoadingCost&) const = default;
+};
+
 // What a calibration measured beyond single rates; times of one rank while all cores of the node are busy. What is
 // empty was not measured, and the single rates serve.
 struct Calibration {
@@ -123,6 +133,7 @@ struct Calibration {
     std::vector<StreamRate> streams{};    // by stream, then by increasing working_set_bytes
     std::vector<ProgramCost> programs{};  // by program, without dropout first, then by increasing heads
     std::optional<LossCost> loss{};
+    std::optional<LoadingCost> loading{};
     // One message of these within a node, with what is done to its bytes.
     std::optional<Link> all_reduce{};      // of the ring
     std::optional<Link> reduce_scatter{};  // of the ring

@@ -101,6 +101,16 @@ struct ProblemRecord {
     RunRecord run;
 };
 
+// What loading the graph takes, part by part; of each the slowest rank counts.
+struct LoadingSeconds {
+    double deal = 0;     // reading the file, and dealing its edges where ranks read shares of it
+    double rows = 0;     // making rows of edges, and giving them to the ranks that keep the same
+    double degrees = 0;  // finding the scales of columns that other ranks make the rows of
+    double cut = 0;      // cutting blocks out of rows
+    double total() const { return deal + rows + degrees + cut; }
+    bool operator==(const LoadingSeconds&) const = default;
+};
+
 // An epoch of a plan that infers is its one pass.
 struct Prediction {
     double epoch_seconds = 0;
@@ -110,12 +120,13 @@ struct Prediction {
     std::int64_t host_peak_bytes = 0;  // per rank, of an accelerator's host; 0: there is none, or it is not known
     bool estimate = false;             // graph-dependent figures are statistics, not counts
     std::vector<double> step_seconds;  // per step of the schedule, all phases
-    double setup_seconds = 0;          // of inference: what comes before the pass
+    double setup_seconds = 0;          // of inference: the steps before the pass
+    LoadingSeconds loading = {};       // of inference: what comes before those
     // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read for it.
     std::vector<std::int64_t> dealt_bytes = {};
 
-    // What plans are ranked by: setup is made once, which counts where the pass is, too.
-    double ranked_seconds() const { return setup_seconds + epoch_seconds; }
+    // What plans are ranked by: loading and setup are done once, which counts where the pass is, too.
+    double ranked_seconds() const { return loading.total() + setup_seconds + epoch_seconds; }
 };
 
 struct Candidate {

@@ -54,6 +54,9 @@ struct ProgramSeconds {
 ProgramSeconds program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
                                bool dropout = false);
 
+// What loading takes: as the machine was measured, or else what one core of an AMD EPYC (Zen 3) took.
+LoadingCost loading_cost(const Machine& machine);
+
 // What rows without nonzeros cost, linear in the width between those at which it was measured; nothing if at none.
 PassingCost passing_cost(const Calibration& calibration, std::int64_t width);
 
