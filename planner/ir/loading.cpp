@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace gnnplan {
 namespace {
@@ -39,13 +40,17 @@ LoadingNeeds::LoadingNeeds(const Schedule& schedule, Normalisation normalisation
 RowShare row_share_of(const Schedule& schedule, int rank) {
     const Grid& grid = schedule.grid;
     const std::vector<Axis> axes = row_axes(schedule);
-    const auto keeps_the_same = [&](int other) {
-        return std::all_of(axes.begin(), axes.end(),
-                           [&](Axis axis) { return grid.coordinate(other, axis) == grid.coordinate(rank, axis); });
-    };
-    RowShare share{adjacency_rows(schedule, rank), {}, {}};
-    for (int other = 0; other < grid.size(); ++other)
-        if (keeps_the_same(other)) share.group.push_back(other);
+    // Ranks count along y first, then along z.
+    std::vector<int> group{rank};
+    for (const Axis axis : {Axis::x, Axis::z, Axis::y}) {
+        if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
+        std::vector<int> along;
+        for (const int each : group) {
+            for (int at = 0; at < grid.extent(axis); ++at) along.push_back(grid.neighbour(each, axis, at));
+        }
+        group = std::move(along);
+    }
+    RowShare share{adjacency_rows(schedule, rank), {}, std::move(group)};
     const auto place = std::find(share.group.begin(), share.group.end(), rank) - share.group.begin();
     share.made = balanced_block(share.kept, place, std::ssize(share.group));
     return share;
