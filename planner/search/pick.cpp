@@ -210,10 +210,13 @@ void add_inapplicable(const Space& space, std::vector<Rejection>& rejected) {
     if (space.attends()) {
         rejected.push_back({"forward S, backward D", Rejection::Reason::not_applicable,
                             "not applicable: attention compares what the weights have made, so they come first", 0});
-        rejected.push_back({"stored attention", Rejection::Reason::dominated,
-                            "dominated: 4 bytes for each nonzero and head, kept and sent to where the transpose has "
-                            "them, where 4 numbers of each vertex and head say the same",
-                            0});
+        if (space.may_store_scores() && !space.options.attention && !space.drops_attention) {
+            rejected.push_back(
+                {"stored attention", Rejection::Reason::dominated,
+                 "dominated: 4 bytes for each nonzero and head, kept and sent to where the transpose has "
+                 "them, where nothing is dropped and 4 numbers of each vertex and head say the same",
+                 0});
+        }
     } else if (space.compares()) {
         rejected.push_back({"forward D, backward S", Rejection::Reason::not_applicable,
                             "not applicable: layers that weigh by cosines have no linear map to begin with", 0});

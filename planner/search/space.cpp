@@ -174,8 +174,8 @@ void check_used(const Space& space, const RunRecord& run) {
         refuse("makes no scores of its edges from whole vertices", "scores", "only agnn does");
     if (space.options.attention && !space.attends())
         refuse("has no additive attention, whose scores are computed again or stored", "attention", "only gat has");
-    if (space.options.attention == AttentionScores::stored && !space.may_store_scores())
-        refuse("that is applied has no backward pass to store scores for", "attention", "leave it out");
+    if (space.options.attention && !space.may_store_scores())
+        refuse("has no backward pass in an inference, which would want scores", "attention", "leave it out");
     if (space.options.bf16 && !space.reads_values() && !space.compares())
         refuse("has no product that rounds its operand", "bf16", "gcn, gin, and sage with mean, sum or gcn have");
 }

@@ -35,12 +35,19 @@ TEST(PlanAttention, RefusesWithASentence) {
         {"--model agnn --attention recompute", "attention: agnn has no additive attention"},
         {"--model gat --attention sddmm", "--attention sddmm: scores of gat are sums of one number of each end"},
         {"--model gat --attention stored --scheme 2d --grid 2x2", "stores scores of edges"},
-        {"--model gat --attention stored --task infer", "has no backward pass to store scores for"}};
+        {"--model gat --attention stored --task infer", "gat has no backward pass in an inference"}};
     for (const auto& [flags, message] : cases) {
         const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
         EXPECT_EQ(outcome.code, 64) << flags;
         EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
     }
+}
+
+// What is not compared is not what was chosen.
+TEST(PlanAttention, SaysWhyScoresAreNotStoredOnlyWhereTheyAreNotCompared) {
+    EXPECT_THAT(gnnplan(gat).out, HasSubstr("dominated: 4 bytes for each nonzero and head"));
+    for (const std::string flags : {"--attention stored", "--attention-dropout 0.5", "--task infer"})
+        EXPECT_THAT(gnnplan(gat + flags).out, ::testing::Not(HasSubstr("for each nonzero and head"))) << flags;
 }
 
 // Heads share the widths of the points, not the default one; a point that they cannot share is told as such.

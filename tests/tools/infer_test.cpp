@@ -61,7 +61,7 @@ TEST_F(Inference, PlansRings) {
     for (const auto& step : plan["schedule"]["steps"]) rings += step["kind"] == "ring_gemm" ? 1 : 0;
     EXPECT_EQ(rings, 2) << "layers 2 and 3";
     const Outcome shown = gnnplan(on);
-    EXPECT_THAT(shown.out, AllOf(HasSubstr(", ring"), HasSubstr("ring: dense products")));
+    EXPECT_THAT(shown.out, AllOf(HasSubstr(", ring"), HasSubstr("exchange tiles of rows")));
     EXPECT_FALSE(gnnplan(infer + "--layers 3 --grid 2x2 --ring off --json").json()["configuration"].contains("ring"));
     const std::string file = folder / "plan.json";
     ASSERT_EQ(gnnplan(on + "-o " + file).code, 0);
@@ -253,9 +253,16 @@ TEST_F(Inference, IsExplainedAndCompared) {
         EXPECT_EQ(program.code, 64);
         EXPECT_THAT(program.err, HasSubstr("only plans of training"));
     }
-    EXPECT_THAT(gnnplan("explain " + drawn).out, HasSubstr("for requests for rows before it"));
+    EXPECT_THAT(gnnplan("explain " + drawn).out,
+                AllOf(HasSubstr("before   loading takes "), HasSubstr("cutting blocks "),
+                      HasSubstr("requests for rows take ")));
     EXPECT_THAT(gnnplan("compare " + full + " " + drawn).out, HasSubstr("neighbours read: all against 3,2"));
     EXPECT_THAT(gnnplan("compare " + full + " " + train).out, HasSubstr("task: infer against train"));
+    const auto compared = gnnplan("compare --json " + full + " " + drawn).json()["epoch_seconds"];
+    const auto plan = nlohmann::json::parse(read_text(full))["candidates"][0]["predicted"];
+    EXPECT_EQ(compared["predicted"]["a"], plan["epoch_seconds"]) << "of the pass alone";
+    const double before = plan["loading_seconds"]["total"].get<double>() + plan.value("setup_seconds", 0.0);
+    EXPECT_NEAR(compared["loading"]["a"].get<double>(), before, 1e-12);
     const Outcome swept = gnnplan("sweep --task infer --graph cora --hidden 16 --vary ranks=1,2,4");
     EXPECT_EQ(swept.code, 0) << swept.err;
     EXPECT_THAT(swept.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("backward"))));

@@ -124,6 +124,15 @@ io::Document encode(const std::vector<Difference>& differences) {
 
 }  // namespace
 
+namespace {
+
+std::optional<double> loading_of(const Prediction& predicted) {
+    if (predicted.loading == LoadingSeconds()) return std::nullopt;
+    return predicted.loading.total() + predicted.setup_seconds;
+}
+
+}  // namespace
+
 Side side_of(const Plan& plan) {
     const GraphRecord& graph = plan.problem.graph;
     const Candidate& chosen = plan.candidates.front();
@@ -147,7 +156,8 @@ Side side_of(const Plan& plan) {
     side.configuration = configuration_of(chosen.configuration);
     side.configuration.insert(side.configuration.begin(),
                               {"candidate", fmt::format("1 of {} (index 0)", plan.candidates.size())});
-    side.predicted_seconds = chosen.predicted.ranked_seconds();
+    side.predicted_seconds = chosen.predicted.epoch_seconds;
+    side.loading_seconds = loading_of(chosen.predicted);
     side.total_bytes = chosen.predicted.total_bytes;
     side.max_rank_bytes = chosen.predicted.max_rank_bytes;
     side.peak_bytes = chosen.predicted.peak_bytes_per_rank;
@@ -179,6 +189,7 @@ Side side_of(const RunReport& report) {
     side.configuration.insert(side.configuration.begin(),
                               {"candidate", fmt::format("{} (index {})", report.chosen + 1, report.chosen)});
     side.predicted_seconds = report.predicted.epoch_seconds;
+    side.loading_seconds = loading_of(report.predicted);
     side.measured_seconds = report.measured.epoch_seconds;
     side.total_bytes = report.measured.total_bytes;
     side.max_rank_bytes = report.measured.max_rank_bytes;
@@ -220,7 +231,8 @@ const Machine* Comparison::machine() const {
 
 std::optional<bool> Comparison::tie() const {
     if (machine() == nullptr || !a.predicted_seconds || !b.predicted_seconds) return std::nullopt;
-    return cost::tie(*a.predicted_seconds, *b.predicted_seconds, *machine());
+    if (a.loading_seconds.has_value() != b.loading_seconds.has_value()) return std::nullopt;
+    return cost::tie(a.ranked_seconds(), b.ranked_seconds(), *machine());
 }
 
 Comparison compare(Side a, Side b) {
@@ -232,6 +244,8 @@ Comparison compare(Side a, Side b) {
     }
     comparison.seconds = {{"predicted", a.predicted_seconds, b.predicted_seconds},
                           {"measured", a.measured_seconds, b.measured_seconds}};
+    if (a.loading_seconds || b.loading_seconds)
+        comparison.seconds.push_back({"loading", a.loading_seconds, b.loading_seconds});
     comparison.bytes = {{"total", number(a.total_bytes), number(b.total_bytes)},
                         {"busiest rank", number(a.max_rank_bytes), number(b.max_rank_bytes)},
                         {"peak memory", number(a.peak_bytes), number(b.peak_bytes)}};

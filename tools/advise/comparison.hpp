@@ -30,7 +30,10 @@ struct Side {
     std::vector<std::pair<std::string, std::string>> problem;   // "ranks" -> "4"; what a file does not say is left out
     std::vector<std::pair<std::string, std::string>> settings;  // "learning rate" -> "0.01"; none of a plan
     std::vector<std::pair<std::string, std::string>> configuration;  // "grid" -> "2x2"
-    std::optional<double> predicted_seconds, measured_seconds;       // of an epoch
+    std::optional<double> predicted_seconds, measured_seconds;       // of an epoch, or of a pass
+    std::optional<double>
+        loading_seconds;  // predicted of what comes before the pass of an inference, where it is known
+    double ranked_seconds() const { return predicted_seconds.value_or(0) + loading_seconds.value_or(0); }
     std::int64_t total_bytes = 0, max_rank_bytes = 0, peak_bytes = 0;
     std::map<std::string, KindCost> kinds;
     std::optional<Machine> machine;  // that predictions are for; a run report does not say
@@ -63,8 +66,10 @@ struct Comparison {
     std::vector<Compared> kind_seconds,
         kind_bytes;  // per kind of step; seconds measured where both are, else predicted
     bool kinds_measured = false;
-    const Machine* machine() const;   // that predictions are for, where a side says
-    std::optional<bool> tie() const;  // whether the model can tell the predicted epochs apart; none without a machine
+    const Machine* machine() const;  // that predictions are for, where a side says
+    // Whether the model can tell apart what is predicted of the epochs, or of the passes with what comes before them; none
+    // without a machine, nor where that is known of one side only.
+    std::optional<bool> tie() const;
 };
 Comparison compare(Side a, Side b);
 

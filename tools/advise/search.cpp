@@ -21,6 +21,10 @@ void check_partition(const ProblemFlags& flags) {
     if (flags.search.partition && !from_path) {
         throw Error(ErrorCode::usage, "there is no graph to partition", "--partition", "give --graph PATH");
     }
+    if (flags.search.partition && flags.model.load == "sharded") {
+        throw Error(ErrorCode::usage, "parts are made of the whole graph, of which --load sharded gives ranks shares",
+                    "--partition", "use --load whole, or leave --partition out");
+    }
 }
 
 LoadedProblem load_problem(const ProblemFlags& flags) {

@@ -10,7 +10,7 @@
 namespace gnnplan::tools {
 namespace {
 
-constexpr std::array<const char*, 17> best_keys{"best_scheme",
+constexpr std::array<const char*, 19> best_keys{"best_scheme",
                                                 "best_grid",
                                                 "best_replication",
                                                 "best_forward",
@@ -25,6 +25,8 @@ constexpr std::array<const char*, 17> best_keys{"best_scheme",
                                                 "peak_bytes_per_rank",
                                                 "redistribution_units",
                                                 "sparse_units",
+                                                "loading_seconds",
+                                                "setup_seconds",
                                                 "choices",
                                                 "why"};
 
@@ -71,6 +73,8 @@ std::vector<std::string> csv_values(const SweepPoint& point) {
             std::to_string(p.peak_bytes_per_rank),
             fmt::format("{}", units.redistribution),
             fmt::format("{}", units.sparse),
+            fmt::format("{}", p.loading.total()),
+            fmt::format("{}", p.setup_seconds),
             choices_text(c),
             ""};
 }

@@ -89,7 +89,7 @@ void add_rows(Table& table, const Difference& d) {
 std::string trust_text(const Comparison& comparison) {
     const std::optional<bool> tie = comparison.tie();
     if (!tie || comparison.a.configuration == comparison.b.configuration) return "";
-    const double ratio = *comparison.b.predicted_seconds / *comparison.a.predicted_seconds;
+    const double ratio = comparison.b.ranked_seconds() / comparison.a.ranked_seconds();
     const Machine& machine = *comparison.machine();
     const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));
     const std::string times =
@@ -110,7 +110,8 @@ std::string human_text(const Comparison& comparison, bool color) {
     };
     table.add({"an epoch, or a pass", "", "", "", ""}, true);
     for (const Compared& c : comparison.seconds) {
-        add_row(table, "  " + c.name, c, c.name == "predicted" ? predicted : measured);
+        const std::string name = c.name == "loading" ? "loading before it, predicted" : c.name;
+        add_row(table, "  " + name, c, c.name == "measured" ? measured : predicted);
     }
     for (const Compared& c : comparison.bytes) {
         add_row(table, "  " + c.name, c, c.name == "peak memory" ? Format(memory_text) : Format(bytes_text));

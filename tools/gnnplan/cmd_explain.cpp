@@ -112,25 +112,36 @@ std::string runner_up_text(const Plan& plan, const Explanation& explanation) {
                                second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio));
 }
 
+// What comes before the pass of an inference, part by part.
+std::string before_text(const Plan& plan) {
+    const Prediction& predicted = plan.candidates.front().predicted;
+    const LoadingSeconds& loading = predicted.loading;
+    const auto seconds = [&](double value) { return format_seconds(value, plan.machine); };
+    std::string text;
+    if (loading != LoadingSeconds()) {
+        text = fmt::format(
+            "loading takes {}: reading and dealing edges {}, making rows of them {}, degrees {}, cutting blocks {}",
+            seconds(loading.total()), seconds(loading.deal), seconds(loading.rows), seconds(loading.degrees),
+            seconds(loading.cut));
+    }
+    if (predicted.setup_seconds > 0)
+        text += fmt::format("{}requests for rows take {}", text.empty() ? "" : "; ", seconds(predicted.setup_seconds));
+    return text.empty() ? "" : wrapped("before   ", std::string(9, ' '), text);
+}
+
 std::string head_text(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const Prediction& predicted = chosen.predicted;
     const std::string indent(9, ' ');
     const std::string trust = trust_sentence(plan.machine);
     const std::string buffer = buffer_text(plan);
-    const auto before_it = [&](double seconds, const char* what) {
-        return seconds > 0 ? fmt::format(", {} for {} before it", format_seconds(seconds, plan.machine), what) : "";
-    };
-    const std::string before =
-        before_it(predicted.loading.total(), "loading") + before_it(predicted.setup_seconds, "requests for rows");
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
            wrapped("machine  ", indent, machine_line(plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
-           (buffer.empty() ? "" : wrapped("buffers  ", indent, buffer)) +
-           fmt::format("{:<9}{}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
-                       format_seconds(predicted.epoch_seconds, plan.machine), before,
-                       format_bytes(predicted.total_bytes), format_bytes(predicted.max_rank_bytes),
-                       predicted.estimate ? " (estimate)" : "") +
+           (buffer.empty() ? "" : wrapped("buffers  ", indent, buffer)) + before_text(plan) +
+           fmt::format("{:<9}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
+                       format_seconds(predicted.epoch_seconds, plan.machine), format_bytes(predicted.total_bytes),
+                       format_bytes(predicted.max_rank_bytes), predicted.estimate ? " (estimate)" : "") +
            (trust.empty() ? "" : wrapped(indent, indent, trust)) + "\n";
 }
 

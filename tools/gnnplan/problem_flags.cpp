@@ -58,7 +58,8 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
         .add_option(
             "--attention", flags.attention,
             "Pin where the backward pass of gat has the scores of edges from: it makes and draws them again from "
-            "numbers of vertices (recompute), or the forward pass stores a number for each edge and head")
+            "numbers of vertices (recompute), or the forward pass stores a number for each edge and head; sddmm is "
+            "refused, as scores of gat are no products of rows")
         ->check(CLI::IsMember({"recompute", "stored", "sddmm"}))
         ->type_name("recompute|stored|sddmm");
     command
