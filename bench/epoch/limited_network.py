@@ -114,21 +114,31 @@ def table(results):
     return "\n".join(lines)
 
 
+def taking_turns(plans, repeats, run):
+    """What run(plan) gives, by plan: each plan runs once in each of the repeats."""
+    reports = {name: [] for name in plans}
+    for repeat in range(repeats):
+        for name, plan in plans.items():
+            reports[name].append(run(plan))
+            print(f"{repeat + 1}/{repeats} {name}", file=sys.stderr)
+    return reports
+
+
+def show(results, table, output):
+    """Prints the figures of all plans as a table, and writes them to a file if one is named."""
+    print(table(results))
+    if output:
+        pathlib.Path(output).write_text(json.dumps({"command": sys.argv, "plans": results}, indent=1) + "\n")
+
+
 def main():
     options = arguments()
     scratch = isolate()
     gnnplan, gnnrun = (str(pathlib.Path(options.build).resolve() / "bin" / tool) for tool in ("gnnplan", "gnnrun"))
     links = SlowLinks(scratch, options.ranks, options.rate)
     plans = make_plans(gnnplan, options, scratch)
-    reports = {name: [] for name in plans}
-    for repeat in range(options.repeats):
-        for name, plan in plans.items():
-            reports[name].append(train(links, gnnrun, plan, options, scratch))
-            print(f"{repeat + 1}/{options.repeats} {name}", file=sys.stderr)
-    results = {name: figures(runs) for name, runs in reports.items()}
-    print(table(results))
-    if options.output:
-        pathlib.Path(options.output).write_text(json.dumps({"command": sys.argv, "plans": results}, indent=1) + "\n")
+    reports = taking_turns(plans, options.repeats, lambda plan: train(links, gnnrun, plan, options, scratch))
+    show({name: figures(runs) for name, runs in reports.items()}, table, options.output)
 
 
 if __name__ == "__main__":

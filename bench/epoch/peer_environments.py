@@ -1,5 +1,5 @@
 """The frameworks that epochs are compared with, each in a virtual environment of its own under a cache folder."""
-import dataclasses, pathlib, subprocess
+import dataclasses, pathlib, subprocess, sys
 
 DEBIAN_PYTHON = "/usr/bin/python3"  # has Debian's python3-torch and python3-numpy, where they are installed
 
@@ -24,6 +24,15 @@ DGL = Environment("dgl", ("numpy", "torch", "dgl"), ("dgl==2.1.0", "torch==2.2.1
 
 class NotAvailable(Exception):
     """Why a peer cannot run here, in one line."""
+
+
+def exit_with(main):
+    """Ends the program with what main() returns, or with 2 and a line where nothing can be compared here."""
+    try:
+        sys.exit(main())
+    except NotAvailable as failure:
+        print(f"peers: {failure}", file=sys.stderr)
+        sys.exit(2)
 
 
 def last_line(text):

@@ -13,7 +13,7 @@ import argparse, dataclasses, json, pathlib, sys
 sys.dont_write_bytecode = True  # of the files beside this one
 
 from peer_entrants import CORES, OURS, PEERS, Gnnplan, Peers, say
-from peer_environments import NotAvailable
+from peer_environments import NotAvailable, exit_with
 from peer_figures import figures, loss_remarks, table, verdict
 
 WARM_UP = 2  # epochs of every run that are left out: first touches
@@ -111,8 +111,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except NotAvailable as failure:
-        print(f"peers: {failure}", file=sys.stderr)
-        sys.exit(2)
+    exit_with(main)

@@ -9,13 +9,13 @@ needed; of AGNN, whose scores are DEAL's SDDMM, also the ways to make these scor
 `--repeats` times, on one machine or, with --rate, behind links of that rate (bench/epoch/slow_links.py). Seconds are of a
 pass and of what ranks tell each other before it, of the slowest rank. Bytes are over all ranks.
 """
-import argparse, json, os, pathlib, shlex, shutil, statistics, subprocess, sys
+import argparse, json, os, pathlib, shlex, shutil, statistics, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "epoch"))
 
-from limited_network import machine
+from limited_network import machine, show, taking_turns
 from peer_entrants import surroundings
 from slow_links import SlowLinks, isolate
 
@@ -123,20 +123,11 @@ def main():
         scratch = isolate()
         links = SlowLinks(scratch, options.ranks, options.rate)
     else:
-        import tempfile
-
         folder = tempfile.TemporaryDirectory()
         scratch, links = pathlib.Path(folder.name), None
     plans = make_plans(gnnplan, options, scratch)
-    reports = {name: [] for name in plans}
-    for repeat in range(options.repeats):
-        for name, plan in plans.items():
-            reports[name].append(run(links, gnnrun, plan, options, scratch))
-            print(f"{repeat + 1}/{options.repeats} {name}: {reports[name][-1]['wall']['pass_seconds']:.2f} s", file=sys.stderr)
-    results = {name: figures(of) for name, of in reports.items()}
-    print(table(results))
-    if options.output:
-        pathlib.Path(options.output).write_text(json.dumps({"command": sys.argv, "plans": results}, indent=1) + "\n")
+    reports = taking_turns(plans, options.repeats, lambda plan: run(links, gnnrun, plan, options, scratch))
+    show({name: figures(of) for name, of in reports.items()}, table, options.output)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "epoch"))
 
 import peer_entrants as epoch
-from peer_environments import DGL, NotAvailable, call, python_of
+from peer_environments import DGL, call, exit_with, python_of
 
 SIZES = {"tiny": (5_000, 60_000), "arxiv": (170_000, 2_490_000), "mid": (233_000, 28_500_000)}
 WIDTHS, HEADS, FANOUT = "128,128,128,40", 4, 50
@@ -147,8 +147,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except NotAvailable as failure:
-        print(f"peers: {failure}", file=sys.stderr)
-        sys.exit(2)
+    exit_with(main)

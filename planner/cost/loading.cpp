@@ -10,7 +10,7 @@
 namespace gnnplan::cost {
 namespace {
 
-// Of what parsing text takes, reading an edge of a binary file does.
+// Reading an edge of a binary file takes this share of what parsing one of a text does.
 constexpr double binary_share = 0.1;
 
 // Other ranks that a rank exchanges something with, on its node and elsewhere.

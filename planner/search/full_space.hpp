@@ -61,10 +61,10 @@ std::vector<Choices> regular_choices(const Space& space, const Distribution& on)
 
 Configuration configuration_of(const ConfigurationFrame& frame, const Choices& choices);
 
-// Ranks the members on the given grids, with stored values, factored ones or both.
 // Deep networks are costed layer by layer, and what the loss reads of every layer has the rows of the last one.
 bool never_pruned(const Space& space);
 
+// Ranks the members on the given grids, with stored values, factored ones or both.
 Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine,
                      NumberedGraphs& graphs, const std::vector<bool>& factored = {false});
 

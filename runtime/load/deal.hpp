@@ -51,7 +51,8 @@ private:
     bool weighted_;
     bool with_targets_;
     Dealt dealt_;
-    // Of the edges of a round, who makes their targets' rows and which of these that is; then the same of their sources'.
+    // Who makes the row of a vertex, and which of the maker's rows that is: first of the target of each edge of a round, then
+    // of the sources, where edges are dealt to them, too.
     struct Place {
         int maker = 0;
         std::int32_t row = 0;
