@@ -15,15 +15,15 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 }  // namespace
 
-void LargeBuffer::Free::operator()(std::byte* data) const { std::free(data); }
-
-LargeBuffer::LargeBuffer(std::size_t bytes) : size_(bytes) {
+std::byte* allocate_large(std::size_t bytes) {
     const bool large = bytes >= 2 * huge_page;
     void* data = nullptr;
     if (posix_memalign(&data, large ? huge_page : cache_line, std::max(bytes, cache_line)) != 0)
         throw OutOfMemory(bytes);
-    data_.reset(static_cast<std::byte*>(data));
     if (large) madvise(data, bytes, MADV_HUGEPAGE);  // advice: may be refused
+    return static_cast<std::byte*>(data);
 }
+
+void free_large(std::byte* data) { std::free(data); }
 
 }  // namespace gnnplan::kernels

@@ -41,7 +41,7 @@ class Bench:
             graph = cache / f"infer-{options.problem}.npz"
             vertices, nonzeros = SIZES[options.problem]
             call([self.tools / "gnnplan", "graph", "generate", "rmat", "--vertices", vertices, "--nonzeros", nonzeros,
-                  "--features", WIDTHS.split(",")[0], "--seed", 1, "-o", graph], LONGEST)
+                  "--features", WIDTHS.split(",")[0], "--classes", WIDTHS.split(",")[-1], "--seed", 1, "-o", graph], LONGEST)
             call([self.python, HERE / "problem.py", graph, self.folder, "--widths", WIDTHS, "--heads", HEADS], LONGEST)
             (self.folder / "complete").touch()
 

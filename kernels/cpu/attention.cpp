@@ -9,9 +9,9 @@
 #include <gnnplan/base/range.hpp>
 
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/row_chunks.hpp"
 #include "kernels/cpu/vector.hpp"
+#include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -136,7 +136,7 @@ void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out) {
     for (std::int64_t column = 0; column < x.columns; column += strip) {
         const std::int64_t width = std::min(strip, x.columns - column);
         const Heads cut{heads.columns, heads.first + column};
-        parallel_for(blocks, x.rows * width, Schedule::fixed, [&](std::int64_t block) {
+        parallel_for(blocks, x.rows * width, LoopSchedule::fixed, [&](std::int64_t block) {
             std::array<double, strip> sum{};
             const Range rows = balanced_block({0, x.rows}, block, blocks);
             for (std::int64_t i = rows.begin; i < rows.end; ++i)

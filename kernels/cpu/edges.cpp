@@ -1,8 +1,8 @@
 // Values of the entries of a matrix, panel after panel, rows in chunks of about equal work.
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/row_chunks.hpp"
 #include "kernels/cpu/vector.hpp"
+#include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/bits.hpp"
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/cpu/parallel.hpp"
+#include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {

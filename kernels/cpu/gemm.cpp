@@ -8,8 +8,8 @@
 #include <new>
 
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/vector.hpp"
+#include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -69,7 +69,7 @@ void by_rows(const Product& x, Matrix c) {
     constexpr std::int64_t step = 48;
     const std::int64_t chunk = std::max<std::int64_t>(1, c.rows / (step * 8 * max_threads())) * step;
     const std::int64_t chunks = (c.rows + chunk - 1) / chunk;
-    parallel_for(chunks, c.rows * c.columns * x.inner, Schedule::dynamic, [&](std::int64_t i) {
+    parallel_for(chunks, c.rows * c.columns * x.inner, LoopSchedule::dynamic, [&](std::int64_t i) {
         const Matrix out = result_rows(c, i * chunk, std::min(chunk, c.rows - i * chunk));
         const ConstMatrix a = rows_of(x.transpose_a, x.a, i * chunk, out.rows);
         for (std::int64_t p = 0; p < x.inner; p += length) {
@@ -132,7 +132,7 @@ void by_inner(const Product& x, Matrix c) {
         float* data = scratch.data() + part * (packed_size + sums_size) + packed_size;
         return part == 0 ? c : Matrix{data, c.rows, c.columns, padded(c.columns)};
     };
-    parallel_for(parts, work, Schedule::fixed, [&](std::int64_t part) {
+    parallel_for(parts, work, LoopSchedule::fixed, [&](std::int64_t part) {
         sum_range(x, x.inner * part / parts, x.inner * (part + 1) / parts, block_rows,
                   scratch.data() + part * (packed_size + sums_size), sums(part), x.accumulate && part == 0);
     });

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/vector.hpp"
+#include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -25,7 +25,7 @@ template <class OfRow>
 double sum_over_rows(Matrix logits, const OfRow& of_row) {
     std::array<double, row_blocks> partial{};
     const std::int64_t work = logits.rows * logits.columns * exponential_cost;
-    parallel_for(row_blocks, work, Schedule::dynamic, [&](std::int64_t block) {
+    parallel_for(row_blocks, work, LoopSchedule::dynamic, [&](std::int64_t block) {
         double sum = 0;
         for (std::int64_t i = block_start(logits.rows, block); i < block_start(logits.rows, block + 1); ++i) {
             sum += of_row(i);
@@ -64,11 +64,13 @@ void softmax_cross_entropy(Matrix logits, const LossInput& input, double* loss) 
 
 void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts) {
     const VectorKernels& kernels = best_kernels();
-    parallel_for(row_blocks, logits.rows * logits.columns * exponential_cost, Schedule::dynamic, [&](std::int64_t b) {
-        for (std::int64_t i = block_start(logits.rows, b); i < block_start(logits.rows, b + 1); ++i) {
-            parts[i] = split[i] == training_split ? kernels.softmax_part(logits.row(i), logits.columns) : SoftmaxPart{};
-        }
-    });
+    parallel_for(
+        row_blocks, logits.rows * logits.columns * exponential_cost, LoopSchedule::dynamic, [&](std::int64_t b) {
+            for (std::int64_t i = block_start(logits.rows, b); i < block_start(logits.rows, b + 1); ++i) {
+                parts[i] =
+                    split[i] == training_split ? kernels.softmax_part(logits.row(i), logits.columns) : SoftmaxPart{};
+            }
+        });
 }
 
 void softmax_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals) {
@@ -103,7 +105,7 @@ void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uin
     std::fill_n(correct, 3, 0.0);
     if (logits.columns == 0) return;
     std::array<std::array<std::int64_t, 3>, row_blocks> partial{};
-    parallel_for(row_blocks, logits.rows * logits.columns, Schedule::fixed, [&](std::int64_t block) {
+    parallel_for(row_blocks, logits.rows * logits.columns, LoopSchedule::fixed, [&](std::int64_t block) {
         std::array<std::int64_t, 3> count{};
         for (std::int64_t i = block_start(logits.rows, block); i < block_start(logits.rows, block + 1); ++i) {
             if (split[i] >= count.size() || label[i] < 0) continue;
@@ -123,7 +125,7 @@ void column_sum(ConstMatrix g, float* out) {
     std::array<std::array<double, strip>, row_blocks> partial;
     for (std::int64_t column = 0; column < g.columns; column += strip) {
         const std::int64_t width = std::min(strip, g.columns - column);
-        parallel_for(row_blocks, g.rows * width, Schedule::fixed, [&](std::int64_t block) {
+        parallel_for(row_blocks, g.rows * width, LoopSchedule::fixed, [&](std::int64_t block) {
             std::array<double, strip> sum{};
             for (std::int64_t i = block_start(g.rows, block); i < block_start(g.rows, block + 1); ++i) {
                 kernels.add_to(g.row(i) + column, width, sum.data());
@@ -141,7 +143,7 @@ void column_sum(ConstMatrix g, float* out) {
 void dot(ConstMatrix a, ConstMatrix b, float* result) {
     const VectorKernels& kernels = best_kernels();
     std::array<double, row_blocks> partial{};
-    parallel_for(row_blocks, a.rows * a.columns, Schedule::fixed, [&](std::int64_t block) {
+    parallel_for(row_blocks, a.rows * a.columns, LoopSchedule::fixed, [&](std::int64_t block) {
         for (std::int64_t i = block_start(a.rows, block); i < block_start(a.rows, block + 1); ++i)
             partial[static_cast<std::size_t>(block)] += kernels.dot_row(a.row(i), b.row(i), a.columns);
     });

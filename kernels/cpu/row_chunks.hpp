@@ -7,7 +7,7 @@
 
 #include <gnnplan/base/range.hpp>
 
-#include "kernels/cpu/parallel.hpp"
+#include "kernels/parallel.hpp"
 #include "kernels/views.hpp"
 
 namespace gnnplan::kernels::cpu {
@@ -36,7 +36,7 @@ inline std::int64_t first_row_of(const Csr& panel, std::int64_t i, std::int64_t 
 template <class Body>
 void in_chunks(const Csr& panel, std::int64_t work, const Body& body) {
     const std::int64_t parts = std::min(panel.rows, chunks_of_thread * max_threads());
-    parallel_for(parts, (panel.rows + panel.nonzeros()) * work, Schedule::dynamic, [&](std::int64_t i) {
+    parallel_for(parts, (panel.rows + panel.nonzeros()) * work, LoopSchedule::dynamic, [&](std::int64_t i) {
         const std::int64_t first = first_row_of(panel, i, parts);
         const std::int64_t last = i + 1 == parts ? panel.rows : first_row_of(panel, i + 1, parts);
         if (first < last) body(Range{first, last});

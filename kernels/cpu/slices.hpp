@@ -11,8 +11,8 @@
 #include <gnnplan/base/range.hpp>
 
 #include "kernels/bf16.hpp"
-#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/vector.hpp"
+#include "kernels/parallel.hpp"
 #include "kernels/table.hpp"
 
 namespace gnnplan::kernels::cpu {

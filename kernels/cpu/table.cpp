@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/cpu/parallel.hpp"
+#include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels {
 namespace {

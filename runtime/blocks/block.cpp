@@ -1,6 +1,7 @@
 #include "runtime/blocks/block.hpp"
 
 #include "runtime/blocks/matrix_rows.hpp"
+#include "runtime/graph/row_parts.hpp"
 
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/checked.hpp>
@@ -8,7 +9,6 @@
 #include <gnnplan/ir/pieces.hpp>
 
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 namespace gnnplan::data {
@@ -20,69 +20,56 @@ std::size_t block_bytes(std::int64_t row_start_bytes, std::int64_t row_starts, s
     return at(checked_add(checked_multiply(row_start_bytes, row_starts), checked_multiply(values ? 8 : 4, nonzeros)));
 }
 
-// Nonzeros within each of several ascending, disjoint ranges of columns.
-std::vector<std::int64_t> count_blocks(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
-                                       const VertexOrder* order) {
-    if (columns.empty()) return {};
-    if (columns.size() == 1) return {block_nonzeros(graph, which, rows, columns[0], order)};
-    const Range hull = {columns.front().begin, columns.back().end};
-    const std::vector<std::int32_t> of_column = column_nonzeros(graph, which, rows, hull, order);
-    std::vector<std::int64_t> counts;
-    for (const Range& range : columns) {
-        const auto first = of_column.begin() + (range.begin - hull.begin);
-        counts.push_back(std::accumulate(first, first + range.size(), std::int64_t{0}));
-    }
-    return counts;
-}
-
-// Values of A^T or A by row and column, numbered as in the file.
-class EdgeValues {
+// Values of one row of A^T or A; rows and columns are numbered as in the file.
+class RowValues {
 public:
-    EdgeValues(const DegreeScales& scales, bool transposed)
-        : row_(transposed ? scales.target : scales.source), column_(transposed ? scales.source : scales.target) {}
+    RowValues(const DegreeScales& scales, bool transposed)
+        : of_rows_(transposed ? scales.target : scales.source),
+          of_columns_(transposed ? scales.source : scales.target) {}
 
-    float at(std::int64_t row, std::int64_t column, float weight) const {
-        return row_.empty() ? weight : static_cast<float>(row_[data::at(row)] * column_[data::at(column)] * weight);
+    void begin(std::int64_t row) { of_row_ = of_rows_.empty() ? 1 : of_rows_[at(row)]; }
+    float of(std::int64_t column, float weight) const {
+        return of_rows_.empty() ? weight : static_cast<float>(of_row_ * of_columns_[at(column)] * weight);
     }
 
 private:
-    const VertexValues& row_;
-    const VertexValues& column_;
+    const VertexValues& of_rows_;
+    const VertexValues& of_columns_;
+    double of_row_ = 1;
 };
 
-// Fills one panel of a block entry by entry; those before it have `first` nonzeros.
+// Fills rows of one panel of a block, from row `row` on, entry by entry; what comes before has `first` nonzeros of the
+// block.
 class Writer {
 public:
-    Writer(LocalBlock& block, std::int64_t panel, std::int64_t first)
-        : row_start_(from(block.row_start(), panel * (block.rows + 1))),
-          narrow_row_start_(from(block.narrow_row_start(), panel * (block.rows + 1))),
+    Writer(LocalBlock& block, std::int64_t panel, std::int64_t row, std::int64_t first)
+        : row_start_(from(block.row_start(), panel * (block.rows + 1) + row)),
+          narrow_row_start_(from(block.narrow_row_start(), panel * (block.rows + 1) + row)),
           column_(block.column().data()),
           value_(block.value().empty() ? nullptr : block.value().data()),
-          next_(first) {
-        begin_row();
-    }
+          next_(first) {}
 
-    void add(std::int64_t column, float value) {
-        column_[next_] = static_cast<std::int32_t>(column);
-        if (value_ != nullptr) value_[next_] = value;
-        ++next_;
+    void begin_row() {
+        if (row_start_ != nullptr) {
+            *row_start_++ = next_;
+        } else {
+            *narrow_row_start_++ = static_cast<std::int32_t>(next_);
+        }
     }
-    void end_row() {
-        row_start_ == nullptr ? static_cast<void>(++narrow_row_start_) : static_cast<void>(++row_start_);
-        begin_row();
+    // Entries of the row, by columns that count from `begin`; value(k) is that of the k-th.
+    template <class Value>
+    void add(std::span<const std::int32_t> columns, std::int64_t begin, const Value& value) {
+        std::int32_t* const column = column_ + next_;
+        for (std::size_t k = 0; k < columns.size(); ++k) column[k] = static_cast<std::int32_t>(columns[k] - begin);
+        if (value_ != nullptr)
+            for (std::size_t k = 0; k < columns.size(); ++k) value_[at(next_) + k] = value(k);
+        next_ += std::ssize(columns);
     }
 
 private:
     template <class T>
     static T* from(std::span<T> starts, std::int64_t i) {
         return starts.empty() ? nullptr : starts.data() + i;
-    }
-    void begin_row() {
-        if (row_start_ != nullptr) {
-            *row_start_ = next_;
-        } else {
-            *narrow_row_start_ = static_cast<std::int32_t>(next_);
-        }
     }
 
     std::int64_t* row_start_;
@@ -92,34 +79,131 @@ private:
     std::int64_t next_;
 };
 
-// One panel to be filled.
+// A panel of one of the blocks that are cut together.
 struct Panel {
     Range columns;
-    std::int64_t block_begin;  // first column of its block
-    Writer writer;
+    std::size_t block = 0;
+    std::int64_t index = 0;  // within its block
 };
 
-// The panels of each range.
-std::vector<Range> panels_of(std::span<const Range> columns, const BlockFormat& format) {
-    std::vector<Range> panels;
-    for (const Range& range : columns) {
-        const std::int64_t count = panel_count(range.size(), format.panel_columns);
-        for (std::int64_t p = 0; p < count; ++p) panels.push_back(balanced_block(range, p, count));
+std::vector<Panel> panels_of(std::span<const Range> columns, const BlockFormat& format) {
+    std::vector<Panel> panels;
+    for (std::size_t b = 0; b < columns.size(); ++b) {
+        const std::int64_t count = panel_count(columns[b].size(), format.panel_columns);
+        for (std::int64_t p = 0; p < count; ++p) panels.push_back({balanced_block(columns[b], p, count), b, p});
     }
     return panels;
 }
 
-// Adds an empty block of `columns` for the panels whose ranges and nonzeros are given.
-void add_block(std::vector<LocalBlock>& blocks, std::vector<Panel>& panels, std::int64_t rows, Range columns,
-               std::span<const Range> ranges, std::span<const std::int64_t> counts, const BlockFormat& format) {
-    const std::int64_t nonzeros = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    LocalBlock& block = blocks.emplace_back(rows, columns.size(), nonzeros, format);
-    std::int64_t before = 0;
-    for (std::size_t p = 0; p < ranges.size(); ++p) {
-        panels.push_back({ranges[p], columns.begin, Writer(block, static_cast<std::int64_t>(p), before)});
-        before += counts[p];
+// Calls visit(p, first, count) for the entries of a row that lie in panel p, where there are any; panels ascend.
+template <class Visit>
+void visit_panels(std::span<const std::int32_t> ascending, const std::vector<Panel>& panels, const Visit& visit) {
+    if (panels.size() == 1) return visit(0, 0, ascending.size());  // there are no others
+    std::size_t p = 0;
+    for (std::size_t k = 0; k < ascending.size();) {
+        while (ascending[k] >= panels[p].columns.end) ++p;  // the last range ends where the entries do
+        while (k < ascending.size() && ascending[k] < panels[p].columns.begin) ++k;
+        const std::size_t first = k;
+        while (k < ascending.size() && ascending[k] < panels[p].columns.end) ++k;
+        if (k > first) visit(p, first, k - first);
     }
 }
+
+// Cuts the blocks of some ranges of columns out of some rows, which threads divide: they count, then they write.
+class Cut {
+public:
+    Cut(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns, const DegreeScales& scales,
+        const VertexOrder* order, const BlockFormat& format)
+        : matrix_(graph.matrix(which)),
+          transposed_(which.transposed),
+          rows_(rows),
+          columns_(columns),
+          hull_{columns.front().begin, columns.back().end},
+          scales_(scales),
+          order_(order),
+          format_(format),
+          panels_(panels_of(columns, format)),
+          parts_(parts_of(rows)) {}
+
+    std::vector<LocalBlock> blocks() {
+        // Of each part and panel: its nonzeros, then where in the block they begin.
+        std::vector<std::vector<std::int64_t>> first(parts_.size());
+        for_parts(std::ssize(parts_), [&](std::int64_t i) { first[at(i)] = count(parts_[at(i)]); });
+        std::vector<std::int64_t> nonzeros(columns_.size(), 0);
+        for (std::size_t p = 0; p < panels_.size(); ++p) {
+            std::int64_t& before = nonzeros[panels_[p].block];
+            for (std::vector<std::int64_t>& of_part : first) before += std::exchange(of_part[p], before);
+        }
+        std::vector<LocalBlock> made;
+        for (std::size_t b = 0; b < columns_.size(); ++b)
+            made.emplace_back(rows_.size(), columns_[b].size(), nonzeros[b], format_);
+        for_parts(std::ssize(parts_), [&](std::int64_t i) { write(parts_[at(i)], first[at(i)], made); });
+        // Behind the last row of each panel.
+        for (std::size_t p = 0; p < panels_.size(); ++p) {
+            const Panel& panel = panels_[p];
+            const bool last = p + 1 == panels_.size() || panels_[p + 1].block != panel.block;
+            Writer(made[panel.block], panel.index, rows_.size(), last ? nonzeros[panel.block] : first.front()[p + 1])
+                .begin_row();
+        }
+        return made;
+    }
+
+private:
+    std::vector<Range> parts_of(Range rows) const {
+        const bool in_file_order = order_ == nullptr || order_->identity();
+        if (rows.empty() || !in_file_order) return even_parts(rows, matrix_.nonzeros());
+        const auto first = at(rows.begin - matrix_.first_row);
+        std::vector<Range> parts = row_parts(std::span(matrix_.row_start).subspan(first, at(rows.size() + 1)));
+        for (Range& part : parts) part = {part.begin + rows.begin, part.end + rows.begin};
+        return parts;
+    }
+
+    std::vector<std::int64_t> count(Range rows) const {
+        std::vector<std::int64_t> counts(panels_.size(), 0);
+        MatrixRows matrix(matrix_, hull_, order_);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            if (panels_.size() == 1) {
+                counts[0] += std::ssize(matrix.any_order(i));
+            } else {
+                visit_panels(matrix.ascending(i), panels_, [&](std::size_t p, std::size_t, std::size_t count) {
+                    counts[p] += static_cast<std::int64_t>(count);
+                });
+            }
+        }
+        return counts;
+    }
+
+    void write(Range rows, const std::vector<std::int64_t>& first, std::vector<LocalBlock>& blocks) const {
+        std::vector<Writer> writers;
+        for (std::size_t p = 0; p < panels_.size(); ++p)
+            writers.emplace_back(blocks[panels_[p].block], panels_[p].index, rows.begin - rows_.begin, first[p]);
+        RowValues values(scales_, transposed_);
+        MatrixRows matrix(matrix_, hull_, order_);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            for (Writer& writer : writers) writer.begin_row();
+            const std::span<const std::int32_t> entries = matrix.ascending(i);
+            const std::span<const float> weights = matrix.weights();
+            values.begin(matrix.vertex(i));
+            visit_panels(entries, panels_, [&](std::size_t p, std::size_t from, std::size_t count) {
+                const auto columns = entries.subspan(from, count);
+                writers[p].add(columns, columns_[panels_[p].block].begin, [&](std::size_t k) {
+                    return values.of(matrix.vertex(columns[k]), weights.empty() ? 1.0F : weights[from + k]);
+                });
+            });
+        }
+    }
+
+    const Csr& matrix_;
+    const bool transposed_;
+    const Range rows_;
+    const std::span<const Range> columns_;
+    const Range hull_;
+    const DegreeScales& scales_;
+    const VertexOrder* const order_;
+    const BlockFormat& format_;
+    const std::vector<Panel> panels_;
+    const std::vector<Range> parts_;
+};
 
 }  // namespace
 
@@ -132,7 +216,7 @@ LocalBlock::LocalBlock(std::int64_t row_count, std::int64_t column_count, std::i
       row_start_bytes_(gnnplan::row_start_bytes({.row_start_bytes = format.row_start_bytes}, nonzero_count)),
       values_(format.values),
       buffer_(block_bytes(row_start_bytes_, panels_ * (rows + 1), nonzeros_, values_)) {
-    std::memset(buffer_.data(), 0, buffer_.size());
+    std::memset(buffer_.data(), 0, at(row_start_bytes_ * panels_ * (rows + 1)));
 }
 
 std::span<std::int64_t> LocalBlock::row_start() {
@@ -198,36 +282,7 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, Range r
     ensure(format.values || !graph.matrix(which).weighted(),
            "with weights of edges, values are no products of two scales");
     if (columns.empty()) return {};
-    const std::vector<Range> ranges = panels_of(columns, format);
-    const std::vector<std::int64_t> counts = count_blocks(graph, which, rows, ranges, order);
-    std::vector<LocalBlock> blocks;
-    blocks.reserve(columns.size());  // writers point into them
-    std::vector<Panel> panels;
-    panels.reserve(ranges.size());
-    for (const Range& range : columns) {
-        const auto count = at(panel_count(range.size(), format.panel_columns));
-        const std::size_t first = panels.size();
-        add_block(blocks, panels, rows.size(), range, std::span(ranges).subspan(first, count),
-                  std::span(counts).subspan(first, count), format);
-    }
-
-    const EdgeValues values(scales, which.transposed);
-    MatrixRows matrix(graph.matrix(which), {columns.front().begin, columns.back().end}, order);
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        std::size_t t = 0;
-        const std::span<const std::int32_t> entries = matrix.ascending(i);
-        const std::span<const float> weights = matrix.weights();
-        for (std::size_t k = 0; k < entries.size(); ++k) {
-            const std::int32_t c = entries[k];
-            while (c >= panels[t].columns.end) ++t;  // the last range ends where the entries do
-            if (c < panels[t].columns.begin) continue;
-            const float weight = weights.empty() ? 1.0F : weights[k];
-            const float value = format.values ? values.at(matrix.vertex(i), matrix.vertex(c), weight) : 1.0F;
-            panels[t].writer.add(c - panels[t].block_begin, value);
-        }
-        for (Panel& panel : panels) panel.writer.end_row();
-    }
-    return blocks;
+    return Cut(graph, which, rows, columns, scales, order, format).blocks();
 }
 
 LocalBlock build_block(const Graph& graph, MatrixId which, Range rows, Range columns, const DegreeScales& scales,

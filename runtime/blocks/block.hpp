@@ -54,7 +54,7 @@ struct LocalBlock {
 
     LocalBlock() : LocalBlock(0, 0, 0) {}
     LocalBlock(std::int64_t row_count, std::int64_t column_count, std::int64_t nonzero_count,
-               const BlockFormat& format = {});  // all zeros
+               const BlockFormat& format = {});  // row starts are 0, columns and values are not set
 
     std::int64_t nonzeros() const { return nonzeros_; }
     std::int64_t panels() const { return panels_; }

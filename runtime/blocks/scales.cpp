@@ -1,5 +1,7 @@
 #include "runtime/blocks/scales.hpp"
 
+#include "runtime/graph/row_parts.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <array>
@@ -28,16 +30,17 @@ std::string text_of(double value) {
 }  // namespace
 
 std::vector<double> degrees(const Csr& matrix) {
-    std::vector<double> of_rows;
-    of_rows.reserve(at(matrix.rows()));
-    for (std::int64_t i = 0; i < matrix.rows(); ++i) {
-        if (!matrix.weighted()) {
-            of_rows.push_back(static_cast<double>(matrix.degree(i)));
-            continue;
+    std::vector<double> of_rows(at(matrix.rows()));
+    for_row_parts(matrix.row_start, [&](Range rows) {
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            if (!matrix.weighted()) {
+                of_rows[at(i)] = static_cast<double>(matrix.degree(i));
+                continue;
+            }
+            const auto first = matrix.weight.begin() + matrix.row_start[at(i)];
+            of_rows[at(i)] = std::accumulate(first, first + matrix.degree(i), 0.0);
         }
-        const auto first = matrix.weight.begin() + matrix.row_start[at(i)];
-        of_rows.push_back(std::accumulate(first, first + matrix.degree(i), 0.0));
-    }
+    });
     return of_rows;
 }
 
@@ -45,13 +48,17 @@ std::vector<double> degree_scales(std::vector<double> degrees, Normalisation nor
     const double exponent = normalisation == Normalisation::symmetric                ? -0.5
                             : normalisation == Normalisation::row_mean && of_targets ? -1.0
                                                                                      : 0.0;
-    for (double& degree : degrees) {
-        if (exponent == 0.0) {
-            degree = 1.0;
-        } else if (degree != 0) {
-            degree = std::pow(degree, exponent);
+    const std::vector<Range> parts = even_parts({0, std::ssize(degrees)}, std::ssize(degrees));
+    for_parts(std::ssize(parts), [&](std::int64_t part) {
+        for (std::int64_t i = parts[at(part)].begin; i < parts[at(part)].end; ++i) {
+            double& degree = degrees[at(i)];
+            if (exponent == 0.0) {
+                degree = 1.0;
+            } else if (degree != 0) {
+                degree = std::pow(degree, exponent);
+            }
         }
-    }
+    });
     return degrees;
 }
 
@@ -72,19 +79,22 @@ void refuse_large_values(const Csr& sources, const DegreeScales& scales, const V
                          const std::string& where) {
     if (!sources.weighted() || scales.target.empty()) return;
     const auto name = [&](std::int64_t row) { return std::to_string(order == nullptr ? row : order->vertex_at(row)); };
-    for (std::int64_t i = 0; i < sources.rows(); ++i) {
-        const std::int64_t v = sources.first_row + i;
-        for (std::int64_t k = sources.row_start[at(i)]; k < sources.row_start[at(i) + 1]; ++k) {
-            const std::int32_t u = sources.column[at(k)];
-            const double value = scales.target[at(v)] * scales.source[at(u)] * sources.weight[at(k)];
-            if (std::isfinite(static_cast<float>(value))) continue;
-            throw Error(ErrorCode::data,
-                        "the weight of the edge " + name(u) + " -> " + name(v) +
-                            " (counted from 0) is beyond float32 once it is normalised, because weights cancel out "
-                            "where they are added up",
-                        where, "use weights that are not negative, or --normalisation none");
+    for_row_parts(sources.row_start, [&](Range rows) {
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            const std::int64_t v = sources.first_row + i;
+            const double of_target = scales.target[at(v)];
+            for (std::int64_t k = sources.row_start[at(i)]; k < sources.row_start[at(i) + 1]; ++k) {
+                const std::int32_t u = sources.column[at(k)];
+                const double value = of_target * scales.source[at(u)] * sources.weight[at(k)];
+                if (std::isfinite(static_cast<float>(value))) continue;
+                throw Error(ErrorCode::data,
+                            "the weight of the edge " + name(u) + " -> " + name(v) +
+                                " (counted from 0) is beyond float32 once it is normalised, because weights cancel "
+                                "out where they are added up",
+                            where, "use weights that are not negative, or --normalisation none");
+            }
         }
-    }
+    });
 }
 
 void check_degrees(const Graph& graph, Normalisation normalisation, const std::string& where) {

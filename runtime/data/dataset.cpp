@@ -1,6 +1,7 @@
 #include "runtime/data/dataset.hpp"
 
 #include "runtime/graph/fingerprint.hpp"
+#include "runtime/graph/row_parts.hpp"
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
@@ -49,9 +50,13 @@ void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_
             for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = wanted[j] * scale;
         }
     };
-    if (order == nullptr) return features_->visit_rows(rows, read, copy);
-    const auto taken = [&](std::int64_t v) { return position(v) >= rows.begin && position(v) < rows.end; };
-    features_->visit_rows({0, vertices()}, read, copy, taken);
+    FeatureSource::Wanted taken;
+    if (order != nullptr) taken = [&](std::int64_t v) { return position(v) >= rows.begin && position(v) < rows.end; };
+    const Range visited = order == nullptr ? rows : Range{0, vertices()};
+    const std::vector<Range> parts =
+        features_->divisible() ? even_parts(visited, rows.size() * read.size()) : std::vector<Range>{visited};
+    for_parts(std::ssize(parts),
+              [&](std::int64_t i) { features_->visit_rows(parts[static_cast<std::size_t>(i)], read, copy, taken); });
 }
 
 std::uint64_t Dataset::feature_hash(Range rows) const {

@@ -28,6 +28,7 @@ public:
     GeneratedFeatures(std::uint64_t seed, std::int64_t columns) : stream_(seed, feature_stream), columns_(columns) {}
 
     std::int64_t columns() const override { return columns_; }
+    bool divisible() const override { return true; }
 
     void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
         std::vector<float> row(static_cast<std::size_t>(columns.size()));

@@ -46,10 +46,12 @@ ArrayBytes whole(std::vector<std::int64_t> values) {
 
 // The sources of all edges, then the targets.
 ArrayBytes edge_index(const EdgeList& edges) {
-    const std::int64_t blocks = edges.blocks();
+    constexpr std::int64_t of_block = EdgeList::block_edges;
+    const std::int64_t blocks = (edges.size() + of_block - 1) / of_block;
     return produce<std::int64_t>(2 * blocks, [&edges, blocks](std::int64_t i, std::vector<std::int64_t>& out) {
+        const std::int64_t first = i % blocks * of_block;
         out.clear();
-        for (const Edge& e : edges.block(i % blocks)) out.push_back(i < blocks ? e.from : e.to);
+        edges.for_part({first, first + of_block}, [&](Edge e) { out.push_back(i < blocks ? e.from : e.to); });
     });
 }
 

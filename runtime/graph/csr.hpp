@@ -1,6 +1,7 @@
 // The prepared graph: a matrix in compressed sparse rows, and how a list of edges becomes one.
 #pragma once
 
+#include "kernels/large_vector.hpp"
 #include "runtime/graph/edges.hpp"
 
 #include <gnnplan/ir/matrix_id.hpp>
@@ -15,9 +16,9 @@ namespace gnnplan::data {
 struct Csr {
     std::int64_t vertices = 0;            // columns, and rows of the whole matrix
     std::vector<std::int64_t> row_start;  // rows + 1
-    std::vector<std::int32_t> column;
-    std::vector<float> weight = {};  // of each column, finite; empty: edges have none
-    std::int64_t first_row = 0;      // of those that are here: row i is row first_row + i of the matrix
+    kernels::LargeVector<std::int32_t> column;
+    kernels::LargeVector<float> weight = {};  // of each column, finite; empty: edges have none
+    std::int64_t first_row = 0;               // of those that are here: row i is row first_row + i of the matrix
 
     bool weighted() const { return !weight.empty(); }
     std::int64_t rows() const { return static_cast<std::int64_t>(row_start.size()) - 1; }

@@ -17,6 +17,8 @@ public:
 
     virtual ~FeatureSource() = default;
     virtual std::int64_t columns() const = 0;
+    // Whether rows are found without those before them, so that threads gain by visiting some each.
+    virtual bool divisible() const { return false; }
     // Calls visit for each wanted row of `rows`, ascending. Values are finite. Safe to call from several threads.
     virtual void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted = nullptr) const = 0;
 };

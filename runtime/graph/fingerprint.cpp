@@ -1,8 +1,11 @@
 #include "runtime/graph/fingerprint.hpp"
 
+#include "runtime/graph/row_parts.hpp"
+
 #include <xxhash.h>
 
 #include <bit>
+#include <numeric>
 
 namespace gnnplan::data {
 
@@ -33,32 +36,49 @@ std::string feature_fingerprint(std::uint64_t sum) { return text_of(sum); }
 
 namespace {
 
-// The finalizer of SplitMix64 (Steele, Lea and Flood 2014) on the two ends, then on the weight: it is asked for every edge.
-std::uint64_t hash(std::int32_t from, std::int32_t to, float weight) {
-    const auto mix = [](std::uint64_t x) {
-        x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-        x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-        return x ^ (x >> 31U);
-    };
+// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31U);
+}
+
+// They are asked for every edge.
+std::uint64_t hash(std::int32_t from, std::int32_t to) {
     const auto ends =
         static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32U | static_cast<std::uint32_t>(to);
-    return mix(mix(ends + 0x9e3779b97f4a7c15U) ^ std::bit_cast<std::uint32_t>(weight));
+    return mix(ends + 0x9e3779b97f4a7c15U);
+}
+std::uint64_t hash(std::int32_t from, std::int32_t to, float weight) {
+    return mix(hash(from, to) ^ std::bit_cast<std::uint32_t>(weight));
+}
+
+// The sum, modulo 2^64, of a number for each row: of its index, where its entries begin, and how many it has.
+template <class Number>
+std::uint64_t sum_of_rows(const Csr& matrix, const Number& number) {
+    const std::vector<Range> parts = row_parts(matrix.row_start);
+    std::vector<std::uint64_t> sums(parts.size(), 0);
+    for_parts(std::ssize(parts), [&](std::int64_t p) {
+        const auto part = static_cast<std::size_t>(p);
+        std::uint64_t sum = 0;
+        for (std::int64_t i = parts[part].begin; i < parts[part].end; ++i)
+            sum += number(i, static_cast<std::size_t>(matrix.row_start[static_cast<std::size_t>(i)]),
+                          static_cast<std::size_t>(matrix.degree(i)));
+        sums[part] = sum;
+    });
+    return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }
 
 }  // namespace
 
 std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices) {
-    std::uint64_t sum = 0;
-    for (std::int64_t i = 0; i < sources.rows(); ++i) {
-        const auto begin = static_cast<std::size_t>(sources.row_start[static_cast<std::size_t>(i)]);
-        const auto count = static_cast<std::size_t>(sources.degree(i));
+    return sum_of_rows(sources, [&](std::int64_t i, std::size_t begin, std::size_t count) {
         std::uint64_t hash = XXH3_64bits_withSeed(sources.column.data() + begin, count * sizeof(std::int32_t),
                                                   static_cast<XXH64_hash_t>(vertices[i]));
         if (sources.weighted() && count > 0)
             hash = XXH3_64bits_withSeed(sources.weight.data() + begin, count * sizeof(float), hash);
-        sum += hash;
-    }
-    return sum;
+        return hash;
+    });
 }
 
 std::uint64_t hash_of_listed(std::span<const Edge> edges, int reader) {
@@ -78,16 +98,17 @@ std::string fingerprint(const Graph& graph) {
 }
 
 std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices, bool with_weights) {
-    std::uint64_t sum = 0;
-    for (std::int64_t i = 0; i < sources.rows(); ++i) {
+    return sum_of_rows(sources, [&](std::int64_t i, std::size_t begin, std::size_t count) {
         const auto target = static_cast<std::int32_t>(vertices[i]);
-        const auto begin = static_cast<std::size_t>(sources.row_start[static_cast<std::size_t>(i)]);
-        for (std::size_t k = begin; k < begin + static_cast<std::size_t>(sources.degree(i)); ++k) {
-            const float weight = with_weights && sources.weighted() ? sources.weight[k] : 1.0F;
-            sum += hash(sources.column[k], target, weight) - hash(target, sources.column[k], weight);
+        std::uint64_t sum = 0;
+        for (std::size_t k = begin; k < begin + count; ++k) {
+            const std::int32_t source = sources.column[k];
+            sum += with_weights && sources.weighted()
+                       ? hash(source, target, sources.weight[k]) - hash(target, source, sources.weight[k])
+                       : hash(source, target) - hash(target, source);
         }
-    }
-    return sum;
+        return sum;
+    });
 }
 
 }  // namespace gnnplan::data

@@ -1,5 +1,8 @@
 #include "runtime/graph/rows.hpp"
 
+#include "runtime/graph/row_parts.hpp"
+#include "runtime/graph/sort_columns.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -14,30 +17,38 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-void clean_plain_rows(Csr& csr, const RowVertices& vertices, PreparationCounts& counts) {
-    std::int64_t kept = 0;
+// A range of rows as one thread has made them: where they begin, and how many entries they have from there on.
+struct RowsInPlace {
+    Range rows;
     std::int64_t begin = 0;
-    for (std::int64_t u = 0; u < csr.rows(); ++u) {
+    std::int64_t kept = 0;
+    PreparationCounts counts = {};
+};
+
+void clean_plain_rows(Csr& csr, const RowVertices& vertices, RowsInPlace& part) {
+    ColumnSorter sorter(csr.vertices);
+    std::int64_t next = part.begin;
+    std::int64_t begin = part.begin;
+    for (std::int64_t u = part.rows.begin; u < part.rows.end; ++u) {
         const std::int64_t vertex = vertices[u];
-        const auto first = csr.column.begin() + begin;
-        const auto last = csr.column.begin() + csr.row_start[at(u) + 1];
+        std::int32_t* const first = csr.column.data() + begin;
+        std::int32_t* const last = csr.column.data() + csr.row_start[at(u) + 1];
         begin = csr.row_start[at(u) + 1];
-        std::sort(first, last);
+        sorter.sort({first, last});
         std::int32_t previous = -1;
-        for (auto c = first; c != last; ++c) {
+        for (const std::int32_t* c = first; c != last; ++c) {
             if (*c == vertex) {
-                ++counts.self_loops_dropped;
+                ++part.counts.self_loops_dropped;
             } else if (*c == previous) {
-                ++counts.duplicates_dropped;
+                ++part.counts.duplicates_dropped;
             } else {
                 previous = *c;
-                csr.column[at(kept++)] = *c;
+                csr.column[at(next++)] = *c;
             }
         }
-        csr.row_start[at(u) + 1] = kept;
+        csr.row_start[at(u) + 1] = next;
     }
-    csr.column.resize(at(kept));
-    csr.column.shrink_to_fit();
+    part.kept = next - part.begin;
 }
 
 // An entry of a row while its weights are sorted and added up.
@@ -60,11 +71,11 @@ float sum_of_duplicates(std::span<const Weighted> entries, std::int64_t vertex, 
 
 // The same for rows with weights. Equal columns are added up from the smallest weight on, so that the sum does not
 // depend on the order of listing, and is that of the reverse edge where the same weights are listed for both.
-void clean_weighted_rows(Csr& csr, const RowVertices& vertices, PreparationCounts& counts, bool into) {
+void clean_weighted_rows(Csr& csr, const RowVertices& vertices, bool into, RowsInPlace& part) {
     std::vector<Weighted> row;
-    std::int64_t kept = 0;
-    std::int64_t begin = 0;
-    for (std::int64_t u = 0; u < csr.rows(); ++u) {
+    std::int64_t next = part.begin;
+    std::int64_t begin = part.begin;
+    for (std::int64_t u = part.rows.begin; u < part.rows.end; ++u) {
         const std::int64_t vertex = vertices[u];
         const std::int64_t end = csr.row_start[at(u) + 1];
         row.clear();
@@ -77,20 +88,41 @@ void clean_weighted_rows(Csr& csr, const RowVertices& vertices, PreparationCount
             const auto last =
                 std::find_if(first, row.end(), [&](const Weighted& entry) { return entry.column != first->column; });
             if (first->column == vertex) {
-                counts.self_loops_dropped += last - first;
+                part.counts.self_loops_dropped += last - first;
             } else {
-                counts.duplicates_dropped += last - first - 1;
-                csr.column[at(kept)] = first->column;
-                csr.weight[at(kept++)] = sum_of_duplicates({first, last}, vertex, into);
+                part.counts.duplicates_dropped += last - first - 1;
+                csr.column[at(next)] = first->column;
+                csr.weight[at(next++)] = sum_of_duplicates({first, last}, vertex, into);
             }
             first = last;
         }
-        csr.row_start[at(u) + 1] = kept;
+        csr.row_start[at(u) + 1] = next;
     }
-    csr.column.resize(at(kept));
-    csr.column.shrink_to_fit();
-    csr.weight.resize(at(kept));
-    csr.weight.shrink_to_fit();
+    part.kept = next - part.begin;
+}
+
+// Closes the gaps between ranges of rows. What is left behind them is given back where that is worth a copy.
+void join_rows(Csr& csr, const std::vector<RowsInPlace>& parts) {
+    std::int64_t end = 0;
+    for (const RowsInPlace& part : parts) {
+        const std::int64_t by = part.begin - end;
+        if (by > 0) {
+            const auto close = [&](auto& values) {
+                const auto first = values.begin() + part.begin;
+                std::copy(first, first + part.kept, values.begin() + end);
+            };
+            close(csr.column);
+            if (csr.weighted()) close(csr.weight);
+            for (std::int64_t u = part.rows.begin; u < part.rows.end; ++u) csr.row_start[at(u) + 1] -= by;
+        }
+        end += part.kept;
+    }
+    const auto shrink = [&](auto& values) {
+        values.resize(at(end));
+        if (values.capacity() - values.size() > values.capacity() / 16) values.shrink_to_fit();
+    };
+    if (csr.weighted()) shrink(csr.weight);
+    shrink(csr.column);
 }
 
 // The weight of entry i of `a`, of entry j of `b`, or of both; -1 stands for no entry.
@@ -101,27 +133,55 @@ float joint_weight(const Csr& a, std::int64_t i, const Csr* b, std::int64_t j) {
     return i >= 0 ? a.weight[at(i)] : b->weight[at(j)];
 }
 
-// Calls emit(column, i, j) for the union of two rows (the second may be empty) and, when asked, the vertex itself;
-// ascending. i and j are the places of the entry in the two matrices, -1 where one has none.
-template <class Emit>
-void merge_row(std::int64_t row, std::int64_t vertex, bool self_loop, const Csr& a, const Csr* b, Emit&& emit) {
-    const std::int32_t* i = a.column.data() + a.row_start[at(row)];
-    const std::int32_t* i_end = a.column.data() + a.row_start[at(row) + 1];
-    const std::int32_t* j = b != nullptr ? b->column.data() + b->row_start[at(row)] : nullptr;
-    const std::int32_t* j_end = b != nullptr ? b->column.data() + b->row_start[at(row) + 1] : nullptr;
-    bool pending = self_loop;
-    while (i != i_end || j != j_end || pending) {
-        std::int64_t next = std::numeric_limits<std::int64_t>::max();
-        if (i != i_end) next = *i;
-        if (j != j_end) next = std::min<std::int64_t>(next, *j);
-        if (pending) next = std::min(next, vertex);
-        const bool in_a = i != i_end && *i == next;
-        const bool in_b = j != j_end && *j == next;
-        if (next == vertex) pending = false;
-        emit(static_cast<std::int32_t>(next), in_a ? i - a.column.data() : -1, in_b ? j - b->column.data() : -1);
-        if (in_a) ++i;
-        if (in_b) ++j;
+std::span<const std::int32_t> columns_of(const Csr& matrix, std::int64_t row) {
+    return {matrix.column.data() + matrix.row_start[at(row)], at(matrix.degree(row))};
+}
+
+// Writes the union of two rows, ascending, and returns its end. Which of them the next entry is from cannot be predicted.
+std::int32_t* unite(std::span<const std::int32_t> a, std::span<const std::int32_t> b, std::int32_t* out) {
+    std::size_t i = 0, j = 0;
+    while (i < a.size() && j < b.size()) {
+        const std::int32_t in_a = a[i], in_b = b[j];
+        *out++ = std::min(in_a, in_b);
+        i += static_cast<std::size_t>(in_a <= in_b);
+        j += static_cast<std::size_t>(in_b <= in_a);
     }
+    out = std::ranges::copy(a.subspan(i), out).out;
+    return std::ranges::copy(b.subspan(j), out).out;
+}
+
+// One row of merge(), from entry `next` on; returns where the next row begins.
+std::int64_t merge_row(Csr& csr, std::int64_t next, std::int64_t row, const Csr& a, const Csr* b) {
+    const auto of_b = b != nullptr ? columns_of(*b, row) : std::span<const std::int32_t>();
+    return unite(columns_of(a, row), of_b, csr.column.data() + next) - csr.column.data();
+}
+
+std::int64_t merge_weighted_row(Csr& csr, std::int64_t next, std::int64_t row, const Csr& a, const Csr* b) {
+    std::int64_t i = a.row_start[at(row)], j = b != nullptr ? b->row_start[at(row)] : 0;
+    const std::int64_t i_end = a.row_start[at(row) + 1], j_end = b != nullptr ? b->row_start[at(row) + 1] : 0;
+    for (; i < i_end || j < j_end; ++next) {
+        const bool in_a = i < i_end && (j == j_end || a.column[at(i)] <= b->column[at(j)]);
+        const bool in_b = j < j_end && (i == i_end || b->column[at(j)] <= a.column[at(i)]);
+        csr.column[at(next)] = in_a ? a.column[at(i)] : b->column[at(j)];
+        csr.weight[at(next)] = joint_weight(a, in_a ? i : -1, b, in_b ? j : -1);
+        i += in_a ? 1 : 0;
+        j += in_b ? 1 : 0;
+    }
+    return next;
+}
+
+// Puts a vertex, of weight 1, among the entries of its row, unless it is there; returns the new end.
+std::int64_t add_loop(Csr& csr, std::int64_t begin, std::int64_t end, std::int64_t vertex) {
+    const auto insert = [&](auto& values, std::int64_t place, auto value) {
+        std::copy_backward(values.begin() + place, values.begin() + end, values.begin() + end + 1);
+        values[at(place)] = value;
+    };
+    const auto found = std::lower_bound(csr.column.begin() + begin, csr.column.begin() + end, vertex);
+    const std::int64_t place = found - csr.column.begin();
+    if (place < end && *found == vertex) return end;
+    insert(csr.column, place, static_cast<std::int32_t>(vertex));
+    if (csr.weighted()) insert(csr.weight, place, 1.0F);
+    return end + 1;
 }
 
 }  // namespace
@@ -136,45 +196,75 @@ void rewind_starts(std::vector<std::int64_t>& row_start) {
 }
 
 Csr scatter(EdgeList edges, std::int64_t rows, bool weighted) {
+    // Threads divide the edges as they are listed, and their counts take no more memory than half of the edges.
+    const std::int64_t parts = std::clamp(edges.size() / std::max<std::int64_t>(1, rows), std::int64_t{1},
+                                          std::int64_t{kernels::max_threads()});
+    const auto part_of = [&](std::int64_t part) { return balanced_block({0, edges.size()}, part, parts); };
+    // How many edges of each row a part has, then where in the row the next of them goes.
+    std::vector<std::vector<std::int32_t>> next(at(parts));
+    for_parts(parts, [&](std::int64_t part) {
+        std::vector<std::int32_t>& count = next[at(part)];
+        count.assign(at(rows), 0);
+        edges.for_part(part_of(part), [&](Edge e) { ++count[at(e.from)]; });
+    });
     Csr csr{rows, std::vector<std::int64_t>(at(rows) + 1, 0), {}};
-    edges.for_each([&](Edge e) { ++csr.row_start[at(e.from) + 1]; });
-    accumulate_counts(csr.row_start);
-    csr.column.resize(at(csr.row_start.back()));
-    if (weighted) {
-        csr.weight.resize(csr.column.size());
-        edges.drain([&](Edge e, float weight) {
-            const std::size_t k = at(csr.row_start[at(e.from)]++);
-            csr.column[k] = e.to;
-            csr.weight[k] = weight;
-        });
-    } else {
-        edges.drain([&](Edge e) { csr.column[at(csr.row_start[at(e.from)]++)] = e.to; });
+    for (std::size_t row = 0; row < at(rows); ++row) {
+        std::int64_t length = 0;
+        for (std::vector<std::int32_t>& of_part : next)
+            length += std::exchange(of_part[row], static_cast<std::int32_t>(length));
+        ensure(length <= std::numeric_limits<std::int32_t>::max(), "an edge is not listed 2^31 times");
+        csr.row_start[row + 1] = csr.row_start[row] + length;
     }
-    rewind_starts(csr.row_start);
+    csr.column.resize(at(csr.row_start.back()));
+    if (weighted) csr.weight.resize(csr.column.size());
+    for_parts(parts, [&](std::int64_t part) {
+        std::int32_t* const place = next[at(part)].data();
+        edges.drain_part(part_of(part), [&](Edge e, float weight) {
+            const std::size_t k = at(csr.row_start[at(e.from)] + place[e.from]++);
+            csr.column[k] = e.to;
+            if (weighted) csr.weight[k] = weight;
+        });
+    });
+    edges.clear();
     return csr;
 }
 
 void clean_rows(Csr& csr, const RowVertices& vertices, PreparationCounts& counts, bool into) {
-    if (csr.weighted()) return clean_weighted_rows(csr, vertices, counts, into);
-    clean_plain_rows(csr, vertices, counts);
+    std::vector<RowsInPlace> parts;
+    for (const Range rows : row_parts(csr.row_start)) parts.push_back({rows, csr.row_start[at(rows.begin)]});
+    for_parts(std::ssize(parts), [&](std::int64_t i) {
+        if (csr.weighted()) return clean_weighted_rows(csr, vertices, into, parts[at(i)]);
+        clean_plain_rows(csr, vertices, parts[at(i)]);
+    });
+    join_rows(csr, parts);
+    for (const RowsInPlace& part : parts) {
+        counts.self_loops_dropped += part.counts.self_loops_dropped;
+        counts.duplicates_dropped += part.counts.duplicates_dropped;
+    }
 }
 
 Csr merge(const Csr& a, const Csr* b, const RowVertices& vertices, bool self_loops, bool weighted) {
     Csr csr{a.vertices, std::vector<std::int64_t>(a.row_start.size(), 0), {}};
-    for (std::int64_t u = 0; u < a.rows(); ++u) {
-        std::int64_t count = 0;
-        merge_row(u, vertices[u], self_loops, a, b, [&](std::int32_t, std::int64_t, std::int64_t) { ++count; });
-        csr.row_start[at(u) + 1] = csr.row_start[at(u)] + count;
-    }
-    csr.column.resize(at(csr.row_start.back()));
+    // Where a row begins if none before it has a column in both matrices; threads close their gaps in the end.
+    const auto at_most = [&](std::int64_t row) {
+        return a.row_start[at(row)] + (b != nullptr ? b->row_start[at(row)] : 0) + (self_loops ? row : 0);
+    };
+    csr.column.resize(at(at_most(a.rows())));
     if (weighted) csr.weight.resize(csr.column.size());
-    std::size_t k = 0;
-    for (std::int64_t u = 0; u < a.rows(); ++u) {
-        merge_row(u, vertices[u], self_loops, a, b, [&](std::int32_t c, std::int64_t i, std::int64_t j) {
-            if (weighted) csr.weight[k] = i < 0 && j < 0 ? 1.0F : joint_weight(a, i, b, j);  // neither: the self loop
-            csr.column[k++] = c;
-        });
-    }
+    std::vector<RowsInPlace> parts;
+    for (const Range rows : row_parts(a.row_start)) parts.push_back({rows, at_most(rows.begin)});
+    for_parts(std::ssize(parts), [&](std::int64_t i) {
+        RowsInPlace& part = parts[at(i)];
+        std::int64_t next = part.begin;
+        for (std::int64_t u = part.rows.begin; u < part.rows.end; ++u) {
+            const std::int64_t begin = next;
+            next = weighted ? merge_weighted_row(csr, begin, u, a, b) : merge_row(csr, begin, u, a, b);
+            if (self_loops) next = add_loop(csr, begin, next, vertices[u]);
+            csr.row_start[at(u) + 1] = next;
+        }
+        part.kept = next - part.begin;
+    });
+    join_rows(csr, parts);
     return csr;
 }
 

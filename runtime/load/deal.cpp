@@ -52,29 +52,37 @@ Dealt Dealer::finish() {
 
 void Dealer::fail() { exchange_headers(failed); }
 
-// A counting sort.
+// A counting sort of the edges that others make rows of; this rank's own join what it has been dealt.
 void Dealer::sort_by_maker(std::span<const data::Edge> edges, std::span<const float> weights) {
     const std::int64_t peers = comm_.size();
     const std::int64_t lists = with_targets_ ? 2 : 1;
     places_.resize(at(lists) * edges.size());
     begin_.assign(at(2 * peers + 1), 0);
-    const auto find_place = [&](std::int64_t list, std::int32_t vertex, std::size_t edge) {
+    const auto find_place = [&](std::int64_t list, std::int32_t vertex, std::int32_t other, std::size_t edge) {
         const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
         const RowShares::Maker maker = shares_.maker_of(row);
-        places_[at(list) * edges.size() + edge] = {maker.rank, static_cast<std::int32_t>(row - maker.first)};
-        ++begin_[at(list * peers + maker.rank) + 1];
+        const auto row_there = static_cast<std::int32_t>(row - maker.first);
+        places_[at(list) * edges.size() + edge] = {maker.rank, row_there};
+        if (maker.rank == comm_.rank()) {
+            data::EdgeList& own = list == 0 ? dealt_.sources : dealt_.targets;
+            own.add(row_there, other, weighted_ ? weights[edge] : 1.0F);
+        } else {
+            ++begin_[at(list * peers + maker.rank) + 1];
+        }
     };
     for (std::size_t i = 0; i < edges.size(); ++i) {
-        find_place(0, edges[i].to, i);
-        if (with_targets_) find_place(1, edges[i].from, i);
+        find_place(0, edges[i].to, edges[i].from, i);
+        if (with_targets_) find_place(1, edges[i].from, edges[i].to, i);
     }
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     edges_.resize(at(begin_.back()));
+    if (edges_.empty()) return;
     weights_.resize(weighted_ ? edges_.size() : 0);
     std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
     for (std::int64_t list = 0; list < lists; ++list) {
         for (std::size_t i = 0; i < edges.size(); ++i) {
             const Place place = places_[at(list) * edges.size() + i];
+            if (place.maker == comm_.rank()) continue;
             const std::size_t to = at(next[at(list * peers + place.maker)]++);
             edges_[to] = {place.row, list == 0 ? edges[i].from : edges[i].to};
             if (weighted_) weights_[to] = weights[i];

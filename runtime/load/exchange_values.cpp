@@ -10,12 +10,12 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Every rank of the group sends `made` to all others, and gets their parts in the order of the group, `counts` of each.
-template <class T>
-std::vector<T> all_of_group(comm::Communicator& comm, const std::vector<int>& group, const std::vector<T>& made,
-                            const std::vector<std::int64_t>& counts) {
+template <class Vector>
+Vector all_of_group(comm::Communicator& comm, const std::vector<int>& group, const Vector& made,
+                    const std::vector<std::int64_t>& counts) {
     std::int64_t total = 0;
     for (const std::int64_t count : counts) total += count;
-    std::vector<T> all(at(total));
+    Vector all(at(total));
     std::vector<comm::Send> sends;
     std::vector<comm::Receive> receives;
     std::int64_t first = 0;

@@ -1,8 +1,12 @@
 #include "runtime/load/make_rows.hpp"
 
 #include "runtime/graph/fingerprint.hpp"
+#include "runtime/graph/row_parts.hpp"
+#include "runtime/graph/sort_columns.hpp"
 
 #include <algorithm>
+#include <span>
+#include <tuple>
 #include <utility>
 
 namespace gnnplan::load {
@@ -46,29 +50,29 @@ MadeRows make_rows(Dealt dealt, std::int64_t rows, std::int64_t vertices, const 
 
 void number_columns(data::Csr& matrix, const data::VertexOrder& order) {
     if (order.identity()) return;
-    for (std::int32_t& column : matrix.column) column = order.position[at(column)];
-    std::vector<std::pair<std::int32_t, float>> entries;
-    for (std::int64_t row = 0; row < matrix.rows(); ++row) {
-        const std::int64_t begin = matrix.row_start[at(row)];
-        const auto first = matrix.column.begin() + begin;
-        if (!matrix.weighted()) {
-            std::sort(first, first + matrix.degree(row));
-            continue;
+    data::for_row_parts(matrix.row_start, [&](Range rows) {
+        data::ColumnSorter sorter(matrix.vertices);
+        std::vector<std::pair<std::int32_t, float>> entries;
+        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+            const auto column = std::span(matrix.column).subspan(at(matrix.row_start[at(row)]), at(matrix.degree(row)));
+            for (std::int32_t& vertex : column) vertex = order.position[at(vertex)];
+            if (!matrix.weighted()) {
+                sorter.sort(column);
+                continue;
+            }
+            float* const weight = matrix.weight.data() + matrix.row_start[at(row)];
+            entries.clear();
+            for (std::size_t i = 0; i < column.size(); ++i) entries.emplace_back(column[i], weight[i]);
+            std::ranges::sort(entries);
+            for (std::size_t i = 0; i < column.size(); ++i) std::tie(column[i], weight[i]) = entries[i];
         }
-        entries.clear();
-        for (std::int64_t k = begin; k < begin + matrix.degree(row); ++k)
-            entries.emplace_back(matrix.column[at(k)], matrix.weight[at(k)]);
-        std::sort(entries.begin(), entries.end());
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            matrix.column[at(begin) + i] = entries[i].first;
-            matrix.weight[at(begin) + i] = entries[i].second;
-        }
-    }
+    });
 }
 
 std::shared_ptr<const data::VertexSet> columns_met(const std::vector<const data::Csr*>& matrices, Range kept,
                                                    std::int64_t vertices) {
     auto met = std::make_shared<data::VertexSet>(vertices);
+    if (kept == Range{0, vertices}) return met;
     for (const data::Csr* matrix : matrices) {
         for (const std::int32_t column : matrix->column) {
             if (column < kept.begin || column >= kept.end) met->add(column);

@@ -1,8 +1,10 @@
 #include "runtime/load/predict.hpp"
 
 #include "runtime/graph/fingerprint.hpp"
+#include "runtime/load/threaded_read.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 namespace gnnplan::load {
@@ -51,15 +53,16 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
         counts.push_back(std::make_unique<DealtTo>(*schedule, dataset.vertices(), needs));
     }
     std::int64_t rounds = 0;  // of the rank that has most
-    std::uint64_t listed = 0;
+    std::atomic<std::uint64_t> listed = 0;
     for (int rank = 0; rank < ranks; ++rank) {
         std::int64_t own = 0;
-        dataset.read_share({rank, ranks}, [&](std::span<const data::Edge> edges, std::span<const float>) {
-            const std::int64_t most = edges_dealt_in_round(ranks);
-            own += (std::ssize(edges) + most - 1) / most;
-            listed += data::hash_of_listed(edges, rank);
-            for (const auto& count : counts) count->count(rank, edges);
-        });
+        read_with_threads(dataset, rank, ranks,
+                          {[&](std::span<const data::Edge> edges) { listed += data::hash_of_listed(edges, rank); },
+                           [&](std::span<const data::Edge> edges, std::span<const float>) {
+                               const std::int64_t most = edges_dealt_in_round(ranks);
+                               own += (std::ssize(edges) + most - 1) / most;
+                               for (const auto& count : counts) count->count(rank, edges);
+                           }});
         rounds = std::max(rounds, own);
     }
     // The last round finds all ranks finished.

@@ -11,12 +11,14 @@
 #include "runtime/load/exchange_values.hpp"
 #include "runtime/load/make_rows.hpp"
 #include "runtime/load/predict.hpp"
+#include "runtime/load/threaded_read.hpp"
 #include "runtime/load/totals.hpp"
 #include "runtime/sample/neighbours.hpp"
 
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -86,13 +88,16 @@ private:
         bool stopped = false;
         bool dealing = false;  // what is thrown is not of the file
         try {
-            found_ = dataset_.read_share({comm_.rank(), comm_.size()}, [&](auto edges, auto weights) {
-                check_ids(edges);
-                listed_ += data::hash_of_listed(edges, comm_.rank());
-                dealing = true;
-                dealer.deal(edges, weights);
-                dealing = false;
-            });
+            found_ = read_with_threads(dataset_, comm_.rank(), comm_.size(),
+                                       {[&](auto edges) {
+                                            check_ids(edges);
+                                            listed_ += data::hash_of_listed(edges, comm_.rank());
+                                        },
+                                        [&](auto edges, auto weights) {
+                                            dealing = true;
+                                            dealer.deal(edges, weights);
+                                            dealing = false;
+                                        }});
             dealing = true;
             dealt_ = dealer.finish();
             found_.edges = {};
@@ -139,7 +144,7 @@ private:
     void keep_rows() {
         // The scales are made of the degrees of the rows that this rank makes.
         in_degree_ = data::degrees(made_.sources);
-        out_degree_ = made_.targets.row_start.empty() ? in_degree_ : data::degrees(made_.targets);
+        if (!made_.targets.row_start.empty()) out_degree_ = data::degrees(made_.targets);
         data::Graph& graph = share_.graph;
         if (options_.fanout.empty()) {
             data::Csr sources = share_rows(comm_, shares_, std::move(made_.sources), graph.weighted);
@@ -187,9 +192,6 @@ private:
     }
 
     void find_scales() {
-        const auto power = [&](const std::vector<double>& degree, bool of_target) {
-            return data::degree_scales(degree, normalisation_, of_target);
-        };
         comm::agree(comm_, [&] {
             data::refuse_negative_degrees(in_degree_, "into", made_rows(), normalisation_, dataset_.report().path);
             if (!share_.graph.symmetric)
@@ -205,9 +207,17 @@ private:
         std::shared_ptr<const data::VertexSet> met_backward;
         if (needs_.backward)
             met_backward = graph.symmetric ? met : columns_met({&graph.out}, kept, dataset_.vertices());
-        share_.scales.source = scales(power(out_degree_, false), met);
-        share_.scales.target = scales(power(in_degree_, true), met_backward);
+        const bool one_degree = out_degree_.empty();
+        const std::vector<double> of_targets = data::degree_scales(in_degree_, normalisation_, true);
+        share_.scales.source =
+            scales(one_degree && normalisation_ == Normalisation::symmetric
+                       ? of_targets
+                       : data::degree_scales(one_degree ? in_degree_ : out_degree_, normalisation_, false),
+                   met);
+        share_.scales.target = scales(of_targets, met_backward);
         comm::agree(comm_, [&] {
+            // What counts of edges make of a value is no larger than how many edges a drawn one stands for.
+            if (!graph.weighted) return;
             for (const data::Csr* matrix : forward)
                 data::refuse_large_values(*matrix, share_.scales, share_.order.get(), dataset_.report().path);
         });
@@ -225,10 +235,10 @@ private:
     const LoadingNeeds needs_;
     GraphShare share_;
     data::ParsedGraph found_;
-    std::uint64_t listed_ = 0;
+    std::atomic<std::uint64_t> listed_ = 0;  // threads add to it
     Dealt dealt_;
     MadeRows made_;
-    std::vector<double> in_degree_, out_degree_;
+    std::vector<double> in_degree_, out_degree_;  // no degrees out of vertices: those are the same
 };
 
 }  // namespace

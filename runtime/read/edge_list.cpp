@@ -77,10 +77,10 @@ ParsedGraph read_edge_list(TextReader& reader, const ReadOptions& options) {
     graph.edges = EdgeList(options.edge_weights, options.take);
     const std::int64_t base = index_base == IndexBase::one ? 1 : 0;
     // Later shares have to know what the first one sees.
-    const Head head = options.share.index > 0 ? read_head(reader) : Head();
+    const Head head = options.share.first() ? Head() : read_head(reader);
     graph.divisible = reader.divisible();
     graph.by_one = reader.take_share(options.share, head.end);
-    bool first = options.share.index == 0;
+    bool first = options.share.first();
     bool csv = head.csv;
     std::int64_t declared = head.declared;
     std::int64_t smallest = largest_vertices;

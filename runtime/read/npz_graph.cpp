@@ -46,8 +46,8 @@ WeightStream open_weights(const NpzArchive& archive, const std::string& array, s
 
 // The entries of a share of an array; all of them, or none, where it is compressed.
 Range entries_of(const FileShare& share, std::int64_t entries, bool seekable) {
-    if (share.whole() || seekable) return balanced_block({0, entries}, share.index, share.of);
-    return share.index == 0 ? Range{0, entries} : Range{};
+    if (seekable) return share.range(entries);
+    return share.first() ? Range{0, entries} : Range{};
 }
 
 ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& options) {

@@ -154,7 +154,7 @@ ParsedGraph read_ogb_graph(const fs::path& folder, const ReadOptions& options) {
     // Weights are in another file, line by line, so that nobody knows where those of a share begin.
     graph.divisible = reader.divisible() && !options.edge_weights;
     graph.by_one = options.edge_weights && !options.share.whole();
-    if (graph.by_one && options.share.index > 0) return graph;
+    if (graph.by_one && !options.share.first()) return graph;
     EdgeFeatures weights = options.edge_weights ? open_edge_features(raw) : EdgeFeatures();
     if (!graph.by_one) graph.by_one = reader.take_share(options.share, 0);
     std::string_view line;

@@ -3,6 +3,8 @@
 
 #include "runtime/graph/edges.hpp"
 
+#include <gnnplan/base/range.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,12 +16,18 @@ constexpr std::int64_t largest_vertices = (std::int64_t{1} << 31) - 1;
 // What the user says of the ids of an edge list; nothing: they count from 0, and what speaks against that is remarked.
 enum class IndexBase : std::uint8_t { unsaid, zero, one, automatic };
 
-// One of several parts of a file's entries, of about equal size, that are read by as many readers.
+// One of several shares of a file's entries, of about equal size, that are read by as many ranks, or a part of it, as
+// threads divide a share.
 struct FileShare {
     int index = 0;
     int of = 1;
+    int part = 0;
+    int parts = 1;
 
-    bool whole() const { return of == 1; }
+    bool whole() const { return of == 1 && parts == 1; }
+    bool first() const { return index == 0 && part == 0; }
+    // Of so many bytes or entries, those that are in it.
+    Range range(std::int64_t all) const { return balanced_block(balanced_block({0, all}, index, of), part, parts); }
 };
 
 // How the graph of a file is to be read: what the user says of it, and how much.

@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
 constexpr std::size_t longest_line = std::size_t{1} << 26;
 
-bool separates(char c) { return c == '\t' || c == ' ' || c == ',' || c == ';'; }
-
 }  // namespace
 
 TextReader::TextReader(std::unique_ptr<InputStream> input) : input_(std::move(input)), buffer_(block_bytes) {}
@@ -48,19 +46,19 @@ bool TextReader::take_share(const FileShare& share, std::int64_t from) {
     if (share.whole()) return false;
     const std::optional<std::int64_t> bytes = input_->size();
     if (!bytes) {
-        if (share.index > 0) share_end_ = 0;
+        if (!share.first()) share_end_ = 0;
         return true;
     }
-    const std::int64_t begin = *bytes * share.index / share.of;
-    if (begin > from) {
-        go_to(begin - 1);
+    const Range range = share.range(*bytes);
+    if (range.begin > from) {
+        go_to(range.begin - 1);
         std::string_view of_the_share_before;
         next_line(of_the_share_before);
     } else {
         go_to(from);
     }
     share_begin_ = offset();
-    share_end_ = *bytes * (share.index + 1) / share.of;
+    share_end_ = range.end;
     line_number_ = 0;
     return false;
 }
@@ -138,27 +136,8 @@ void Fields::fail_index(const char* begin, std::int64_t limit, const char* what,
                                      : ": it must be below " + std::to_string(limit)));
 }
 
-void Fields::skip_separator(const char* what) {
-    if (next_ != end_ && !separates(*next_)) {
-        reader_.fail(std::string("malformed line: ") + token(next_) + " after " + what);
-    }
-    skip_space();
-    open_ = next_ != end_ && (*next_ == ',' || *next_ == ';');
-    if (open_) {
-        ++next_;
-        skip_space();
-    }
-}
-
-std::int64_t Fields::index(std::int64_t limit, const char* what, std::int64_t first) {
-    const char* begin = next_;
-    std::int64_t value = 0;
-    // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
-    while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18) value = value * 10 + (*next_++ - '0');
-    const bool ended = next_ == end_ || separates(*next_);
-    if (next_ == begin || !ended || value < first || value >= limit) fail_index(begin, limit, what, first);
-    skip_separator(what);
-    return value;
+void Fields::fail_separator(const char* what) const {
+    reader_.fail(std::string("malformed line: ") + token(next_) + " after " + what);
 }
 
 double Fields::number(const char* what) {
@@ -191,9 +170,9 @@ float Fields::finite(const char* what) {
     return value;
 }
 
-void Fields::finish() const {
+void Fields::fail_finish() const {
     if (!at_end()) reader_.fail("malformed line: unexpected " + token(next_));
-    if (open_) reader_.fail("malformed line: a field is missing after the last comma");
+    reader_.fail("malformed line: a field is missing after the last comma");
 }
 
 }  // namespace gnnplan::data

@@ -61,19 +61,42 @@ public:
     bool at_end() const { return next_ == end_; }
     // An integer from `first`, which is 0 or 1, and below `limit` (throws otherwise; `what` names it in the message),
     // and the separator after it: blanks, or one of , ; within blanks.
-    std::int64_t index(std::int64_t limit, const char* what, std::int64_t first = 0);
+    std::int64_t index(std::int64_t limit, const char* what, std::int64_t first = 0) {
+        const char* begin = next_;
+        std::int64_t value = 0;
+        // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
+        while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18)
+            value = value * 10 + (*next_++ - '0');
+        const bool ended = next_ == end_ || separates(*next_);
+        if (next_ == begin || !ended || value < first || value >= limit) fail_index(begin, limit, what, first);
+        skip_separator(what);
+        return value;
+    }
     // A floating point number, finite or not, and the separator after it.
     double number(const char* what);
     // The same, rounded to a float; throws where that is not finite.
     float finite(const char* what);
     // Throws unless the whole line was used.
-    void finish() const;
+    void finish() const {
+        if (next_ != end_ || open_) fail_finish();
+    }
 
 private:
+    static bool separates(char c) { return c == '\t' || c == ' ' || c == ',' || c == ';'; }
     void skip_space() {
         while (next_ != end_ && (*next_ == ' ' || *next_ == '\t')) ++next_;
     }
-    void skip_separator(const char* what);
+    void skip_separator(const char* what) {
+        if (next_ != end_ && !separates(*next_)) fail_separator(what);
+        skip_space();
+        open_ = next_ != end_ && (*next_ == ',' || *next_ == ';');
+        if (open_) {
+            ++next_;
+            skip_space();
+        }
+    }
+    [[noreturn]] void fail_separator(const char* what) const;
+    [[noreturn]] void fail_finish() const;
     [[noreturn]] void fail_index(const char* begin, std::int64_t limit, const char* what, std::int64_t first) const;
     std::string token(const char* begin) const;
 

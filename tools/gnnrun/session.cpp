@@ -1,5 +1,6 @@
 #include "tools/gnnrun/session.hpp"
 
+#include "kernels/table.hpp"
 #include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/comm/staged.hpp"
@@ -84,6 +85,7 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
 void Session::open_data() {
     train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out
     const double start = clock_.now();
+    kernels::set_threads(options_.threads);  // ranks as threads of this process set their own
     dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
     if (speaks_ && !flags_.quiet && !dataset_->in_shares()) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);

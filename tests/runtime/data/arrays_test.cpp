@@ -60,7 +60,7 @@ TEST(ArraysOfMemory, MayHaveWeightsOfEdges) {
         for (std::int32_t v = 0; v < 3; ++v) arrays.edges.add(v, (v + 1) % 3, v == 1 ? weight : 1);
         return arrays;
     };
-    EXPECT_EQ(make_dataset(with_weight(0.5F), weighted).graph().out.weight, (std::vector<float>{1, 0.5F, 1}));
+    EXPECT_EQ(make_dataset(with_weight(0.5F), weighted).graph().out.weight, (kernels::LargeVector<float>{1, 0.5F, 1}));
     const Dataset unused = make_dataset(with_weight(0.5F));
     EXPECT_TRUE(unused.graph().out.weight.empty());
     EXPECT_EQ(unused.report().edge_values_ignored, 3);

@@ -13,7 +13,7 @@ EdgeList edges_of(std::initializer_list<Edge> edges) {
     return list;
 }
 
-using Columns = std::vector<std::int32_t>;
+using Columns = kernels::LargeVector<std::int32_t>;
 using Starts = std::vector<std::int64_t>;
 
 TEST(BuildGraph, KeepsDirectionsApart) {
@@ -94,7 +94,7 @@ TEST(EdgeList, TakesManyAtATime) {
     }
 }
 
-using Weights = std::vector<float>;
+using Weights = kernels::LargeVector<float>;
 constexpr Preparation keep_weights{false, false, true};
 
 TEST(BuildGraphWithWeights, BothDirectionsHaveThem) {

@@ -30,7 +30,7 @@ TEST(EdgeList, SnapWithCommentsBlanksAndWindowsLines) {
     EXPECT_EQ(d.report().edges_read, 4);
     EXPECT_EQ(d.report().self_loops_dropped, 1);
     EXPECT_TRUE(d.report().directed);
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 0, 1}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 0, 1}));
     EXPECT_THAT(d.report().describe(), testing::HasSubstr("ids from 0, directed as listed: 5 vertices, 4 edges read"));
 }
 
@@ -47,7 +47,7 @@ TEST(EdgeList, AByteOrderMarkIsNoPartOfTheFirstLine) {
 
 TEST(EdgeList, LargestIdCountsWhenMoreThanDeclared) { EXPECT_EQ(open_text("# Nodes: 2\n0 7\n").vertices(), 8); }
 
-using Weights = std::vector<float>;
+using Weights = kernels::LargeVector<float>;
 
 Dataset open_weighted(const std::string& content) {
     const TempFolder folder;
@@ -58,9 +58,9 @@ Dataset open_weighted(const std::string& content) {
 
 TEST(EdgeList, TheThirdColumnIsTheWeight) {
     const Dataset d = open_weighted("# u v w time\n2 0 -1e-3 1999\n0\t1 0.5\n1 2 7\n");
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 2, 0}));
     EXPECT_EQ(d.graph().out.weight, (Weights{0.5F, 7, -1e-3F}));
-    EXPECT_EQ(d.graph().in.column, (std::vector<std::int32_t>{2, 0, 1}));
+    EXPECT_EQ(d.graph().in.column, (kernels::LargeVector<std::int32_t>{2, 0, 1}));
     EXPECT_EQ(d.graph().in.weight, (Weights{-1e-3F, 0.5F, 7}));
     EXPECT_TRUE(d.report().weighted);
     EXPECT_EQ(d.report().edge_values_ignored, 1);

@@ -26,15 +26,15 @@ TEST(MatrixMarket, GeneralPattern) {
     EXPECT_TRUE(d.report().directed);
     EXPECT_EQ(d.report().self_loops_dropped, 1);
     EXPECT_EQ(d.graph().out.row_start, (std::vector<std::int64_t>{0, 1, 1, 2}));
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 0}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 0}));
 }
 
 TEST(MatrixMarket, ValuesAreWeights) {
-    using Weights = std::vector<float>;
+    using Weights = kernels::LargeVector<float>;
     const Dataset symmetric =
         open_mtx("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 0.5\n3 3 1\n3 2 -1e3\n", "a.mtx", true);
     EXPECT_TRUE(symmetric.graph().symmetric);
-    EXPECT_EQ(symmetric.graph().out.column, (std::vector<std::int32_t>{1, 0, 2, 1}));
+    EXPECT_EQ(symmetric.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 0, 2, 1}));
     EXPECT_EQ(symmetric.graph().out.weight, (Weights{0.5F, 0.5F, -1e3F, -1e3F}));
     EXPECT_EQ(symmetric.report().edge_values_ignored, 0);
     const Dataset directed =

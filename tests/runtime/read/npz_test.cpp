@@ -51,13 +51,13 @@ void expect_bad(const std::vector<Array>& all, const std::vector<std::string>& p
 
 TEST(Npz, ReadsWeightsOfEdges) {
     const TempFolder folder;
-    const std::vector<float> expected{0.5F, 2, -3};
+    const kernels::LargeVector<float> expected{0.5F, 2, -3};
     for (const Array& weights : {Array{"edge_weight", "<f4", {3}, bytes_of<float>({0.5F, 2, -3})},
                                  Array{"edge_weight", "<f8", {3, 1}, bytes_of<double>({0.5, 2, -3})}}) {
         const Dataset d = open_arrays(folder, with(weights), true);
         EXPECT_TRUE(d.report().weighted);
         EXPECT_EQ(d.report().edge_values_ignored, 0);
-        EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+        EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 2, 0}));
         EXPECT_EQ(d.graph().out.weight, expected);
         const Dataset plain = open_arrays(folder, with(weights));
         EXPECT_EQ(plain.report().edge_values_ignored, 3);
@@ -66,7 +66,7 @@ TEST(Npz, ReadsWeightsOfEdges) {
         EXPECT_EQ(plain.fingerprint(), open_arrays(folder, arrays()).fingerprint());
     }
     const Array integers{"edge_weight", "<i8", {3}, bytes_of<I64>({5, 6, 7})};
-    EXPECT_EQ(open_arrays(folder, with(integers), true).graph().out.weight, (std::vector<float>{5, 6, 7}));
+    EXPECT_EQ(open_arrays(folder, with(integers), true).graph().out.weight, (kernels::LargeVector<float>{5, 6, 7}));
 }
 
 TEST(Npz, ReadsWeightsOfPairsStoredTogether) {
@@ -75,7 +75,7 @@ TEST(Npz, ReadsWeightsOfPairsStoredTogether) {
     pairs.fortran_order = true;
     std::vector<Array> all = with(pairs);
     all.push_back({"edge_weight", "<f4", {3}, bytes_of<float>({7, 8, 9})});
-    EXPECT_EQ(open_arrays(folder, all, true).graph().out.weight, (std::vector<float>{8, 9, 7}));
+    EXPECT_EQ(open_arrays(folder, all, true).graph().out.weight, (kernels::LargeVector<float>{8, 9, 7}));
 }
 
 TEST(Npz, RefusesBadWeightsOfEdges) {
@@ -101,7 +101,7 @@ TEST(Npz, ReadsEverything) {
     const TempFolder folder;
     const Dataset d = open_arrays(folder, arrays());
     EXPECT_EQ(d.report().format, "NumPy .npz data set");
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 2, 0}));
     EXPECT_EQ(d.labels(), (std::vector<std::int32_t>{0, 1, 1}));
     EXPECT_EQ(d.subset(), (std::vector<std::uint8_t>{train, valid, test}));
     std::vector<float> x(6);
@@ -128,7 +128,7 @@ TEST(Npz, EdgeIndexInFortranOrderIsStoredPairByPair) {
     const TempFolder folder;
     const Dataset d = open_arrays(folder, {{"edge_index", "<i8", {2, 2}, bytes_of<I64>({0, 2, 1, 0}), true}});
     EXPECT_EQ(d.graph().out.row_start, (std::vector<I64>{0, 1, 2, 2}));
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{2, 0}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{2, 0}));
     expect_bad(with({"x", "<f4", {3, 1}, bytes_of<float>({1, 2, 3}), true}),
                {"x: is stored in Fortran order", "ascontiguousarray"});
 }
@@ -256,7 +256,7 @@ TEST(ScipyCsr, IsAGraph) {
     EXPECT_EQ(d.report().format, "SciPy CSR .npz");
     EXPECT_EQ(d.report().edge_values_ignored, 3);
     EXPECT_EQ(d.graph().out.row_start, (std::vector<I64>{0, 2, 2, 3}));
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 2, 0}));
 }
 
 TEST(ScipyCsr, DataAreWeights) {
@@ -265,8 +265,8 @@ TEST(ScipyCsr, DataAreWeights) {
     all[2].bytes = bytes_of<double>({1, 2.5, -3});
     const Dataset d = open_arrays(folder, all, true);
     EXPECT_EQ(d.report().edge_values_ignored, 0);
-    EXPECT_EQ(d.graph().out.column, (std::vector<std::int32_t>{1, 2, 0}));
-    EXPECT_EQ(d.graph().out.weight, (std::vector<float>{2.5F, 1, -3}));
+    EXPECT_EQ(d.graph().out.column, (kernels::LargeVector<std::int32_t>{1, 2, 0}));
+    EXPECT_EQ(d.graph().out.weight, (kernels::LargeVector<float>{2.5F, 1, -3}));
     all.erase(all.begin() + 2);
     expect_error(ErrorCode::data, {"looked for the array data"}, [&] { open_arrays(folder, all, true); });
 }

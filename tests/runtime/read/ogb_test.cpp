@@ -60,7 +60,7 @@ TEST(OgbFolder, FeaturesOfEdgesAreWeights) {
     const OgbFolder ogb;
     ogb.folder.write("raw/edge-feat.csv.gz", "0.5\n1e1\n-2\n");
     const Dataset weighted = ogb.open({.preparation = {.add_self_loops = false, .edge_weights = true}});
-    EXPECT_EQ(weighted.graph().out.weight, (std::vector<float>{0.5F, 10, -2}));
+    EXPECT_EQ(weighted.graph().out.weight, (kernels::LargeVector<float>{0.5F, 10, -2}));
     EXPECT_EQ(weighted.report().edge_values_ignored, 0);
     const Dataset plain = ogb.open();
     EXPECT_TRUE(plain.graph().out.weight.empty());

@@ -1,5 +1,5 @@
-// How the CPU backend splits work over the threads of the calling rank: chunks whose bounds do not depend on which
-// thread runs them, so that results are the same bits in every run.
+// How work is split over the threads of the calling rank: chunks whose bounds do not depend on which thread runs them,
+// so that results are the same bits in every run.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-namespace gnnplan::kernels::cpu {
+namespace gnnplan::kernels {
 
 // Below this many elementary operations a team of threads costs more than it saves.
 inline constexpr std::int64_t serial_work = 1 << 15;
@@ -22,14 +22,14 @@ inline int max_threads() {
 #endif
 }
 
-enum class Schedule : bool { fixed, dynamic };
+enum class LoopSchedule : bool { fixed, dynamic };
 
-// body(i) for i < count; `work` estimates the operations of all of them together.
+// body(i) for i < count; `work` estimates the operations of all of them together. Bodies do not throw.
 template <class Body>
-void parallel_for(std::int64_t count, std::int64_t work, [[maybe_unused]] Schedule schedule, const Body& body) {
+void parallel_for(std::int64_t count, std::int64_t work, [[maybe_unused]] LoopSchedule schedule, const Body& body) {
 #ifdef _OPENMP
     if (work >= serial_work && count > 1 && max_threads() > 1) {
-        if (schedule == Schedule::dynamic) {
+        if (schedule == LoopSchedule::dynamic) {
 #pragma omp parallel for schedule(dynamic, 1)
             for (std::int64_t i = 0; i < count; ++i) body(i);
         } else {
@@ -47,7 +47,7 @@ void parallel_for(std::int64_t count, std::int64_t work, [[maybe_unused]] Schedu
 // body(first, last) over consecutive ranges of `chunk` items (the last may be shorter) that cover 0 .. total - 1.
 template <class Body>
 void parallel_chunks(std::int64_t total, std::int64_t chunk, std::int64_t work, const Body& body) {
-    parallel_for((total + chunk - 1) / chunk, work, Schedule::fixed,
+    parallel_for((total + chunk - 1) / chunk, work, LoopSchedule::fixed,
                  [&](std::int64_t i) { body(i * chunk, std::min(total, (i + 1) * chunk)); });
 }
 
@@ -57,4 +57,4 @@ inline std::int64_t rows_per_chunk(std::int64_t columns) {
     return std::max<std::int64_t>(8, chunk_elements / std::max<std::int64_t>(1, columns) / 8 * 8);
 }
 
-}  // namespace gnnplan::kernels::cpu
+}  // namespace gnnplan::kernels
