@@ -175,10 +175,7 @@ private:
         const Views views = views_of(k);
         const kernels::Csr nonzeros = nonzeros_of(k);
         if (step_.program == Program::dot) of_edges_ = edges(step_.results.front(), k);
-        if (step_.attending.stored) {
-            const bool made = step_.program == Program::attend;
-            of_edges_ = edges(made ? step_.results.back() : step_.row_operands.back(), k);
-        }
+        if (const std::optional<TensorId> scores = step_.stored_scores()) of_edges_ = edges(*scores, k);
         if (under_way_.empty() || !context_.world.needs_progress()) {
             compute(nonzeros, views, accumulate_, room_for(nonzeros));
         } else {

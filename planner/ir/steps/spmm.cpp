@@ -165,6 +165,11 @@ std::optional<TensorId> SpmmStep::uses_up(const Schedule& schedule) const {
     return summand ? std::optional(column_operands[inner]) : std::nullopt;
 }
 
+std::optional<TensorId> SpmmStep::stored_scores() const {
+    if (!attending.stored) return std::nullopt;
+    return program == Program::attend ? results.back() : row_operands.back();
+}
+
 std::int64_t SpmmStep::local_heads(const Schedule& schedule, int rank) const {
     constexpr std::size_t by_heads = 1;
     return attends() ? block_of(schedule, column_operands[by_heads], rank).columns.size() : 0;

@@ -57,10 +57,8 @@ RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int r
     work.sparse_width = travelling_columns(schedule, rank);
     const auto nonzeros = static_cast<double>(local_nonzeros(schedule, tensor_of(schedule, matrix), graph, rank, rows));
     work.sparse_flops = 2.0 * nonzeros * static_cast<double>(work.sparse_width);
-    if (attending.stored) {
-        const TensorId scores = program == Program::attend ? results.back() : row_operands.back();
-        work.streamed_bytes = 4 * elements_of(schedule, scores, graph, rank);
-    }
+    if (const std::optional<TensorId> scores = stored_scores())
+        work.streamed_bytes = 4 * elements_of(schedule, *scores, graph, rank);
     return work;
 }
 

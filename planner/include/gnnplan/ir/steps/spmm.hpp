@@ -84,6 +84,8 @@ struct SpmmStep {
     ProgramOperands kinds() const;
     // `inner`, whose summands are used up where y cuts heads.
     std::optional<TensorId> uses_up(const Schedule& schedule) const;
+    // Where scores of attention are stored, the values of the nonzeros that the program makes or reads.
+    std::optional<TensorId> stored_scores() const;
     // Heads whose weights a rank finds; 0 of programs without.
     std::int64_t local_heads(const Schedule& schedule, int rank) const;
     // Columns of all column operands together in the blocks of `rank`: of what travels.
