@@ -32,11 +32,11 @@ TEST(PlanCosine, RefusesWithASentence) {
     const std::pair<std::string, std::string> cases[] = {
         {"--model agnn --layers 1", "agnn has a linear map before its layers"},
         {"--model agnn --residual", "agnn has no residual connections"},
-        {"--model agnn --heads 2", "heads: the model 'agnn' has no heads of attention"},
+        {"--model agnn --heads 2", "--heads: the model 'agnn' has no heads of attention"},
         {"--model agnn --forward DD", "weighs edges by cosines"},
         {"--model agnn --scheme 2d --grid 2x2", "a rank must have all edges of its vertices"},
         {"--model agnn --grid 1x2x2", "a rank must have all edges of its vertices"},
-        {"--model agnn --attention-dropout 0.5", "attention dropout: agnn has no weights of attention to drop"},
+        {"--model agnn --attention-dropout 0.5", "--attention-dropout: agnn has no weights of attention to drop"},
         {"--model agnn --scores both", "--scores"}};
     for (const auto& [flags, message] : cases) {
         const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);

@@ -71,24 +71,25 @@ TEST_F(Inference, PlansRings) {
 
 TEST_F(Inference, RefusesWithASentence) {
     const std::pair<std::string, std::string> cases[] = {
-        {"--task infer --backward SS", "an inference has no backward pass"},
-        {"--task infer --loss-rows on", "an inference has no loss"},
+        {"--task infer --backward SS", "--backward: an inference has no backward pass"},
+        {"--task infer --loss-rows on", "--loss-rows: an inference has no loss"},
         {"--task infer --dropout 0.5", "--dropout: is of training"},
-        {"--task infer --space paper", "the paper's space is of training"},
+        {"--task infer --space paper", "--space: the paper's space is of training"},
         {"--task infer --fanout 0", "'0' is no number of neighbours"},
-        {"--task infer --fanout 3,2,1", "3 numbers of neighbours for 2 layers"},
-        {"--task infer --fanout 3 --values factored", "an edge that was drawn stands for several"},
+        {"--task infer --fanout 3,2,1", "--fanout: 3 numbers of neighbours for 2 layers"},
+        {"--task infer --fanout 3 --values factored", "--values: an edge that was drawn stands for several"},
         {"--task infer --epochs 3", "--epochs: is of training"},
         {"--task inferr", "--task"},
-        {"--task train --ring on", "weight gradients need whole rows"},
+        {"--task train --ring on", "--ring: weight gradients need whole rows"},
         {"--task infer --ring on --grid 4x1", "no such grid splits them"},
         {"--task infer --ring on --scheme 1d", "no such grid splits them"},
-        {"--task infer --ring on --model sage", "no dense product of this sage"},
+        {"--task infer --ring on --model sage", "--ring: no dense product of this sage"},
         {"--task infer --ring yes", "--ring"},
         {"--task infer --buffer 4KiB --grid 4x1 --forward SS", "bytes are enough"},
-        {"--buffer 1MiB --space paper", "the paper's space sends whole blocks"},
+        {"--buffer 1MiB --space paper", "--buffer: the paper's space sends whole blocks"},
         {"--buffer 1MB/s", "--buffer"},
-        {"--fanout 3", "only an inference draws neighbours"}};
+        {"--exchange panels --grid 1x4", "rows for the aggregation on 1x4 ("},
+        {"--fanout 3", "--fanout: only an inference draws neighbours"}};
     for (const auto& [flags, message] : cases) {
         const Outcome outcome = gnnplan("plan --graph cora --ranks 4 " + flags);
         EXPECT_EQ(outcome.code, 64) << flags;

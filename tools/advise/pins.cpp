@@ -23,10 +23,13 @@ std::vector<Distribution> grids_left(const SelectOptions& options, int ranks) {
     return grids;
 }
 
+// Each grid once, on however many ways nonzeros may be shared.
 std::string texts(const std::vector<Distribution>& grids) {
     std::vector<std::string> all;
-    all.reserve(grids.size());
-    for (const Distribution& entry : grids) all.push_back(entry.grid.text());
+    for (const Distribution& entry : grids) {
+        const std::string text = entry.grid.text();
+        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+    }
     return fmt::format("{}", fmt::join(all, ", "));
 }
 

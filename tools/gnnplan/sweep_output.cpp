@@ -18,7 +18,7 @@
 namespace gnnplan::tools {
 namespace {
 
-constexpr std::size_t reason_width = 28;
+constexpr std::size_t reason_width = 30;
 
 bool along_ranks(const Sweep& sweep) {
     const std::optional<std::size_t> axis = race_axis(sweep.variations);
