@@ -45,21 +45,25 @@ struct FoundGraph {
     bool symmetric;
 };
 
+[[noreturn]] void refuse_graph(const GraphRecord& planned, const std::string& path, const std::string& theirs,
+                               const std::string& ours) {
+    const bool named = !planned.name.empty() && planned.name != "sizes";
+    throw Error(ErrorCode::mismatch,
+                "this plan is for " + (named ? planned.name : "another graph") + ", not " + path +
+                    ": the plan's graph has " + theirs + ", the data has " + ours,
+                {}, plan_again);
+}
+
+void require_vertices(const GraphRecord& planned, const std::string& path, std::int64_t found) {
+    if (planned.vertices != found)
+        refuse_graph(planned, path, std::to_string(planned.vertices) + " vertices", std::to_string(found));
+}
+
 // That the graph is the plan's, before anything is said of what else the data has.
 void match_graph(const GraphRecord& planned, const std::string& fingerprint, const FoundGraph& found) {
-    const bool named = !planned.name.empty() && planned.name != "sizes";
-    const auto refuse = [&](const std::string& theirs, const std::string& ours) {
-        throw Error(ErrorCode::mismatch,
-                    "this plan is for " + (named ? planned.name : "another graph") + ", not " + found.report.path +
-                        ": the plan's graph has " + theirs + ", the data has " + ours,
-                    {}, plan_again);
-    };
-    if (planned.vertices != found.report.vertices) {
-        refuse(std::to_string(planned.vertices) + " vertices", std::to_string(found.report.vertices));
-    }
-    if (!fingerprint.empty() && fingerprint != found.fingerprint) {
-        refuse("the fingerprint " + fingerprint, found.fingerprint);
-    }
+    require_vertices(planned, found.report.path, found.report.vertices);
+    if (!fingerprint.empty() && fingerprint != found.fingerprint)
+        refuse_graph(planned, found.report.path, "the fingerprint " + fingerprint, found.fingerprint);
     if (planned.symmetric && !found.symmetric) {
         const bool by_weights = found.report.weights_only_directed;
         throw Error(ErrorCode::mismatch,
@@ -102,6 +106,14 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
     options.in_shares = shares ? graph.vertices : 0;
     options.expected_fingerprint = plan.fingerprints.graph;
     return options;
+}
+
+void match_vertices(const Plan& plan, const std::filesystem::path& path, data::DatasetOptions options) {
+    if (options.in_shares == 0) return;
+    options.graph_only = true;
+    const data::Dataset dataset = data::open_dataset(path, options);
+    const data::ParsedGraph found = dataset.read_share({}, [](const auto&, const auto&) {});
+    require_vertices(plan.problem.graph, path.string(), found.vertices);
 }
 
 std::vector<std::string> match_share(const Plan& plan, const load::GraphShare& share) {

@@ -163,5 +163,22 @@ TEST_F(Sharded, RefusesWithASentence) {
     EXPECT_THAT(broken.err, HasSubstr("edges.txt:3"));
 }
 
+// Whatever else the data has, a plan for another number of vertices is of another graph.
+TEST_F(Sharded, ComparesVerticesBeforeFeatures) {
+    const std::string sizes =
+        "plan --vertices 400 --nonzeros 9000 --features 8 --classes 3 --hidden 3 --ranks 2 -o " + plan;
+    const std::string npz = folder / "graph.npz";
+    ASSERT_EQ(gnnplan("graph generate planted --classes 3 --vertices 300 --nonzeros 9000 --features 8 -o " + npz).code,
+              0);
+    for (const std::string task : {" --task infer", " --load sharded"}) {
+        ASSERT_EQ(gnnplan(sizes + task).code, 0);
+        for (const std::string& data : {graph, npz}) {
+            const Outcome larger = run_program(GNNRUN_TOOL, plan + " --in-process --data " + data);
+            EXPECT_EQ(larger.code, 78) << task << " " << data;
+            EXPECT_THAT(larger.err, HasSubstr("the plan's graph has 400 vertices, the data has 300"));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace gnnplan::testing

@@ -82,11 +82,22 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks)
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
 
+// Errors in what data has beside its graph may come of a plan for another graph, which then is what is to be said.
+template <class Read>
+void Session::read_data(const Read& read) const {
+    try {
+        read();
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::data) train::match_vertices(plan_, flags_.data, dataset_options(flags_, plan_));
+        throw;
+    }
+}
+
 void Session::open_data() {
     train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out
     const double start = clock_.now();
     kernels::set_threads(options_.threads);  // ranks as threads of this process set their own
-    dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_)));
+    read_data([&] { dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_))); });
     if (speaks_ && !flags_.quiet && !dataset_->in_shares()) say("{}: {}\n", flags_.data, dataset_->report().describe());
     train::match_data(plan_, *dataset_);
     if (const auto note = dropout_note(plan_, flags_, options_); note && speaks_ && !flags_.quiet) {
@@ -184,7 +195,9 @@ void Session::check_features(comm::Communicator& processes) {
         !dataset_->in_shares() && all.size() <= looked_at_by_all / 4 / std::max<std::int64_t>(1, dataset_->features());
     std::uint64_t sum = 0;
     comm::agree(processes, [&] {
-        sum = dataset_->feature_hash(whole ? all : balanced_block(all, processes.rank(), processes.size()));
+        read_data([&] {
+            sum = dataset_->feature_hash(whole ? all : balanced_block(all, processes.rank(), processes.size()));
+        });
     });
     if (whole) {
         require_same(processes, {{"the features", data::feature_fingerprint(sum)}});

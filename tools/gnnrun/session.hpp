@@ -73,6 +73,8 @@ public:
     int finish(const std::string& communicator, int processes);
 
 private:
+    template <class Read>
+    void read_data(const Read& read) const;
     bool infers() const { return plan_.problem.task == Task::infer; }
     Checkpoints make_checkpoints();
     std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
