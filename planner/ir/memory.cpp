@@ -83,8 +83,9 @@ bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix) {
 void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, int rank, MemoryPlan& plan) {
     plan.load_bytes = load_bytes(schedule, graph, rank);
     plan.order_bytes = order_bytes(graph, schedule.numbering);
+    plan.output_vertex_bytes = output_vertex_bytes(schedule, rank);
     plan.peak_bytes =
-        plan.adjacency_bytes + plan.request_bytes +
+        plan.adjacency_bytes + plan.request_bytes + plan.output_vertex_bytes +
         std::max(plan.load_bytes + plan.order_bytes, plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes));
     plan.device_peak_bytes = plan.adjacency_bytes + plan.request_bytes + plan.arena_bytes + plan.served_bytes;
 }
@@ -175,6 +176,11 @@ std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int r
 
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
     return numbering.identity() ? 0 : 8 * graph.vertices();
+}
+
+std::int64_t output_vertex_bytes(const Schedule& schedule, int rank) {
+    if (!schedule.output || schedule.numbering.identity()) return 0;
+    return 4 * block_of(schedule, *schedule.output, rank).rows.size();
 }
 
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank) {

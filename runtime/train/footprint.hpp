@@ -23,7 +23,7 @@ struct Footprint {
 };
 
 // Bytes of the rank that needs most of each; `graph` answers in the schedule's numbering. With nothing else in memory
-// that is peak_bytes_per_rank.
+// that is peak_bytes_per_rank, in training where nothing is written, in an inference where its outputs are.
 Footprint footprint(const Schedule& schedule, const GraphStats& graph, const LoadState& loaded,
                     const TensorMemory& memory = {});
 

@@ -105,10 +105,11 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
         run.correct = executor.correct();
     }
     const MemoryPlan memory = plan_memory(schedule, *counts, comm.rank());
-    run.predicted_peak = memory.peak(device->memory());
+    const bool on_host = !device->memory().accelerator;
+    run.predicted_peak =
+        memory.peak(device->memory()) - (on_host ? memory.output_vertex_bytes : 0);  // nothing is written
     run.allocated_peak = tracker.peak();
-    if (device->memory().accelerator)
-        run.predicted_host_peak = memory.host_peak(cut_bytes(schedule, *counts, comm.rank()));
+    if (!on_host) run.predicted_host_peak = memory.host_peak(cut_bytes(schedule, *counts, comm.rank()), 0);
     run.allocated_host_peak = tracker.host_peak();
     return run;
 }

@@ -269,6 +269,31 @@ TEST_F(Inference, IsExplainedAndCompared) {
     EXPECT_THAT(swept.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("backward"))));
 }
 
+// A plan counts what the outputs need to be written, in whatever order vertices are.
+TEST_F(Inference, CountsTheVerticesOfItsOutputs) {
+    train("--model gcn");
+    const std::string plan = folder / "infer.json", report = folder / "report.json";
+    const std::string run =
+        plan + " --in-process --data " + graph + " --load-weights " + weights + " --report " + report;
+    for (const std::string permute : {"off", "on"}) {
+        ASSERT_EQ(gnnplan("plan --task infer --hidden 12 --ranks 4 --grid 2x2 --forward DD --permute " + permute +
+                          " --graph " + graph + " -o " + plan)
+                      .code,
+                  0);
+        const auto predicted = nlohmann::json::parse(read_text(plan))["candidates"][0]["predicted"];
+        const auto peak = [&](const std::string& flags) {
+            const Outcome ran = run_program(GNNRUN_TOOL, run + flags);
+            EXPECT_EQ(ran.code, 0) << ran.err;
+            const auto of = nlohmann::json::parse(read_text(report));
+            EXPECT_EQ(of["predicted"]["peak_bytes_per_rank"], of["measured"]["peak_bytes_per_rank"]);
+            return of["measured"]["peak_bytes_per_rank"].get<std::int64_t>();
+        };
+        EXPECT_EQ(peak(" --save-embeddings " + (folder / "e.npy")), predicted["peak_bytes_per_rank"]) << permute;
+        const std::int64_t rows = permute == "on" ? 75 : 0;
+        EXPECT_EQ(peak(""), predicted["peak_bytes_per_rank"].get<std::int64_t>() - 4 * rows);
+    }
+}
+
 // Heads that are averaged and what a residual adds to them are two things.
 TEST_F(Inference, AveragedHeadsAndAResidual) {
     const std::string plan = folder / "plan.json";

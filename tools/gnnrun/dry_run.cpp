@@ -66,7 +66,9 @@ struct DryRun {
           rank(busiest_rank(candidate.schedule, *counts, tensors)),
           memory(plan_memory(candidate.schedule, *counts, rank)),
           peak(memory.peak(tensors)),
-          host_peak(tensors.accelerator ? memory.host_peak(cut_bytes(candidate.schedule, *counts, rank)) : 0),
+          host_peak(tensors.accelerator
+                        ? memory.host_peak(cut_bytes(candidate.schedule, *counts, rank), memory.output_vertex_bytes)
+                        : 0),
           tuning(tuning_peak(plan, dataset, options, tensors)) {}
 
     int index;

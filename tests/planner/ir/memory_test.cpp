@@ -5,6 +5,8 @@
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
+#include <algorithm>
+
 namespace gnnplan {
 namespace {
 
@@ -127,6 +129,26 @@ TEST(Memory, OfADeviceLeavesOutWhatItsHostHolds) {
     EXPECT_EQ(plan.device_peak_bytes, plan.adjacency_bytes + plan.arena_bytes);
     EXPECT_EQ(peak_bytes_per_rank(s, g, {.accelerator = true, .workspace_bytes = 100}), plan.device_peak_bytes + 100);
     EXPECT_EQ(peak_bytes_per_rank(s, g), plan.peak_bytes);
+}
+
+// Outputs are written by the numbers of their vertices, which are those of the rows where these lie as in the file.
+TEST(Memory, OfOutputsThatAreWritten) {
+    Schedule s = lower::lowered(enumerate::all_orders(2)[0], {4, 4, 4}, 4, 1, 1001);
+    const UniformStats g(1001, 50'000, true);
+    const auto first = std::find_if(s.tensors.begin(), s.tensors.end(),
+                                    [](const Tensor& tensor) { return tensor.role == Role::transient; });
+    ASSERT_EQ(first->rows, 1001);
+    for (const bool permuted : {false, true}) {
+        s.numbering.permuted = permuted;
+        s.output.reset();
+        EXPECT_EQ(plan_memory(s, g, 0).output_vertex_bytes, 0);
+        s.output = static_cast<TensorId>(first - s.tensors.begin());
+        const MemoryPlan plan = plan_memory(s, g, 0);
+        EXPECT_EQ(plan.output_vertex_bytes, permuted ? 4 * 251 : 0);
+        EXPECT_EQ(plan.peak_bytes, plan.adjacency_bytes + plan.output_vertex_bytes +
+                                       std::max(plan.load_bytes, plan.arena_bytes) + plan.order_bytes);
+        EXPECT_EQ(plan.device_peak_bytes, plan.adjacency_bytes + plan.arena_bytes);
+    }
 }
 
 // The peak is looked up by block sizes; it must be what every single rank needs.

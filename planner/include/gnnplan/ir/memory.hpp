@@ -30,14 +30,16 @@ struct MemoryPlan {
     std::int64_t served_bytes = 0;             // numbers of the rows that others need of this rank
     std::int64_t load_bytes = 0;               // the graph's structure, or a share of it, while blocks are cut from it
     std::int64_t order_bytes = 0;              // of the numbering, until features are read
-    std::int64_t peak_bytes = 0;               // adjacency + requests + max(load + order, arena + max(order, served))
+    std::int64_t output_vertex_bytes = 0;      // numbers of the vertices whose outputs an inference writes
+    // adjacency + requests + output vertices + max(load + order, arena + max(order, served))
+    std::int64_t peak_bytes = 0;
     std::int64_t device_peak_bytes = 0;  // without what a device's host does: adjacency + requests + arena + served
 
     std::int64_t peak(const TensorMemory& memory) const {
         return memory.accelerator ? device_peak_bytes + memory.workspace_bytes : peak_bytes;
     }
     // Of an accelerator's host, which cuts `cut` bytes, keeps the requests and, once all is cut, `rows` more bytes.
-    std::int64_t host_peak(std::int64_t cut, std::int64_t rows = 0) const {
+    std::int64_t host_peak(std::int64_t cut, std::int64_t rows) const {
         return load_bytes + order_bytes + std::max(cut, request_bytes + rows);
     }
 };
@@ -98,6 +100,10 @@ std::int64_t load_bytes(const GraphStats& graph);
 std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 // A numbering that is not the file's takes 8 bytes per vertex, with its inverse.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
+
+// Of an inference with a numbering that is not the file's, 4 bytes for each row of the outputs that `rank` has: the
+// vertex that it is of, by which they are written.
+std::int64_t output_vertex_bytes(const Schedule& schedule, int rank);
 
 // The `count` tensors (names) that take most bytes on `rank`, largest first.
 struct TensorSize {
