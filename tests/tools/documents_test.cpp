@@ -151,6 +151,10 @@ TEST_F(Documents, OfRuns) {
     ASSERT_EQ(run_program(GNNRUN_TOOL, start + " --report " + run_).code, 0);
     EXPECT_EQ(run("explain --json " + plan_ + " --analyze " + run_), 0);
     EXPECT_EQ(run("compare --json " + plan_ + " " + run_), 0);
+    const std::string infer = folder_ / "infer.json";
+    ASSERT_EQ(gnnplan("plan --task infer --ranks 2 --graph " + graph_ + " -o " + infer).code, 0);
+    ASSERT_EQ(run_program(GNNRUN_TOOL, infer + " --data " + graph_ + " --in-process --report " + run_).code, 0);
+    EXPECT_EQ(run("explain --json --analyze " + run_), 0);
     expect_documented("gnnplan.dry-run/1", {"host_peak_bytes_per_rank", "tuning_peak_bytes_per_rank"});
     expect_documented("gnnplan.analysis/1", {"ending", "resumed_after"});
     expect_documented("gnnplan.comparison/1");

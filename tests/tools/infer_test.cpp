@@ -269,6 +269,50 @@ TEST_F(Inference, IsExplainedAndCompared) {
     EXPECT_THAT(swept.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("backward"))));
 }
 
+// What comes before the pass is shown part by part, and counted alike by plans and runs.
+TEST_F(Inference, SaysWhatComesBeforeThePass) {
+    const std::string plan = folder / "infer.json", report = folder / "report.json";
+    for (const std::string ranks : {"1", "2"}) {
+        const std::string flags = "plan --task infer --hidden 12 --grid " + ranks + "x1 --ranks " + ranks;
+        const Outcome planned = gnnplan(flags + " --graph " + graph + " -o " + plan);
+        ASSERT_EQ(planned.code, 0) << planned.err;
+        const std::size_t begin = planned.out.find("run      loading ") + 9;
+        const std::string loading = planned.out.substr(begin + 8, planned.out.find(',', begin) - begin - 8);
+        const Outcome ran = run_program(GNNRUN_TOOL, plan + " --in-process --data " + graph + " --report " + report);
+        ASSERT_EQ(ran.code, 0) << ran.err;
+        EXPECT_THAT(ran.out, HasSubstr("\npredicted   load " + loading + ", ")) << planned.out;
+        const auto run = nlohmann::ordered_json::parse(read_text(report));
+        const auto analysis = gnnplan("explain --json --analyze " + report).json();
+        ASSERT_EQ(analysis["setup"].size(), run["setup"].size());
+        double predicted = 0, measured = 0;
+        for (std::size_t i = 0; i < run["setup"].size(); ++i) {
+            const auto& said = analysis["setup"][i];
+            EXPECT_EQ(said["name"], run["setup"][i]["name"]);
+            for (const char* key : {"predicted_seconds", "measured_seconds"})
+                EXPECT_EQ(said[key], run["setup"][i][key]) << said["name"];
+            if (said["name"] != "setup.load" && said["name"] != "setup.partition") continue;
+            predicted += said["predicted_seconds"].get<double>();
+            measured += said["measured_seconds"].get<double>();
+        }
+        EXPECT_NEAR(predicted, run["predicted"]["loading_seconds"]["total"].get<double>(), 1e-12);
+        if (ranks == "1") {
+            EXPECT_NEAR(measured, run["wall"]["load_seconds"].get<double>(), 1e-9);
+        }
+        const Outcome shown = gnnplan("explain --analyze " + report);
+        EXPECT_THAT(shown.out,
+                    AllOf(HasSubstr("before the pass "), HasSubstr("\nsetup.load.deal "),
+                          HasSubstr("\nsetup.partition "), HasSubstr("\nthe pass "), Not(HasSubstr("epoch"))));
+    }
+}
+
+// No plan knows how long the partitioner takes.
+TEST_F(Inference, SaysWhatIsInNoTotal) {
+    const std::string four = "plan --task infer --hidden 12 --ranks 4 --machine cpu-node --graph " + graph;
+    EXPECT_THAT(gnnplan(four).out, HasSubstr("in all, without reading features"));
+    EXPECT_THAT(gnnplan(four + " --grid 4x1 --permute off --partition").out,
+                HasSubstr("in all, without partitioning and reading"));
+}
+
 // A plan counts what the outputs need to be written, in whatever order vertices are.
 TEST_F(Inference, CountsTheVerticesOfItsOutputs) {
     train("--model gcn");

@@ -327,6 +327,17 @@ TEST(SweepPlot, ManySeriesBecomeSeveralPanelsOrTheFastestOnes) {
     EXPECT_EQ(fewer[0].title, "Epoch time of the best plan, the 8 fastest of 9");
 }
 
+TEST(SweepPlot, AnInferenceHasNoEpochs) {
+    Sweep sweep = sample();
+    for (SweepPoint& point : sweep.points) {
+        if (point.best) point.best->configuration.backward = {};
+    }
+    const auto panels = sweep_panels(sweep);
+    EXPECT_EQ(panels[0].title, "Load + pass time of the best plan");
+    EXPECT_EQ(panels[0].y.title, "load + pass [ms]");
+    EXPECT_THAT(draw_svg("", "", panels, {}), ::testing::Not(::testing::ContainsRegex("[Ee]poch")));
+}
+
 TEST(SweepPlot, AxesHaveScaledUnits) {
     const auto title = [](const char* name, const std::vector<double>& values, const std::vector<std::string>& ticks) {
         Variation variation{name, name, {}};

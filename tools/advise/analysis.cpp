@@ -76,6 +76,15 @@ std::vector<WorkTotal> totals_of(const std::vector<StepAnalysis>& steps) {
     return totals;
 }
 
+// Nobody predicts it of training, where it is spread over all epochs.
+std::vector<SetupAnalysis> setup_of(const RunReport& report) {
+    std::vector<SetupAnalysis> setup;
+    if (report.task != Task::infer) return setup;
+    for (const StepRecord& record : report.setup)
+        setup.push_back({record.name, record.counted_bytes, {record.predicted_seconds, record.measured_seconds}});
+    return setup;
+}
+
 }  // namespace
 
 std::string_view text_of(Work work) {
@@ -112,6 +121,7 @@ Analysis analyse(const RunReport& report, const std::optional<ProfileOrigin>& pr
     analysis.waiting_seconds = std::max(0.0, steps - analysis.epoch.measured);
     mark_worst(analysis.steps);
     analysis.totals = totals_of(analysis.steps);
+    analysis.setup = setup_of(report);
     analysis.hint = hint_of(analysis, report, profile);
     return analysis;
 }

@@ -38,6 +38,13 @@ struct StepAnalysis {
     int worst = 0;     // 1, 2, 3: the steps that err by most seconds, as far as they matter; 0: none of them
 };
 
+// One-time work before the pass.
+struct SetupAnalysis {
+    std::string name;
+    std::int64_t bytes = 0;  // counted, sent by all ranks
+    TimePair seconds;
+};
+
 struct WorkTotal {
     Work work = Work::elementwise;
     int steps = 0;
@@ -64,6 +71,8 @@ struct Analysis {
     double waiting_seconds = 0;
     std::vector<StepAnalysis> steps;  // in the order of the epoch
     std::vector<WorkTotal> totals;    // longest first
+    std::vector<SetupAnalysis>
+        setup;  // of an inference, in the order of the report: loading, part by part, and the rest
     Hint hint;
 };
 

@@ -1,4 +1,5 @@
 #include "tools/advise/analysis.hpp"
+#include "tools/advise/plan_text.hpp"
 
 #include "tools/text/format.hpp"
 
@@ -179,11 +180,12 @@ Hint work_hint(const Pattern& pattern, const RunReport& report, const WorkTotal&
     return {};
 }
 
-Hint waiting_hint(const Analysis& analysis, const StepAnalysis& step) {
+Hint waiting_hint(const Analysis& analysis, const StepAnalysis& step, Task task) {
     return {"waiting",
-            fmt::format("ranks wait for each other, {} of the epoch's {}, most at {}: work is not spread evenly, or "
+            fmt::format("ranks wait for each other, {} of the {}'s {}, most at {}: work is not spread evenly, or "
                         "cores are shared. Look at gnnrun --trace; --permute on or --partition balance the nonzeros.",
-                        format_seconds(analysis.waiting_seconds), format_seconds(analysis.epoch.measured), step.name)};
+                        format_seconds(analysis.waiting_seconds), time_name(task),
+                        format_seconds(analysis.epoch.measured), step.name)};
 }
 
 // Whether the run's own words about placement (runtime/place) say that processing units are shared.
@@ -204,7 +206,8 @@ Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
     const Pattern pattern(analysis);
     const std::optional<double> ratio = analysis.epoch.ratio();
     if (ratio && std::abs(*ratio - 1) <= holds && pattern.error() <= 2 * holds * analysis.epoch.predicted) {
-        return {"none", fmt::format("the prediction holds: the epoch is within {:.0f} % of it.", 100 * holds)};
+        return {"none", fmt::format("the prediction holds: the {} is within {:.0f} % of it.", time_name(report.task),
+                                    100 * holds)};
     }
     if (report.oversubscribed && analysis.epoch.error() > 0) {
         return {"oversubscribed",
@@ -216,7 +219,7 @@ Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
     const StepAnalysis* waiting = pattern.where_ranks_wait();
     if (waiting != nullptr && analysis.waiting_seconds > waits * analysis.epoch.measured &&
         analysis.waiting_seconds > explains * pattern.late_seconds()) {
-        return waiting_hint(analysis, *waiting);
+        return waiting_hint(analysis, *waiting, report.task);
     }
     if (pattern.everything_alike()) {
         return {"machine", fmt::format("everything takes {}: the profile is of a machine of another speed, or of "

@@ -38,14 +38,21 @@ io::Document encode(const WorkTotal& total) {
     return object;
 }
 
+io::Document encode(const SetupAnalysis& setup) {
+    io::Document object = io::Document::object({{"name", setup.name}, {"bytes", setup.bytes}});
+    set_times(object, setup.seconds);
+    return object;
+}
+
 }  // namespace
 
 io::Document encode(const Analysis& analysis, const RunReport& report) {
     io::Document epoch = io::Document::object();
     set_times(epoch, analysis.epoch);
-    io::Document steps = io::Document::array(), totals = io::Document::array();
+    io::Document steps = io::Document::array(), totals = io::Document::array(), setup = io::Document::array();
     for (const StepAnalysis& step : analysis.steps) steps.push(encode(step));
     for (const WorkTotal& total : analysis.totals) totals.push(encode(total));
+    for (const SetupAnalysis& each : analysis.setup) setup.push(encode(each));
     io::Document document = io::Document::object({{"schema", "gnnplan.analysis/1"},
                                                   {"ranks", report.ranks},
                                                   {"threads", report.threads},
@@ -54,7 +61,7 @@ io::Document encode(const Analysis& analysis, const RunReport& report) {
                                                   {"waiting_seconds", analysis.waiting_seconds}});
     if (report.ending) document.set("ending", io::name_of(*report.ending));
     if (report.resumed_after) document.set("resumed_after", *report.resumed_after);
-    document.set("steps", std::move(steps)).set("totals", std::move(totals));
+    document.set("steps", std::move(steps)).set("totals", std::move(totals)).set("setup", std::move(setup));
     return document.set("hint", io::Document::object({{"cause", analysis.hint.cause}, {"text", analysis.hint.text}}));
 }
 

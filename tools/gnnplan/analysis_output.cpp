@@ -1,6 +1,7 @@
 #include "tools/gnnplan/analysis_output.hpp"
 
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/run_course.hpp"
@@ -46,7 +47,7 @@ std::string step_table(const Analysis& analysis, bool color) {
     return table.text(color);
 }
 
-std::string totals_table(const Analysis& analysis, bool color) {
+std::string totals_table(const Analysis& analysis, bool infers, bool color) {
     Table table({{"work"},
                  {"steps", Align::right},
                  {"bytes", Align::right},
@@ -61,11 +62,30 @@ std::string totals_table(const Analysis& analysis, bool color) {
                    format_predicted(total.seconds.predicted, analysis.calibrated),
                    format_seconds(total.seconds.measured), ratio_text(total.seconds), error_text(total.seconds)});
     }
-    table.add({"one epoch", std::to_string(analysis.steps.size()), bytes_text(bytes),
+    table.add({infers ? "the pass" : "one epoch", std::to_string(analysis.steps.size()), bytes_text(bytes),
                format_predicted(analysis.epoch.predicted, analysis.calibrated), format_seconds(analysis.epoch.measured),
                ratio_text(analysis.epoch), error_text(analysis.epoch)},
               true);
     return table.text(color);
+}
+
+// What comes before the pass of an inference.
+std::string setup_table(const Analysis& analysis, bool color) {
+    if (analysis.setup.empty()) return "";
+    Table table({{"before the pass"},
+                 {"bytes", Align::right},
+                 {"predicted", Align::right},
+                 {"measured", Align::right},
+                 {"ratio", Align::right},
+                 {"off by", Align::right}});
+    for (const SetupAnalysis& each : analysis.setup) {
+        const bool predicted = each.seconds.predicted > 0;
+        table.add({each.name, bytes_text(each.bytes),
+                   predicted ? format_predicted(each.seconds.predicted, analysis.calibrated) : "-",
+                   format_seconds(each.seconds.measured), ratio_text(each.seconds),
+                   predicted ? error_text(each.seconds) : "-"});
+    }
+    return table.text(color) + "\n";
 }
 
 }  // namespace
@@ -80,10 +100,11 @@ std::string analysis_text(const Analysis& analysis, const RunReport& report, boo
         (course.empty() ? "" : labelled("", course)) + "\n";
     const std::string waiting =
         analysis.waiting_seconds > 0
-            ? fmt::format("Steps, each of its slowest rank, add up to {} more than the epoch: ranks waiting.\n",
-                          format_seconds(analysis.waiting_seconds))
+            ? fmt::format("Steps, each of its slowest rank, add up to {} more than the {}: ranks waiting.\n",
+                          format_seconds(analysis.waiting_seconds), time_name(report.task))
             : "";
-    return head + step_table(analysis, color) + "\n" + totals_table(analysis, color) + waiting + "\n" +
+    return head + setup_table(analysis, color) + step_table(analysis, color) + "\n" +
+           totals_table(analysis, report.task == Task::infer, color) + waiting + "\n" +
            wrapped(bold("hint", color) + "     ", "         ", analysis.hint.text);
 }
 

@@ -39,9 +39,10 @@ std::string pass_line(const Plan& plan) {
     const auto seconds = [&](double value) { return format_seconds(value, plan.machine); };
     const std::string setup =
         predicted.setup_seconds > 0 ? fmt::format("requests for rows {}, ", seconds(predicted.setup_seconds)) : "";
-    return labelled("run", fmt::format("loading {}, {}one pass {}; {} in all, without reading features",
+    const bool parts = plan.candidates.front().configuration.parts > 1;
+    return labelled("run", fmt::format("loading {}, {}one pass {}; {} in all, without {}reading features",
                                        seconds(predicted.loading.total()), setup, seconds(predicted.epoch_seconds),
-                                       seconds(predicted.ranked_seconds()))) +
+                                       seconds(predicted.ranked_seconds()), parts ? "partitioning and " : "")) +
            labelled("memory", fmt::format("{} per rank", format_memory(predicted.peak_bytes_per_rank)));
 }
 

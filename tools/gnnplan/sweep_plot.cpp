@@ -111,7 +111,8 @@ public:
     }
 
     PlotPanel time_panel(const Facet& facet) const {
-        PlotPanel panel{"Epoch time of the best plan" + (facet.title.empty() ? "" : ", " + facet.title),
+        const std::string what = sweep_.task() == Task::infer ? "Load + pass" : "Epoch";
+        PlotPanel panel{what + " time of the best plan" + (facet.title.empty() ? "" : ", " + facet.title),
                         {axis_.title},
                         {fmt::format("{} [{}]", ranked_time_name(sweep_.task()), units_.time.name)},
                         {}};

@@ -126,14 +126,15 @@ std::string configuration_line(const RunReport& report) {
     return labelled(infers ? "inferred" : "trained", line, text_begin);
 }
 
-// What was predicted of an inference's times, but for reading features, which takes its part of the setup.
+// What was predicted of an inference's times, in the terms of the line above: of the setup, requests for rows alone.
 std::string predicted_line(const RunReport& report, const Machine& machine) {
-    const LoadingSeconds& loading = report.predicted.loading;
-    if (loading == LoadingSeconds()) return "";
+    const Prediction& predicted = report.predicted;
+    if (predicted.loading == LoadingSeconds()) return "";
     const auto seconds = [&](double value) { return format_seconds(value, machine); };
-    return fmt::format("predicted   load {}, setup without features {}, pass {}\n",
-                       seconds(loading.total() - loading.cut), seconds(loading.cut + report.predicted.setup_seconds),
-                       seconds(report.predicted.epoch_seconds));
+    const std::string setup =
+        predicted.setup_seconds > 0 ? "setup without features " + seconds(predicted.setup_seconds) + ", " : "";
+    return fmt::format("predicted   load {}, {}pass {}\n", seconds(predicted.loading.total()), setup,
+                       seconds(predicted.epoch_seconds));
 }
 
 // Where the time went, and what evaluating less often would save; lines that are as many however long times are.

@@ -49,7 +49,7 @@ struct TuningPeak {
 
 // Where the time of the whole run went, on rank 0.
 struct WallTimes {
-    double load_seconds = 0;      // reading the data
+    double load_seconds = 0;      // reading the data; of an inference until blocks are cut, as plans count loading
     double setup_seconds = 0;     // building every candidate that trained: blocks, features, weights, one-time steps
     double training_seconds = 0;  // all epochs
     double pass_seconds = 0;      // of an inference
