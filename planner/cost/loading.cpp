@@ -1,5 +1,7 @@
 #include "planner/cost/loading.hpp"
 
+#include "planner/ir/steps/product_work.hpp"
+
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/rates.hpp>
 
@@ -117,7 +119,12 @@ private:
         for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
             const Tensor& matrix = schedule_.tensors[id];
             if (matrix.role != Role::adjacency || matrix.structure) continue;
-            const Range rows = block_of(schedule_, static_cast<TensorId>(id), rank).rows;
+            const auto tensor = static_cast<TensorId>(id);
+            if (!gathers_matrix(schedule_.grid, matrix)) {  // what it multiplies
+                stored += static_cast<double>(multiplied_nonzeros(schedule_, tensor, graph_, rank));
+                continue;
+            }
+            const Range rows = block_of(schedule_, tensor, rank).rows;
             for (const Piece& piece : pieces_of(schedule_.grid, matrix, rank)) {
                 if (piece.matrix_root == rank)
                     stored += static_cast<double>(graph_.block_nonzeros(matrix.matrix(), rows, piece.columns));

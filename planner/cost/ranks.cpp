@@ -1,5 +1,7 @@
 #include "planner/cost/ranks.hpp"
 
+#include "planner/ir/steps/product_work.hpp"
+
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
@@ -46,16 +48,19 @@ RanksOfSteps::RanksOfSteps(CostedRanks all, const Machine& machine)
 
 const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
-    const bool counted = all_.class_of.empty();
-    if (counted || all_.ranks.size() <= few || varies_with_rank(step.operation) ||
-        moves_between_spaces(schedule, step.operation))
+    if (all_.ranks.size() <= few || varies_with_rank(step.operation) || moves_between_spaces(schedule, step.operation))
         return all_;
     if (redistributed(step.operation) || !tiled(step.operation).empty())
         return of_redistribution(schedule, step, graph);
+    picked_.requests = counted() ? requests_for(schedule, step.operation, graph) : nullptr;
     if (const SpmmStep* product = product_of(step.operation)) {
         picked_.ranks = of_product(schedule, *product);
+        picked_.class_of = classes_of_peers(schedule, step.operation, *product);
+        picked_.nonzeros = counted() ? nonzeros_for(schedule, *product, graph) : nullptr;
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
+    } else if (picked_.requests != nullptr) {
+        picked_.ranks = all_.ranks;
     } else {
         return all_;
     }
@@ -88,7 +93,41 @@ const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, con
     return on;
 }
 
-// Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing but how many columns they have, and in which of the x-group are on their node.
+// Blocks of the graph are counted, and no two ranks known to be alike; yet whole panels go by sizes alone.
+std::vector<int> RanksOfSteps::classes_of_peers(const Schedule& schedule, const Operation& operation,
+                                                const SpmmStep& product) {
+    const Tensor& matrix = tensor_of(schedule, product.matrix);
+    const bool by_sizes = !depends_on_graph(schedule, operation) && !deals_rows(matrix) &&
+                          contraction_axis(schedule.grid, matrix) != Axis::y;
+    return counted() && by_sizes ? classes_.of(schedule, operation).class_of : all_.class_of;
+}
+
+// Products of all widths, overlapped or not, exchange the same rows of a matrix, and it takes as many questions as
+// there are pairs of ranks to find out how many.
+const std::vector<RankLevels>* RanksOfSteps::requests_for(const Schedule& schedule, const Operation& operation,
+                                                          const GraphStats& graph) {
+    const std::optional<TensorId> matrix = exchanged_by_need(schedule, operation);
+    if (!matrix) return nullptr;
+    const auto [entry, is_new] = requests_.try_emplace(signature_of(schedule, RowRequestStep{*matrix}));
+    if (is_new) entry->second = requests_by_level(schedule, *matrix, graph, machine_);
+    return &entry->second;
+}
+
+// These are the same for all widths, too.
+const std::vector<std::int64_t>* RanksOfSteps::nonzeros_for(const Schedule& schedule, const SpmmStep& product,
+                                                            const GraphStats& graph) {
+    const auto ranks = static_cast<std::size_t>(schedule.grid.size());
+    std::vector<std::int64_t>& nonzeros =
+        nonzeros_.try_emplace(signature_of(schedule, RowRequestStep{product.matrix}), ranks, -1).first->second;
+    for (const int rank : picked_.ranks) {
+        std::int64_t& of_rank = nonzeros[static_cast<std::size_t>(rank)];
+        if (of_rank < 0) of_rank = multiplied_nonzeros(schedule, product.matrix, graph, rank);
+    }
+    return &nonzeros;
+}
+
+// Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing
+// but how many columns they have, and in which of the x-group are on their node.
 std::vector<int> RanksOfSteps::of_product(const Schedule& schedule, const SpmmStep& product) const {
     const Grid& grid = schedule.grid;
     const Tensor& matrix = tensor_of(schedule, product.matrix);

@@ -1,20 +1,30 @@
 // Ranks that a step is costed on: enough of them that one takes as long as the slowest of all.
 #pragma once
 
+#include "planner/cost/level_traffic.hpp"
+
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <map>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace gnnplan::cost {
 
-// Which ranks a step is costed on, and which of their peers are alike.
+// Which ranks a step is costed on, which of their peers are alike, and what has been counted of them before.
 struct CostedRanks {
     std::vector<int> ranks;
     std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
+    // Per rank of the grid, what it requests of others and they of it, of a step whose exchange follows from that; null
+    // where peers are to be looked at.
+    const std::vector<RankLevels>* requests = nullptr;
+    // Per rank of the grid, of a product the nonzeros that it multiplies, for those of `ranks`; null where they are to
+    // be counted.
+    const std::vector<std::int64_t>* nonzeros = nullptr;
     bool operator==(const CostedRanks&) const = default;
 };
 
@@ -35,19 +45,28 @@ class RanksOfSteps {
 public:
     RanksOfSteps(CostedRanks all, const Machine& machine);
 
-    // For a step of a schedule on the grid of the ranks; valid until the next call.
+    // For a step of a schedule on the grid of the ranks; valid until the next call. The graph is always the same.
     const CostedRanks& of(const Schedule& schedule, const Step& step, const GraphStats& graph);
     const CostedRanks& all() const { return all_; }
 
 private:
+    bool counted() const { return all_.class_of.empty(); }
     const CostedRanks& of_redistribution(const Schedule& schedule, const Step& step, const GraphStats& graph);
     std::vector<int> of_product(const Schedule& schedule, const SpmmStep& product) const;
+    std::vector<int> classes_of_peers(const Schedule& schedule, const Operation& operation, const SpmmStep& product);
+    const std::vector<RankLevels>* requests_for(const Schedule& schedule, const Operation& operation,
+                                                const GraphStats& graph);
+    const std::vector<std::int64_t>* nonzeros_for(const Schedule& schedule, const SpmmStep& product,
+                                                  const GraphStats& graph);
 
     CostedRanks all_;
     CostedRanks picked_;  // of all of them for the latest step
     const Machine& machine_;
     StepClasses classes_;
     std::map<const RankClasses*, CostedRanks> redistributing_;  // by the classes of the step
+    // By the signature of the step that asks for rows of the matrix.
+    std::unordered_map<std::string, std::vector<RankLevels>> requests_;
+    std::unordered_map<std::string, std::vector<std::int64_t>> nonzeros_;  // -1: not counted yet
 };
 
 }  // namespace gnnplan::cost

@@ -1,6 +1,8 @@
 #include "planner/cost/time.hpp"
 
 #include "planner/cost/compute.hpp"
+#include "planner/cost/level_traffic.hpp"
+#include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/rates.hpp>
@@ -8,32 +10,10 @@
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <vector>
 
 namespace gnnplan::cost {
 namespace {
-
-// What one rank moves over one level of links.
-struct LevelTraffic {
-    std::int64_t sent_bytes = 0;
-    std::int64_t received_bytes = 0;
-    std::int64_t sent_messages = 0;
-    std::int64_t received_messages = 0;
-
-    // Messages of the average size, one after the other.
-    double seconds(const Link& link) const {
-        const auto messages = static_cast<double>(std::max(sent_messages, received_messages));
-        const auto bytes = static_cast<double>(std::max(sent_bytes, received_bytes));
-        if (messages == 0) return 0;
-        if (!link.segments.empty()) return messages * message_seconds(link, bytes / messages);
-        return messages * link.latency_seconds + bytes / link.bytes_per_second;
-    }
-};
-
-enum Level : std::size_t { within_node, between_nodes };
-using RankLevels = std::array<LevelTraffic, 2>;
 
 // The share of the bytes over any links that stays within the node; all where there are none.
 double share_within_node(const RankLevels& traffic) {
@@ -46,53 +26,6 @@ double share_within_node(const RankLevels& traffic) {
 
 void leave_out(std::int64_t& bytes, double share) {
     bytes = static_cast<std::int64_t>(static_cast<double>(bytes) * (1 - share));
-}
-
-// Peers of a rank that are alike and equally near.
-struct PeerKind {
-    int example = 0;
-    Level level = within_node;
-    std::int64_t count = 0;
-};
-
-std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& machine, const CostedRanks& on, int rank) {
-    constexpr std::size_t few = 8;  // neighbours in rings among them, which are never alike
-    const bool alike = !on.class_of.empty() && peers.size() > few;
-    // Where peers are alike, each kind's place in the list by level and class; they are few.
-    std::vector<std::size_t> places;
-    constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-    const int first_near = rank / machine.ranks_per_node * machine.ranks_per_node;
-    std::vector<PeerKind> kinds;
-    for (const int peer : peers) {
-        const bool same_node = peer >= first_near && peer - first_near < machine.ranks_per_node;
-        const Level level = same_node ? within_node : between_nodes;
-        if (!alike) {
-            kinds.push_back({peer, level, 1});
-            continue;
-        }
-        const std::size_t key = 2 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + level;
-        if (places.size() <= key) places.resize(key + 1, none);
-        if (places[key] == none) {
-            places[key] = kinds.size();
-            kinds.push_back({peer, level, 0});
-        }
-        ++kinds[places[key]].count;
-    }
-    return kinds;
-}
-
-RankLevels traffic_by_level(const StepMessages& messages, const Machine& machine, const CostedRanks& on, int rank) {
-    RankLevels traffic;
-    for (const PeerKind& kind : kinds_of(messages.peers(rank), machine, on, rank)) {
-        LevelTraffic& level = traffic[kind.level];
-        const Message sent = messages.between(rank, kind.example);
-        const Message received = messages.between(kind.example, rank);
-        level.sent_bytes += kind.count * sent.bytes;
-        level.sent_messages += kind.count * sent.count;
-        level.received_bytes += kind.count * received.bytes;
-        level.received_messages += kind.count * received.count;
-    }
-    return traffic;
 }
 
 // A pipeline of `pieces`: while one is multiplied, slower than alone, the next one comes, and the processor that
@@ -118,6 +51,7 @@ struct RankStep {
     const GraphStats& graph;
     const Machine& machine;
     int rank;
+    const CostedRanks& on;
 
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
     const Link* measured_link() const;
@@ -176,9 +110,12 @@ double RankStep::own_part(TensorId result, const RankLevels& traffic, RankWork& 
 
 // Calibrated times of messages include reading and writing what they carry.
 double RankStep::compute(const RankLevels& traffic) const {
-    RankWork work = work_of(schedule, step, graph, rank);
+    const SpmmStep* spmm = product_of(step.operation);
+    RankWork work = spmm != nullptr && on.nonzeros != nullptr
+                        ? product_work(schedule, *spmm, graph, rank, (*on.nonzeros)[static_cast<std::size_t>(rank)])
+                        : work_of(schedule, step, graph, rank);
     double seconds = 0;
-    if (const SpmmStep* spmm = product_of(step.operation)) seconds += product(*spmm, traffic, work);
+    if (spmm != nullptr) seconds += product(*spmm, traffic, work);
     if (measured_link() != nullptr) {
         leave_out(work.streamed_bytes, share_within_node(traffic));
         leave_out(work.staged_bytes, share_within_node(traffic));
@@ -188,8 +125,9 @@ double RankStep::compute(const RankLevels& traffic) const {
     return seconds + compute_seconds(work, machine);
 }
 
-double rank_seconds(const RankStep& on_rank, const StepMessages& messages, const CostedRanks& on) {
-    const RankLevels traffic = traffic_by_level(messages, on_rank.machine, on, on_rank.rank);
+double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
+    const RankLevels traffic =
+        traffic_by_level(on_rank.schedule, on_rank.step.operation, messages, on_rank.machine, on_rank.on, on_rank.rank);
     const double compute = on_rank.compute(traffic);
     const double communication = on_rank.communication(traffic);
     const Grid& grid = on_rank.schedule.grid;
@@ -241,7 +179,7 @@ double step_seconds(const Schedule& schedule, const Step& step, const GraphStats
     const bool ring = varies_with_rank(step.operation) && !graph.exact();
     double slowest = 0;
     for (const int rank : ring ? ring_ranks(schedule.grid.size(), machine) : on.ranks) {
-        slowest = std::max(slowest, rank_seconds({schedule, step, graph, machine, rank}, messages, on));
+        slowest = std::max(slowest, rank_seconds({schedule, step, graph, machine, rank, on}, messages));
     }
     return machine.step_seconds + slowest;
 }

@@ -1,4 +1,6 @@
 // What a rank computes in a product over nonzeros, and how it comes back to the rows of its dense operand.
+#include "planner/ir/steps/product_work.hpp"
+
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/work.hpp>
@@ -9,27 +11,6 @@ namespace gnnplan {
 namespace {
 
 std::int64_t divided_up(std::int64_t total, std::int64_t parts) { return (total + parts - 1) / parts; }
-
-// Nonzeros that a rank multiplies: those of its rows in the columns of its pieces.
-std::int64_t local_nonzeros(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank,
-                            Range rows) {
-    if (!contraction_axis(schedule.grid, matrix))
-        return graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns});
-    std::int64_t nonzeros = 0;
-    if (gathers_matrix(schedule.grid, matrix)) {
-        // The pieces within a block of the dense operand follow each other.
-        for (int ix = 0; ix < schedule.grid.x; ++ix) {
-            const int root = schedule.grid.neighbour(rank, Axis::x, ix);
-            const Range block = split_block(matrix.columns, dense_layout(matrix).rows, schedule.grid, root);
-            nonzeros += graph.block_nonzeros(matrix.matrix(), rows, block);
-        }
-        return nonzeros;
-    }
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        nonzeros += graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-    }
-    return nonzeros;
-}
 
 // Some of a rank's pieces, which are about equal.
 struct AlikePieces {
@@ -51,15 +32,39 @@ std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& 
 
 }  // namespace
 
-RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    const Range rows = block_of(schedule, matrix, rank).rows;
+std::int64_t multiplied_nonzeros(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    const Range rows = block_of(schedule, id, rank).rows;
+    if (!contraction_axis(schedule.grid, matrix))
+        return graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns});
+    std::int64_t nonzeros = 0;
+    if (gathers_matrix(schedule.grid, matrix)) {
+        // The pieces within a block of the dense operand follow each other.
+        for (int ix = 0; ix < schedule.grid.x; ++ix) {
+            const int root = schedule.grid.neighbour(rank, Axis::x, ix);
+            const Range block = split_block(matrix.columns, dense_layout(matrix).rows, schedule.grid, root);
+            nonzeros += graph.block_nonzeros(matrix.matrix(), rows, block);
+        }
+        return nonzeros;
+    }
+    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
+        nonzeros += graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
+    }
+    return nonzeros;
+}
+
+RankWork product_work(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph, int rank,
+                      std::int64_t nonzeros) {
     RankWork work;
-    work.sparse_width = travelling_columns(schedule, rank);
-    const auto nonzeros = static_cast<double>(local_nonzeros(schedule, tensor_of(schedule, matrix), graph, rank, rows));
-    work.sparse_flops = 2.0 * nonzeros * static_cast<double>(work.sparse_width);
-    if (const std::optional<TensorId> scores = stored_scores())
+    work.sparse_width = product.travelling_columns(schedule, rank);
+    work.sparse_flops = 2.0 * static_cast<double>(nonzeros) * static_cast<double>(work.sparse_width);
+    if (const std::optional<TensorId> scores = product.stored_scores())
         work.streamed_bytes = 4 * elements_of(schedule, *scores, graph, rank);
     return work;
+}
+
+RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
+    return product_work(schedule, *this, graph, rank, multiplied_nonzeros(schedule, matrix, graph, rank));
 }
 
 SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
@@ -85,7 +90,7 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
         reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);
     }
     const auto all = static_cast<double>(graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns}));
-    if (all > 0) reuse.share = static_cast<double>(local_nonzeros(schedule, matrix, graph, rank, rows)) / all;
+    if (all > 0) reuse.share = static_cast<double>(multiplied_nonzeros(schedule, step.matrix, graph, rank)) / all;
     return reuse;
 }
 

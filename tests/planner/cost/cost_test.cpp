@@ -168,6 +168,56 @@ TEST(StepTime, RanksToCostHaveTheSlowest) {
     }
 }
 
+// Counts that differ from block to block.
+class UnevenCounts final : public GraphStats {
+public:
+    explicit UnevenCounts(std::int64_t vertices) : vertices_(vertices) {}
+    std::int64_t vertices() const override { return vertices_; }
+    std::int64_t nonzeros() const override { return 7 * vertices_; }
+    bool symmetric() const override { return true; }
+    bool exact() const override { return true; }
+    std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override {
+        return block_nonzeros(matrix, rows, {0, vertices_});
+    }
+    std::int64_t block_nonzeros(MatrixId /*matrix*/, Range rows, Range columns) const override {
+        return rows.size() * columns.size() / 100 + (rows.begin * 7 + columns.begin * 3 + rows.begin / 5) % 101;
+    }
+    std::int64_t distinct_columns(MatrixId /*matrix*/, Range rows, Range columns) const override {
+        return std::min(columns.size(), (rows.begin * 5 + columns.begin * 11 + columns.end) % (columns.size() + 1));
+    }
+    std::int64_t training_vertices() const override { return vertices_; }
+    std::vector<std::int64_t> loss_rows(int layers) const override {
+        return std::vector<std::int64_t>(static_cast<std::size_t>(layers) + 1, vertices_);
+    }
+    std::shared_ptr<const GraphStats> numbered(const Numbering& /*numbering*/) const override {
+        return std::make_shared<UnevenCounts>(vertices_);
+    }
+
+private:
+    std::int64_t vertices_;
+};
+
+// What is known of other ranks, and of the requests for rows, changes no time of a counted graph.
+TEST(StepTime, OfCountedBlocksIsThatOfAllRanks) {
+    const UnevenCounts counts(10'007);
+    std::size_t picked = 0;
+    for (const lower::FullCase& full : lower::full_cases({24, 36}, 97)) {
+        SCOPED_TRACE(full.text());
+        const Schedule s = lower::lowered(full, {13, 17, 5}, UniformStats(10'007, 70'049, true));
+        for (const int per_node : {1, 5, 16}) {
+            const Machine on = machine(per_node);
+            const CostedRanks all = ranks_to_cost(s, counts, on);
+            RanksOfSteps ranks(all, on);
+            for (const Step& step : s.steps) {
+                const CostedRanks& few = ranks.of(s, step, counts);
+                picked += few == all ? 0 : 1;
+                EXPECT_EQ(step_seconds(s, step, counts, on, few), step_seconds(s, step, counts, on, all)) << step.name;
+            }
+        }
+    }
+    EXPECT_GT(picked, 1000U);
+}
+
 TEST(Predict, AnEpochIsTheSumOfItsSteps) {
     const UniformStats graph(100, 700, true);
     for (const auto& orders : enumerate::all_orders(2)) {

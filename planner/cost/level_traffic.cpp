@@ -1,0 +1,123 @@
+#include "planner/cost/level_traffic.hpp"
+
+#include "planner/cost/ranks.hpp"
+
+#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/rates.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace gnnplan::cost {
+namespace {
+
+Level level_between(int rank, int peer, const Machine& machine) {
+    return rank / machine.ranks_per_node == peer / machine.ranks_per_node ? within_node : between_nodes;
+}
+
+// Peers of a rank that are alike and equally near.
+struct PeerKind {
+    int example = 0;
+    Level level = within_node;
+    std::int64_t count = 0;
+};
+
+std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& machine, const CostedRanks& on, int rank) {
+    constexpr std::size_t few = 8;  // neighbours in rings among them, which are never alike
+    const bool alike = !on.class_of.empty() && peers.size() > few;
+    // Where peers are alike, each kind's place in the list by level and class; they are few.
+    std::vector<std::size_t> places;
+    constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+    const int first_near = rank / machine.ranks_per_node * machine.ranks_per_node;
+    std::vector<PeerKind> kinds;
+    for (const int peer : peers) {
+        const bool same_node = peer >= first_near && peer - first_near < machine.ranks_per_node;
+        const Level level = same_node ? within_node : between_nodes;
+        if (!alike) {
+            kinds.push_back({peer, level, 1});
+            continue;
+        }
+        const std::size_t key = 2 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + level;
+        if (places.size() <= key) places.resize(key + 1, none);
+        if (places[key] == none) {
+            places[key] = kinds.size();
+            kinds.push_back({peer, level, 0});
+        }
+        ++kinds[places[key]].count;
+    }
+    return kinds;
+}
+
+// Rows go the other way than requests for them, in as many messages for each operand that has columns on the rank: its
+// peers have equally many.
+LevelTraffic rows_of(const LevelTraffic& requests, const Schedule& schedule, const SpmmStep& product, int rank) {
+    std::int64_t columns = 0, operands = 0;
+    for (const TensorId in : product.column_operands) {
+        const std::int64_t width = block_of(schedule, in, rank).columns.size();
+        columns += width;
+        operands += width > 0 ? 1 : 0;
+    }
+    return {columns * requests.received_bytes, columns * requests.sent_bytes, operands * requests.received_messages,
+            operands * requests.sent_messages};
+}
+
+}  // namespace
+
+double LevelTraffic::seconds(const Link& link) const {
+    const auto messages = static_cast<double>(std::max(sent_messages, received_messages));
+    const auto bytes = static_cast<double>(std::max(sent_bytes, received_bytes));
+    if (messages == 0) return 0;
+    if (!link.segments.empty()) return messages * message_seconds(link, bytes / messages);
+    return messages * link.latency_seconds + bytes / link.bytes_per_second;
+}
+
+RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation, const StepMessages& messages,
+                            const Machine& machine, const CostedRanks& on, int rank) {
+    RankLevels traffic;
+    if (on.requests != nullptr) {
+        traffic = (*on.requests)[static_cast<std::size_t>(rank)];
+        if (const SpmmStep* product = product_of(operation)) {
+            for (LevelTraffic& level : traffic) level = rows_of(level, schedule, *product, rank);
+        }
+        return traffic;
+    }
+    for (const PeerKind& kind : kinds_of(messages.peers(rank), machine, on, rank)) {
+        LevelTraffic& level = traffic[kind.level];
+        const Message sent = messages.between(rank, kind.example);
+        const Message received = messages.between(kind.example, rank);
+        level.sent_bytes += kind.count * sent.bytes;
+        level.sent_messages += kind.count * sent.count;
+        level.received_bytes += kind.count * received.bytes;
+        level.received_messages += kind.count * received.count;
+    }
+    return traffic;
+}
+
+std::optional<TensorId> exchanged_by_need(const Schedule& schedule, const Operation& operation) {
+    const SpmmStep* product = product_of(operation);
+    if (product == nullptr) return requested_rows(operation);
+    const Tensor& matrix = tensor_of(schedule, product->matrix);
+    const bool rows_alone = product->exchange == Exchange::rows && !gathers_matrix(schedule.grid, matrix);
+    return rows_alone && !deals_rows(matrix) ? std::optional(product->matrix) : std::nullopt;
+}
+
+// The requests of one rank after the other: the graph's answers about its rows are at hand.
+std::vector<RankLevels> requests_by_level(const Schedule& schedule, TensorId matrix, const GraphStats& graph,
+                                          const Machine& machine) {
+    const Step step{"", Phase::setup, RowRequestStep{matrix}};
+    const StepMessages messages(schedule, step, graph);
+    std::vector<RankLevels> requests(static_cast<std::size_t>(schedule.grid.size()));
+    for (int rank = 0; rank < schedule.grid.size(); ++rank) {
+        for (const int peer : messages.peers(rank)) {
+            const Message message = messages.between(rank, peer);
+            const Level level = level_between(rank, peer, machine);
+            LevelTraffic& own = requests[static_cast<std::size_t>(rank)][level];
+            LevelTraffic& others = requests[static_cast<std::size_t>(peer)][level];
+            own.sent_bytes += message.bytes, own.sent_messages += message.count;
+            others.received_bytes += message.bytes, others.received_messages += message.count;
+        }
+    }
+    return requests;
+}
+
+}  // namespace gnnplan::cost
