@@ -1,8 +1,10 @@
 // What loading takes of a rank's processor, with the code that loads: no message is sent.
+#include "kernels/parallel.hpp"
 #include "runtime/blocks/scales.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/graph/fingerprint.hpp"
+#include "runtime/graph/row_parts.hpp"
 #include "runtime/load/deal.hpp"
 #include "runtime/load/make_rows.hpp"
 #include "runtime/read/edge_list.hpp"
@@ -54,11 +56,16 @@ public:
         }
     }
 
+    // Each thread of the rank reads a part, as threads do that load.
     void parse() const {
-        data::TextReader reader(data::memory_input("edges", text_));
-        data::ReadOptions options{data::IndexBase::zero};
-        options.take = [](auto, auto) {};
-        data::read_edge_list(reader, options);
+        const int threads = kernels::max_threads();
+        data::for_parts(threads, [&](std::int64_t part) {
+            data::TextReader reader(data::memory_input("edges", text_));
+            data::ReadOptions options{data::IndexBase::zero};
+            options.share = {.part = static_cast<int>(part), .parts = threads};
+            options.take = [](auto, auto) {};
+            data::read_edge_list(reader, options);
+        });
     }
     load::Dealt deal() {
         load::Dealer dealer(self_, shares_, order_, false, false);
