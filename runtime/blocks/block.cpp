@@ -52,7 +52,7 @@ public:
     void begin_row() {
         if (row_start_ != nullptr) {
             *row_start_++ = next_;
-        } else {
+        } else if (narrow_row_start_ != nullptr) {
             *narrow_row_start_++ = static_cast<std::int32_t>(next_);
         }
     }

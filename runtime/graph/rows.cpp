@@ -125,16 +125,17 @@ void join_rows(Csr& csr, const std::vector<RowsInPlace>& parts) {
     shrink(csr.column);
 }
 
-// The weight of entry i of `a`, of entry j of `b`, or of both; -1 stands for no entry.
-float joint_weight(const Csr& a, std::int64_t i, const Csr* b, std::int64_t j) {
-    if (i >= 0 && j >= 0) {
-        return static_cast<float>((double{a.weight[at(i)]} + double{b->weight[at(j)]}) / 2);
-    }
-    return i >= 0 ? a.weight[at(i)] : b->weight[at(j)];
-}
+// A row of a matrix; without entries where there is no matrix.
+struct Row {
+    std::span<const std::int32_t> column;
+    std::span<const float> weight;  // none where edges have none
+};
 
-std::span<const std::int32_t> columns_of(const Csr& matrix, std::int64_t row) {
-    return {matrix.column.data() + matrix.row_start[at(row)], at(matrix.degree(row))};
+Row row_of(const Csr* matrix, std::int64_t row) {
+    if (matrix == nullptr) return {};
+    const std::size_t begin = at(matrix->row_start[at(row)]), count = at(matrix->degree(row));
+    return {std::span(matrix->column).subspan(begin, count),
+            matrix->weighted() ? std::span(matrix->weight).subspan(begin, count) : std::span<const float>()};
 }
 
 // Writes the union of two rows, ascending, and returns its end. Which of them the next entry is from cannot be predicted.
@@ -150,20 +151,20 @@ std::int32_t* unite(std::span<const std::int32_t> a, std::span<const std::int32_
     return std::ranges::copy(b.subspan(j), out).out;
 }
 
-// One row of merge(), from entry `next` on; returns where the next row begins.
-std::int64_t merge_row(Csr& csr, std::int64_t next, std::int64_t row, const Csr& a, const Csr* b) {
-    const auto of_b = b != nullptr ? columns_of(*b, row) : std::span<const std::int32_t>();
-    return unite(columns_of(a, row), of_b, csr.column.data() + next) - csr.column.data();
+// The union of two rows, from entry `next` on; returns where the next row begins. An entry of both has the mean weight.
+std::int64_t merge_row(Csr& csr, std::int64_t next, const Row& a, const Row& b) {
+    return unite(a.column, b.column, csr.column.data() + next) - csr.column.data();
 }
 
-std::int64_t merge_weighted_row(Csr& csr, std::int64_t next, std::int64_t row, const Csr& a, const Csr* b) {
-    std::int64_t i = a.row_start[at(row)], j = b != nullptr ? b->row_start[at(row)] : 0;
-    const std::int64_t i_end = a.row_start[at(row) + 1], j_end = b != nullptr ? b->row_start[at(row) + 1] : 0;
-    for (; i < i_end || j < j_end; ++next) {
-        const bool in_a = i < i_end && (j == j_end || a.column[at(i)] <= b->column[at(j)]);
-        const bool in_b = j < j_end && (i == i_end || b->column[at(j)] <= a.column[at(i)]);
-        csr.column[at(next)] = in_a ? a.column[at(i)] : b->column[at(j)];
-        csr.weight[at(next)] = joint_weight(a, in_a ? i : -1, b, in_b ? j : -1);
+std::int64_t merge_weighted_row(Csr& csr, std::int64_t next, const Row& a, const Row& b) {
+    std::size_t i = 0, j = 0;
+    for (; i < a.column.size() || j < b.column.size(); ++next) {
+        const bool in_a = i < a.column.size() && (j == b.column.size() || a.column[i] <= b.column[j]);
+        const bool in_b = j < b.column.size() && (i == a.column.size() || b.column[j] <= a.column[i]);
+        csr.column[at(next)] = in_a ? a.column[i] : b.column[j];
+        csr.weight[at(next)] = in_a && in_b ? static_cast<float>((double{a.weight[i]} + double{b.weight[j]}) / 2)
+                               : in_a       ? a.weight[i]
+                                            : b.weight[j];
         i += in_a ? 1 : 0;
         j += in_b ? 1 : 0;
     }
@@ -258,7 +259,8 @@ Csr merge(const Csr& a, const Csr* b, const RowVertices& vertices, bool self_loo
         std::int64_t next = part.begin;
         for (std::int64_t u = part.rows.begin; u < part.rows.end; ++u) {
             const std::int64_t begin = next;
-            next = weighted ? merge_weighted_row(csr, begin, u, a, b) : merge_row(csr, begin, u, a, b);
+            const Row of_a = row_of(&a, u), of_b = row_of(b, u);
+            next = weighted ? merge_weighted_row(csr, begin, of_a, of_b) : merge_row(csr, begin, of_a, of_b);
             if (self_loops) next = add_loop(csr, begin, next, vertices[u]);
             csr.row_start[at(u) + 1] = next;
         }
