@@ -126,7 +126,7 @@ public:
           parts_(parts_of(rows)) {}
 
     std::vector<LocalBlock> blocks() {
-        // Of each part and panel: its nonzeros, then where in the block they begin.
+        // It has the nonzeros of each part and panel, and then says where in the block they begin.
         std::vector<std::vector<std::int64_t>> first(parts_.size());
         for_parts(std::ssize(parts_), [&](std::int64_t i) { first[at(i)] = count(parts_[at(i)]); });
         std::vector<std::int64_t> nonzeros(columns_.size(), 0);

@@ -193,19 +193,15 @@ private:
 std::vector<data::Csr> draw_neighbours(const data::Csr& matrix, const std::vector<std::int64_t>& fanout,
                                        std::uint64_t seed, bool weighted, const data::RowVertices& vertices) {
     if (fanout.empty()) return {};
-    const std::vector<Range> parts = data::row_parts(matrix.row_start);
-    const auto for_rows = [&](const auto& body) {
-        data::for_parts(std::ssize(parts), [&](std::int64_t i) { body(parts[at(i)]); });
-    };
     std::vector<std::int32_t> loops(at(matrix.rows()));
-    for_rows([&](Range rows) {
+    data::for_row_parts(matrix.row_start, [&](Range rows) {
         for (std::int64_t i = rows.begin; i < rows.end; ++i) loops[at(i)] = loop_of(matrix, i, vertices[i]);
     });
     std::vector<Layer> layers;
     layers.reserve(fanout.size());
     for (const std::int64_t k : fanout) layers.emplace_back(matrix, k, weighted, loops);
     const kernels::RandomStream random(seed, data::neighbour_stream);
-    for_rows([&](Range rows) {
+    data::for_row_parts(matrix.row_start, [&](Range rows) {
         std::int64_t longest = 0;
         for (std::int64_t i = rows.begin; i < rows.end; ++i) longest = std::max(longest, matrix.degree(i));
         Visits visits(layers, random, longest);
