@@ -58,12 +58,26 @@ function(gnnplan_runs_on entry device sample)
   endif()
 endfunction()
 
+if(GNNPLAN_TESTS)
+  add_library(gnnplan_test_options INTERFACE)
+  target_link_libraries(gnnplan_test_options INTERFACE gnnplan_options GTest::gmock fmt::fmt)
+  if(GNNPLAN_OPENMP)
+    target_link_libraries(gnnplan_test_options INTERFACE OpenMP::OpenMP_CXX)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(gnnplan_test_options INTERFACE -fpch-preprocess)  # without it, ccache stores nothing of tests
+  endif()
+endif()
+
 # gnnplan_test(NAME SOURCES a_test.cpp... LINK target... [REAL_GRAPHS FILTER]): a GoogleTest program, one ctest entry.
 # Cases that FILTER names need graphs of GNNPLAN_DATA; they are NAME_real_graphs, so that no other is skipped with them.
 function(gnnplan_test name)
   cmake_parse_arguments(ARG "" "REAL_GRAPHS" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} gnnplan_test_main gnnplan_run_tests gnnplan_options GTest::gmock)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} gnnplan_test_main gnnplan_run_tests gnnplan_test_options)
+  if(GNNPLAN_PRECOMPILED)
+    target_precompile_headers(${name} REUSE_FROM ${GNNPLAN_PRECOMPILED})
+  endif()
   if(ARG_REAL_GRAPHS)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=-${ARG_REAL_GRAPHS})
     add_test(NAME ${name}_real_graphs COMMAND ${name} --gtest_brief=1 --gtest_filter=${ARG_REAL_GRAPHS})

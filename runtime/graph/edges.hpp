@@ -136,9 +136,10 @@ private:
     template <class Visit>
     void visit_block(const Block& block, Range part, Visit& visit) const {
         const Range here = intersect(part, {block.first, block.end()});
-        const Edge* const edge = block.edge() - block.first;
-        const float* const weight = weighted_ ? block.weight() - block.first : nullptr;
-        for (std::int64_t i = here.begin; i < here.end; ++i) {
+        if (here.begin >= here.end) return;  // another thread may have freed the block
+        const Edge* const edge = block.edge();
+        const float* const weight = weighted_ ? block.weight() : nullptr;
+        for (std::int64_t i = here.begin - block.first; i < here.end - block.first; ++i) {
             if constexpr (std::is_invocable_v<Visit&, Edge, float>) {
                 visit(edge[i], weight != nullptr ? weight[i] : 1.0F);
             } else {

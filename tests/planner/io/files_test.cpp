@@ -32,7 +32,8 @@ private:
 };
 
 TEST_F(Files, WritesAndReadsBack) {
-    const std::string bytes = std::string("a\0b\n\xff", 5) + std::string(200000, 'x');
+    std::string bytes("a\0b\n\xff", 5);
+    bytes.append(200000, 'x');
     write_file_atomically(path("f"), bytes);
     EXPECT_EQ(read_file(path("f")), bytes);
     write_file_atomically(path("f"), "");

@@ -1,0 +1,2 @@
+// An executable is what CMake precompiles headers for; the tests use them.
+int main() {}
