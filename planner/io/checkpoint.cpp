@@ -89,9 +89,8 @@ Checkpoint read_manifest(const std::string& text, const std::string& where) {
     reader.positive("epoch", checkpoint.state.epoch);
     reader.field("tuning", checkpoint.state.tuning);
     const Cursor facts = reader.member("run");
-    const auto* members = facts.document().get_if<Document::Object>();
-    if (members == nullptr) facts.fail("expected an object of texts");
-    for (const auto& [name, value] : *members) checkpoint.facts.emplace_back(name, facts.member(name).string());
+    if (facts.document().get_if<Document::Object>() == nullptr) facts.fail("expected an object of texts");
+    for (const auto& [name, value] : facts.members()) checkpoint.facts.emplace_back(name, value.string());
     reader.finish();
     return checkpoint;
 }
@@ -170,15 +169,19 @@ namespace {
 
 // "layers 128x256, 256x40 with biases"
 std::string layers_text(const std::vector<NamedTensor>& tensors) {
+    constexpr int most = 32;
     std::string text;
     bool biases = false;
+    int matrices = 0;
     for (const NamedTensor& tensor : tensors) {
         if (!tensor.name.starts_with(parameters)) continue;
         biases = biases || tensor.name.ends_with(".bias");
         if (!tensor.name.ends_with(".weight") || tensor.shape.size() != 2) continue;
+        if (++matrices > most) continue;
         text +=
             (text.empty() ? "layers " : ", ") + std::to_string(tensor.shape[0]) + "x" + std::to_string(tensor.shape[1]);
     }
+    if (matrices > most) text += " and " + std::to_string(matrices - most) + " more";
     return text + (biases ? " with biases" : "");
 }
 
@@ -195,7 +198,7 @@ TensorsContent read_content(std::string_view file, const std::string& where) {
     const Checkpoint checkpoint = read_checkpoint(file, where);
     std::string text = "epoch " + std::to_string(checkpoint.state.epoch) + ", " + layers_text(checkpoint.state.tensors);
     for (const auto& [name, value] : checkpoint.facts) {
-        if (name == "--seed") text += ", --seed " + printable(value);
+        if (name == "--seed") text += ", --seed " + key_text(value);
     }
     return {checkpoint_schema, text};
 }

@@ -78,9 +78,14 @@ Cursor Cursor::member(std::string_view key) const {
     object();
     const Document* value = value_->find(key);
     if (value == nullptr) fail("missing key " + in_quotes(key));
-    Cursor cursor(*value, where_);
-    cursor.path_ = path_of(key);
-    return cursor;
+    return of_member(key, *value);
+}
+
+std::vector<std::pair<std::string_view, Cursor>> Cursor::members() const {
+    std::vector<std::pair<std::string_view, Cursor>> all;
+    all.reserve(object().size());
+    for (const auto& [key, value] : object()) all.emplace_back(key, of_member(key, value));
+    return all;
 }
 
 void Cursor::only(const std::vector<std::string_view>& keys) const {
@@ -91,8 +96,10 @@ void Cursor::only(const std::vector<std::string_view>& keys) const {
     }
 }
 
-std::string Cursor::path_of(std::string_view key) const {
-    return path_ + (path_.empty() ? "" : ".") + std::string(key);
+Cursor Cursor::of_member(std::string_view key, const Document& value) const {
+    Cursor cursor(value, where_);
+    cursor.path_ = path_ + (path_.empty() ? "" : ".") + key_text(key);
+    return cursor;
 }
 
 const Document::Object& Cursor::object() const {

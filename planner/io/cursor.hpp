@@ -8,11 +8,12 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::io {
 
-// Every accessor throws Error{data} whose `where` is "FILE: path.to[3].key". Refers to the document, which must outlive
+// Every accessor throws Error{data} whose `where` is "FILE: path.to[3].key", long keys cut. Refers to the document, which must outlive
 // it.
 class Cursor {
 public:
@@ -30,6 +31,8 @@ public:
 
     // The member `key` of an object; it must be there.
     Cursor member(std::string_view key) const;
+    // All members of an object, in their order.
+    std::vector<std::pair<std::string_view, Cursor>> members() const;
     // Fails on a member whose key is not listed.
     void only(const std::vector<std::string_view>& keys) const;
 
@@ -37,7 +40,7 @@ public:
     const std::string& file() const { return where_; }
 
 private:
-    std::string path_of(std::string_view key) const;
+    Cursor of_member(std::string_view key, const Document& value) const;
     const Document::Object& object() const;
 
     const Document* value_;

@@ -120,6 +120,10 @@ Document& Document::set(std::string_view key, Document value) {
     return *this;
 }
 
+void Document::append(std::string key, Document value) {
+    std::get<Object>(value_).emplace_back(std::move(key), std::move(value));
+}
+
 const Document* Document::find(std::string_view key) const {
     const auto* object = get_if<Object>();
     if (object == nullptr) return nullptr;

@@ -54,6 +54,8 @@ public:
     Document& push(Document element);
     // Replaces or appends a member of an object; returns the object, so that calls chain.
     Document& set(std::string_view key, Document value);
+    // Appends a member whose key the object does not have, without looking.
+    void append(std::string key, Document value);
     // The member of an object, or nullptr; nullptr as well when this is no object.
     const Document* find(std::string_view key) const;
     Document* find(std::string_view key);

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 namespace gnnplan::io {
 
 namespace {
@@ -32,7 +34,7 @@ public:
         const auto& members = *frame.container.get_if<Document::Object>();
         if (members.size() >= limits_.members)
             fail("more than " + std::to_string(limits_.members) + " keys in an object");
-        if (frame.container.find(key) != nullptr) fail("duplicate key " + in_quotes(key));
+        if (!frame.is_new(key)) fail("duplicate key " + in_quotes(key));
         frame.key = std::move(key);
         return true;
     }
@@ -48,7 +50,18 @@ public:
 private:
     struct Frame {
         Document container;
-        std::string key;  // of the member being read
+        std::string key;             // of the member being read
+        std::set<std::string> keys;  // of an object with many members: those that there were
+
+        bool is_new(const std::string& next) {
+            constexpr std::size_t few = 32;
+            const auto& members = *container.get_if<Document::Object>();
+            if (members.size() < few) return container.find(next) == nullptr;
+            if (keys.empty()) {
+                for (const auto& [known, value] : members) keys.insert(known);
+            }
+            return keys.insert(next).second;
+        }
     };
 
     [[noreturn]] void fail(const std::string& what) const {
@@ -57,7 +70,7 @@ private:
             if (const auto* array = frame.container.get_if<Document::Array>()) {
                 path.append("[").append(std::to_string(array->size())).append("]");
             } else if (!frame.key.empty()) {
-                path.append(path.empty() ? "" : ".").append(frame.key);
+                path.append(path.empty() ? "" : ".").append(key_text(frame.key));
             }
         }
         throw Error(ErrorCode::data, what, where_ + (path.empty() ? "" : ": " + path));
@@ -72,7 +85,7 @@ private:
         if (stack_.size() >= static_cast<std::size_t>(limits_.depth)) {
             fail("nested deeper than " + std::to_string(limits_.depth) + " levels");
         }
-        stack_.push_back({std::move(container), {}});
+        stack_.push_back({std::move(container), {}, {}});
         return true;
     }
 
@@ -98,7 +111,7 @@ private:
         if (frame.container.get_if<Document::Array>() != nullptr) {
             frame.container.push(std::move(value));
         } else {
-            frame.container.set(frame.key, std::move(value));
+            frame.container.append(std::move(frame.key), std::move(value));
             frame.key.clear();
         }
     }
@@ -134,9 +147,24 @@ std::string printable(std::string_view text) {
     return shown;
 }
 
+namespace {
+
+constexpr std::size_t longest = 60;  // bytes of a text in a message
+
+}  // namespace
+
 std::string in_quotes(std::string_view text) {
-    constexpr std::size_t longest = 60;
     return printable(dump(Document(text.substr(0, longest)))) + (text.size() > longest ? "..." : "");
+}
+
+std::string shortened(std::string_view text) {
+    constexpr std::size_t most = 4000, begin = 3000, end = 900;
+    if (text.size() <= most) return std::string(text);
+    return std::string(text.substr(0, begin)) + " ... " + std::string(text.substr(text.size() - end));
+}
+
+std::string key_text(std::string_view key) {
+    return key.size() <= longest && printable(key) == key ? std::string(key) : in_quotes(key);
 }
 
 }  // namespace gnnplan::io

@@ -18,6 +18,7 @@ constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t max_header = 100'000'000;  // as the format's own library allows
 constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
 constexpr std::size_t max_dimensions = 16;
+constexpr std::size_t longest_name = 1024;
 constexpr const char* metadata_key = "__metadata__";
 
 struct ElementType {
@@ -58,6 +59,7 @@ struct Entry {
 };
 
 Entry read_entry(const std::string& name, const Cursor& entry, std::string_view values) {
+    if (name.size() > longest_name) entry.fail("the name of a tensor has more than 1024 bytes");
     entry.only({"dtype", "shape", "data_offsets"});
     std::int64_t bytes = element_bytes(entry.member("dtype"));
     Entry read{{name, entry.member("dtype").string(), {}, {}}, 0};
@@ -122,21 +124,17 @@ Safetensors read_safetensors(std::string_view file, const std::string& where) {
     const std::string_view values = file.substr(length_bytes + static_cast<std::size_t>(length));
     const Document header = parse(file.substr(length_bytes, static_cast<std::size_t>(length)), where,
                                   {.depth = 4, .members = std::size_t{1} << 16U});
-    const auto* members = header.get_if<Document::Object>();
-    if (members == nullptr) fail("the header of a safetensors file is an object");
+    if (header.get_if<Document::Object>() == nullptr) fail("the header of a safetensors file is an object");
 
     Safetensors content;
     std::vector<Entry> entries;
-    const Cursor root(header, where);
-    for (const auto& [name, value] : *members) {
+    for (const auto& [name, value] : Cursor(header, where).members()) {
         if (name != metadata_key) {
-            entries.push_back(read_entry(name, root.member(name), values));
+            entries.push_back(read_entry(std::string(name), value, values));
             continue;
         }
-        const Cursor metadata = root.member(name);
-        const auto* texts = value.get_if<Document::Object>();
-        if (texts == nullptr) metadata.fail("expected an object of texts");
-        for (const auto& [key, text] : *texts) content.metadata.emplace_back(key, metadata.member(key).string());
+        if (value.document().get_if<Document::Object>() == nullptr) value.fail("expected an object of texts");
+        for (const auto& [key, text] : value.members()) content.metadata.emplace_back(key, text.string());
     }
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
     std::int64_t end = 0;

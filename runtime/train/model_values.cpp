@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string_view>
 
 namespace gnnplan::train {
 namespace {
@@ -17,10 +19,20 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
     return text;
 }
 
-const NamedTensor* find(const std::vector<NamedTensor>& values, const std::string& name) {
-    const auto found = std::find_if(values.begin(), values.end(), [&](const NamedTensor& v) { return v.name == name; });
-    return found == values.end() ? nullptr : &*found;
-}
+// Values by their names.
+class ByName {
+public:
+    explicit ByName(const std::vector<NamedTensor>& values) {
+        for (const NamedTensor& value : values) values_.emplace(value.name, &value);
+    }
+    const NamedTensor* find(const std::string& name) const {
+        const auto found = values_.find(name);
+        return found == values_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::map<std::string_view, const NamedTensor*> values_;
+};
 
 }  // namespace
 
@@ -35,10 +47,11 @@ std::vector<NamedTensor> values_of(const exec::ModelState& state, bool moments) 
 
 void check_values(const std::vector<NamedTensor>& values, const Schedule& schedule, bool moments,
                   const std::string& where) {
+    const ByName by_name(values);
     std::set<std::string> known;
     for (const StateTensor& tensor : state_tensors(schedule)) {
         if (!taken(tensor, moments)) continue;
-        const NamedTensor* value = find(values, tensor.name);
+        const NamedTensor* value = by_name.find(tensor.name);
         if (value == nullptr) {
             throw Error(ErrorCode::mismatch, "the plan's model has " + tensor.name + ", which is not in it", where,
                         "was it trained by a plan of the same model?");
@@ -59,9 +72,10 @@ void check_values(const std::vector<NamedTensor>& values, const Schedule& schedu
 }
 
 void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values, bool moments) {
+    const ByName by_name(values);
     for (const StateTensor& tensor : state.tensors()) {
         if (!taken(tensor, moments)) continue;
-        const NamedTensor* value = find(values, tensor.name);
+        const NamedTensor* value = by_name.find(tensor.name);
         ensure(value != nullptr, "values were checked");
         state.set(tensor, value->values);
     }

@@ -158,7 +158,7 @@ std::string in_words(const std::string& text) {
 
 }  // namespace
 
-void say_error(std::string_view message) { say("error: {}\n", io::printable(message)); }
+void say_error(std::string_view message) { say("error: {}\n", io::printable(io::shortened(message))); }
 
 void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
             std::string& color) {

@@ -102,7 +102,7 @@ Verdict judge(const std::string& file, const std::optional<Machine>& machine) {
         check(verdict.schema, text, file, machine);
     } catch (const Error& error) {
         if (error.code() == ErrorCode::internal) throw;
-        verdict.error = error.what();
+        verdict.error = io::shortened(error.what());
         verdict.code = error.code() == ErrorCode::data ? ErrorCode::answer_no : error.code();
     }
     return verdict;

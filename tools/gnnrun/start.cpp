@@ -1,6 +1,7 @@
 #include "tools/gnnrun/start.hpp"
 
 #include "planner/io/files.hpp"
+#include "planner/io/parse.hpp"
 #include "runtime/train/model_values.hpp"
 #include "tools/common/main.hpp"
 #include "tools/text/streams.hpp"
@@ -130,11 +131,11 @@ std::vector<std::string> Start::compare_weights(const std::vector<Fact>& facts) 
         const auto now = std::ranges::find(facts, name, &Fact::name);
         if (now == facts.end() || now->value == then) continue;
         const std::string text =
-            fmt::format("{} was {} when the weights were trained, and is {} now", name, then, now->value);
+            fmt::format("{} was {} when the weights were trained, and is {} now", name, io::key_text(then), now->value);
         if (plan_->problem.task == Task::infer) {
-            throw Error(
-                ErrorCode::mismatch, text, path_,
-                is_option(name) ? fmt::format("use {} {}", name, then) : "plan for the model that the weights are of");
+            throw Error(ErrorCode::mismatch, text, path_,
+                        is_option(name) ? fmt::format("use {} {}", name, io::key_text(then))
+                                        : "plan for the model that the weights are of");
         }
         texts.push_back(text);
     }
@@ -146,25 +147,25 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
     if (!checkpoint_) return compare_weights(facts);
     for (const Difference& d : differences(*checkpoint_, facts)) {
         if (!d.of_another_run) {
-            texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", d.name, d.then,
-                                        checkpoint_->state.epoch, d.now));
+            texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", d.name,
+                                        io::key_text(d.then), checkpoint_->state.epoch, d.now));
             continue;
         }
         const bool option = is_option(d.name);
         const bool data = !option && !is_of_model(d.name);
-        std::string hint = ways_on(option ? fmt::format("use {} {}", d.name, d.then)
+        std::string hint = ways_on(option ? fmt::format("use {} {}", d.name, io::key_text(d.then))
                                    : data ? "resume with the same data"
                                           : "resume with a plan of the same model");
         if (const auto earlier = earlier_that_fits(facts)) {
             hint += fmt::format("; {} is of this run: --resume with its name, and another folder in --checkpoint",
                                 *earlier);
         }
-        throw Error(
-            ErrorCode::mismatch,
-            !data
-                ? fmt::format("{} was {} when the checkpoint was written, and is {} now", d.name, d.then, d.now)
-                : fmt::format("the checkpoint is of other data: not the same {}", d.name.substr(d.name.find(' ') + 1)),
-            path_, hint);
+        throw Error(ErrorCode::mismatch,
+                    !data ? fmt::format("{} was {} when the checkpoint was written, and is {} now", d.name,
+                                        io::key_text(d.then), d.now)
+                          : fmt::format("the checkpoint is of other data: not the same {}",
+                                        d.name.substr(d.name.find(' ') + 1)),
+                    path_, hint);
     }
     return texts;
 }

@@ -41,6 +41,41 @@ Checkpoint sample() {
     return checkpoint;
 }
 
+// As many tensors and texts as a header may have are read in a time that grows as they do: with a look through all names
+// for each it took more than a minute.
+TEST(Safetensors, OfManyNamesIsRead) {
+    std::string header = "{\"__metadata__\": {";
+    for (int i = 0; i < 60'000; ++i) header += (i > 0 ? ", \"m" : "\"m") + std::to_string(i) + "\": \"\"";
+    header += "}";
+    for (int i = 0; i < 60'000; ++i)
+        header += ", \"layers." + std::to_string(i) +
+                  R"(.weight": {"dtype": "F32", "shape": [0, 3], "data_offsets": [0, 0]})";
+    const std::string file = file_of(header + "}", "");
+    EXPECT_EQ(read_safetensors(file, "w").tensors.size(), 60'000U);
+    EXPECT_EQ(read_safetensors(file, "w").metadata.size(), 60'000U);
+    const std::string text = read_content(file, "w").text;
+    EXPECT_THAT(text, ::testing::EndsWith("0x3 and 59968 more"));
+    EXPECT_LT(text.size(), 300U);
+}
+
+// Whatever is wrong, a message has no more of a name than is read.
+TEST(Safetensors, LongNamesAreCutInMessages) {
+    const std::string name(2'000'000, 'n');
+    for (const std::string header : {"{\"" + name + "\": 3}", "{\"" + name + "\": {\"dtype\": \"F32\"}}",
+                                     "{\"" + name + R"(": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})",
+                                     "{\"" + name + "\": {}, \"" + name + "\": {}}", "{\"" + name + "\": [",
+                                     "{\"__metadata__\": {\"" + name + "\": 3}}",
+                                     R"({"a": {"dtype": ")" + name + "\"}}", "{\"a\": {\"" + name + "\": 3}}"}) {
+        try {
+            read_safetensors(file_of(header, std::string(8, '\0')), "w");
+            ADD_FAILURE() << header.substr(header.size() - 40);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data);
+            EXPECT_LT(std::string(error.what()).size(), 500U) << header.substr(header.size() - 40);
+        }
+    }
+}
+
 TEST(Safetensors, HasTheLayoutOfTheFormat) {
     const std::string values("\0\0\x80\x3f\0\0\0\x40", 8);  // 1 and 2
     const std::string file =

@@ -78,6 +78,21 @@ TEST(Parse, RefusesDuplicateKeys) {
                  "file: a[1]: duplicate key \"b\"");
 }
 
+// Of objects with many members too, which are looked up otherwise.
+TEST(Parse, RefusesDuplicateKeysAmongMany) {
+    const ParseLimits many{.members = 100'000};
+    for (const int count : {31, 32, 33, 500}) {
+        std::string members;
+        for (int i = 0; i < count; ++i) members += "\"k" + std::to_string(i) + "\": 0, ";
+        EXPECT_NO_THROW(parse("{" + members + "\"k\": {\"k1\": 1}}", "file", many));
+        for (const int again : {0, 30, count - 1}) {
+            const std::string key = "k" + std::to_string(again);
+            expect_error([&] { parse("{" + members + "\"" + key + "\": 0}", "file", many); }, ErrorCode::data,
+                         "duplicate key \"" + key + "\"");
+        }
+    }
+}
+
 TEST(Parse, RefusesMoreThanItsLimits) {
     expect_error([] { parsed(std::string(100000, '[')); }, ErrorCode::data, "nested deeper than 32");
     EXPECT_NO_THROW(parsed(std::string(32, '[') + std::string(32, ']')));
