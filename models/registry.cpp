@@ -51,9 +51,12 @@ const Aggregator& find(std::string_view name, std::string_view aggregator) {
                 "known models: " + list(registry()));
 }
 
-MatrixForm matrix_of(const ModelRecord& model) {
+MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> asked) {
     MatrixForm form = find(model.name, model.aggregator).matrix;
-    if (model.epsilon != 0 || model.trains_epsilon) form.self_loops = false;
+    form.normalisation = asked.value_or(form.normalisation);
+    // (1 + epsilon) h_v is one entry of the matrix where that is 1 and no entry is divided by degrees.
+    const bool adds_once = model.epsilon == 0 && !model.trains_epsilon && form.normalisation == Normalisation::none;
+    if (model.name == "gin" && !adds_once) form.self_loops = false;
     return form;
 }
 
@@ -91,7 +94,19 @@ ModelRecord with_defaults(ModelRecord model) {
     return model;
 }
 
-OpGraph build(const ModelRecord& model, Task task) {
+namespace {
+
+// The vertex itself, once, is what the diagonal of the matrix adds already.
+void leave_to_diagonal(OpGraph& graph) {
+    for (Op& op : graph.ops) {
+        if (op.self == 1 && op.parameter < 0) op.self = 0;
+    }
+}
+
+}  // namespace
+
+OpGraph build(const ProblemRecord& problem) {
+    const ModelRecord& model = problem.model;
     const Aggregator& aggregator = find(model.name, model.aggregator);
     if (model.widths.size() < 2) {
         throw Error(ErrorCode::usage, "a model needs at least an input and an output width", "--widths",
@@ -107,7 +122,16 @@ OpGraph build(const ModelRecord& model, Task task) {
     check_heads(model);
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "--epsilon");
     OpGraph graph = aggregator.build(model);
-    return task == Task::infer ? applied(std::move(graph)) : graph;
+    if (problem.graph.self_loops) leave_to_diagonal(graph);
+    return problem.task == Task::infer ? applied(std::move(graph)) : graph;
+}
+
+OpGraph build(const ModelRecord& model, Task task) {
+    ProblemRecord problem;
+    problem.task = task;
+    problem.model = model;
+    problem.graph.self_loops = matrix_of(model).self_loops;
+    return build(problem);
 }
 
 namespace {
@@ -124,6 +148,6 @@ ModelRecord record_of(const char* name, const std::vector<std::int64_t>& widths,
 
 OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias) { return gcn(record_of("gcn", widths, bias)); }
 OpGraph sage(const std::vector<std::int64_t>& widths, bool bias) { return sage(record_of("sage", widths, bias)); }
-OpGraph gin(const std::vector<std::int64_t>& widths, bool bias) { return gin(record_of("gin", widths, bias)); }
+OpGraph gin(const std::vector<std::int64_t>& widths, bool bias) { return build(record_of("gin", widths, bias)); }
 
 }  // namespace gnnplan::models

@@ -80,6 +80,7 @@ public:
     }
     void extent(const char* key, std::int64_t value) { field(key, value); }
     void any_number(const char* key, double value) { field(key, value); }
+    void optional_any_number(const char* key, double value) { optional(key, value); }
     // A vector, std::optional, bool or number that has no key when it holds nothing, which a 0 does not.
     template <class T>
     void optional(const char* key, const T& value) {
@@ -119,6 +120,9 @@ public:
     // Negative ones, too.
     void any_number(const char* key, double& value) {
         value = member(key).number(std::numeric_limits<double>::lowest());
+    }
+    void optional_any_number(const char* key, double& value) {
+        if (cursor_.document().find(key) != nullptr) any_number(key, value);
     }
     // An integer from 1.
     template <class T>

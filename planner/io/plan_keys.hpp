@@ -37,7 +37,7 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("activation", model.activation);
     archive.optional("residual", model.residual);
     archive.optional("jk_concat", model.jk_concat);
-    archive.optional("epsilon", model.epsilon);
+    archive.optional_any_number("epsilon", model.epsilon);
     archive.optional("trains_epsilon", model.trains_epsilon);
     archive.optional("heads", model.heads);
     archive.optional("output_heads", model.output_heads);

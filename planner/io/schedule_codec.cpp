@@ -122,7 +122,11 @@ public:
     }
     template <class T>
     void identity(const char* key, T& value) {
-        field(key, value);
+        if constexpr (std::is_same_v<T, double>) {
+            any_number(key, value);
+        } else {
+            field(key, value);
+        }
     }
 
 private:

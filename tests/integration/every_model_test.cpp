@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,11 +22,12 @@ struct Variant {
     const char* name;
     ModelRecord model;
     bool weighted = false;  // its graphs
+    std::optional<Normalisation> normalisation = {};
 };
 
 Variant variant(const char* name, const char* model, const char* aggregator = "",
                 const std::function<void(ModelRecord&)>& change = {}) {
-    Variant made{name, {}, false};
+    Variant made{name, {}};
     made.model.name = model;
     made.model.aggregator = aggregator;
     if (change) change(made.model);
@@ -38,7 +40,13 @@ Variant weighted(Variant made) {
     return made;
 }
 
+Variant normalised(Variant made, Normalisation normalisation) {
+    made.normalisation = normalisation;
+    return made;
+}
+
 std::vector<Variant> variants() {
+    const auto twice_less = [](ModelRecord& m) { m.epsilon = -3; };
     return {weighted(variant("GcnWeighted", "gcn")),
             weighted(variant("SageMeanWeighted", "sage", "mean")),
             weighted(variant("GinEpsilonTrainedWeighted", "gin", "", [](ModelRecord& m) { m.trains_epsilon = true; })),
@@ -47,6 +55,9 @@ std::vector<Variant> variants() {
             variant("SageMax", "sage", "max"),
             variant("SagePool", "sage", "pool"),
             variant("Gin", "gin"),
+            normalised(variant("GinRowMean", "gin"), Normalisation::row_mean),
+            normalised(weighted(variant("GinSymmetricWeighted", "gin")), Normalisation::symmetric),
+            variant("GinEpsilonNegative", "gin", "", twice_less),
             variant("GinEpsilonTrained", "gin", "", [](ModelRecord& m) { m.epsilon = 0.25, m.trains_epsilon = true; }),
             variant("GcnResidualLeakyRelu", "gcn", "",
                     [](ModelRecord& m) { m.residual = true, m.activation = Activation::leaky_relu; }),
@@ -80,7 +91,8 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         // makes whole steps of that.
         const bool weighs = variant.model.name == "gat" || variant.model.name == "agnn";
         if (weighs && graphs[i].name == "no_edges") continue;
-        Network network{{i % 3 == 2 ? 2 : 6}, i % 2 == 0, 0, 0, models::matrix_of(variant.model), variant.model};
+        const models::MatrixForm matrix = models::matrix_of(variant.model, variant.normalisation);
+        Network network{{i % 3 == 2 ? 2 : 6}, i % 2 == 0, 0, 0, matrix, variant.model};
         if (i % 4 == 1) network.hidden.push_back(variant.model.name == "agnn" ? network.hidden.front() : 5);
         if (variant.model.heads > 1 && !variant.model.average_heads) {
             // One column a head, or two, or three.

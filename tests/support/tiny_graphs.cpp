@@ -191,7 +191,10 @@ SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int6
     problem.bias = bias;
     model.widths = widths;
     model.bias = bias;
-    problem.model = models::build(model);
+    ProblemRecord record;
+    record.model = model;
+    record.graph.self_loops = form.self_loops;
+    problem.model = models::build(record);
     return problem;
 }
 

@@ -23,6 +23,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 
 namespace gnnplan::tools {
@@ -61,11 +62,11 @@ ModelRecord model_record(const ModelFlags& flags) {
 
 // The model's matrix, weighed as the flags say if they do.
 models::MatrixForm matrix_form(const PreparationFlags& preparation, const ModelRecord& model) {
-    models::MatrixForm form = models::matrix_of(model);
-    if (preparation.normalisation == "symmetric") form.normalisation = Normalisation::symmetric;
-    if (preparation.normalisation == "row_mean") form.normalisation = Normalisation::row_mean;
-    if (preparation.normalisation == "none") form.normalisation = Normalisation::none;
-    return form;
+    std::optional<Normalisation> asked;
+    if (preparation.normalisation == "symmetric") asked = Normalisation::symmetric;
+    if (preparation.normalisation == "row_mean") asked = Normalisation::row_mean;
+    if (preparation.normalisation == "none") asked = Normalisation::none;
+    return models::matrix_of(model, asked);
 }
 
 // The model with stand-ins for its widths, which are known when the graph is read.
@@ -107,8 +108,8 @@ std::vector<std::int64_t> fanout_of(const ModelFlags& model, const ShapeFlags& s
         std::int64_t k = 0;
         const char* end = part.data() + part.size();
         const auto [stop, error] = std::from_chars(part.data(), end, k);
-        if (error != std::errc() || stop != end || k < 1)
-            throw Error(ErrorCode::usage, "'" + part + "' is no number of neighbours from 1 on", "--fanout",
+        if (error != std::errc() || stop != end || k < 1 || k > std::numeric_limits<std::int32_t>::max())
+            throw Error(ErrorCode::usage, "'" + part + "' is no number of neighbours from 1 to 2^31 - 1", "--fanout",
                         "e.g. --fanout 10,10,5, or --fanout full for all layers");
         fanout.push_back(k);
     }
@@ -264,7 +265,7 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
     ModelRecord& model = problem.record.model;
     model.widths = widths_of(shape, loaded.features, loaded.classes);
     problem.record.ranks = static_cast<int>(shape.ranks);
-    problem.ops = models::build(model, problem.record.task);
+    problem.ops = models::build(problem.record);
     return problem;
 }
 

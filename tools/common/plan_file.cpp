@@ -58,8 +58,7 @@ std::string difference(const io::Document& found, const io::Document& expected, 
 class Lowering {
 public:
     explicit Lowering(const Plan& plan)
-        : layers_(sites_of(models::build(plan.problem.model, plan.problem.task))),
-          bounds_buffers_(plan.problem.buffer_bytes > 0) {
+        : layers_(sites_of(models::build(plan.problem))), bounds_buffers_(plan.problem.buffer_bytes > 0) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
         shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);

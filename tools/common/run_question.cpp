@@ -14,9 +14,9 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
     const auto probability = [](double x) { return x >= 0 && static_cast<float>(x) < 1; };
     const std::string probabilities = "at least 0 and below 1";
     // Dropout is keyed by 32 bits of the epoch's number.
+    constexpr std::int64_t most_epochs = std::numeric_limits<std::int32_t>::max();
     add_count(app, "--epochs", question.epochs,
-              "Epochs to train; default: the plan's, which is 200 unless it was asked",
-              {1, std::numeric_limits<std::int32_t>::max()});
+              "Epochs to train; default: the plan's, which is 200 unless it was asked", {1, most_epochs});
     add_number(
         app, "--dropout", question.dropout, probability, probabilities,
         "Probability of dropping an element of any layer's input, the features included (of agnn: of the features, and "
@@ -29,7 +29,7 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
         app, "--eval-every", question.eval_every,
         "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
         "to take at most a tenth of the training time",
-        {0});
+        {0, most_epochs});
     app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd; default: the plan's, adam")
         ->check(CLI::IsMember({"adam", "sgd"}))
         ->type_name("NAME");

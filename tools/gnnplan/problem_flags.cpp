@@ -221,7 +221,9 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
         ->type_name("NAME");
     command
         .add_option("--epsilon", flags.model.epsilon,
-                    "How much more than once gin adds the vertex itself: a number, or train, which begins with 0; "
+                    "How much more than once gin adds the vertex itself: a number, which may be negative, or train, "
+                    "which begins "
+                    "with 0; "
                     "default: 0")
         ->type_name("X|train");
     command

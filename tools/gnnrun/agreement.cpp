@@ -75,9 +75,11 @@ std::vector<Fact> facts_of_run(const RunFlags& flags, const train::TrainOptions&
 std::vector<Fact> facts_of_model(const ProblemRecord& problem) {
     ModelRecord model = models::with_defaults(problem.model);
     model.bias = false;
-    return {{"the model", model_text(model)},
-            {"the weighing of edges", std::string(io::name_of(problem.graph.normalisation)) +
-                                          (problem.graph.edge_weights ? ", with the data's weights" : "")}};
+    std::string weighing(io::name_of(problem.graph.normalisation));
+    if (problem.graph.edge_weights) weighing += ", with the data's weights";
+    // Earlier versions had the vertex of gin in the matrix that is normalised.
+    if (models::matrix_of(model).self_loops && !problem.graph.self_loops) weighing += ", without the vertex itself";
+    return {{"the model", model_text(model)}, {"the weighing of edges", weighing}};
 }
 
 std::vector<Fact> facts_of_data(const data::Dataset& dataset) {

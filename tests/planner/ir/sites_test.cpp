@@ -292,6 +292,40 @@ TEST(Models, SumsAloneReadWeightsOfEdges) {
     for (const char* model : {"gat", "agnn"}) EXPECT_THROW(check(model, ""), Error);
 }
 
+// The function is (1 + epsilon) h + M h, M being the matrix of the in-neighbours alone however it is normalised: what a
+// product adds of the vertex itself, and what the diagonal has of it, make 1 + epsilon.
+TEST(Models, GinAddsTheVertexAsItIsWhateverTheNormalisation) {
+    for (const double epsilon : {0.0, -0.0, -1.0, -2.5, 1e-9, 1e-17, 1e30}) {
+        for (const Normalisation kind : {Normalisation::none, Normalisation::symmetric, Normalisation::row_mean}) {
+            ProblemRecord problem;
+            problem.model = record("gin", {8, 4, 2});
+            problem.model.epsilon = epsilon;
+            const models::MatrixForm matrix = models::matrix_of(problem.model, kind);
+            EXPECT_EQ(matrix.normalisation, kind);
+            EXPECT_TRUE(!matrix.self_loops || kind == Normalisation::none) << "a diagonal that degrees divide";
+            problem.graph.self_loops = matrix.self_loops;
+            const SiteGraph graph = sites_of(models::build(problem));
+            for (const int product : graph.products)
+                EXPECT_EQ(graph.at(product).self + (matrix.self_loops ? 1 : 0), 1 + epsilon) << epsilon;
+        }
+    }
+    ProblemRecord trained;
+    trained.model = record("gin", {8, 4, 2});
+    trained.model.trains_epsilon = true;
+    EXPECT_FALSE(models::matrix_of(trained.model, Normalisation::none).self_loops);
+}
+
+// A plan of an earlier version has the vertex on the diagonal of a normalised matrix, too, and says so.
+TEST(Models, GinIsBuiltOverTheMatrixThatAProblemHas) {
+    ProblemRecord problem;
+    problem.model = record("gin", {8, 4, 2});
+    problem.graph.normalisation = Normalisation::row_mean;
+    problem.graph.self_loops = true;
+    EXPECT_FALSE(sites_of(models::build(problem)).product(1).adds_self());
+    problem.graph.self_loops = false;
+    EXPECT_EQ(sites_of(models::build(problem)).product(1).self, 1);
+}
+
 TEST(Models, GinsEpsilonTakesTheLoopsOutOfTheMatrix) {
     ModelRecord model = record("gin", {8, 4, 2});
     EXPECT_TRUE(models::matrix_of(model).self_loops);

@@ -1,0 +1,105 @@
+// Numbers at the ends of what options take: plan refuses them, or all that read its plan take them.
+#include "tests/tools/inference.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> values = {"0",
+                                         "-0",
+                                         "-1",
+                                         "-0.5",
+                                         "1e-320",
+                                         "-1e-320",
+                                         "1e-9",
+                                         "0.5",
+                                         "0.99999998",
+                                         "0.9999999999999999",
+                                         "1",
+                                         "2",
+                                         "1e10",
+                                         "3e38",
+                                         "-3e38",
+                                         "3.5e38",
+                                         "1e400",
+                                         "nan",
+                                         "inf",
+                                         "-inf",
+                                         "1025",
+                                         "2147483647",
+                                         "2147483648",
+                                         "4611686018427387905",
+                                         "9223372036854775807",
+                                         "9223372036854775808",
+                                         "''"};
+
+// Options of numbers, beside what else makes them count.
+const std::vector<std::string> options = {"--model gin --epsilon",
+                                          "--model gin --normalisation symmetric --epsilon",
+                                          "--model gat --slope",
+                                          "--model gat --heads",
+                                          "--model gat --output-heads",
+                                          "--model gat --attention-dropout",
+                                          "--task infer --fanout",
+                                          "--dropout",
+                                          "--input-dropout",
+                                          "--optimizer sgd --momentum",
+                                          "--epochs",
+                                          "--eval-every",
+                                          "--hidden",
+                                          "--seed",
+                                          "--memory",
+                                          "--buffer"};
+
+TEST(OptionValues, WhatPlanTakesIsValidAndRuns) {
+    const Folder folder;
+    const std::string graph = folder / "graph.npz", plan = folder / "plan.json";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 30 --nonzeros 200 --classes 3 --features 4 -o " + graph).code,
+              0);
+    int taken = 0;
+    for (const std::string& option : options) {
+        for (const std::string& value : values) {
+            const std::string flags = fmt::format("{}={}", option, value);
+            const Outcome planned = gnnplan("plan --graph " + graph + " --hidden 8 " + flags + " -o " + plan);
+            // What takes more memory than there is is no plan.
+            if (planned.code == 64 || planned.code == 3) continue;
+            ASSERT_EQ(planned.code, 0) << flags << ": " << planned.err;
+            const Outcome valid = gnnplan("validate " + plan);
+            EXPECT_EQ(valid.code, 0) << flags << ": " << valid.out;
+            const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --dry-run");
+            EXPECT_EQ(run.code, 0) << flags << ": " << run.err;
+            ++taken;
+        }
+    }
+    EXPECT_GT(taken, 3 * static_cast<int>(options.size()));
+}
+
+// gin's function does not jump where epsilon is 0, whatever divides what comes from the neighbours.
+TEST_F(Inference, GinWithoutEpsilonIsThatOfATinyOne) {
+    train("--model gin --bias");
+    for (const std::string normalisation : {"none", "symmetric", "row_mean"}) {
+        for (const std::string on : {"--ranks 1", "--ranks 2 --grid 2x1", "--ranks 4 --grid 2x2 --exchange rows",
+                                     "--ranks 4 --grid 1x4", "--ranks 1 --fanout 3"}) {
+            const std::string flags = "--model gin --bias --normalisation " + normalisation + " " + on + " --epsilon ";
+            EXPECT_TRUE(near(embeddings(flags + "0"), embeddings(flags + "1e-9"))) << flags;
+        }
+    }
+}
+
+// With epsilon -1 a vertex counts as one of its neighbours alone, which are none where it has none.
+TEST_F(Inference, GinTakesNegativeEpsilons) {
+    train("--model gin");
+    const std::vector<float> alone = embeddings("--model gin --epsilon -1 --ranks 1");
+    EXPECT_FALSE(near(alone, embeddings("--model gin --ranks 1")));
+    EXPECT_TRUE(near(alone, embeddings("--model gin --epsilon -0.999999999 --ranks 1")));
+    EXPECT_TRUE(near(alone, embeddings("--model gin --epsilon -1 --ranks 4 --grid 2x2")));
+    EXPECT_TRUE(near(embeddings("--model gin --epsilon -3 --ranks 1"),
+                     embeddings("--model gin --epsilon -3 --ranks 3 --grid 3x1")));
+}
+
+}  // namespace
+}  // namespace gnnplan::testing
