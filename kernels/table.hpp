@@ -32,11 +32,11 @@ struct LossInput {
     std::int64_t first_column = 0;        // the class of the first local column of the logits
 };
 
-// What is known of some columns of a row of logits: the largest, and the sum of exp(z - largest); -infinity and 0 of no
-// columns.
+// What is known of some columns of a row of logits: the largest, and the sum of exp(z - largest) over the others, which may
+// be too little to be seen beside the 1 of the largest; -infinity and 0 of no columns.
 struct SoftmaxPart {
     float largest = -std::numeric_limits<float>::infinity();
-    float sum = 0;
+    float others = 0;
 };
 
 // Where a product copies the rows of its dense operand that one panel meets, a slice of columns at a time, so that they
@@ -130,6 +130,9 @@ struct Table {
     // one row of y.
     void (*head_dot)(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out);
 
+    // out(i, k) = the sum of the squares of x(i, j) over the columns j of head k, a SquareSum; 0 where it has none.
+    void (*head_squares)(ConstMatrix x, Heads heads, Matrix out);
+
     // x(i, j) += by(i, k) * y(i, j) for each column j, of head k. A stride of 0 repeats one row of y.
     void (*head_spread)(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x);
 
@@ -142,11 +145,10 @@ struct Table {
     // What goes back from the mean: out(i, k * g.columns + j) = g(i, j) / heads.
     void (*head_share)(ConstMatrix g, Matrix out);
 
-    // out(i, j) = x(i, j) / sqrt(squares(i, k)) for each column j, of head k; 0 where that is 0.
+    // out(i, j) = x(i, j) / the length of its row and head, which `squares` has as SquareSums; 0 where that is 0.
     void (*head_unit)(ConstMatrix x, ConstMatrix squares, Heads heads, Matrix out);
 
-    // What goes back from there: x(i, j) += (gradient(i, j) - inner(i, k) * unit(i, j)) / sqrt(squares(i, k)), where that is
-    // not 0.
+    // What goes back from there: x(i, j) += (gradient(i, j) - inner(i, k) * unit(i, j)) / the length, where that is not 0.
     void (*head_unit_back)(const UnitBackOperands& in, Heads heads, Matrix x);
 
     // Below, element e of scores, weights and gradients is of the entry whose column is a.column[e]; the values of a are not
@@ -171,6 +173,9 @@ struct Table {
 
     // c += a; same shape.
     void (*add)(ConstMatrix a, Matrix c);
+
+    // The same of SquareSums.
+    void (*add_squares)(ConstMatrix a, Matrix c);
 
     // c += (scale + *more) * a; same shape. `more` may be null, for 0.
     void (*add_scaled)(float scale, const float* more, ConstMatrix a, Matrix c);

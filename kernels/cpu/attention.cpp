@@ -120,6 +120,15 @@ void head_dot(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out) {
                     });
 }
 
+void head_squares(ConstMatrix x, Heads heads, Matrix out) {
+    const VectorKernels& kernels = best_kernels();
+    parallel_chunks(out.rows, rows_per_chunk(x.columns), x.rows * x.columns,
+                    [&](std::int64_t first, std::int64_t last) {
+                        for (std::int64_t i = first; i < last; ++i)
+                            kernels.head_squares_row(x.row(i), x.columns, heads, out.columns, out.row(i));
+                    });
+}
+
 void head_spread(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x) {
     const VectorKernels& kernels = best_kernels();
     parallel_chunks(x.rows, rows_per_chunk(x.columns), x.rows * x.columns, [&](std::int64_t first, std::int64_t last) {

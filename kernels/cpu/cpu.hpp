@@ -14,6 +14,7 @@ void attend(const Csr& a, const AttendOperands& in, const AttendResults& to, con
 void attend_back(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
                  bool accumulate);
 void head_dot(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out);
+void head_squares(ConstMatrix x, Heads heads, Matrix out);
 void head_spread(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x);
 void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out);
 void head_mean(ConstMatrix x, Matrix out);
@@ -39,6 +40,7 @@ void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);
 void add(ConstMatrix a, Matrix c);
+void add_squares(ConstMatrix a, Matrix c);
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c);
 void dot(ConstMatrix a, ConstMatrix b, float* sum);
 void divide(Matrix g, ConstMatrix by);

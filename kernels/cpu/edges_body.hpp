@@ -142,20 +142,48 @@ void edge_softmax_back_rows(const Csr& a, const EdgeSoftmaxBack& back, float bet
     }
 }
 
-float inverse_root(float square) { return square > 0 ? 1 / __builtin_sqrtf(square) : 0; }
+// Doubles, here and below: squares of floats and one through a length are in their range, and not in that of floats.
+template <int width>
+void head_squares_row(const float* x, std::int64_t n, Heads heads, std::int64_t count, float* out) {
+    using Vector = GemmVector<width>;
+    using Doubles = typename DoubleVectorOf<width>::type;
+    for (std::int64_t k = 0; k < count; ++k) out[k] = 0;
+    for_heads(n, heads, [&](std::int64_t begin, std::int64_t end, std::int64_t k) {
+        Doubles sums = {};
+        const auto add = [&](const Vector& part) {
+            const Doubles wide = __builtin_convertvector(part, Doubles);
+            sums += wide * wide;
+        };
+        std::int64_t j = begin;
+        for (; j + width <= end; j += width) add(load_vector<Vector>(x + j));
+        if (j < end) add(load_part<Vector>(x + j, end - j));
+        double sum = 0;
+        for (int t = 0; t < width; ++t) sum += sums[t];
+        out[k] = static_cast<float>(__builtin_sqrt(__builtin_sqrt(sum)));
+    });
+}
+
+// 1 / the length of a row whose SquareSum is given, or 0.
+double inverse_length(float root) {
+    const auto wide = static_cast<double>(root);
+    return wide == 0 ? 0 : 1 / (wide * wide);
+}
 
 void head_unit_row(const float* x, const float* squares, std::int64_t n, Heads heads, float* out) {
     for_heads(n, heads, [&](std::int64_t begin, std::int64_t end, std::int64_t k) {
-        const float by = inverse_root(squares[k]);
-        for (std::int64_t j = begin; j < end; ++j) out[j] = x[j] * by;
+        const double by = inverse_length(squares[k]);
+        for (std::int64_t j = begin; j < end; ++j) out[j] = static_cast<float>(static_cast<double>(x[j]) * by);
     });
 }
 
 void head_unit_back_row(const float* gradient, const float* unit, const float* inner, const float* squares,
                         std::int64_t n, Heads heads, float* x) {
     for_heads(n, heads, [&](std::int64_t begin, std::int64_t end, std::int64_t k) {
-        const float by = inverse_root(squares[k]), along = inner[k];
-        for (std::int64_t j = begin; j < end; ++j) x[j] += (gradient[j] - along * unit[j]) * by;
+        const double by = inverse_length(squares[k]), along = static_cast<double>(inner[k]);
+        for (std::int64_t j = begin; j < end; ++j) {
+            const double across = static_cast<double>(gradient[j]) - along * static_cast<double>(unit[j]);
+            x[j] += static_cast<float>(across * by);
+        }
     });
 }
 

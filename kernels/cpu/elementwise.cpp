@@ -5,6 +5,7 @@
 #include "kernels/cpu/bits.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/square_sum.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -147,6 +148,16 @@ void add(ConstMatrix a, Matrix c) {
             const float* from = a.row(i);
             float* to = c.row(i);
             for (std::int64_t j = 0; j < c.columns; ++j) to[j] += from[j];
+        }
+    });
+}
+
+void add_squares(ConstMatrix a, Matrix c) {
+    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const float* from = a.row(i);
+            float* to = c.row(i);
+            for (std::int64_t j = 0; j < c.columns; ++j) to[j] = (SquareSum{to[j]} += SquareSum{from[j]}).root;
         }
     });
 }

@@ -41,9 +41,13 @@ double sum_over_rows(Matrix logits, const OfRow& of_row) {
 SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
     SoftmaxPart total;
     for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);
+    bool found = false;
     for (std::int64_t r = 0; r < ranks; ++r) {
-        const auto& [largest, sum] = part[r * rows];
-        if (sum != 0) total.sum += sum * std::exp(largest - total.largest);  // a NaN counts too
+        const auto& [largest, others] = part[r * rows];
+        if (std::isinf(largest) && others == 0) continue;  // no columns; a NaN counts
+        const bool counts = found || largest != total.largest;
+        total.others += counts ? (1 + others) * std::exp(largest - total.largest) : others;
+        found = found || !counts;
     }
     return total;
 }
@@ -88,7 +92,7 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
             std::fill_n(row, logits.columns, 0.0F);
             return 0.0;
         }
-        const double sum = totals[i].sum;
+        const double others = totals[i].others, sum = 1 + others;
         const float largest = totals[i].largest;
         const std::int64_t label = input.label[i] - input.first_column;
         const bool here = label >= 0 && label < logits.columns;
@@ -96,8 +100,9 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
         kernels.scaled_exponentials(row, logits.columns, largest,
                                     static_cast<float>(input.inverse_training_count / sum));
         if (!here) return 0.0;
-        row[label] = static_cast<float>((std::exp(at_label) - sum) / sum * input.inverse_training_count);
-        return std::log(sum) - at_label;
+        const double below = at_label == 0 ? -others : std::exp(at_label) - sum;
+        row[label] = static_cast<float>(below / sum * input.inverse_training_count);
+        return std::log1p(others) - at_label;
     });
 }
 

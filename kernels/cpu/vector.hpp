@@ -116,8 +116,9 @@ struct VectorKernels {
     void (*attend_rows)(const AttendBlock& block, std::int64_t first, std::int64_t last);
     void (*attend_back_rows)(const AttendBackBlock& block, std::int64_t first, std::int64_t last);
 
-    // One row of Table::head_dot and Table::head_spread, of n columns and `count` heads.
+    // One row of Table::head_dot, Table::head_squares and Table::head_spread, of n columns and `count` heads.
     void (*head_dot_row)(const float* x, const float* y, std::int64_t n, Heads heads, std::int64_t count, float* out);
+    void (*head_squares_row)(const float* x, std::int64_t n, Heads heads, std::int64_t count, float* out);
     void (*head_spread_row)(const float* by, const float* y, std::int64_t n, Heads heads, float* x);
 
     // sum[j] += x[j] * by[head of column j] for j < n.

@@ -36,8 +36,9 @@ void add_bias(float* z, const float* bias, std::int64_t n, const Activate& activ
 template <int width>
 void elu(float* z, std::int64_t n) {
     using Vector = GemmVector<width>;
-    const Vector zero = {};
-    const auto each = [&](const Vector& x) { return x > 0.0F ? x : exponential<width>(x > 0.0F ? zero : x) - 1.0F; };
+    // Next to 0, e^x - 1 is x: to a quarter of a unit in the last place, with the sign of 0 and with what is subnormal.
+    constexpr float is_linear_from = -0x1p-25F;
+    const auto each = [](const Vector& x) { return x > is_linear_from ? x : exponential_less_one<width>(x); };
     std::int64_t j = 0;
     for (; j + width <= n; j += width) store_vector<width>(z + j, each(load_vector<Vector>(z + j)), width);
     if (j < n) store_vector<width>(z + j, each(load_part<Vector>(z + j, n - j)), n - j);
@@ -121,6 +122,7 @@ constexpr VectorKernels vector_kernels(const char* name) {
             attend_rows<width, strip, pairs>,
             attend_back_rows<width, pairs>,
             head_dot_row<width>,
+            head_squares_row<width>,
             head_spread_row,
             head_fold_row,
             edge_dot_rows<width>,

@@ -40,6 +40,21 @@ struct Add : InPlace {
     }
 };
 
+// Of SquareSums (kernels/square_sum.hpp).
+struct AddSquares : InPlace {
+    ConstMatrix a;
+
+    __device__ static double square(float root) {
+        const double length = static_cast<double>(root) * static_cast<double>(root);
+        return length * length;
+    }
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        const Pack<width> more = load<width>(row_of(a, at.row), at);
+        for (int k = 0; k < width; ++k) x[k] = static_cast<float>(sqrt(sqrt(square(x[k]) + square(more.x[k]))));
+    }
+};
+
 struct AddScaled : InPlace {
     ConstMatrix a;
     float scale;
@@ -177,6 +192,8 @@ void change_groups(const char* what, bool aligned, std::int64_t rows, std::int64
 }  // namespace
 
 void add(ConstMatrix a, Matrix c) { change_by("add", c, a, Add{{c}, a}); }
+
+void add_squares(ConstMatrix a, Matrix c) { change_by("add_squares", c, a, AddSquares{{c}, a}); }
 
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
     change_by("add_scaled", c, a, AddScaled{{c}, a, scale, more});

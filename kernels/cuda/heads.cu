@@ -6,9 +6,32 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
+// What is summed over the columns of a head, and what becomes of the sum.
+struct Products {
+    ConstMatrix x, y;
+
+    using Sum = float;
+    __device__ Sum add(Sum sum, std::int64_t row, std::int64_t j) const {
+        return fmaf(row_of(x, row)[j], row_of(y, row)[j], sum);
+    }
+    __device__ float finished(Sum sum) const { return sum; }
+};
+
+// SquareSums (kernels/square_sum.hpp).
+struct Squares {
+    ConstMatrix x;
+
+    using Sum = double;
+    __device__ Sum add(Sum sum, std::int64_t row, std::int64_t j) const {
+        const auto element = static_cast<double>(row_of(x, row)[j]);
+        return fma(element, element, sum);
+    }
+    __device__ float finished(Sum sum) const { return static_cast<float>(sqrt(sqrt(sum))); }
+};
+
 // A power of two of lanes has a row and a head at a time.
-__global__ void __launch_bounds__(block_threads)
-    dot_heads(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out, int lanes) {
+template <class Terms>
+__global__ void __launch_bounds__(block_threads) sum_heads(Terms terms, Heads heads, Matrix out, int lanes) {
     const std::int64_t all = out.rows * out.columns;
     const int index = lane_of_warp() & (lanes - 1);
     const std::int64_t first = (thread_number() - lane_of_warp()) / lanes;  // of the warp
@@ -17,12 +40,21 @@ __global__ void __launch_bounds__(block_threads)
         const std::int64_t row = quotient(smaller(number, all - 1), out.columns);
         const std::int64_t head = smaller(number, all - 1) - row * out.columns;
         const std::int64_t before = head * heads.columns - heads.first;
-        const std::int64_t begin = larger<std::int64_t>(before, 0), end = smaller(before + heads.columns, x.columns);
-        float sum = 0;
-        for (std::int64_t j = begin + index; j < end; j += lanes) sum = fmaf(row_of(x, row)[j], row_of(y, row)[j], sum);
+        const std::int64_t begin = larger<std::int64_t>(before, 0),
+                           end = smaller(before + heads.columns, terms.x.columns);
+        typename Terms::Sum sum = 0;
+        for (std::int64_t j = begin + index; j < end; j += lanes) sum = terms.add(sum, row, j);
         for (int distance = lanes / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(all_lanes, sum, distance);
-        if (index == 0 && number < all) row_of(out, row)[head] = sum;
+        if (index == 0 && number < all) row_of(out, row)[head] = terms.finished(sum);
     }
+}
+
+template <class Terms>
+void sum_by_heads(const char* what, const Terms& terms, Heads heads, Matrix out) {
+    constexpr std::int64_t columns_of_lane = 4;
+    int lanes = 1;
+    while (lanes < warp_lanes && lanes * columns_of_lane < heads.columns) lanes *= 2;
+    launch(what, blocks_for(out.rows * out.columns * lanes), sum_heads<Terms>, terms, heads, out, lanes);
 }
 
 struct Spread : InPlace {
@@ -38,7 +70,11 @@ struct Spread : InPlace {
     }
 };
 
-__device__ inline float inverse_root(float square) { return square > 0 ? 1 / sqrtf(square) : 0; }
+// 1 / the length of a row whose SquareSum is given, or 0. Doubles: it may be no float.
+__device__ inline double inverse_length(float root) {
+    const auto wide = static_cast<double>(root);
+    return wide == 0 ? 0 : 1 / (wide * wide);
+}
 
 // Numbers of a run are all of one head.
 struct Unit {
@@ -52,8 +88,8 @@ struct Unit {
     template <int width>
     __device__ void change(float (&of_row)[width], const Run& at) const {
         const std::int64_t head = quotient(heads.first + at.column, heads.columns);
-        const float by = inverse_root(row_of(squares, at.row)[head]);
-        for (int k = 0; k < width; ++k) of_row[k] *= by;
+        const double by = inverse_length(row_of(squares, at.row)[head]);
+        for (int k = 0; k < width; ++k) of_row[k] = static_cast<float>(static_cast<double>(of_row[k]) * by);
     }
 };
 
@@ -64,15 +100,19 @@ struct UnitBack : InPlace {
     template <int width>
     __device__ void change(float (&x)[width], const Run& at) const {
         const std::int64_t head = quotient(heads.first + at.column, heads.columns);
-        const float by = inverse_root(row_of(in.squares, at.row)[head]), along = row_of(in.inner, at.row)[head];
+        const double by = inverse_length(row_of(in.squares, at.row)[head]);
+        const auto along = static_cast<double>(row_of(in.inner, at.row)[head]);
         const Pack<width> gradient = load<width>(row_of(in.gradient, at.row), at);
         const Pack<width> unit = load<width>(row_of(in.unit, at.row), at);
-        for (int k = 0; k < width; ++k) x[k] = fmaf(fmaf(-along, unit.x[k], gradient.x[k]), by, x[k]);
+        for (int k = 0; k < width; ++k) {
+            const double across = fma(-along, static_cast<double>(unit.x[k]), static_cast<double>(gradient.x[k]));
+            x[k] += static_cast<float>(across * by);
+        }
     }
 };
 
 // A column's numbers, each times the number of its row and head.
-struct Products {
+struct Weighed {
     ConstMatrix x, by;
     Heads heads;
 
@@ -139,11 +179,10 @@ void change_fours(const char* what, bool fours, std::int64_t rows, std::int64_t 
 }  // namespace
 
 void head_dot(ConstMatrix x, ConstMatrix y, Heads heads, Matrix out) {
-    constexpr std::int64_t columns_of_lane = 4;
-    int lanes = 1;
-    while (lanes < warp_lanes && lanes * columns_of_lane < heads.columns) lanes *= 2;
-    launch("head_dot", blocks_for(out.rows * out.columns * lanes), dot_heads, x, y, heads, out, lanes);
+    sum_by_heads("head_dot", Products{x, y}, heads, out);
 }
+
+void head_squares(ConstMatrix x, Heads heads, Matrix out) { sum_by_heads("head_squares", Squares{x}, heads, out); }
 
 void head_spread(ConstMatrix by, ConstMatrix y, Heads heads, Matrix x) {
     const bool fours = is_aligned(x) && is_aligned(y) && heads.columns % 4 == 0 && heads.first % 4 == 0;
@@ -162,7 +201,7 @@ void head_unit_back(const UnitBackOperands& in, Heads heads, Matrix x) {
 }
 
 void head_fold(ConstMatrix x, ConstMatrix by, Heads heads, float* out) {
-    sum_by_columns("head_fold", x.rows, x.columns, Products{x, by, heads}, out);
+    sum_by_columns("head_fold", x.rows, x.columns, Weighed{x, by, heads}, out);
 }
 
 void head_mean(ConstMatrix x, Matrix out) {

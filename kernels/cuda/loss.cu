@@ -7,29 +7,35 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-// The largest of a row's logits, and the sum of exp(z - largest); -infinity and 0 of no columns. In every lane.
+// SoftmaxPart of a row's logits. In every lane.
 __device__ SoftmaxPart part_of(const float* z, std::int64_t columns) {
     float largest = -INFINITY;
     for (std::int64_t j = lane_of_warp(); j < columns; j += warp_lanes) largest = fmaxf(largest, z[j]);
     largest = warp_largest(largest);
-    double sum = 0;
-    for (std::int64_t j = lane_of_warp(); j < columns; j += warp_lanes)
-        sum += static_cast<double>(expf(z[j] - largest));
-    return {largest, static_cast<float>(warp_sum(sum))};
+    double sum = 0, equal = 0;
+    for (std::int64_t j = lane_of_warp(); j < columns; j += warp_lanes) {
+        const float e = expf(z[j] - largest);
+        const bool is_largest = z[j] == largest;
+        sum += static_cast<double>(is_largest ? e - 1 : e);
+        equal += is_largest ? 1 : 0;
+    }
+    sum = warp_sum(sum), equal = warp_sum(equal);
+    return {largest, columns > 0 ? static_cast<float>(sum + (equal - 1)) : 0.0F};
 }
 
 // Replaces a row's logits by their gradient, given what is known of all its columns. The row's loss is added in one
 // lane, of the rank that has the label's column.
 __device__ void to_gradient(float* z, std::int64_t columns, const LossInput& input, std::int64_t label,
                             const SoftmaxPart& total, double& loss) {
-    const double sum = static_cast<double>(total.sum);
+    const double others = static_cast<double>(total.others), sum = 1 + others;
     const auto scale = static_cast<float>(input.inverse_training_count / sum);
     for (std::int64_t j = lane_of_warp(); j < columns; j += warp_lanes) {
         const float above = z[j] - total.largest;
         z[j] = expf(above) * scale;
         if (j != label) continue;
-        z[j] = static_cast<float>((exp(static_cast<double>(above)) - sum) / sum * input.inverse_training_count);
-        loss += log(sum) - static_cast<double>(above);
+        const double below = above == 0 ? -others : exp(static_cast<double>(above)) - sum;
+        z[j] = static_cast<float>(below / sum * input.inverse_training_count);
+        loss += log1p(others) - static_cast<double>(above);
     }
 }
 
@@ -89,10 +95,14 @@ __global__ void __launch_bounds__(block_threads)
     find_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals) {
     for (std::int64_t i = thread_number(); i < rows; i += thread_count()) {
         float largest = -INFINITY, sum = 0;
+        bool found = false;
         for (std::int64_t r = 0; r < ranks; ++r) largest = fmaxf(largest, parts[r * rows + i].largest);
         for (std::int64_t r = 0; r < ranks; ++r) {
             const SoftmaxPart part = parts[r * rows + i];
-            if (part.sum != 0) sum += part.sum * expf(part.largest - largest);  // a NaN counts too
+            if (isinf(part.largest) && part.others == 0) continue;  // no columns; a NaN counts
+            const bool counts = found || part.largest != largest;
+            sum += counts ? (1 + part.others) * expf(part.largest - largest) : part.others;
+            found = found || !counts;
         }
         totals[i] = {largest, sum};
     }

@@ -1,6 +1,7 @@
 // Values of the entries of a matrix, one after the other: the oracle of the kernels, for floats and doubles.
 #pragma once
 
+#include "kernels/square_sum.hpp"
 #include "kernels/table.hpp"
 
 #include <algorithm>
@@ -64,11 +65,31 @@ inline void edge_softmax_back(const Csr& a, const EdgeSoftmaxBack& back, bool ac
     }
 }
 
+inline void head_squares(ConstMatrix x, Heads heads, Matrix out) {
+    for (std::int64_t i = 0; i < out.rows; ++i) {
+        for (std::int64_t k = 0; k < out.columns; ++k) {
+            double sum = 0;
+            for (std::int64_t j = 0; j < x.columns; ++j) {
+                const double element = x.row(i)[j];
+                if (heads.of(j) == k) sum += element * element;
+            }
+            out.row(i)[k] = SquareSum::of(sum).root;
+        }
+    }
+}
+
+inline void add_squares(ConstMatrix a, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j)
+            c.row(i)[j] = (SquareSum{c.row(i)[j]} += SquareSum{a.row(i)[j]}).root;
+    }
+}
+
 inline void head_unit(ConstMatrix x, ConstMatrix squares, Heads heads, Matrix out) {
     for (std::int64_t i = 0; i < out.rows; ++i) {
         for (std::int64_t j = 0; j < out.columns; ++j) {
-            const float square = squares.row(i)[heads.of(j)];
-            out.row(i)[j] = square > 0 ? x.row(i)[j] / std::sqrt(square) : 0;
+            const double length = SquareSum{squares.row(i)[heads.of(j)]}.length();
+            out.row(i)[j] = length == 0 ? 0 : static_cast<float>(static_cast<double>(x.row(i)[j]) / length);
         }
     }
 }
@@ -76,10 +97,10 @@ inline void head_unit(ConstMatrix x, ConstMatrix squares, Heads heads, Matrix ou
 inline void head_unit_back(const UnitBackOperands& in, Heads heads, Matrix x) {
     for (std::int64_t i = 0; i < x.rows; ++i) {
         for (std::int64_t j = 0; j < x.columns; ++j) {
-            const float square = in.squares.row(i)[heads.of(j)];
-            if (!(square > 0)) continue;
-            x.row(i)[j] +=
-                (in.gradient.row(i)[j] - in.inner.row(i)[heads.of(j)] * in.unit.row(i)[j]) / std::sqrt(square);
+            const double length = SquareSum{in.squares.row(i)[heads.of(j)]}.length();
+            if (length == 0) continue;
+            const double inner = in.inner.row(i)[heads.of(j)], unit = in.unit.row(i)[j];
+            x.row(i)[j] += static_cast<float>((static_cast<double>(in.gradient.row(i)[j]) - inner * unit) / length);
         }
     }
 }

@@ -62,25 +62,29 @@ SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ra
     SoftmaxPart total;
     for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);
     double sum = 0;
+    bool found = false;
     for (std::int64_t r = 0; r < ranks; ++r) {
-        const double below = static_cast<double>(part[r * rows].largest) - static_cast<double>(total.largest);
-        if (part[r * rows].sum != 0) sum += static_cast<double>(part[r * rows].sum) * std::exp(below);
+        const double largest = part[r * rows].largest, others = part[r * rows].others;
+        if (std::isinf(largest) && others == 0) continue;
+        const bool counts = found || part[r * rows].largest != total.largest;
+        sum += counts ? (1 + others) * std::exp(largest - static_cast<double>(total.largest)) : others;
+        found = found || !counts;
     }
-    total.sum = static_cast<float>(sum);
+    total.others = static_cast<float>(sum);
     return total;
 }
 
 void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts) {
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         parts[i] = {};
-        if (split[i] != training_split) continue;
+        if (split[i] != training_split || logits.columns == 0) continue;
         const float* z = logits.row(i);
-        SoftmaxPart part;
-        for (std::int64_t j = 0; j < logits.columns; ++j) part.largest = std::max(part.largest, z[j]);
+        const float* largest = std::max_element(z, z + logits.columns);
         double sum = 0;
-        for (std::int64_t j = 0; j < logits.columns; ++j) sum += std::exp(static_cast<double>(z[j] - part.largest));
-        part.sum = static_cast<float>(sum);
-        parts[i] = part;
+        for (const float* x = z; x != z + logits.columns; ++x)
+            sum += x == largest ? std::exp(static_cast<double>(*x - *largest)) - 1
+                                : std::exp(static_cast<double>(*x - *largest));
+        parts[i] = {*largest, static_cast<float>(sum)};
     }
 }
 
@@ -95,12 +99,12 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
         const bool training = input.split[i] == training_split;
         const std::int64_t label = input.label[i] - input.first_column;
         const double largest = totals[i].largest;
-        const double sum = totals[i].sum;
-        if (training && label >= 0 && label < logits.columns) *loss += std::log(sum) + largest - z[label];
+        const double others = totals[i].others;
+        if (training && label >= 0 && label < logits.columns) *loss += std::log1p(others) + largest - z[label];
         for (std::int64_t j = 0; j < logits.columns; ++j) {
-            const double softmax = training ? std::exp(z[j] - largest) / sum : 0;
-            const double target = j == label ? 1 : 0;
-            z[j] = training ? static_cast<float>((softmax - target) * input.inverse_training_count) : 0.0F;
+            const double below = z[j] - largest;
+            const double target = j != label ? std::exp(below) : below == 0 ? -others : std::exp(below) - (1 + others);
+            z[j] = training ? static_cast<float>(target / (1 + others) * input.inverse_training_count) : 0.0F;
         }
     }
 }
@@ -181,6 +185,7 @@ const Table& reference_table() {
         .attend = reference::attend<float>,
         .attend_back = reference::attend_back<float>,
         .head_dot = reference::head_dot<float>,
+        .head_squares = reference::head_squares,
         .head_spread = reference::head_spread<float>,
         .head_fold = reference::head_fold<float>,
         .head_mean = reference::head_mean<float>,
@@ -193,6 +198,7 @@ const Table& reference_table() {
         .edge_softmax_back = reference::edge_softmax_back,
         .gemm = reference::gemm<float>,
         .add = add,
+        .add_squares = reference::add_squares,
         .add_scaled = add_scaled,
         .dot = dot,
         .activate = reference::activate<float>,

@@ -194,21 +194,29 @@ void activate(Dense<T> z, const std::type_identity_t<T>* bias, Activation activa
     if (bits != nullptr) positive_mask<T>(z, bits);
 }
 
+// What all but the label make of the sum is taken by itself: of rows that are fitted well it is too little beside the 1 of
+// the label.
 template <class T>
 void softmax_cross_entropy(Dense<T> logits, const LossInput& input, double* loss) {
     *loss = 0;
     for (std::int64_t i = 0; i < logits.rows; ++i) {
         T* z = logits.row(i);
-        const bool training = input.split[i] == training_split;
-        T largest = logits.columns > 0 ? z[0] : T{0};
+        if (input.split[i] != training_split) {
+            std::fill_n(z, logits.columns, T{0});
+            continue;
+        }
+        const std::int32_t label = input.label[i];
+        T largest = z[0];
         for (std::int64_t j = 0; j < logits.columns; ++j) largest = z[j] > largest ? z[j] : largest;
-        double sum = 0;
-        for (std::int64_t j = 0; j < logits.columns; ++j) sum += std::exp(static_cast<double>(z[j] - largest));
-        if (training) *loss += std::log(sum) - static_cast<double>(z[input.label[i]] - largest);
+        const auto at_label = static_cast<double>(z[label] - largest);
+        double others = 0;
+        for (std::int64_t j = 0; j < logits.columns; ++j)
+            others += j != label ? std::exp(static_cast<double>(z[j] - largest)) : 0;
+        const double sum = others + std::exp(at_label);
+        *loss += at_label == 0 ? std::log1p(others) : std::log(sum) - at_label;
         for (std::int64_t j = 0; j < logits.columns; ++j) {
-            const double softmax = std::exp(static_cast<double>(z[j] - largest)) / sum;
-            const double gradient = (softmax - (j == input.label[i] ? 1 : 0)) * input.inverse_training_count;
-            z[j] = training ? static_cast<T>(gradient) : T{0};
+            const double gradient = j == label ? -others : std::exp(static_cast<double>(z[j] - largest));
+            z[j] = static_cast<T>(gradient / sum * input.inverse_training_count);
         }
     }
 }

@@ -2,6 +2,7 @@
 // (errors, votes, clocks) and is not.
 #pragma once
 
+#include "kernels/square_sum.hpp"
 #include "runtime/comm/heartbeat.hpp"
 #include "runtime/comm/rows.hpp"
 
@@ -98,6 +99,7 @@ public:
     // convention.
     virtual void all_reduce(std::span<float> values) = 0;
     virtual void all_reduce(std::span<double> values) = 0;
+    virtual void all_reduce(std::span<kernels::SquareSum> values) = 0;
 
     // Sub-communicators: ranks of equal colour (not negative), ordered by (key, rank).
     virtual std::unique_ptr<Communicator> split(int colour, int key) = 0;

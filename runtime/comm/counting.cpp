@@ -53,15 +53,15 @@ void CountingCommunicator::broadcast(int root, std::span<std::byte> bytes) {
     for (int peer = 1; peer < size(); ++peer) traffic_.sent(length);
 }
 
-void CountingCommunicator::all_reduce(std::span<float> values) {
+template <class T>
+void CountingCommunicator::sum(std::span<T> values) {
     inner().all_reduce(values);
-    traffic_ += ring_all_reduce_traffic(checked_cast<std::int64_t>(values.size()), sizeof(float), rank(), size());
+    traffic_ += ring_all_reduce_traffic(checked_cast<std::int64_t>(values.size()), sizeof(T), rank(), size());
 }
 
-void CountingCommunicator::all_reduce(std::span<double> values) {
-    inner().all_reduce(values);
-    traffic_ += ring_all_reduce_traffic(checked_cast<std::int64_t>(values.size()), sizeof(double), rank(), size());
-}
+void CountingCommunicator::all_reduce(std::span<float> values) { sum(values); }
+void CountingCommunicator::all_reduce(std::span<double> values) { sum(values); }
+void CountingCommunicator::all_reduce(std::span<kernels::SquareSum> values) { sum(values); }
 
 std::unique_ptr<Communicator> CountingCommunicator::split(int colour, int key) {
     return std::make_unique<CountingCommunicator>(inner().split(colour, key), traffic_);

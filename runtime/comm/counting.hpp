@@ -32,9 +32,12 @@ public:
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
+    void all_reduce(std::span<kernels::SquareSum> values) override;
     std::unique_ptr<Communicator> split(int colour, int key) override;
 
 private:
+    template <class T>
+    void sum(std::span<T> values);
     void count_sent(int peer, std::size_t bytes);
     void count_received(int peer, std::size_t bytes);
 

@@ -29,6 +29,32 @@ void keep_unasked_messages_short() { setenv("OMPI_MCA_btl_tcp_eager_limit", "163
 
 MPI_Datatype datatype(float /*of*/) { return MPI_FLOAT; }
 MPI_Datatype datatype(double /*of*/) { return MPI_DOUBLE; }
+MPI_Datatype datatype(kernels::SquareSum /*of*/) { return MPI_FLOAT; }
+
+// MPI's addition of numbers of type T.
+template <class T>
+class Addition {
+public:
+    MPI_Op get() const { return MPI_SUM; }
+};
+template <>
+class Addition<kernels::SquareSum> {
+public:
+    Addition() { check_mpi(MPI_Op_create(add, 1, &op_), "MPI_Op_create"); }
+    ~Addition() { MPI_Op_free(&op_); }
+    Addition(const Addition&) = delete;
+    Addition& operator=(const Addition&) = delete;
+    MPI_Op get() const { return op_; }
+
+private:
+    static void add(void* terms, void* sums, int* count, MPI_Datatype* /*type*/) {
+        const auto* term = static_cast<const kernels::SquareSum*>(terms);
+        auto* sum = static_cast<kernels::SquareSum*>(sums);
+        for (int i = 0; i < *count; ++i) sum[i] += term[i];
+    }
+
+    MPI_Op op_ = MPI_OP_NULL;
+};
 
 class MpiCommunicator : public Communicator {
 public:
@@ -51,6 +77,7 @@ public:
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override { reduce(values); }
     void all_reduce(std::span<double> values) override { reduce(values); }
+    void all_reduce(std::span<kernels::SquareSum> values) override { reduce(values); }
     std::unique_ptr<Communicator> split(int colour, int key) override;
     void barrier() override { check_mpi(MPI_Barrier(control_.get()), "MPI_Barrier"); }
     std::vector<std::string> control_all_gather(const std::string& text) override;
@@ -130,11 +157,12 @@ void MpiCommunicator::broadcast(int root, std::span<std::byte> bytes) {
 // Same bits every run: the standard only recommends it, but Open MPI picks its algorithm from the number of ranks and
 // the length alone and combines in an order that depends on ranks, not on arrival. Same bits on every rank: each of its
 // algorithms either computes an element once and copies it, or combines the same two terms on both sides of a pair, and
-// the addition of two terms is commutative in floating point. Pieces have the same bounds on every rank.
+// the addition of two terms is commutative in floating point, that of sums of squares too. Pieces have the same bounds on every rank.
 template <class T>
 void MpiCommunicator::reduce(std::span<T> values) {
+    const Addition<T> addition;
     in_pieces(values, largest_ / sizeof(T), [&](std::span<T> part, int count) {
-        check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), count, datatype(T{}), MPI_SUM, data_.get()),
+        check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), count, datatype(T{}), addition.get(), data_.get()),
                   "MPI_Allreduce");
     });
 }

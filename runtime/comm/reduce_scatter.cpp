@@ -37,14 +37,14 @@ public:
     }
 
     // Afterwards the rank at index `last` has the sum of block `last`.
-    void reduce(Communicator& world, const kernels::Table& kernels, int me, int last, std::span<float> scratch) const {
+    void reduce(Communicator& world, Add add, int me, int last, std::span<float> scratch) const {
         for (int k = 0; k + 1 < size(); ++k) {
             const std::span<float> sum = block(last - 2 - k);
             const std::span<float> terms = scratch.first(sum.size());
             const Send send{rank(me + 1), std::as_bytes(block(last - 1 - k))};
             const Receive receive{rank(me - 1), std::as_writable_bytes(terms)};
             world.exchange({&send, 1}, {&receive, 1});
-            kernels.add(one_row_of(terms), one_row_of(sum));
+            add(one_row_of(terms), one_row_of(sum));
         }
     }
     // Block `first` of every rank goes round until all have it.
@@ -76,11 +76,11 @@ void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::spa
     for (int index = 0; index < ring.size(); ++index)
         ensure(ring.block(index).size() <= scratch.size(), "reduce-scatter: scratch is shorter than a block");
 
-    ring.reduce(world, kernels, me, me, scratch);
+    ring.reduce(world, kernels.add, me, me, scratch);
     kernels.copy(one_row_of(ring.block(me)), one_row_of(mine));
 }
 
-void all_reduce(Communicator& world, const kernels::Table& kernels, std::span<const int> group, std::span<float> values,
+void all_reduce(Communicator& world, Add add, std::span<const int> group, std::span<float> values,
                 std::span<float> scratch) {
     const auto ranks = static_cast<int>(group.size());
     std::vector<std::int64_t> offsets{0};
@@ -88,7 +88,7 @@ void all_reduce(Communicator& world, const kernels::Table& kernels, std::span<co
     const Ring ring(group, values, offsets);
     const int me = ring.index_of(world.rank());
     ensure(ring.block(0).size() <= scratch.size() || ranks == 1, "all-reduce: scratch is shorter than a block");
-    ring.reduce(world, kernels, me, me + 1, scratch);
+    ring.reduce(world, add, me, me + 1, scratch);
     ring.gather(world, me, me + 1);
 }
 

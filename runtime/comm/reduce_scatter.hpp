@@ -32,8 +32,10 @@ void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::spa
 // which the rank at index i ends with block i + 1 of g balanced blocks, and an all-gather: it sends every block but that
 // one, then every block but the next, as Communicator::all_reduce() does over all ranks.
 //
+//   add      Table::add, or Table::add_squares, of the memory that the values are in
 //   scratch  at least as long as the largest block
-void all_reduce(Communicator& world, const kernels::Table& kernels, std::span<const int> group, std::span<float> values,
+using Add = decltype(kernels::Table::add);
+void all_reduce(Communicator& world, Add add, std::span<const int> group, std::span<float> values,
                 std::span<float> scratch);
 
 }  // namespace gnnplan::comm

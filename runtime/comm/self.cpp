@@ -36,6 +36,8 @@ void SelfCommunicator::all_reduce(std::span<float> /*values*/) {}
 
 void SelfCommunicator::all_reduce(std::span<double> /*values*/) {}
 
+void SelfCommunicator::all_reduce(std::span<kernels::SquareSum> /*values*/) {}
+
 std::unique_ptr<Communicator> SelfCommunicator::split(int colour, int /*key*/) {
     check_colour(colour);
     return std::make_unique<SelfCommunicator>();

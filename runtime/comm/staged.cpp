@@ -136,6 +136,7 @@ void StagedCommunicator::sum(std::span<T> values) {
 
 void StagedCommunicator::all_reduce(std::span<float> values) { sum(values); }
 void StagedCommunicator::all_reduce(std::span<double> values) { sum(values); }
+void StagedCommunicator::all_reduce(std::span<kernels::SquareSum> values) { sum(values); }
 
 std::unique_ptr<Communicator> StagedCommunicator::split(int colour, int key) {
     return std::make_unique<StagedCommunicator>(inner().split(colour, key), device_);

@@ -92,6 +92,8 @@ void ThreadCommunicator::all_reduce(std::span<float> values) { ring_all_reduce(*
 
 void ThreadCommunicator::all_reduce(std::span<double> values) { ring_all_reduce(*group_, rank_, values); }
 
+void ThreadCommunicator::all_reduce(std::span<kernels::SquareSum> values) { ring_all_reduce(*group_, rank_, values); }
+
 std::unique_ptr<Communicator> ThreadCommunicator::split(int colour, int key) {
     check_colour(colour);
     const std::vector<int> members = members_of(colour, control_all_gather(to_text(colour, key)));

@@ -18,6 +18,7 @@ public:
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
+    void all_reduce(std::span<kernels::SquareSum> values) override;
     std::unique_ptr<Communicator> split(int colour, int key) override;
     void barrier() override { group_->all_gather(rank_, {}); }
     std::vector<std::string> control_all_gather(const std::string& text) override {

@@ -25,6 +25,9 @@ struct StepContext {
 // what a product waits for travels.
 inline constexpr std::int64_t flops_per_look = 1'000'000;
 
+// Whether the step makes sums of squares, which floats hold as kernels::SquareSum.
+inline bool makes_squares(const HeadStep& step) { return step.op == HeadOp::dot && step.in[0] == step.in[1]; }
+
 void run_step(const SpmmStep& step, const StepContext& context);
 // Lets the device choose kernels for the products with this rank's own blocks, in a step that has not run yet. Returns
 // what it found of the first of them.

@@ -16,6 +16,7 @@ public:
         switch (step_.op) {
             case HeadOp::dot: {
                 const kernels::Heads heads = heads_of(step_.in[0], step_.out);
+                if (makes_squares(step_)) return kernels.head_squares(matrix(step_.in[0]), heads, matrix(step_.out));
                 return kernels.head_dot(matrix(step_.in[0]), repeated(step_.in[1], step_.in[0]), heads,
                                         matrix(step_.out));
             }

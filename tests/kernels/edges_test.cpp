@@ -109,6 +109,77 @@ TEST_P(EdgeKernels, SoftmaxOfLargeScoresIsStable) {
     EXPECT_EQ(difference(weights, {first, 1 - first, 0}), "");
 }
 
+TEST_P(EdgeKernels, SquaresEqualReference) {
+    std::mt19937 random(4);
+    for (const auto& [heads, width] :
+         {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 7}, {1, 130}, {3, 5}, {4, 16}}) {
+        for (const std::int64_t first : {std::int64_t{0}, width - 1}) {
+            const Owned x = Owned(37, heads * width - first, 2).fill(random, 9);
+            Owned got(37, heads, 1), want = got;
+            run(&Table::head_squares, x.view(), Heads{width, first}, got.view());
+            reference_table().head_squares(x.view(), {width, first}, want.view());
+            ASSERT_EQ(kernels::testing::difference(got, want, 2e-7), "") << heads << " heads of " << width;
+            Owned sum = want, want_sum = want;
+            run(&Table::add_squares, std::as_const(got).view(), sum.view());
+            reference_table().add_squares(std::as_const(want).view(), want_sum.view());
+            ASSERT_EQ(kernels::testing::difference(sum, want_sum, 2e-7), "") << heads << " heads of " << width;
+            for (std::int64_t i = 0; i < 37; ++i) {
+                const double square = std::pow(want.at(i, 0), 4);
+                EXPECT_NEAR(std::pow(sum.at(i, 0), 4), 2 * square, 2e-6 * square);
+            }
+        }
+    }
+}
+
+// A row has the direction of its multiple by a power of two, near the ends of what floats are, too, and the gradient of a
+// multiple by c is one through c times that of the row.
+TEST_P(EdgeKernels, UnitRowsAreThoseOfAnyMagnitude) {
+    constexpr std::int64_t rows = 11, columns = 21;
+    const Heads whole{columns, 0};
+    std::mt19937 random(5);
+    const Owned x = Owned(rows, columns).fill(random, 9), gradient = Owned(rows, columns).fill(random, 9);
+    const Owned inner = Owned(rows, 1).fill(random, 3);
+    const auto through_unit = [&](float by) {
+        Owned scaled = x, squares(rows, 1), unit(rows, columns), back(rows, columns);
+        for (float& element : scaled.span()) element *= by;
+        back.fill(random, 0);
+        run(&Table::head_squares, std::as_const(scaled).view(), whole, squares.view());
+        run(&Table::head_unit, std::as_const(scaled).view(), std::as_const(squares).view(), whole, unit.view());
+        const UnitBackOperands in{gradient.view(), std::as_const(unit).view(), inner.view(),
+                                  std::as_const(squares).view()};
+        run(&Table::head_unit_back, in, whole, back.view());
+        return std::pair(unit, back);
+    };
+    const auto [unit, back] = through_unit(1);
+    for (std::int64_t i = 0; i < rows; ++i) {
+        double square = 0;
+        for (std::int64_t j = 0; j < columns; ++j) square += std::pow(unit.at(i, j), 2);
+        EXPECT_NEAR(square, 1, 1e-6);
+    }
+    for (const int exponent : {-146, -130, -126, -100, -70, -63, 40, 63, 64, 66, 100, 120, 124}) {
+        const float by = std::ldexp(1.0F, exponent);
+        const auto [scaled_unit, scaled_back] = through_unit(by);
+        EXPECT_EQ(kernels::testing::difference(scaled_unit, unit, 3e-7), "") << "2^" << exponent;
+        for (std::int64_t i = 0; exponent > -120 && i < rows; ++i) {
+            for (std::int64_t j = 0; j < columns; ++j)
+                ASSERT_NEAR(static_cast<double>(scaled_back.at(i, j)) * by, back.at(i, j), 3e-6) << "2^" << exponent;
+        }
+    }
+}
+
+// What is nothing has no direction, and what is no number stays none.
+TEST_P(EdgeKernels, UnitRowsOfNothing) {
+    Owned x(2, 3), squares(2, 1), unit(2, 3);
+    for (float& element : x.span()) element = 0;
+    x.at(1, 1) = std::nanf("");
+    run(&Table::head_squares, std::as_const(x).view(), Heads{3, 0}, squares.view());
+    run(&Table::head_unit, std::as_const(x).view(), std::as_const(squares).view(), Heads{3, 0}, unit.view());
+    for (std::int64_t j = 0; j < 3; ++j) {
+        EXPECT_EQ(unit.at(0, j), 0);
+        EXPECT_TRUE(std::isnan(unit.at(1, j)));
+    }
+}
+
 TEST_P(EdgeKernels, UnitRowsEqualReference) {
     std::mt19937 random(3);
     for (const auto& [heads, width] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 7}, {1, 64}, {3, 5}, {4, 16}}) {

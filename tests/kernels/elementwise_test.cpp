@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/cpu/vector.hpp"
 #include "tests/kernels/on_device.hpp"
 
@@ -63,6 +65,33 @@ TEST_P(Activate, EluIsCloseToTheReference) {
                 ASSERT_NEAR(got.view().row(i)[j], want.view().row(i)[j], 3e-7) << columns << " columns";
         }
     }
+}
+
+// A few units in the last place, of arguments of any size, and the sign of 0.
+TEST_P(Activate, EluHasThePrecisionOfFloats) {
+    std::vector<float> arguments = {0.0F,    -0.0F,  1e-45F, -1e-45F, 1e-40F,
+                                    -1e-40F, 3e38F,  -3e38F, -0.34F,  -0.35F,
+                                    -1.03F,  -1.04F, -86.9F, -87.1F,  -std::numeric_limits<float>::infinity()};
+    std::mt19937 random(9);
+    std::uniform_real_distribution<float> part(1, 2);
+    for (int exponent = -126; exponent < 127; ++exponent) {
+        for (const float sign : {-1.0F, 1.0F}) arguments.push_back(sign * std::ldexp(part(random), exponent));
+    }
+    for (int i = 0; i < 3000; ++i) arguments.push_back(-18 * (part(random) - 1));
+    const auto columns = static_cast<std::int64_t>(arguments.size());
+    Owned z(1, columns);
+    std::ranges::copy(arguments, z.span().begin());
+    run(&Table::activate, z.view(), nullptr, Activation::elu, DropoutKey{}, nullptr);
+    for (std::int64_t j = 0; j < columns; ++j) {
+        const float x = arguments[static_cast<std::size_t>(j)], got = z.at(0, j);
+        const double want = x > 0 ? static_cast<double>(x) : std::expm1(static_cast<double>(x));
+        ASSERT_LE(std::abs(got - want), 3e-7 * std::abs(want)) << "of " << x;
+        ASSERT_EQ(std::signbit(got), std::signbit(x)) << "of " << x;
+    }
+    Owned nan(1, 1);
+    nan.at(0, 0) = std::nanf("");
+    run(&Table::activate, nan.view(), nullptr, Activation::elu, DropoutKey{}, nullptr);
+    EXPECT_TRUE(std::isnan(nan.at(0, 0)));
 }
 
 class ActivationGradient : public OnDevice {};

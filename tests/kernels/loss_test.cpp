@@ -106,7 +106,7 @@ TEST_P(Softmax, PartsMakeTheWhole) {
         run(&Table::softmax_parts, right, std::span(split), all_parts.last(half));
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool trains = split[i % split.size()] == training_split;
-            ASSERT_TRUE(trains || (parts[i].sum == 0 && std::isinf(parts[i].largest)));
+            ASSERT_TRUE(trains || (parts[i].others == 0 && std::isinf(parts[i].largest)));
         }
         run(&Table::softmax_totals, all_parts, rows, 2, InPlace{});
         std::array<double, 2> loss{};
@@ -116,6 +116,34 @@ TEST_P(Softmax, PartsMakeTheWhole) {
             std::span(loss).last(1));
         EXPECT_NEAR(loss[0] + loss[1], loss_want, 1e-6 * (1 + loss_want)) << columns;
         ASSERT_EQ(difference(got, want, 1e-6), "") << columns;
+    }
+}
+
+// Of a row that is fitted well the loss is about the sum of the other exponentials, and the gradient at the label that
+// through the number of rows, however small it is: as one matrix, and cut between the label and the others.
+TEST_P(Softmax, OfAFittedRowKeepsItsPrecision) {
+    const std::int32_t label = 2;
+    const std::span<const std::uint8_t> split(&training_split, 1);
+    for (const float others : {0.0F, -1.0F, -5.0F, -18.0F, -40.0F, -80.0F}) {
+        double sum = 0;
+        std::vector<float> z{others - 1, others, 3.0F, others + 0.5F, others};
+        for (const std::size_t j : {0, 1, 3, 4}) sum += std::exp(static_cast<double>(z[j]) - 3);
+        const double loss_want = std::log1p(sum), at_label = -sum / (1 + sum) / 2;
+        std::vector<float> row = z;
+        EXPECT_NEAR(loss_here({row.data(), 1, 5, 5}, {&label, 1}, split, 0.5) / loss_want, 1, 1e-6) << others;
+        EXPECT_NEAR(row[2] / at_label, 1, 1e-6) << others;
+
+        const Matrix left{z.data(), 1, 2, 5}, right{z.data() + 2, 1, 3, 5};
+        std::array<SoftmaxPart, 2> parts;
+        run(&Table::softmax_parts, left, split, std::span(parts).first(1));
+        run(&Table::softmax_parts, right, split, std::span(parts).last(1));
+        SoftmaxPart total;
+        run(&Table::softmax_totals, std::span<const SoftmaxPart>(parts), 1, 2, std::span(&total, 1));
+        double loss = 0;
+        run(&Table::softmax_gradient, right, LossInput{&label, &training_split, 0.5, 2}, std::span(&total, 1),
+            std::span(&loss, 1));
+        EXPECT_NEAR(loss / loss_want, 1, 1e-6) << others;
+        EXPECT_NEAR(z[2] / at_label, 1, 1e-6) << others;
     }
 }
 
@@ -137,7 +165,7 @@ TEST_P(Softmax, NanInOnePartReachesTheLossOfTheOther) {
     const std::span<const std::uint8_t> split(&training_split, 1);
     run(&Table::softmax_parts, Matrix{here.data(), 1, 3, 3}, split, std::span(parts).first(1));
     run(&Table::softmax_parts, Matrix{z.data(), 1, 5, 5}, split, std::span(parts).last(1));
-    EXPECT_TRUE(std::isnan(parts[1].sum));
+    EXPECT_TRUE(std::isnan(parts[1].others));
     SoftmaxPart total;
     run(&Table::softmax_totals, std::span<const SoftmaxPart>(parts), 1, 2, std::span(&total, 1));
     double loss = 0;

@@ -224,6 +224,7 @@ constexpr Table queued_table = {
     .attend = Queued<&Table::attend>::call,
     .attend_back = Queued<&Table::attend_back>::call,
     .head_dot = Queued<&Table::head_dot>::call,
+    .head_squares = Queued<&Table::head_squares>::call,
     .head_spread = Queued<&Table::head_spread>::call,
     .head_fold = Queued<&Table::head_fold>::call,
     .head_mean = Queued<&Table::head_mean>::call,
@@ -236,6 +237,7 @@ constexpr Table queued_table = {
     .edge_softmax_back = Queued<&Table::edge_softmax_back>::call,
     .gemm = Queued<&Table::gemm>::call,
     .add = Queued<&Table::add>::call,
+    .add_squares = Queued<&Table::add_squares>::call,
     .add_scaled = Queued<&Table::add_scaled>::call,
     .dot = Queued<&Table::dot>::call,
     .activate = Queued<&Table::activate>::call,
@@ -332,6 +334,7 @@ public:
     }
     void all_reduce(std::span<float> values) override { sum(values); }
     void all_reduce(std::span<double> values) override { sum(values); }
+    void all_reduce(std::span<kernels::SquareSum> values) override { sum(values); }
     std::unique_ptr<comm::Communicator> split(int colour, int key) override {
         return std::make_unique<EmulatedCommunicator>(inner().split(colour, key), device_);
     }

@@ -1,8 +1,7 @@
 // AGNN at the command line: what is planned, what is refused and why, and what runs.
-#include "tests/tools/tool.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "planner/io/checkpoint.hpp"
+#include "planner/io/files.hpp"
+#include "tests/tools/inference.hpp"
 
 namespace gnnplan::testing {
 namespace {
@@ -66,6 +65,31 @@ TEST(RunCosine, TrainsTheSameNetworkOnAnyGrid) {
         losses.push_back(nlohmann::json::parse(read_text(report))["epochs"].back()["loss"].get<double>());
     }
     for (const double loss : losses) EXPECT_NEAR(loss, losses.front(), 1e-5 * losses.front());
+}
+
+// Cosines are those of directions: embeddings times a number make outputs times that number, however large or small rows
+// get, and whichever ranks have which columns of them.
+TEST_F(Inference, CosinesDoNotSeeTheLengthsOfRows) {
+    train("--model agnn --layers 3");
+    const std::vector<io::NamedTensor> trained = io::read_weights(io::read_file(weights), weights);
+    const std::string flags = "--model agnn --layers 3 ";
+    const std::vector<float> plain = embeddings(flags + "--ranks 1");
+    for (const int exponent : {-110, -70, 62, 66, 100}) {
+        std::vector<io::NamedTensor> scaled = trained;
+        for (io::NamedTensor& tensor : scaled) {
+            if (tensor.name != "layers.1.embedding.weight") continue;
+            for (float& weight : tensor.values) weight = std::ldexp(weight, exponent);
+        }
+        write_text(weights, io::write_weights(scaled, {}));
+        for (const std::string on :
+             {"--ranks 1", "--ranks 3 --grid 3x1", "--ranks 2 --grid 1x2 --scores columns",
+              "--ranks 4 --grid 2x2 --scores columns", "--ranks 4 --grid 2x2 --scores whole-rows",
+              "--ranks 4 --grid 1x4 --scores dealt-rows"}) {
+            std::vector<float> made = embeddings(flags + on);
+            for (float& element : made) element = std::ldexp(element, -exponent);
+            EXPECT_TRUE(near(made, plain)) << on << ", 2^" << exponent;
+        }
+    }
 }
 
 }  // namespace

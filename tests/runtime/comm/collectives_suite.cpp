@@ -2,6 +2,7 @@
 
 #include "runtime/comm/counting.hpp"
 
+#include <cmath>
 #include <cstring>
 
 namespace gnnplan::comm {
@@ -36,6 +37,26 @@ void check_exact_sums(Communicator& comm) {
     }
 }
 
+// Sums of squares that no float holds.
+void check_square_sums(Communicator& comm) {
+    for (const int length : lengths) {
+        const auto term = [](int rank, int i) {
+            return (1 + (3 * rank + i) % 5) * std::pow(10.0, 2.0 * (i % 70 - 38));
+        };
+        std::vector<kernels::SquareSum> values(static_cast<std::size_t>(length));
+        for (int i = 0; i < length; ++i)
+            values[static_cast<std::size_t>(i)] = kernels::SquareSum::of(term(comm.rank(), i));
+        comm.all_reduce(std::span(values));
+        for (int i = 0; i < length; ++i) {
+            double sum = 0;
+            for (int rank = 0; rank < comm.size(); ++rank) sum += term(rank, i);
+            ASSERT_NEAR(std::pow(values[static_cast<std::size_t>(i)].length(), 2) / sum, 1, 1e-6 * comm.size())
+                << "length " << length << ", element " << i;
+        }
+        expect_same_on_all(comm, bits_of(values));
+    }
+}
+
 // Terms of very different size: another order of summation would show.
 template <class T>
 std::vector<T> reduce_rough_values(Communicator& comm, int length) {
@@ -55,6 +76,8 @@ void check_same_bits(Communicator& comm) {
         EXPECT_TRUE(bits_of(reduce_rough_values<T>(comm, length)) == once) << "a second run gives other bits";
     }
 }
+
+TEST_P(Contract, AllReduceSumsSquaresOfAnySize) { on_ranks(check_square_sums); }
 
 TEST_P(Contract, AllReduceSumsExactly) {
     on_ranks(check_exact_sums<float>);

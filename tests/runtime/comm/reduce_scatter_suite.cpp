@@ -136,7 +136,7 @@ std::vector<float> summed(Communicator& comm, const Job& job, std::int64_t count
         values[j] = static_cast<float>((job.index + 1) * static_cast<int>(j % 17) - job.index);
     const auto largest = balanced_block({0, count}, 0, job.ranks()).size();
     std::vector<float> scratch(static_cast<std::size_t>(largest));
-    all_reduce(comm, kernels::reference_table(), job.group, values, scratch);
+    all_reduce(comm, kernels::reference_table().add, job.group, values, scratch);
     return values;
 }
 

@@ -121,6 +121,7 @@ public:
     }
     void all_reduce(std::span<float> values) override { sum(values); }
     void all_reduce(std::span<double> values) override { sum(values); }
+    void all_reduce(std::span<kernels::SquareSum> values) override { sum(values); }
     std::unique_ptr<Communicator> split(int colour, int key) override {
         return std::make_unique<ThroughDevice>(inner().split(colour, key), device_);
     }

@@ -9,12 +9,12 @@ namespace gnnplan {
 // What attention computes head by head. A wide matrix has some columns for each head, and one by heads has one column for
 // each (spmm.hpp).
 enum class HeadOp : std::uint8_t {
-    dot,     // in: x, y; out by heads = the sums of x * y over the columns of each head
+    dot,     // in: x, y; out by heads = the sums of x * y over the columns of each head; of x * x as kernels::SquareSum
     spread,  // in: s by heads, p; in place: out = out + s * p, each column with the number of its head
     fold,    // in: x, s by heads; out = the sums over rows of x * s, of the shape of a parameter: a partial sum
     mean,    // in: x; out = the mean over its heads
     share,   // in: g; out = g / heads for every head: what goes back from the mean
-    unit,    // in: x, squares by heads = <x, x>; out = x / |x|, 0 where |x| is 0
+    unit,    // in: x, what dot makes of x and x; out = x / |x|, 0 where |x| is 0
     // What goes back from there reads g, the gradient of u = x / |x|, u, inner by heads = <g, u>, squares; in place,
     // out = out + (g - inner * u) / |x|, unchanged where |x| is 0.
     unit_back,
