@@ -8,6 +8,7 @@ left behind. Full disks and small shared memories are file systems of a mount na
 them. The exit code is 1 when a case is wrong.
 """
 import argparse
+import array
 import dataclasses
 import json
 import os
@@ -274,6 +275,27 @@ class Faults:
             else:
                 self.expect(name, f"{further} --resume {newest}", [65], "cut or altered")
 
+    def keep_best(self):
+        """A run of several ranks, killed or not: its embeddings are those of the weights that it saves."""
+        self.run(f"{self.gnnplan} plan --task infer --graph small.npz --hidden 8 -o infer.json")
+
+        def differ():
+            embeddings = []
+            for name in ("e.npy", "i.npy"):
+                data = (self.folder / name).read_bytes()
+                embeddings.append(array.array("f", data[data.index(b"\n") + 1:]))
+            apart = max(abs(a - b) for a, b in zip(*embeddings, strict=True))
+            return f"embeddings are {apart} from those of the weights" if apart > 1e-4 * max(map(abs, embeddings[1])) else ""
+
+        for ranks, launcher, kills in ((2, "", False), (4, "", True), (2, "mpirun", False), (4, "mpirun", False)):
+            run = (f"mpirun -n {ranks} {self.gnnrun} small{ranks}.json --data small.npz --threads 1 " if launcher else self.one(plan=ranks))
+            run += (" --epochs 300 --eval-every 1 --dropout 0.5 --lr 0.05 --autotune 0 --keep-best --checkpoint best --checkpoint-every 5 "
+                    "--resume auto --save-weights w.st --save-embeddings e.npy -q")
+            killed = f"timeout -s KILL {self.random.uniform(0.2, 1.0):.2f} {run}; " if kills else ""
+            infers = f"{self.gnnrun} infer.json --data small.npz --threads 1 --load-weights w.st --save-embeddings i.npy -q"
+            self.expect(f"{ranks} ranks{' under mpirun' if launcher else ''}{', killed' if kills else ''}",
+                        f"rm -rf best w.st e.npy i.npy; {killed}{run} && {infers}", [0], also=differ)
+
     def soak(self):
         """2,000 epochs with a checkpoint every 10: memory stays, and so does the number of files."""
         epochs = 300 if self.quick else 2000
@@ -294,7 +316,7 @@ class Faults:
         self.note(f"{epochs} epochs", why, ended.text)
 
 
-SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks", "checkpoints", "soak")
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks", "checkpoints", "keep_best", "soak")
 
 
 def main():

@@ -2,8 +2,6 @@
 
 #include "runtime/train/model_values.hpp"
 
-#include <string_view>
-
 namespace gnnplan::train {
 
 Course::Course(const TrainOptions& options, bool keeps_values)
@@ -15,10 +13,7 @@ Course::Course(const TrainOptions& options, bool keeps_values)
         epochs_.push_back(record);
         if (judged) judge(record);
     }
-    for (const NamedTensor& value : options.start->tensors) {
-        if (!keeps_best_ || !value.name.starts_with(best_prefix)) continue;
-        best_values_.push_back({value.name.substr(std::string_view(best_prefix).size()), value.shape, value.values});
-    }
+    if (keeps_best_) best_values_ = best_values(options.start->tensors);
     end_when_patience_is_out();
 }
 

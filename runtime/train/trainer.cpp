@@ -2,6 +2,8 @@
 // that it chooses trains the rest. What it takes to run a candidate is in deployment.hpp.
 #include "runtime/train/course.hpp"
 #include "runtime/train/deployment.hpp"
+#include "runtime/train/finished.hpp"
+#include "runtime/train/match.hpp"
 #include "runtime/train/model_values.hpp"
 #include "runtime/train/train.hpp"
 #include "runtime/train/trials.hpp"
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,7 +24,8 @@ class Trainer {
 public:
     Trainer(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
             const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks, measure::Clock& clock)
-        : comm_(comm),
+        : hosts_(hosts),
+          comm_(comm),
           device_(device),
           plan_(plan),
           dataset_(dataset),
@@ -32,6 +36,9 @@ public:
           course_(options, comm.rank() == 0) {}
 
     RunReport run();
+    // Nothing is left to train: only the outputs are made.
+    RunReport hand_out();
+    bool is_over() const { return course_.is_over(); }
 
 private:
     Tuning prepare();
@@ -42,12 +49,14 @@ private:
     bool evaluation_due(std::int64_t epoch) const;
     void evaluate(std::int64_t epoch, EpochRecord& record);
     void finish_epoch(const EpochRecord& record, const TuningLog& log);
-    void save_outputs(const TuningLog& log);
+    void take_best_weights();
+    void save_outputs();
     void finish_report(const Autotuner& tuner, int built);
     void note(const std::string& text) const {
         if (hooks_.note) hooks_.note(text);
     }
 
+    comm::Communicator& hosts_;
     comm::Communicator& comm_;
     kernels::Device& device_;
     const Plan& plan_;
@@ -137,6 +146,7 @@ void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
 
 void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
     course_.add(record, deployment_.state());
+    if (course_.ending() == Ending::patience) check_weights();  // nobody knew that this epoch is the last
     if (hooks_.epoch) hooks_.epoch(record);
     if (!hooks_.epoch_end) return;
     hooks_.epoch_end({record.epoch, course_.is_last(record.epoch), course_.ending(),
@@ -148,11 +158,6 @@ Tuning Trainer::prepare() {
     std::optional<Tuning> tuning;
     const std::optional<DeviceRoom> room = device_room(comm_, device_);
     comm::agree(comm_, [&] {
-        if (course_.is_over()) {
-            throw Error(ErrorCode::usage, "nothing is left to train after epoch " +
-                                              std::to_string(course_.next_epoch() - 1) + " of " +
-                                              std::to_string(options_.epochs));
-        }
         deployment_.take_graph();
         tuning =
             begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features), device_.memory(), room);
@@ -197,20 +202,48 @@ RunReport Trainer::run() {
         finish_epoch(record, tuning.log);
         last_epoch = course_.is_last(epoch);
     }
-    if (hooks_.outputs) save_outputs(tuning.log);
+    if (hooks_.outputs) save_outputs();
     wall_.load_seconds = options_.load_seconds;
     wall_.total_seconds = options_.load_seconds + clock_.now() - begin;
     finish_report(tuner, built);
     return std::move(report_);
 }
 
-// The outputs are those of the weights that a run leaves behind: the best ones where they are kept.
-void Trainer::save_outputs(const TuningLog& log) {
-    if (course_.ending() == Ending::diverged || course_.ending() == Ending::interrupted) return;
+RunReport Trainer::hand_out() {
+    kernels::set_threads(options_.threads);
+    const std::optional<DeviceRoom> room = device_room(comm_, device_);
+    int candidate = 0;
     comm::agree(comm_, [&] {
-        const std::vector<NamedTensor> best = best_values(course_.state(deployment_.state(), log).tensors);
-        if (options_.keep_best && !best.empty()) set_values(deployment_.state(), best, false);
+        if (!hooks_.outputs) {
+            throw Error(ErrorCode::usage, "nothing is left to train after epoch " +
+                                              std::to_string(course_.next_epoch() - 1) + " of " +
+                                              std::to_string(options_.epochs));
+        }
+        deployment_.take_graph();
+        const std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
+        candidate = candidates_that_fit(plan_, usable, dataset_, device_.memory(), room).front();
     });
+    deployment_.build(candidate, true);
+    save_outputs();
+    return report_of_finished(plan_, options_, dataset_);
+}
+
+// One rank keeps the best weights for all, and gives them to the others, which have the last ones.
+void Trainer::take_best_weights() {
+    std::vector<NamedTensor> values;
+    comm::agree(comm_, [&] {
+        const std::vector<NamedTensor>& best = course_.best_weights();
+        if (!best.empty()) set_values(deployment_.state(), best, false);
+        values = values_of(deployment_.state(), false);
+    });
+    for (NamedTensor& value : values) hosts_.broadcast(0, std::as_writable_bytes(std::span(value.values)));
+    comm::agree(comm_, [&] { set_values(deployment_.state(), values, false); });
+}
+
+// The outputs are those of the weights that a run leaves behind: the best ones where they are kept.
+void Trainer::save_outputs() {
+    if (course_.ending() == Ending::diverged || course_.ending() == Ending::interrupted) return;
+    if (options_.keep_best) take_best_weights();
     deployment_.run(Phase::evaluation, course_.next_epoch() - 1, false, Watched::no);
     hooks_.outputs(deployment_.executor(), deployment_.output_rows());
 }
@@ -236,7 +269,8 @@ RunReport train(comm::Communicator& comm, const Plan& plan, const data::Dataset&
     std::unique_ptr<kernels::Device> device;
     comm::agree(comm, [&] { device = options.device(); });
     const auto of_device = options.communicator ? options.communicator(comm, *device) : nullptr;
-    return Trainer(comm, of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock).run();
+    Trainer trainer(comm, of_device ? *of_device : comm, *device, plan, dataset, options, hooks, clock);
+    return trainer.is_over() ? trainer.hand_out() : trainer.run();
 }
 
 }  // namespace gnnplan::train

@@ -46,7 +46,7 @@ int run_here(const RunFlags& flags) {
         session.show_dry_run();
         return 0;
     }
-    if (session.is_finished()) {
+    if (!session.computes()) {
         session.take_finished();
         return session.finish(ranks == 1 ? "self" : "threads", 1);
     }
@@ -109,10 +109,10 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         session->show_dry_run();
         return code;
     }
-    if (session->is_finished()) {
-        comm::agree(world, [&] { session->take_finished(); });
-    } else {
+    if (session->computes()) {
         session->run(world, false, ranks_here.before_this);
+    } else {
+        comm::agree(world, [&] { session->take_finished(); });
     }
     comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));

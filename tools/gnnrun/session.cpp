@@ -341,7 +341,7 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
     std::unique_ptr<Watchdog> watchdog;
     if (watched && (first || !shared)) watchdog = make_watchdog(comm, shared);
     std::optional<TraceRecorder> recorder;
-    if (flags_.trace) recorder.emplace(clock, comm.size());
+    if (flags_.trace && !is_finished()) recorder.emplace(clock, comm.size());
     hooks.step = [&](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
         if (recorder) recorder->step(epoch, step, executor);
         heartbeat->beat(epoch, static_cast<std::int32_t>(&step - executor.schedule().steps.data()));
@@ -374,7 +374,9 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
         const std::vector<measure::Timeline> ranks = recorder->gather(comm);
         if (first) trace_ = make_trace(plan_, report, ranks);
     }
-    if (first) report_ = std::move(report);
+    if (!first) return;
+    report_ = std::move(report);
+    if (is_finished()) take_finished();
 }
 
 void Session::take_finished() {
@@ -391,7 +393,6 @@ void Session::take_finished() {
         out_of_patience ? *report_->ended : fmt::format("all {} epochs are done", end.epoch),
         out_of_patience ? "a larger --patience" : "--epochs");
     if (flags_.trace) say("note: nothing was trained, so there is no trace\n");
-    if (flags_.save_embeddings) say("note: nothing was trained, so no embeddings are written\n");
     if (flags_.save_weights && options_.keep_best && !train::holds_best(end.tensors))
         say("note: the checkpoint is of a run without --keep-best: the last weights are written\n");
 }

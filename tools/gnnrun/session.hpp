@@ -58,9 +58,10 @@ public:
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
-    // Whether what training would go on from is of the end of the run, on every process alike. Then there is nothing to
-    // train, and this process, when it speaks, takes report, metrics and weights from the checkpoint.
-    bool is_finished() const { return train::is_finished(options_); }
+    // Whether there is anything to compute, on every process alike. There is not where what training would go on from is
+    // of the end of the run, unless embeddings are asked for.
+    bool computes() const { return !is_finished() || flags_.save_embeddings.has_value(); }
+    // Where nothing is left to train, takes report, metrics and weights from the checkpoint, when this process speaks.
     void take_finished();
 
     // Trains, or infers, on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`, its ranks
@@ -76,6 +77,7 @@ private:
     template <class Read>
     void read_data(const Read& read) const;
     bool infers() const { return plan_.problem.task == Task::infer; }
+    bool is_finished() const { return train::is_finished(options_); }
     Checkpoints make_checkpoints();
     std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
     train::TrainOptions options_of_rank(int local_rank) const;

@@ -209,7 +209,7 @@ std::string summary(const RunReport& report, const Machine& machine, bool color)
     const std::string outcome = report.task == Task::infer ? "" : outcome_of_training(report, color);
     const std::string left = layers_line(report);
     if (report.steps.empty() && left.empty())
-        return outcome + "trained     nothing: the checkpoint is of the end of the run\n";
+        return outcome + "trained     nothing: the checkpoint is of the end of the run\n" + written_lines(report);
     const std::string steps = report.steps.empty() ? "" : "\n" + step_table(report, machine, color) + "\n";
     return outcome + configuration_line(report) + steps + worst_step(report.steps, machine) +
            time_lines(report, machine) + left + checkpoint_line(report) + written_lines(report) + peak_lines(report);

@@ -1,0 +1,287 @@
+"""The models of docs/models.md and the weighing of docs/edge-weights.md in double precision, vertex by vertex, as the
+pages say them. Nothing here is shared with the product.
+
+A network is a dictionary of what is asked of gnnplan plan; weights are tensors by the names that files give them, each a
+list of rows or of numbers."""
+
+import dataclasses
+import math
+
+
+@dataclasses.dataclass
+class Graph:
+    """Edges as they are listed: loops and repetitions among them, and a weight for each, which is 1 unless weighted."""
+    vertices: int
+    listed: list
+    features: list
+    labels: list
+    split: dict
+    weighted: bool = False
+
+    def edges(self, symmetrise):
+        """Weights by (source, target): no loops, the weights of repeated edges added up."""
+        weights = {}
+        for u, v, w in self.listed:
+            if u != v:
+                weights[u, v] = weights.get((u, v), 0.0) + w if self.weighted else 1.0
+        if symmetrise:
+            weights = {pair: self.mean(weights, edge) for edge in weights for pair in (edge, edge[::-1])}
+        return weights
+
+    @staticmethod
+    def mean(weights, edge):
+        there, back = weights[edge], weights.get(edge[::-1])
+        return there if back is None else (there + back) / 2
+
+
+def normalisation_of(network):
+    if network.get("normalisation"):
+        return network["normalisation"]
+    mean = network["model"] == "sage" and network.get("aggregator", "mean") in ("mean", "gcn")
+    return "symmetric" if network["model"] == "gcn" else "row_mean" if mean else "none"
+
+
+def neighbours_of(graph, network):
+    """For each vertex its in-neighbours, with the coefficient of each in a sum."""
+    loops = network["model"] in ("gcn", "gat", "agnn") or network.get("aggregator") == "gcn"
+    weights = graph.edges(network.get("symmetrise", False))
+    if loops:
+        weights.update({(v, v): 1.0 for v in range(graph.vertices)})
+    out_degree, in_degree = [0.0] * graph.vertices, [0.0] * graph.vertices
+    for (u, v), w in weights.items():
+        out_degree[u] += w
+        in_degree[v] += w
+    kind = normalisation_of(network)
+
+    def coefficient(u, v, w):
+        if kind == "none":
+            return w
+        scale = in_degree[v] if kind == "row_mean" else math.sqrt(out_degree[u] * in_degree[v])
+        return w / scale if scale != 0 else 0.0
+
+    result = [[] for _ in range(graph.vertices)]
+    for (u, v), w in sorted(weights.items()):
+        result[v].append((u, coefficient(u, v, w)))
+    return result
+
+
+def times(row, matrix):
+    result = [0.0] * len(matrix[0])
+    for x, weights in zip(row, matrix, strict=True):
+        for j, w in enumerate(weights):
+            result[j] += x * w
+    return result
+
+
+def plus(*rows):
+    return [math.fsum(values) for values in zip(*rows, strict=True)]
+
+
+def weighed(coefficients, rows, columns):
+    return [math.fsum(c * row[j] for c, row in zip(coefficients, rows, strict=True)) for j in range(columns)]
+
+
+def softmax(scores):
+    largest = max(scores)
+    exponentials = [math.exp(s - largest) for s in scores]
+    total = math.fsum(exponentials)
+    return [e / total for e in exponentials]
+
+
+def dot(a, b):
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def cosine(a, b):
+    # Scaled by the largest magnitude, so that squares stay in range.
+    a, b = ([x / max(map(abs, row), default=0.0) for x in row] if any(row) else row for row in (a, b))
+    lengths = math.sqrt(dot(a, a)) * math.sqrt(dot(b, b))
+    return dot(a, b) / lengths if lengths > 0 else 0.0
+
+
+def shapes(network):
+    """The shapes of the weights by name: one number for a vector."""
+    widths, model, result = network["widths"], network["model"], {}
+    layers, jumps = len(widths) - 1, network.get("jk") == "concat"
+    biased = [] if not network.get("bias") else ["bias"]
+    if model == "agnn":
+        result["layers.1.embedding.weight"] = [widths[0], widths[1]]
+        result |= {f"layers.1.embedding.{part}": [widths[1]] for part in biased}
+        result |= {f"layers.{layer}.beta": [1] for layer in range(1, layers + 1)}
+        result[f"layers.{layers}.output.weight"] = widths[-2:]
+        return result | {f"layers.{layers}.output.{part}": widths[-1:] for part in biased}
+    read = widths[0]
+    for layer in range(1, layers + 1):
+        last = layer == layers
+        made = widths[layer - 1] if last and jumps and layer > 1 else widths[layer]
+        own = {}
+        if model == "gcn":
+            own["weight"] = [read, made]
+        elif model == "sage":
+            own["neighbour.weight"] = [read, made]
+            if network.get("aggregator") != "gcn":
+                own["self.weight"] = [read, made]
+            if network.get("aggregator") == "pool":
+                own |= {"pool.weight": [read, read]} | {f"pool.{part}": [read] for part in biased}
+        elif model == "gin":
+            own |= {"mlp.0.weight": [read, made], "mlp.1.weight": [made, made]}
+            own |= {f"mlp.{k}.{part}": [made] for k in (0, 1) for part in biased}
+            if network.get("epsilon") == "train":
+                own["epsilon"] = [1]
+        else:
+            heads = network.get("output_heads" if last else "heads", 1)
+            averaged = heads > 1 and (last or network.get("average_heads"))
+            columns = made if averaged else made // heads
+            own |= {"weight": [read, heads * columns], "attention.source": [heads, columns],
+                    "attention.target": [heads, columns]}
+        if network.get("residual") and read != made:
+            own["residual.weight"] = [read, made]
+        if model != "gin":
+            own |= {part: [made] for part in biased}
+        if jumps:
+            own["jk.weight"] = [made, widths[-1]]
+            own |= {f"jk.{part}": widths[-1:] for part in biased if last}
+        result |= {f"layers.{layer}.{name}": shape for name, shape in own.items()}
+        read = made
+    return result
+
+
+class Network:
+    """`rounded` is applied to each score of an edge, which float32 keeps with the last places of the largest of its terms
+    only."""
+
+    def __init__(self, graph, network, weights, rounded=lambda score: score):
+        self.graph, self.network, self.weights, self.rounded = graph, network, weights, rounded
+        self.neighbours = neighbours_of(graph, network)
+        self.layers = len(network["widths"]) - 1
+
+    def activate(self, row):
+        kind = self.network.get("activation") or ("elu" if self.network["model"] == "gat" else "relu")
+        negative = {"relu": lambda z: 0.0, "elu": math.expm1, "leaky_relu": lambda z: 0.01 * z}[kind]
+        return [z if z > 0 else negative(z) for z in row]
+
+    def weight(self, layer, name):
+        return self.weights[f"layers.{layer}.{name}"]
+
+    def linear(self, layer, name, rows):
+        matrix = self.weight(layer, name)
+        return [times(row, matrix) for row in rows]
+
+    def biased(self, layer, name, rows):
+        if not self.network.get("bias"):
+            return rows
+        return [plus(row, self.weight(layer, name)) for row in rows]
+
+    def summed(self, rows):
+        columns = len(rows[0])
+        return [weighed([c for _, c in near], [rows[u] for u, _ in near], columns) for near in self.neighbours]
+
+    def largest(self, rows):
+        columns = len(rows[0])
+        return [[max(rows[u][j] for u, _ in near) for j in range(columns)] if near else [0.0] * columns
+                for near in self.neighbours]
+
+    def gcn(self, layer, rows):
+        return self.linear(layer, "weight", self.summed(rows))
+
+    def sage(self, layer, rows):
+        aggregator = self.network.get("aggregator", "mean")
+        if aggregator == "gcn":
+            return self.linear(layer, "neighbour.weight", self.summed(rows))
+        if aggregator == "pool":
+            mapped = self.biased(layer, "pool.bias", self.linear(layer, "pool.weight", rows))
+            aggregated = self.largest([self.activate(row) for row in mapped])
+        else:
+            aggregated = (self.largest if aggregator == "max" else self.summed)(rows)
+        near = self.linear(layer, "neighbour.weight", aggregated)
+        return [plus(a, b) for a, b in zip(near, self.linear(layer, "self.weight", rows), strict=True)]
+
+    def gin(self, layer, rows):
+        asked = self.network.get("epsilon", 0.0)
+        epsilon = self.weight(layer, "epsilon")[0] if asked == "train" else asked
+        sums = [plus([(1 + epsilon) * x for x in row], near)
+                for row, near in zip(rows, self.summed(rows), strict=True)]
+        inner = self.biased(layer, "mlp.0.bias", self.linear(layer, "mlp.0.weight", sums))
+        return self.linear(layer, "mlp.1.weight", [self.activate(row) for row in inner])
+
+    def gat(self, layer, rows):
+        last = layer == self.layers
+        heads = self.network.get("output_heads" if last else "heads", 1)
+        slope = self.network.get("slope", 0.2)
+        source, target = self.weight(layer, "attention.source"), self.weight(layer, "attention.target")
+        mapped = self.linear(layer, "weight", rows)
+        columns = len(mapped[0]) // heads
+        by_head = []
+        for k in range(heads):
+            own = [row[k * columns:(k + 1) * columns] for row in mapped]
+            s, t = [dot(row, source[k]) for row in own], [dot(row, target[k]) for row in own]
+            made = []
+            for v, near in enumerate(self.neighbours):
+                scores = [self.rounded(s[u]) + self.rounded(t[v]) for u, _ in near]
+                alpha = softmax([x if x > 0 else slope * x for x in scores])
+                made.append(weighed(alpha, [own[u] for u, _ in near], columns))
+            by_head.append(made)
+        if heads > 1 and (last or self.network.get("average_heads")):
+            return [[x / heads for x in plus(*parts)] for parts in zip(*by_head, strict=True)]
+        return [[x for part in parts for x in part] for parts in zip(*by_head, strict=True)]
+
+    def agnn(self):
+        rows = self.biased(1, "embedding.bias", self.linear(1, "embedding.weight", self.graph.features))
+        outputs = [[self.activate(row) for row in rows]]
+        for layer in range(1, self.layers + 1):
+            rows, beta = outputs[-1], self.weight(layer, "beta")[0]
+            made = []
+            for v, near in enumerate(self.neighbours):
+                alpha = softmax([self.rounded(beta * cosine(rows[u], rows[v])) for u, _ in near])
+                made.append(weighed(alpha, [rows[u] for u, _ in near], len(rows[0])))
+            outputs.append(made)
+        logits = self.biased(self.layers, "output.bias", self.linear(self.layers, "output.weight", outputs[-1]))
+        return outputs[1:-1] + [logits]
+
+    def outputs(self):
+        """What each layer makes of every vertex: the last are the logits."""
+        model = self.network["model"]
+        if model == "agnn":
+            return self.agnn()
+        jumps = self.network.get("jk") == "concat"
+        rows, made = self.graph.features, []
+        for layer in range(1, self.layers + 1):
+            value = getattr(self, model)(layer, rows)
+            if self.network.get("residual"):
+                same = len(rows[0]) == len(value[0])
+                kept = rows if same else self.linear(layer, "residual.weight", rows)
+                value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
+            value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
+            if layer < self.layers or jumps:
+                value = [self.activate(row) for row in value]
+            made.append(value)
+            rows = value
+        if jumps:
+            parts = [self.linear(layer, "jk.weight", rows) for layer, rows in enumerate(made, 1)]
+            made.append(self.biased(self.layers, "jk.bias", [plus(*rows) for rows in zip(*parts, strict=True)]))
+        return made
+
+    def loss(self):
+        """The mean cross-entropy over the training vertices."""
+        logits = self.outputs()[-1]
+        return mean_loss(logits, self.graph)
+
+
+def mean_loss(logits, graph):
+    def of(v):
+        largest = max(logits[v])
+        total = math.fsum(math.exp(z - largest) for z in logits[v])
+        return math.log(total) + largest - logits[v][graph.labels[v]]
+
+    training = graph.split["train"]
+    return math.fsum(map(of, training)) / len(training)
+
+
+def accuracies(logits, graph):
+    """Of each set, over those of its vertices that have a label; None where none has."""
+    result = {}
+    for name, vertices in graph.split.items():
+        judged = [v for v in vertices if graph.labels[v] is not None]
+        right = sum(max(range(len(logits[v])), key=logits[v].__getitem__) == graph.labels[v] for v in judged)
+        result[name] = right / len(judged) if judged else None
+    return result
