@@ -74,6 +74,8 @@ public:
     const std::vector<std::int32_t>& labels() const { return labels_; }  // -1: unlabelled; empty: no labels
     const std::vector<std::uint8_t>& subset() const { return subset_; }  // Subset; empty: no split
     std::int64_t subset_size(Subset subset) const { return subset == unused ? 0 : subset_size_[subset]; }
+    // Those of them that have a label. Only these can be judged; of training vertices they are all.
+    std::int64_t labelled(Subset subset) const { return subset == unused ? 0 : labelled_[subset]; }
 
     // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. `rows`
     // count in `order`; null or the identity: in the file. Streams them from the file, or generates them, unless
@@ -93,6 +95,7 @@ private:
     Dataset(Origin origin, const DatasetOptions& options);
     void read_graph(ParsedGraph parsed);
     void read_vertices(const Origin& origin);
+    void count_subsets();
 
     void stream_features(Range rows, Range columns, float* out, std::int64_t stride, const VertexOrder* order) const;
 
@@ -107,6 +110,7 @@ private:
     std::int64_t classes_ = 0;
     std::vector<std::uint8_t> subset_;
     std::int64_t subset_size_[3] = {0, 0, 0};
+    std::int64_t labelled_[3] = {0, 0, 0};
 };
 
 // Opens an OGB raw folder, an .npz data set, a SciPy CSR .npz, Matrix Market, SNAP or CSV edge list, gzipped or not;

@@ -129,11 +129,24 @@ void Dataset::read_vertices(const Origin& origin) {
     Supervision supervision = origin.read_supervision(options_.split, report_.vertices);
     complete_supervision(supervision, features_.get(), options_, report_);
     if (!supervision.label.empty()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
-    for (const std::uint8_t s : supervision.subset) {
-        if (s < 3) ++subset_size_[s];
-    }
     labels_ = std::move(supervision.label);
     subset_ = std::move(supervision.subset);
+    count_subsets();
+}
+
+void Dataset::count_subsets() {
+    for (std::size_t v = 0; v < subset_.size(); ++v) {
+        const std::uint8_t subset = subset_[v];
+        if (subset >= std::size(subset_size_)) continue;
+        ++subset_size_[subset];
+        if (!labels_.empty() && labels_[v] >= 0) ++labelled_[subset];
+    }
+    if (labels_.empty() || (labelled(valid) == subset_size(valid) && labelled(test) == subset_size(test))) return;
+    const auto share = [&](Subset subset, const char* name) {
+        return std::to_string(labelled(subset)) + " of " + std::to_string(subset_size(subset)) + " " + name;
+    };
+    report_.notes.push_back(share(valid, "validation") + " and " + share(test, "test") +
+                            " vertices have a label: accuracies are over these.");
 }
 
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {

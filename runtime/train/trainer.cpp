@@ -135,9 +135,9 @@ void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
     wall_.evaluation_seconds += clock_.now() - start;
     ++wall_.evaluations;
     const auto share = [&](data::Subset subset) -> std::optional<double> {
-        const std::int64_t size = dataset_.subset_size(subset);
-        if (size == 0) return std::nullopt;
-        return deployment_.executor().correct()[subset] / static_cast<double>(size);
+        const std::int64_t judged = dataset_.labelled(subset);
+        if (judged == 0) return std::nullopt;
+        return deployment_.executor().correct()[subset] / static_cast<double>(judged);
     };
     record.train_accuracy = share(data::train);
     record.valid_accuracy = share(data::valid);

@@ -24,11 +24,14 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
     const auto text_or_null = [](const std::string& text) {
         return text.empty() ? io::Document() : io::Document(text);
     };
-    io::Document split;
+    io::Document split, labelled;
     if (!dataset.subset().empty()) {
-        split = io::Document::object({{"train", dataset.subset_size(data::train)},
-                                      {"valid", dataset.subset_size(data::valid)},
-                                      {"test", dataset.subset_size(data::test)}});
+        const auto by_subset = [](const auto& count) {
+            return io::Document::object(
+                {{"train", count(data::train)}, {"valid", count(data::valid)}, {"test", count(data::test)}});
+        };
+        split = by_subset([&](data::Subset subset) { return dataset.subset_size(subset); });
+        labelled = by_subset([&](data::Subset subset) { return dataset.labelled(subset); });
     }
     return io::Document::object({{"schema", "gnnplan.graph/1"},
                                  {"path", report.path},
@@ -51,6 +54,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
                                  {"features", count_or_null(dataset.features())},
                                  {"classes", count_or_null(dataset.classes())},
                                  {"split", std::move(split)},
+                                 {"labelled", std::move(labelled)},
                                  {"fingerprint", of.graph},
                                  {"features_fingerprint", text_or_null(of.features)},
                                  {"labels_fingerprint", text_or_null(of.labels)},

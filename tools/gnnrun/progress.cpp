@@ -18,8 +18,9 @@ constexpr double percent = 100;
 
 std::string describe(const EpochRecord& epoch) {
     std::string text = "loss " + format_loss(epoch.loss);
+    if (!epoch.train_accuracy) return text;  // it was not evaluated
     const auto add = [&](const char* name, const std::optional<double>& accuracy) {
-        if (accuracy) text += fmt::format("  {} {:.1f} %", name, percent * *accuracy);
+        text += accuracy ? fmt::format("  {} {:.1f} %", name, percent * *accuracy) : fmt::format("  {} -", name);
     };
     add("train", epoch.train_accuracy);
     add("valid", epoch.valid_accuracy);

@@ -10,7 +10,8 @@
 
 namespace gnnplan::tools {
 
-// "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; accuracies that were not taken are left out.
+// "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; "valid -" where no vertex has a label,
+// and nothing of accuracies after an epoch that was not evaluated.
 std::string describe(const EpochRecord& epoch);
 
 class Progress {

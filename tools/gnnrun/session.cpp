@@ -121,8 +121,12 @@ void Session::take_start() {
 }
 
 void Session::compare_start() const {
-    if ((options_.keep_best || options_.patience) && dataset_->subset_size(data::valid) == 0) {
-        throw Error(ErrorCode::mismatch, "the split has no validation vertices to judge by",
+    if ((options_.keep_best || options_.patience) && dataset_->labelled(data::valid) == 0) {
+        const std::int64_t unlabelled = dataset_->subset_size(data::valid);
+        throw Error(ErrorCode::mismatch,
+                    unlabelled == 0
+                        ? "the split has no validation vertices to judge by"
+                        : fmt::format("none of the {} validation vertices has a label to judge by", unlabelled),
                     options_.keep_best ? "--keep-best" : "--patience");
     }
     const std::vector<std::string> differing = start_.compare(facts_of_training_and_data());

@@ -52,6 +52,22 @@ TEST(ArraysOfMemory, AreTheDataSetOfTheSameFile) {
     EXPECT_EQ(made.report().path, "generated");
 }
 
+// Those without a label are in their set, and cannot be judged.
+TEST(ArraysOfMemory, CountWhatHasALabel) {
+    Arrays arrays = triangle();
+    arrays.label = {0, -1, 1};
+    arrays.subset = {train, valid, test};
+    const Dataset dataset = make_dataset(std::move(arrays));
+    EXPECT_EQ(dataset.subset_size(valid), 1);
+    EXPECT_EQ(dataset.labelled(train), 1);
+    EXPECT_EQ(dataset.labelled(valid), 0);
+    EXPECT_EQ(dataset.labelled(test), 1);
+    EXPECT_EQ(dataset.labelled(unused), 0);
+    EXPECT_THAT(dataset.report().notes, ::testing::ElementsAre("0 of 1 validation and 1 of 1 test vertices have a "
+                                                               "label: accuracies are over these."));
+    EXPECT_TRUE(make_dataset(triangle()).report().notes.empty());
+}
+
 TEST(ArraysOfMemory, MayHaveWeightsOfEdges) {
     const DatasetOptions weighted{.preparation = {.add_self_loops = false, .edge_weights = true}};
     const auto with_weight = [](float weight) {
