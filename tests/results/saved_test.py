@@ -4,6 +4,7 @@ the weights that it saves, and that the definition of the model makes of them; t
 epoch are those of the embeddings; and the weights are those of the last checkpoint."""
 
 import itertools
+from dataclasses import replace
 
 from files import read_embeddings, read_weights, write_npz
 from graphs import blobs
@@ -92,10 +93,24 @@ def pairs(processes):
         yield ranks, processes and ranks == 2, best, forms[0], False, "interrupted"
 
 
+def check_patience_with_infinite_weights(tools, graph):
+    """The update before patience ends the run may make weights infinite, which no epoch is left to find out. Then all
+    vertices are taken for class 0, of which no validation vertex is here."""
+    moved = [v for v in graph.split["valid"] if graph.labels[v] == 0]
+    split = {"valid": [v for v in graph.split["valid"] if v not in moved], "test": graph.split["test"] + moved}
+    write_npz(replace(graph, split=graph.split | split), tools / "h.npz")
+    tools.plan("--graph h.npz --hidden 8 --ranks 2 --optimizer sgd -o p.json")
+    said = tools.train("p.json --data h.npz --epochs 50 --eval-every 1 --patience 1 --lr 1e-5 --weight-decay 1e30 "
+                       "--autotune 0 --save-weights h.st --save-embeddings h.npy", 2, code=1)
+    require("the last update made weights that are not finite" in said, said)
+    require(not (tools / "h.st").exists() and not (tools / "h.npy").exists(), "infinite weights were handed out")
+
+
 def test(tools):
     graph = blobs(11, noise=4.0)
     write_npz(graph, tools / "g.npz")
     failures = []
+    check_patience_with_infinite_weights(tools, graph)
     for at, case in enumerate(pairs(bool(tools.mpirun))):
         pair = Pair(tools, graph, at + at // len(MODELS))
         try:
