@@ -11,8 +11,8 @@ from network import accuracies
 from tools import Tools, require, run_test
 
 GRIDS = [("", 1), ("--scheme 1d", 2), ("--scheme rdm --replication 2 --loss-rows off", 2), ("--grid 1x3", 3),
-         ("--permute on --grid 2x2", 4), ("--scheme 1.5d", 4), ("--loss-rows on", 3), ("--load sharded --loss-rows off", 2),
-         ("--scheme 2d", 4)]
+         ("--permute on --grid 2x2", 4), ("--scheme 1.5d", 4), ("--loss-rows on", 3),
+         ("--load sharded --loss-rows off", 2), ("--scheme 2d", 4)]
 MODELS = ["", "--model sage --aggregator max", "--model gin --bias", "--model gat --heads 2", "--model agnn"]
 KEYS = {"train": "train_accuracy", "valid": "valid_accuracy", "test": "test_accuracy"}
 
@@ -33,8 +33,8 @@ def percent(name, accuracy):
 
 def check_run(tools, graph, data, grid, ranks, model, processes=False):
     tools.plan(f"--graph {data} --hidden 8 --ranks {ranks} {grid} {model} -o p.json")
-    said = tools.train(f"p.json --data {data} --epochs 12 --lr 0.05 --autotune 0 --eval-every 5 --save-embeddings e.npy "
-                       "--report r.json --metrics m.jsonl", ranks, processes)
+    said = tools.train(f"p.json --data {data} --epochs 12 --lr 0.05 --autotune 0 --eval-every 5 --report r.json "
+                       "--metrics m.jsonl --save-embeddings e.npy", ranks, processes)
     expected = accuracies(read_embeddings(tools / "e.npy"), graph)
     epochs = tools.report("r.json")["epochs"]
     for name, key in KEYS.items():

@@ -11,14 +11,14 @@ PINS = ["--exchange rows", "--exchange panels", "--overlap on", "--overlap off",
         "--values factored", "--load whole", "--load sharded", "--buffer 1KiB", "--partition"]
 PINS_OF_MODELS = {"agnn": ["--scores columns", "--scores whole-rows", "--scores dealt-rows"],
                   "gat": ["--attention stored", "--attention recompute"]}
-PINS_OF_TASKS = {"infer": ["--ring on", "--fanout 1000"], "train": ["--loss-rows on", "--loss-rows off",
-                                                                   "--constant-input"]}
+PINS_OF_TASKS = {"infer": ["--ring on"], "train": ["--loss-rows on", "--loss-rows off", "--constant-input"]}
 
 
 def draw_network(draw):
     """What is asked of gnnplan plan."""
     model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn"])
-    network = {"model": model, "bias": draw.random() < 0.5, "symmetrise": draw.random() < 0.3}
+    network = {"model": model, "bias": draw.random() < 0.5, "symmetrise": draw.random() < 0.3,
+               "feature_norm": draw.choice(["none", "none", "none", "row"])}
     if draw.random() < 0.7:
         network["activation"] = draw.choice(["relu", "elu", "leaky_relu"])
     if model == "sage":

@@ -1,8 +1,8 @@
 """The models of docs/models.md and the weighing of docs/edge-weights.md in double precision, vertex by vertex, as the
 pages say them. Nothing here is shared with the product.
 
-A network is a dictionary of what is asked of gnnplan plan; weights are tensors by the names that files give them, each a
-list of rows or of numbers."""
+A network is a dictionary of what is asked of gnnplan plan, and of --feature-norm; weights are tensors by the names that
+files give them, each a list of rows or of numbers."""
 
 import dataclasses
 import math
@@ -147,11 +147,14 @@ def shapes(network):
 
 
 class Network:
-    """`rounded` is applied to each score of an edge, which float32 keeps with the last places of the largest of its terms
+    """`rounded` is applied to the terms of each edge's score, of which float32 keeps the last places of the larger one
     only."""
 
     def __init__(self, graph, network, weights, rounded=lambda score: score):
         self.graph, self.network, self.weights, self.rounded = graph, network, weights, rounded
+        self.features = graph.features
+        if network.get("feature_norm") == "row":
+            self.features = [[x / (math.fsum(map(abs, row)) or 1.0) for x in row] for row in graph.features]
         self.neighbours = neighbours_of(graph, network)
         self.layers = len(network["widths"]) - 1
 
@@ -226,7 +229,7 @@ class Network:
         return [[x for part in parts for x in part] for parts in zip(*by_head, strict=True)]
 
     def agnn(self):
-        rows = self.biased(1, "embedding.bias", self.linear(1, "embedding.weight", self.graph.features))
+        rows = self.biased(1, "embedding.bias", self.linear(1, "embedding.weight", self.features))
         outputs = [[self.activate(row) for row in rows]]
         for layer in range(1, self.layers + 1):
             rows, beta = outputs[-1], self.weight(layer, "beta")[0]
@@ -244,7 +247,7 @@ class Network:
         if model == "agnn":
             return self.agnn()
         jumps = self.network.get("jk") == "concat"
-        rows, made = self.graph.features, []
+        rows, made = self.features, []
         for layer in range(1, self.layers + 1):
             value = getattr(self, model)(layer, rows)
             if self.network.get("residual"):

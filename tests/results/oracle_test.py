@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs of the tools against the definitions of the models in double precision (network.py), of problems that are drawn
-anew in each run: the model and its options, the graph and the magnitude of its features, how the run is distributed, and
-the form in which results are handed out. GNNPLAN_ORACLE_SEED=S draws from S on, so that the first one is that of a
+anew in each run: the model and its options, the graph and the magnitude of its features, how the run is distributed,
+and the form in which results are handed out. GNNPLAN_ORACLE_SEED=S draws from S on, so that the first one is that of a
 failure; GNNPLAN_ORACLE_DRAWS says how many are drawn."""
 
 import math
@@ -55,10 +55,12 @@ class Expected:
 
     def compare(self, made, layer=-1):
         rows, tolerances = self.outputs[layer], self.tolerances[layer]
-        require(len(made) == len(rows) and len(made[0]) == len(rows[0]), f"layer {layer} is {len(made)} x {len(made[0])}")
+        require(len(made) == len(rows) and len(made[0]) == len(rows[0]),
+                f"layer {layer} is {len(made)} x {len(made[0])}")
         for v, row in enumerate(made):
             near = all(abs(a - b) <= t for a, b, t in zip(row, rows[v], tolerances[v]))
-            require(near, f"vertex {v} of layer {layer}:\n  made     {row}\n  expected {rows[v]}\n  within   {tolerances[v]}")
+            require(near, f"vertex {v} of layer {layer}:\n  made     {row}\n  expected {rows[v]}\n"
+                          f"  within   {tolerances[v]}")
 
 
 class Drawn:
@@ -69,26 +71,31 @@ class Drawn:
         self.weights = draw_weights(self.draw, self.network)
         self.ranks = self.draw.choice([1, 2, 2, 3, 4, 4, 6])
         self.task = self.draw.choice(["infer", "infer", "train"])
+        self.asked = f"--task {self.task} {flags_of(self.network)}"
+        if self.task == "train":
+            self.asked += " --optimizer sgd --epochs 1 --eval-every 1"
+        elif self.draw.random() < 0.2:
+            self.asked += " --fanout 1000"  # more than there are, so that all are drawn
         self.processes = bool(tools.mpirun) and self.ranks > 1 and self.draw.random() < 0.1
         self.data = "g" if self.draw.random() < 0.3 and not self.graph.weighted else "g.npz"
         self.command = ""
         for name in ("g", "g.npz", "e", "e.npy", "layers", "w1.st"):
             tools.remove(name)
 
-    def plan(self, optimiser=""):
+    def plan(self):
         """Plans with the pins that go together."""
         pins = draw_pins(self.draw, self.network, self.task)
         while True:
-            self.command = (f"--graph {self.data} --ranks {self.ranks} --task {self.task} {optimiser} "
-                            f"{flags_of(self.network)} {' '.join(pins)} -o p.json")
+            self.command = f"--graph {self.data} --ranks {self.ranks} {self.asked} {' '.join(pins)} -o p.json"
             code, said = self.tools.plan(self.command, None)
             if code == 0:
                 return
             require(code in (3, 64) and any(pins), f"planning ended with {code}: {said}")
             pins.pop()
 
-    def run(self, flags, ranks=None):
-        self.tools.train(f"p.json --data {self.data} --load-weights w.st {flags}", ranks or self.ranks, self.processes)
+    def run(self, flags):
+        self.tools.train(f"p.json --data {self.data} --feature-norm {self.network['feature_norm']} --load-weights w.st "
+                         f"{flags}", self.ranks, self.processes)
 
     def infer(self):
         expected = Expected(self.draw, self.graph, self.network, self.weights)
@@ -99,32 +106,41 @@ class Drawn:
         form = self.draw.choice(["e.npy", "e/"])
         self.run(f"--save-embeddings {form} {'--save-layers layers' if layered else ''}")
         expected.compare(read_embeddings(self.tools / form))
-        if not layered:
-            return
-        for layer in range(len(expected.outputs)):
+        if layered:
+            self.resume(expected, form)
+
+    def resume(self, expected, form):
+        """Layers are right, and a run on other ranks goes on behind some of them."""
+        layers = len(expected.outputs)
+        for layer in range(layers):
             expected.compare(read_npy(self.tools / f"layers/layer-{layer + 1}.npy"), layer)
-        (self.tools / f"layers/layer-{len(expected.outputs)}.npy").unlink()
-        self.tools.remove("e"), self.tools.remove("e.npy")
+        for layer in range(self.draw.randrange(1, layers), layers):
+            self.tools.remove(f"layers/layer-{layer + 1}.npy")
+        self.tools.remove(form.rstrip("/"))
+        self.ranks = self.draw.choice([1, 2, 3, 4])
+        self.plan()
         self.run(f"--resume layers --save-embeddings {form}")
         expected.compare(read_embeddings(self.tools / form))
 
     def train(self):
         """One step of SGD: the loss before it, its gradient along some directions, and what the new weights make."""
-        for row in self.graph.features:  # differences quotients tell nothing of gradients at odd magnitudes
+        for row in self.graph.features:  # differences of losses tell nothing of gradients at odd magnitudes
             row[:] = [rounded(self.draw.uniform(-1, 1)) for _ in row]
         self.write()
-        self.plan("--optimizer sgd --epochs 1 --eval-every 1")
+        self.plan()
         self.run("--lr 1 --weight-decay 0 --save-weights w1.st --save-embeddings e.npy --report r.json --autotune 0")
         epoch = self.tools.report("r.json")["epochs"][0]
         loss = Network(self.graph, self.network, self.weights).loss()
-        require(math.isclose(epoch["loss"], loss, rel_tol=1e-5, abs_tol=1e-6), f"the loss is {epoch['loss']}, not {loss}")
+        require(math.isclose(epoch["loss"], loss, rel_tol=1e-5, abs_tol=1e-6),
+                f"the loss is {epoch['loss']}, not {loss}")
         after, embeddings = read_weights(self.tools / "w1.st"), read_embeddings(self.tools / "e.npy")
         self.compare_gradient(after, max(1.0, loss))
         expected = Expected(self.draw, self.graph, self.network, after)
         if expected.clear:
             expected.compare(embeddings)
         judged = accuracies(embeddings, self.graph)
-        require(all(epoch[f"{name}_accuracy"] == judged[name] for name in judged), f"{epoch}, but embeddings say {judged}")
+        require(all(epoch[f"{name}_accuracy"] == judged[name] for name in judged),
+                f"{epoch}, but embeddings say {judged}")
 
     def compare_gradient(self, after, loss):
         step = {name: [a - b for a, b in zip(numbers(value), numbers(after[name]))]
@@ -153,7 +169,10 @@ class Drawn:
 
     def check(self):
         self.write()
-        self.infer() if self.task == "infer" else self.train()
+        if self.task == "infer":
+            self.infer()
+        else:
+            self.train()
 
 
 def numbers(value):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whatever a run hands out is of one set of weights: the embeddings that it saves are those that an inference makes of
-the weights that it saves, and that the definition of the model makes of them; the accuracies that the report has of that
-epoch are those of the embeddings; and the weights are those of the last checkpoint."""
+the weights that it saves, and that the definition of the model makes of them; the accuracies that the report has of
+that epoch are those of the embeddings; and the weights are those of the last checkpoint."""
 
 import itertools
 from dataclasses import replace
@@ -33,12 +33,13 @@ class Pair:
             tools.remove(name)
 
     def plan(self, ranks):
-        self.tools.plan(f"--graph g.npz --hidden 8 --ranks {ranks} --dropout {self.dropout} {self.flags} -o t{ranks}.json")
+        self.tools.plan(f"--graph g.npz --hidden 8 --ranks {ranks} --dropout {self.dropout} {self.flags} "
+                        f"-o t{ranks}.json")
 
     def train(self, ranks, processes, flags, epochs=EPOCHS, code=0):
         return self.tools.train(
-            f"t{ranks}.json --data g.npz --epochs {epochs} --eval-every 1 --lr 0.1 --autotune 0 --report r.json {flags}",
-            ranks, processes, code)
+            f"t{ranks}.json --data g.npz --epochs {epochs} --eval-every 1 --lr 0.1 --autotune 0 --report r.json "
+            f"{flags}", ranks, processes, code)
 
     def check(self, embeddings, keeps_best):
         tools, weights = self.tools, read_weights(self.tools / "w.st")
@@ -46,7 +47,7 @@ class Pair:
         tools.plan(f"--task infer --graph g.npz --hidden 8 {self.flags} -o i.json")
         tools.train("i.json --data g.npz --load-weights w.st --save-embeddings i.npy -q")
         difference = far(saved, read_embeddings(tools / "i.npy"), 1e-5)
-        require(difference is None, f"embeddings are not those of the weights, of which an inference says: {difference}")
+        require(difference is None, f"embeddings are not those of the weights by an inference: {difference}")
         difference = far(saved, Network(self.graph, self.network, weights).outputs()[-1], 1e-5)
         require(difference is None, f"embeddings are not those of the weights by definition: {difference}")
         report = tools.report("r.json")

@@ -31,7 +31,8 @@ class Tools:
         return self.folder / name
 
     def run(self, program, arguments, code=0, launcher=""):
-        """`arguments` as a shell takes them, in the folder. Returns what was printed; `code` None: and the exit code."""
+        """`arguments` as a shell takes them, in the folder. Returns what was printed; without a `code` to expect, the
+        exit code and what was printed."""
         command = f"{launcher} {shlex.quote(str(self.programs / program))} {arguments}"
         done = subprocess.run(shlex.split(command), cwd=self.folder, capture_output=True, text=True, timeout=300,
                               check=False)
