@@ -99,7 +99,14 @@ void Deployment::load_share(const Candidate& candidate) {
     fingerprint_ = share_->fingerprint;
     loaded_ = exec::Charge(tracker_, share_->bytes, exec::Holder::host);
     std::vector<std::string> notes;
-    comm::agree(comm_, [&] { notes = match_share(plan_, *share_); });
+    comm::agree(comm_, [&] {
+        notes = match_share(plan_, *share_);
+        if (deal.expected_bytes == deal.traffic.sent_bytes) return;
+        throw Error(ErrorCode::data,
+                    "rank " + std::to_string(comm_.rank()) + " has dealt " + std::to_string(deal.traffic.sent_bytes) +
+                        " bytes of these edges, and the plan says " + std::to_string(deal.expected_bytes),
+                    "predicted.dealt_bytes_by_rank", "the plan was altered, or is of another build: plan again");
+    });
     share_seconds_ = clock_.now() - start;
     if (!hooks_.note) return;
     std::string how;

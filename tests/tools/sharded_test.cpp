@@ -1,4 +1,6 @@
 // Graphs that ranks load in shares: the same results as from the whole graph, and what is said of it.
+#include "planner/io/fingerprint.hpp"
+#include "planner/io/parse.hpp"
 #include "tests/tools/inference.hpp"
 
 #include <gmock/gmock.h>
@@ -54,6 +56,23 @@ void expect_predicted_loading(const nlohmann::json& report) {
         if (found == expected.end()) continue;
         EXPECT_EQ(step["predicted_seconds"], found->second) << step["name"];
     }
+}
+
+// A plan whose bytes were altered is at fault, and said to be before the pass.
+TEST_F(Sharded, AlteredBytesOfDealingAreThePlansFault) {
+    train("--model gcn");
+    ASSERT_EQ(gnnplan("plan --task infer --hidden 12 --graph " + graph + " --ranks 2 -o " + plan).code, 0);
+    auto altered = nlohmann::ordered_json::parse(read_text(plan));
+    for (auto& candidate : altered["candidates"]) {
+        auto& dealt = candidate["predicted"]["dealt_bytes_by_rank"];
+        ASSERT_EQ(dealt.size(), 2U);
+        dealt[1] = 2 * dealt[1].get<std::int64_t>();
+    }
+    altered["fingerprints"]["content"] = io::content_fingerprint(io::parse(altered.dump(), plan));
+    write_text(plan, altered.dump());
+    const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --load-weights " + weights);
+    EXPECT_EQ(run.code, 65) << run.err;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("predicted.dealt_bytes_by_rank: rank 1 has dealt"), Not(HasSubstr("bug"))));
 }
 
 TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
