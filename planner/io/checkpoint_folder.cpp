@@ -1,9 +1,8 @@
 #include "planner/io/checkpoint_folder.hpp"
 
-#include <signal.h>
+#include "planner/io/draft.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <string_view>
@@ -27,17 +26,6 @@ std::optional<std::int64_t> epoch_in(const std::string& name) {
     return epoch;
 }
 
-// "checkpoint-000120.safetensors.tmp-31539-0" or "layer-2.npy.tmp-31539-0" of a process that is no longer there.
-bool is_abandoned(const std::string& name) {
-    constexpr std::string_view mark = ".tmp-";
-    const std::size_t at = name.find(mark);
-    if (at == std::string::npos || !(name.starts_with(prefix) || name.starts_with("layer-"))) return false;
-    pid_t process = 0;
-    const char* begin = name.data() + at + mark.size();
-    const auto [stop, error] = std::from_chars(begin, name.data() + name.size(), process);
-    return error == std::errc() && process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
-}
-
 }  // namespace
 
 std::string checkpoint_name(std::int64_t epoch) {
@@ -52,10 +40,7 @@ std::optional<std::int64_t> checkpoint_epoch(const std::string& path) {
 }
 
 void remove_abandoned(const std::string& folder) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
-        if (is_abandoned(entry.path().filename().string())) fs::remove(entry.path(), none);
-    }
+    remove_leftovers(folder, [](std::string_view file) { return file.starts_with(prefix); });
 }
 
 std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder) {

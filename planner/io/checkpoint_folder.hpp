@@ -20,7 +20,7 @@ std::string checkpoint_name(std::int64_t epoch);
 // The epoch in the name of a checkpoint's file; unset: it is none.
 std::optional<std::int64_t> checkpoint_epoch(const std::string& path);
 
-// Removes what processes left half-written that were killed on this machine.
+// Removes checkpoints that killed processes left half-written.
 void remove_abandoned(const std::string& folder);
 
 }  // namespace gnnplan::io

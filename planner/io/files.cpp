@@ -1,5 +1,7 @@
 #include "planner/io/files.hpp"
 
+#include "planner/io/draft.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <fcntl.h>
@@ -8,7 +10,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <limits>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -36,6 +37,11 @@ private:
     int descriptor_;
 };
 
+void flush(int descriptor, const std::string& path) {
+    if (::fsync(descriptor) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+}
+
+// A pipe has no places to write at.
 void write_all(int descriptor, std::string_view text, const std::string& path) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -47,60 +53,11 @@ void write_all(int descriptor, std::string_view text, const std::string& path) {
     }
 }
 
-// A new file beside `path`; the process number and a counter keep writers apart.
-struct Temporary {
-    std::string path;
-    int descriptor;
-};
-
-Temporary create_beside(const std::string& path) {
-    constexpr int attempts = 1000;
-    for (int i = 0; i < attempts; ++i) {
-        const std::string name = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(i);
-        const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0) return {name, descriptor};
-        if (errno != EEXIST) throw Error(ErrorCode::cannot_create, "cannot create: " + reason(errno), path);
-    }
-    throw Error(ErrorCode::cannot_create, "cannot create: too many temporary files beside it", path);
-}
-
-void write_beside_and_rename(const std::string& path, std::string_view text) {
-    const Temporary temporary = create_beside(path);
-    try {
-        File file(temporary.descriptor);
-        write_all(file.get(), text, path);
-        if (::fsync(file.get()) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
-        if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
-        if (::rename(temporary.path.c_str(), path.c_str()) != 0) {
-            throw Error(ErrorCode::cannot_create, "cannot create: " + reason(errno), path);
-        }
-    } catch (...) {
-        ::unlink(temporary.path.c_str());
-        throw;
-    }
-}
-
 void write_directly(const std::string& path, std::string_view text) {
     File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file.get() < 0) throw Error(ErrorCode::cannot_create, "cannot open: " + reason(errno), path);
     write_all(file.get(), text, path);
     if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
-}
-
-// Where a file is really written: links are followed; `direct` says it is no regular file.
-struct Target {
-    std::string path;
-    bool direct;
-};
-
-Target target_of(const std::string& path) {
-    if (path.empty()) throw Error(ErrorCode::cannot_create, "the name of the output is empty");
-    struct stat status {};
-    const bool exists = ::stat(path.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) throw Error(ErrorCode::cannot_create, "is a directory", path);
-    if (exists && !S_ISREG(status.st_mode)) return {path, true};
-    std::error_code ignored;
-    return {exists ? std::filesystem::canonical(path, ignored).string() : path, false};
 }
 
 std::string read_whole(const std::string& path, off_t limit) {
@@ -141,66 +98,47 @@ std::string read_file(const std::string& path) { return read_whole(path, max_fil
 
 void check_can_create(const std::string& path) {
     const Target target = target_of(path);
-    if (target.direct) return;
-    const Temporary probe = create_beside(target.path);  // permissions alone do not tell
-    ::close(probe.descriptor);
-    ::unlink(probe.path.c_str());
+    if (!target.direct) const Draft probe(target);  // permissions alone do not tell
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {
     const Target target = target_of(path);
     if (target.direct) return write_directly(path, text);
-    write_beside_and_rename(target.path, text);
+    Draft draft(target);
+    write_at(draft.descriptor(), 0, text, path);
+    flush(draft.descriptor(), path);
+    draft.publish();
 }
 
-PartedFile begin_parted(const std::string& path, std::string_view text, std::int64_t bytes) {
-    const Target target = target_of(path);
-    if (target.direct) throw Error(ErrorCode::cannot_create, "not a regular file, which ranks could share", path);
-    const Temporary temporary = create_beside(target.path);
-    File file(temporary.descriptor);
-    try {
-        write_all(file.get(), text, path);
-        if (::ftruncate(file.get(), bytes) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
-    } catch (...) {
-        ::unlink(temporary.path.c_str());
-        throw;
+void write_at(int descriptor, std::int64_t offset, std::string_view bytes, const std::string& path) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+        offset += count;
     }
-    return {target.path, temporary.path};
 }
 
-PartWriter::PartWriter(const PartedFile& file)
-    : path_(file.path), descriptor_(::open(file.temporary.c_str(), O_WRONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw Error(ErrorCode::io, "cannot open: " + reason(errno), file.temporary);
+std::string beside(const std::string& path, const std::string& name) {
+    return (std::filesystem::path(target_of(path).path).parent_path() / name).string();
+}
+
+PartWriter::PartWriter(const std::string& path, const std::string& place)
+    : path_(path), descriptor_(::open(place.c_str(), O_WRONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw Error(ErrorCode::io, "cannot open: " + reason(errno), place);
 }
 
 PartWriter::~PartWriter() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void PartWriter::write(std::int64_t offset, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path_);
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-        offset += count;
-    }
-}
+void PartWriter::write(std::int64_t offset, std::string_view bytes) { write_at(descriptor_, offset, bytes, path_); }
 
 void PartWriter::close() {
-    const bool written = ::fsync(descriptor_) == 0;
-    const int failure = errno;
-    const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
-    if (!written || !closed) throw Error(ErrorCode::io, "cannot write: " + reason(written ? errno : failure), path_);
+    flush(descriptor_, path_);
+    if (::close(std::exchange(descriptor_, -1)) != 0)
+        throw Error(ErrorCode::io, "cannot write: " + reason(errno), path_);
 }
-
-void finish_parted(const PartedFile& file) {
-    if (::rename(file.temporary.c_str(), file.path.c_str()) == 0) return;
-    const int failure = errno;
-    abandon_parted(file);
-    throw Error(ErrorCode::cannot_create, "cannot create: " + reason(failure), file.path);
-}
-
-void abandon_parted(const PartedFile& file) noexcept { ::unlink(file.temporary.c_str()); }
 
 }  // namespace gnnplan::io

@@ -17,27 +17,22 @@ std::string read_large_file(const std::string& path);
 // Finds out before long work that `path` cannot be written. Throws Error{cannot_create}; leaves nothing behind.
 void check_can_create(const std::string& path);
 
-// Writes a temporary file beside `path`, flushes it to disk and renames it over `path`; a link is followed. What is no
-// regular file, such as /dev/stdout, is written to directly. Throws Error{cannot_create} when the file cannot be
-// created, Error{io} when writing fails; `path` is then as it was and nothing is left beside it.
+// Writes a draft (draft.hpp), flushes it to disk and gives it the name `path`; a link is followed. What is no regular
+// file, such as /dev/stdout, is written to directly. Throws Error{cannot_create} when the file cannot be created,
+// Error{io} when writing fails; `path` is then as it was and nothing is left beside it.
 void write_file_atomically(const std::string& path, std::string_view text);
 
-// A file that several processes write parts of: one begins and finishes it, or abandons it, the others write to
-// `temporary`, which lies beside it. Until it is finished `path` is as it was.
-struct PartedFile {
-    std::string path;
-    std::string temporary;
-};
-// Makes room for `bytes` bytes, which begin with `text`. Throws what write_file_atomically does, and Error{cannot_create} when
-// `path` is no regular file.
-PartedFile begin_parted(const std::string& path, std::string_view text, std::int64_t bytes);
-void finish_parted(const PartedFile& file);
-void abandon_parted(const PartedFile& file) noexcept;
+// All bytes at this place of an open file, which messages call `path`. Throws Error{io}.
+void write_at(int descriptor, std::int64_t offset, std::string_view bytes, const std::string& path);
 
-// Writes parts of it. All throw Error{io}.
+// A file of this name in the folder into which an output is really written.
+std::string beside(const std::string& path, const std::string& name);
+
+// Writes parts of a draft, which several processes may do at a time. All throw Error{io}.
 class PartWriter {
 public:
-    explicit PartWriter(const PartedFile& file);
+    // Opens the draft at `place`; messages call it `path`.
+    PartWriter(const std::string& path, const std::string& place);
     ~PartWriter();
     PartWriter(const PartWriter&) = delete;
     PartWriter& operator=(const PartWriter&) = delete;

@@ -87,6 +87,14 @@ void describe(Archive& archive, Subject<Archive, WrittenFile>& file) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, NotFinite>& found) {
+    archive.positive("layer", found.layer);
+    archive.positive("values", found.values);
+    archive.positive("vertices", found.vertices);
+    archive.field("first_vertex", found.first_vertex);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.positive("epochs", settings.epochs);
     archive.field("learning_rate", settings.learning_rate);
@@ -137,6 +145,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.optional("resumed_after", report.resumed_after);
     archive.optional("checkpoints", report.checkpoints);
     archive.optional("written", report.written);
+    archive.optional("not_finite", report.not_finite);
     archive.group("fingerprints", [&](auto& inner) {
         inner.field("graph", report.fingerprints.graph);
         inner.field("machine", report.fingerprints.machine);

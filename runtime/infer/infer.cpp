@@ -14,14 +14,17 @@
 namespace gnnplan::infer {
 namespace {
 
-// Hands the outputs of each layer on as soon as they are there, and knows how long that took.
+// Looks at each step of the pass: hands the outputs of a layer on as soon as they are there, and knows how long that took;
+// ends the pass when it is told to stop.
 class Layers {
 public:
-    Layers(const train::TrainHooks& hooks, measure::Clock& clock) : hooks_(hooks), clock_(clock), watched_(hooks) {
-        if (!hooks.layer) return;
+    Layers(comm::Communicator& comm, const train::TrainHooks& hooks, measure::Clock& clock)
+        : comm_(comm), hooks_(hooks), clock_(clock), watched_(hooks) {
         watched_.step = [this](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
             if (hooks_.step) hooks_.step(epoch, step, executor);
-            if (rows_ != nullptr) hand_on(step, executor);
+            const auto index = static_cast<std::size_t>(&step - executor.schedule().steps.data());
+            if (hooks_.layer) hand_on(index, executor);
+            if (index != last_step_) stop_if_told();
         };
     }
 
@@ -30,34 +33,40 @@ public:
 
     // The first step behind `done` layers.
     std::size_t begin(const Schedule& schedule, int done) {
+        for (std::size_t i = 0; i < schedule.steps.size(); ++i)
+            if (schedule.steps[i].phase == Phase::epoch) last_step_ = i;
         if (!hooks_.layer) return 0;
         ends_ = train::layer_ends(schedule);
         return done > 0 ? ends_.at(static_cast<std::size_t>(done - 1)).step + 1 : 0;
     }
-    // Reads the outputs of the last layer that is done.
+    // Collective: reads the outputs of the last layer that is done.
     void read(int done, exec::Executor& executor, const train::OutputRows& rows) {
         rows_ = &rows;
-        if (done == 0) return;
-        const TensorId tensor = ends_.at(static_cast<std::size_t>(done - 1)).tensor;
-        const Range columns = executor.block(tensor).columns;
-        executor.load(tensor, [&](Range part, float* values) { hooks_.read_layer(part, columns, rows, values); });
+        if (done > 0) hooks_.read_layer(executor, ends_.at(static_cast<std::size_t>(done - 1)).tensor, rows);
+    }
+    // Collective.
+    void stop_if_told() const {
+        const std::optional<std::string> why = hooks_.stop ? hooks_.stop() : std::nullopt;
+        if (comm::control_max(comm_, why ? 1 : 0) == 0) return;
+        throw train::EndOfPass{Ending::interrupted, why.value_or("another rank was told to stop")};
     }
 
 private:
-    void hand_on(const Step& step, const exec::Executor& executor) {
-        const auto index = static_cast<std::size_t>(&step - executor.schedule().steps.data());
+    void hand_on(std::size_t step, const exec::Executor& executor) {
         for (std::size_t l = 0; l < ends_.size(); ++l) {
-            if (ends_[l].step != index) continue;
+            if (ends_[l].step != step) continue;
             const double start = clock_.now();
             hooks_.layer(static_cast<int>(l) + 1, executor, ends_[l].tensor, *rows_);
             seconds_ += clock_.now() - start;
         }
     }
 
+    comm::Communicator& comm_;
     const train::TrainHooks& hooks_;
     measure::Clock& clock_;
     train::TrainHooks watched_;
     std::vector<train::LayerEnd> ends_;
+    std::size_t last_step_ = 0;
     const train::OutputRows* rows_ = nullptr;
     double seconds_ = 0;
 };
@@ -78,7 +87,7 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
               measure::Clock& clock) {
     const double begin = clock.now();
     kernels::set_threads(options.threads);
-    Layers layers(hooks, clock);
+    Layers layers(comm, hooks, clock);
     train::Deployment deployment(hosts, comm, device, plan, dataset, options, layers.hooks(), clock);
     RunReport report;
     std::size_t first_step = 0;
@@ -91,16 +100,24 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
         first_step = layers.begin(candidate.schedule, options.layers_done);
     });
     deployment.build(report.chosen, true, first_step);
-    comm::agree(comm, [&] { layers.read(options.layers_done, deployment.executor(), deployment.output_rows()); });
+    layers.read(options.layers_done, deployment.executor(), deployment.output_rows());
     const double built = clock.now();
     train::Measurements& measured = deployment.measured();
-    measured.epoch.add(deployment.run(Phase::epoch, 0, false));
+    try {
+        layers.stop_if_told();
+        measured.epoch.add(deployment.run(Phase::epoch, 0, false));
+    } catch (const train::EndOfPass& end) {
+        device.finish();
+        measured.epoch.add(std::vector<measure::StepSample>(deployment.executor().schedule().steps.size()));
+        report.ending = end.ending;
+        report.ended = end.why;
+    }
     const double done = clock.now();
     const double loaded = deployment.share_seconds() + measured.partition_seconds;  // as plans count loading
     const std::vector<double> slowest =
         comm::control_max(comm, {built - begin - loaded, done - built - layers.seconds()});
     measured.steady_seconds.push_back(slowest[1]);
-    if (hooks.outputs) hooks.outputs(deployment.executor(), deployment.output_rows());
+    if (hooks.outputs && !report.ending) hooks.outputs(deployment.executor(), deployment.output_rows());
 
     report.task = Task::infer;
     report.fanout = plan.problem.fanout;
@@ -115,7 +132,8 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
                             .total_seconds = options.load_seconds + clock.now() - begin};
     deployment.report(report);
     if (options.layers_done > 0) report.resumed_after = options.layers_done;
-    leave_out(deployment.executor().schedule(), first_step, report);
+    const Schedule& schedule = deployment.executor().schedule();
+    leave_out(schedule, report.ending ? schedule.steps.size() : first_step, report);
     return report;
 }
 

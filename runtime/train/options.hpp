@@ -56,6 +56,12 @@ struct EpochEnd {
     std::function<TrainingState()> state;  // a copy of what training would go on from
 };
 
+// Thrown by hooks.layer on every rank: an inference ends there, with a report that says why.
+struct EndOfPass {
+    Ending ending;
+    std::string why;
+};
+
 // Called on every rank, in the same order. Any may be empty.
 struct TrainHooks {
     std::function<void(int candidate)> candidate;    // it is built next, and trains from then on
@@ -72,11 +78,10 @@ struct TrainHooks {
     std::function<void(const exec::Executor&, const OutputRows&)> outputs;
     // Of an inference: this tensor holds the outputs of layer 1, 2, ..., and the rows are whose they are. Collective.
     std::function<void(int layer, const exec::Executor&, TensorId, const OutputRows&)> layer;
-    // Writes a part of the outputs of layer options.layers_done: rows of the schedule's numbering, whose vertices the last
-    // argument knows. There where `layer` is.
-    std::function<void(Range rows, Range columns, const OutputRows&, float* values)> read_layer;
-    // Asked after each epoch: why training should be interrupted now, as on a signal; unset: it goes on. One rank that
-    // wants to is enough for all to end.
+    // Reads the outputs of layer options.layers_done into the tensor, as `layer` gets them. There where `layer` is.
+    std::function<void(exec::Executor&, TensorId, const OutputRows&)> read_layer;
+    // Asked after each epoch, and after each step of an inference: why the run should be interrupted now, as on a signal;
+    // unset: it goes on. One rank that wants to is enough for all to end.
     std::function<std::optional<std::string>()> stop;
 };
 

@@ -128,6 +128,10 @@ TEST_F(Layers, AreRefusedWithASentence) {
             .code,
         0);
     refused(resume, 78, "the weights: ");
+    refused("--save-layers " + (folder / "S") + " --save-embeddings " + (folder / "S/"), 64,
+            "is the folder of the layers");
+    fs::create_directories(folder / "odd/layers.json");
+    refused("--save-layers " + (folder / "odd"), 65, "layers.json: is no regular file");
     write_text(layers + "/layers.json", "{}");
     refused(resume, 65, "does not say what layers were computed from");
     const Outcome jumps = run(plan("--ranks 2 --jk concat"), "--save-layers " + (folder / "others"));
@@ -166,6 +170,96 @@ TEST_F(Layers, EmbeddingsBehindALink) {
     EXPECT_THAT(refused.err, AllOf(HasSubstr("is no regular file"), Not(HasSubstr("nonzeros"))));
 }
 
+TEST_F(Layers, EmbeddingsBehindALinkToNothing) {
+    train3("--model gcn");
+    const std::string link = folder / "dangling.npy";
+    fs::create_symlink(out, link);
+    ASSERT_EQ(run(plan("--ranks 2"), "--save-embeddings " + link).code, 0);
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_TRUE(near(read_npy(out), read_npy(folder / "trained.npy")));
+}
+
+// What a killed run has left of a file that ranks write together, or in a folder without an index, does not stay.
+TEST_F(Layers, LeftoversOfAKilledRunGo) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2"), parts = folder / "parts";
+    write_text(out + ".tmp-1-0", "of process 1, which lives");
+    ASSERT_EQ(run(path, "--save-embeddings " + out).code, 0);
+    EXPECT_FALSE(fs::exists(out + ".tmp-1-0"));
+    fs::create_directories(parts);
+    for (const std::string name : {"part-00000.npy", "vertices-00001.npy", "part-00001.npy.tmp-1-0"})
+        write_text(parts + "/" + name, "left");
+    ASSERT_EQ(run(path, "--save-embeddings " + parts + "/").code, 0);
+    EXPECT_EQ(std::distance(fs::directory_iterator(parts), fs::directory_iterator()), 5) << "two ranks, and the index";
+    fs::remove(parts + "/index.json");
+    write_text(parts + "/notes.txt", "of a user");
+    EXPECT_EQ(run(path, "--save-embeddings " + parts).code, 64);
+    EXPECT_TRUE(fs::exists(parts + "/part-00000.npy"));
+    fs::create_directories(layers);
+    for (const std::string name : {"layer-2.npy.tmp-1-0", "layers.json.tmp-1-0"})
+        write_text(layers + "/" + name, "left");
+    ASSERT_EQ(run(path, "--save-layers " + layers).code, 0);
+    EXPECT_EQ(std::distance(fs::directory_iterator(layers), fs::directory_iterator()), 4) << "three and layers.json";
+}
+
+// A folder that was made for a run which then could not begin does not stay.
+TEST_F(Layers, ARunThatDoesNotBeginLeavesNoFolder) {
+    train3("--model gcn");
+    const std::string path = plan("--ranks 2");
+    const std::string command = path + " --data " + (folder / "none") + " --in-process --load-weights " + weights;
+    EXPECT_EQ(run_program(GNNRUN_TOOL, command + " --save-embeddings " + (folder / "new/")).code, 66);
+    EXPECT_EQ(run_program(GNNRUN_TOOL, command + " --save-layers " + (folder / "new")).code, 66);
+    EXPECT_FALSE(fs::exists(folder / "new"));
+}
+
+// Sums beyond what fp32 holds: said, and handed out in no form, on any number of ranks.
+TEST_F(Layers, ValuesThatAreNotFiniteAreNotHandedOut) {
+    const std::string edges = folder / "edges.csv", path = folder / "infer.json", report = folder / "report.json";
+    const std::string flags =
+        "--graph " + edges +
+        " --edge-weights --features 6 --classes 3 --layers 3 --hidden 8 --model sage --aggregator sum ";
+    std::string lines = "0,1,1\n1,0,1\n";
+    for (int v = 2; v < 40; ++v) {
+        const std::string here = std::to_string(v), before = std::to_string(v - 1);
+        lines += here + "," + before + ",1\n" + before + "," + here + ",1\n";
+    }
+    write_text(edges, lines);
+    ASSERT_EQ(gnnplan("plan " + flags + "-o " + path).code, 0);
+    ASSERT_EQ(run_program(GNNRUN_TOOL, path + " --data " + edges + " --epochs 2 --save-weights " + weights).code, 0);
+    for (const std::string to : {"20", "21", "22"}) lines += "7," + to + ",3e38\n" + to + ",7,3e38\n";
+    write_text(edges, lines);
+    nlohmann::ordered_json first;
+    for (const std::string grid : {"--ranks 1", "--ranks 4 --grid 2x2 --permute on", "--ranks 3 --grid 3x1"}) {
+        SCOPED_TRACE(grid);
+        ASSERT_EQ(gnnplan("plan --task infer " + flags + grid + " -o " + path).code, 0);
+        const auto refused = [&](const std::string& outputs) {
+            const Outcome outcome =
+                run_program(GNNRUN_TOOL, path + " --data " + edges + " --in-process --load-weights " + weights +
+                                             " --report " + report + " " + outputs);
+            EXPECT_EQ(outcome.code, 1) << outputs << outcome.err;
+            EXPECT_THAT(outcome.err,
+                        AllOf(HasSubstr("of the values are not finite, of "), HasSubstr("the first of them vertex "),
+                              HasSubstr("the weights of edges, the features, the weights of")));
+            const auto found = nlohmann::ordered_json::parse(read_text(report))["not_finite"];
+            EXPECT_GT(found["values"], 0);
+            return found;
+        };
+        write_text(out, "as it was");
+        const auto found = refused("--save-embeddings " + out);
+        EXPECT_EQ(read_text(out), "as it was");
+        if (first.is_null()) first = found;
+        EXPECT_EQ(found, first);
+        EXPECT_EQ(found["layer"], 3);
+        EXPECT_EQ(refused("--save-embeddings " + (folder / "parts/")), first);
+        EXPECT_FALSE(fs::exists(folder / "parts"));
+        const auto of_layer = refused("--save-layers " + layers);
+        EXPECT_EQ(of_layer["layer"], 1);
+        EXPECT_FALSE(fs::exists(layer(1)));
+        EXPECT_EQ(nlohmann::json::parse(read_text(report))["ending"], "diverged");
+        fs::remove_all(layers);
+    }
+}
+
 // A file for each rank, and whose rows they are.
 TEST_F(Layers, EmbeddingsInAFolder) {
     train3("--model gcn");
@@ -193,6 +287,75 @@ TEST_F(Layers, EmbeddingsInAFolder) {
     const Outcome refused = run(plan("--ranks 1"), "--save-embeddings " + parts);
     EXPECT_EQ(refused.code, 64);
     EXPECT_THAT(refused.err, HasSubstr("name another folder, or empty this one"));
+}
+
+// Other values of the right size are noticed, whatever the grid that reads them; of earlier builds nobody knows.
+TEST_F(Layers, AreThoseThatWereWritten) {
+    train3("--model gcn");
+    ASSERT_EQ(run(plan("--ranks 4 --grid 2x2"), "--save-layers " + layers).code, 0);
+    fs::remove(layer(3));
+    std::string text = read_text(layer(2));
+    std::swap(text[text.size() - 4], text[text.size() - 8]);
+    ASSERT_NE(text, read_text(layer(2)));
+    write_text(layer(2), text);
+    for (const std::string grid : {"--ranks 1", "--ranks 3 --permute on", "--ranks 4 --grid 2x2"}) {
+        const Outcome refused = run(plan(grid), "--resume " + layers);
+        EXPECT_EQ(refused.code, 65) << refused.err;
+        EXPECT_THAT(refused.err,
+                    HasSubstr("layer-2.npy: its values are not those that were written (remove it to go on"));
+    }
+    auto index = nlohmann::ordered_json::parse(read_text(layers + "/layers.json"));
+    EXPECT_EQ(index["hashes"].size(), 3U);
+    index.erase("hashes");
+    write_text(layers + "/layers.json", index.dump());
+    EXPECT_EQ(run(plan("--ranks 1"), "--resume " + layers).code, 0);
+    index = nlohmann::ordered_json::parse(read_text(layers + "/layers.json"));
+    EXPECT_EQ(index["hashes"].size(), 1U);
+}
+
+// A signal ends a pass between two steps; the command that is printed is run as it is.
+TEST_F(Layers, AnInterruptedPassGoesOn) {
+    const std::string big = folder / "big", train = folder / "train.json", path = folder / "infer.json";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --classes 3 --vertices 20000 --nonzeros 400000 --features 32 -o " + big).code,
+        0);
+    ASSERT_EQ(gnnplan("plan --graph " + big + " --layers 5 --hidden 64 --ranks 1 -o " + train).code, 0);
+    ASSERT_EQ(run_program(GNNRUN_TOOL, train + " --data " + big + " --epochs 2 --save-weights " + weights +
+                                           " --save-embeddings " + (folder / "whole.npy"))
+                  .code,
+              0);
+    ASSERT_EQ(gnnplan("plan --task infer --graph " + big + " --layers 5 --hidden 64 --ranks 2 -o " + path).code, 0);
+    const std::string command = path + " --data " + big + " --in-process --load-weights " + weights +
+                                " --save-embeddings " + out + " --report " + (folder / "report.json");
+    const auto interrupted = [&](const std::string& flags, const std::string& when, const std::string& signal) {
+        return run_program("/bin/sh", std::string("-c '") + GNNRUN_TOOL + " " + command + " " + flags +
+                                          " & run=$!; while [ ! -e " + when +
+                                          " ]; do kill -0 $run || break; done; kill -" + signal + " $run; wait $run'");
+    };
+    for (const std::string signal : {"TERM", "INT", "HUP", "USR1"}) {
+        fs::remove_all(layers);
+        const Outcome outcome =
+            interrupted("--save-layers " + layers + " --trace " + (folder / "trace.json"), layer(1), signal);
+        ASSERT_EQ(outcome.code, 75) << outcome.err;
+        EXPECT_FALSE(fs::exists(out));
+        EXPECT_THAT(outcome.out, HasSubstr("ended early: interrupted by SIG" + signal));
+        EXPECT_EQ(nlohmann::json::parse(read_text(folder / "report.json"))["ending"], "interrupted");
+        const std::string resume = "resume with: ";
+        const std::size_t at = outcome.err.find(resume);
+        ASSERT_NE(at, std::string::npos) << outcome.err;
+        const std::string line =
+            outcome.err.substr(at + resume.size(), outcome.err.find('\n', at) - at - resume.size());
+        const Outcome rest = run_program("/bin/sh", "-c '" + line + "'");
+        ASSERT_EQ(rest.code, 0) << rest.err;
+        EXPECT_TRUE(near(read_npy(out), read_npy(folder / "whole.npy")));
+        fs::remove(out);
+    }
+    // At the end of loading, as nothing says that it has begun.
+    const Outcome unsaved = interrupted("--trace " + (folder / "trace.json"), big, "TERM");
+    EXPECT_TRUE(unsaved.code == 75 || unsaved.code == 128 + 15) << "before it was ready to be told: " << unsaved.err;
+    if (unsaved.code == 75) {
+        EXPECT_THAT(unsaved.err, HasSubstr("nothing was saved: with --save-layers DIR a pass goes on"));
+    }
 }
 
 // With all that looks at the steps of a pass.

@@ -31,7 +31,8 @@ int code_after_printing(int code) { return finish_printing() || code != ok ? cod
 constexpr const char* exit_codes =
     "Exit codes:\n"
     "   0  done\n"
-    "   1  the answer to what was asked is no: an invalid plan, slower than allowed\n"
+    "   1  the answer to what was asked is no: an invalid plan, slower than allowed,\n"
+    "      results that are not finite\n"
     "   3  no plan fits the memory\n"
     "  64  wrong usage            65  malformed data          66  missing input\n"
     "  69  MPI, or something else of the system or this build, is unavailable; a rank stopped\n"

@@ -1,5 +1,6 @@
 #include "tools/common/outputs.hpp"
 
+#include "planner/io/draft.hpp"
 #include "planner/io/files.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -24,7 +25,7 @@ namespace {
 bool same_file(const fs::path& a, const fs::path& b) {
     std::error_code none;
     if (fs::exists(a, none) && fs::exists(b, none)) return fs::equivalent(a, b, none);
-    return fs::weakly_canonical(a, none) == fs::weakly_canonical(b, none);
+    return fs::weakly_canonical(io::followed(a), none) == fs::weakly_canonical(io::followed(b), none);
 }
 
 // Whether the file is of data, and lies in the folder or below it.
@@ -89,7 +90,7 @@ void check_free_space(const std::vector<ExpectedFile>& files) {
     std::map<dev_t, Disk> disks;
     for (const ExpectedFile& file : files) {
         std::error_code none;
-        fs::path folder = fs::weakly_canonical(file.path, none).parent_path();  // where a link leads
+        fs::path folder = fs::weakly_canonical(io::followed(file.path), none).parent_path();
         if (folder.empty()) folder = ".";
         struct stat status {};
         if (is_special(file.path) || ::stat(folder.c_str(), &status) != 0) continue;

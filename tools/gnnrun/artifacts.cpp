@@ -1,6 +1,7 @@
 #include "tools/gnnrun/artifacts.hpp"
 
 #include "planner/io/checkpoint.hpp"
+#include "planner/io/draft.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/report.hpp"
 #include "tools/common/main.hpp"
@@ -22,26 +23,39 @@ bool is_folder(const std::string& path) {
 
 namespace {
 
-void make_folder(const std::string& folder) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
-}
-
-void lock_folder(const std::string& folder, FolderLock& lock, bool quiet) {
-    const std::optional<std::string> note = lock.take(folder);
-    if (note && !quiet) say("note: {}\n", *note);
+// Whether a killed run has left this folder: parts, and no index of them.
+bool holds_leftovers(const std::string& folder) {
+    bool all_parts = true;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        all_parts = all_parts && (name == ".lock" || (is_part(name) && entry.is_regular_file()));
+    }
+    return all_parts;
 }
 
 // What is there already would lie among the new files, or be lost.
 void check_empty_folder(const std::string& folder, FolderLock& lock, bool quiet) {
-    make_folder(folder);
-    lock_folder(folder, lock, quiet);
+    lock.make_and_take(folder, quiet);
+    io::remove_leftovers(folder, [](std::string_view file) { return is_part(std::string(file)); });
+    const bool leftovers = holds_leftovers(folder);
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().filename() == ".lock") continue;
-        throw Error(ErrorCode::usage, "holds " + entry.path().filename().string() + " already",
-                    "--save-embeddings " + folder, "name another folder, or empty this one");
+        if (!leftovers) {
+            throw Error(ErrorCode::usage, "holds " + entry.path().filename().string() + " already",
+                        "--save-embeddings " + folder, "name another folder, or empty this one");
+        }
+        std::error_code none;
+        std::filesystem::remove(entry.path(), none);
     }
+}
+
+// A folder of embeddings holds nothing else.
+void check_folders_apart(const RunFlags& flags, const std::optional<LayerFolder>& layers, bool infers) {
+    const std::string& embeddings = *flags.save_embeddings;
+    const std::string other = layers ? layers->path : infers ? "" : checkpoint_folder(flags);
+    if (other.empty() || !same_folder(embeddings, other)) return;
+    throw Error(ErrorCode::usage, layers ? "is the folder of the layers" : "is the folder of the checkpoints",
+                "--save-embeddings " + embeddings, "name another folder, or a file: DIR/embeddings.npy");
 }
 
 // Outputs may not be named as the files of a folder of layers are.
@@ -86,8 +100,9 @@ void check_room(const RunFlags& flags, const Plan& plan, const std::optional<std
 void check_checkpoint_folder(const RunFlags& flags, FolderLock& lock) {
     if (!saves_regularly(flags)) return;
     const std::string folder = checkpoint_folder(flags);
-    make_folder(folder);
-    lock_folder(folder, lock, flags.quiet);
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    lock.make_and_take(folder, flags.quiet);
     if (!flags.resume && !checkpoints_in(folder).empty()) {
         throw Error(ErrorCode::usage, "holds checkpoints of an earlier run", folder,
                     "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
@@ -108,6 +123,7 @@ void check_artifacts(const RunFlags& flags, const Plan& plan, const std::optiona
     }
     std::optional<std::string> embeddings = flags.save_embeddings;
     if (embeddings && is_folder(*embeddings)) {
+        check_folders_apart(flags, layers, plan.problem.task == Task::infer);
         check_empty_folder(*embeddings, lock_of_embeddings, flags.quiet);
         embeddings = index_of_parts(*embeddings);
     }

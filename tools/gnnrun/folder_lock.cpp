@@ -1,6 +1,7 @@
 #include "tools/gnnrun/folder_lock.hpp"
 
 #include "planner/io/parse.hpp"
+#include "tools/text/streams.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -13,6 +14,7 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace gnnplan::tools {
@@ -55,9 +57,19 @@ void write_holder(int descriptor) {
 }  // namespace
 
 FolderLock::~FolderLock() {
-    if (descriptor_ < 0) return;
-    ::unlink(file_.c_str());
-    ::close(descriptor_);
+    if (descriptor_ >= 0) {
+        ::unlink(file_.c_str());
+        ::close(descriptor_);
+    }
+    if (!made_.empty()) ::rmdir(made_.c_str());  // fails where there is something in it
+}
+
+void FolderLock::make_and_take(const std::string& folder, bool quiet) {
+    std::error_code failure;
+    if (!std::filesystem::exists(folder, failure)) made_ = folder;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder);
+    if (const std::optional<std::string> note = take(folder); note && !quiet) say("note: {}\n", *note);
 }
 
 std::optional<std::string> FolderLock::take(const std::string& folder) {

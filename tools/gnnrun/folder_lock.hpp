@@ -19,7 +19,12 @@ public:
     // process it names, or its file cannot be created.
     std::optional<std::string> take(const std::string& folder);
 
+    // The same of a folder that need not exist; says the note, unless `quiet`. What it made and nothing was written to is
+    // gone with the lock.
+    void make_and_take(const std::string& folder, bool quiet);
+
 private:
+    std::string made_;
     std::string file_;
     int descriptor_ = -1;
 };

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <string_view>
+#include <cstring>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -17,14 +17,14 @@ constexpr std::array<std::pair<int, const char*>, 5> caught{
 
 // A signal handler can reach nothing but what is global.
 std::atomic<int> received = 0;
-std::atomic<bool> speaks = false;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<const char*> first_answer = nullptr;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
 
 // A second signal, whichever it is, ends the process at once.
 extern "C" void remember(int signal) {
     if (received.exchange(signal) == 0) {
-        constexpr std::string_view text = "finishing the epoch; a second signal ends the run at once\n";
-        if (speaks && ::write(STDERR_FILENO, text.data(), text.size()) < 0) errno = 0;  // nobody hears it
+        const char* const answer = first_answer;
+        if (answer != nullptr && ::write(STDERR_FILENO, answer, std::strlen(answer)) < 0) errno = 0;  // nobody hears it
         return;
     }
     std::signal(signal, SIG_DFL);
@@ -33,8 +33,8 @@ extern "C" void remember(int signal) {
 
 }  // namespace
 
-void catch_interruptions(bool says_so) {
-    speaks = says_so;
+void catch_interruptions(const char* answer) {
+    first_answer = answer;
     struct sigaction action = {};
     action.sa_handler = remember;
     action.sa_flags = SA_RESTART;

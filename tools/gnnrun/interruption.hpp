@@ -1,4 +1,5 @@
-// Ctrl-C and the signals of batch systems end a run after the epoch under way instead of losing it.
+// Ctrl-C and the signals of batch systems end a run after the epoch under way, or the step of an inference, instead of
+// losing it.
 #pragma once
 
 #include <optional>
@@ -7,8 +8,9 @@
 namespace gnnplan::tools {
 
 // From now on the first SIGINT, SIGTERM, SIGUSR1, SIGUSR2 or SIGHUP is remembered; a second one, of whichever of them,
-// ends the process at once, as it would have without this call. With `says_so` the first one is answered on stderr.
-void catch_interruptions(bool says_so);
+// ends the process at once, as it would have without this call. With an answer, which lives on, the first one gets it on
+// stderr; null: none.
+void catch_interruptions(const char* answer);
 
 // "interrupted by SIGTERM", once there was a signal. What no thread but the handler changes, all may ask.
 std::optional<std::string> interruption();

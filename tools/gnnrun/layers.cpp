@@ -1,14 +1,13 @@
 #include "tools/gnnrun/layers.hpp"
 
 #include "planner/io/checkpoint.hpp"
-#include "planner/io/checkpoint_folder.hpp"
 #include "planner/io/document.hpp"
+#include "planner/io/draft.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/parse.hpp"
 #include "runtime/train/outputs.hpp"
 #include "tools/gnnrun/vertex_matrix.hpp"
-#include "tools/text/streams.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -38,9 +37,10 @@ int last_layer_in(const LayerFolder& folder) {
     return layer;
 }
 
-bool same_folder(const std::string& a, const std::string& b) {
-    std::error_code none;
-    return a == b || fs::weakly_canonical(a + "/.", none) == fs::weakly_canonical(b + "/.", none);
+constexpr const char* hashes_key = "hashes";
+
+void write(const LayerFolder& folder, const io::Document& index) {
+    io::write_file_atomically(folder.index(), io::dump(index, 2) + "\n");
 }
 
 void write_index(const LayerFolder& folder, const std::vector<Fact>& facts) {
@@ -48,12 +48,11 @@ void write_index(const LayerFolder& folder, const std::vector<Fact>& facts) {
     for (const Fact& fact : facts) said.set(fact.name, fact.value);
     const io::Document index = io::Document::object(
         {{"format", format}, {"vertices", folder.vertices}, {"columns", folder.columns}, {"of", said}});
-    io::write_file_atomically(folder.index(), io::dump(index, 2) + "\n");
+    write(folder, index);
 }
 
 void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
     const std::string path = folder.index();
-    if (!fs::is_regular_file(path)) throw Error(ErrorCode::data, "is no regular file", path);
     const io::Document index = io::parse(io::read_file(path), path);
     const io::Document* const said = index.find("of");
     const io::Document* const named = index.find("format");
@@ -74,6 +73,11 @@ void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
 }
 
 }  // namespace
+
+bool same_folder(const std::string& a, const std::string& b) {
+    std::error_code none;
+    return a == b || fs::weakly_canonical(a + "/.", none) == fs::weakly_canonical(b + "/.", none);
+}
 
 std::string LayerFolder::file(int layer) const { return fmt::format("{}/layer-{}.npy", path, layer); }
 
@@ -102,11 +106,10 @@ std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan)
 void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet) {
     if (folder.resumes && !folder.resumes_if_there && !is_there(folder.index()))
         throw Error(ErrorCode::missing_input, "holds no layers of an earlier pass", folder.path);
-    std::error_code failure;
-    fs::create_directories(folder.path, failure);
-    if (failure) throw Error(ErrorCode::cannot_create, "cannot create the folder: " + failure.message(), folder.path);
-    const std::optional<std::string> note = lock.take(folder.path);
-    if (note && !quiet) say("note: {}\n", *note);
+    if (is_there(folder.index()) && !fs::is_regular_file(folder.index()))
+        throw Error(ErrorCode::data, "is no regular file", folder.index(),
+                    "remove it, or name another folder with --save-layers");
+    lock.make_and_take(folder.path, quiet);
     if (!folder.resumes && is_there(folder.index())) {
         throw Error(ErrorCode::usage, "holds layers of an earlier pass", folder.path,
                     "--resume auto goes on from them; else remove them, or name another folder with --save-layers");
@@ -115,7 +118,7 @@ void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet)
         throw Error(ErrorCode::data, "is there, and no layers.json that says what it was computed from",
                     folder.file(layer), "remove it, or name another folder with --save-layers");
     }
-    io::remove_abandoned(folder.path);
+    io::remove_leftovers(folder.path, [](std::string_view file) { return file.starts_with("layer"); });
     io::check_can_create(folder.index());
 }
 
@@ -134,6 +137,25 @@ int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts) {
         throw Error(error.code(), error.what(), "", "remove it to go on from the layer before");
     }
     return layers;
+}
+
+void note_layer(const LayerFolder& folder, int layer, const std::string& hash) {
+    io::Document index = io::parse(io::read_file(folder.index()), folder.index());
+    if (index.find(hashes_key) == nullptr) index.set(hashes_key, io::Document::object());
+    index.find(hashes_key)->set(fs::path(folder.file(layer)).filename().string(), hash);
+    write(folder, index);
+}
+
+void check_layer(const LayerFolder& folder, int layer, const std::string& hash) {
+    const std::string path = folder.file(layer);
+    const io::Document index = io::parse(io::read_file(folder.index()), folder.index());
+    const io::Document* const hashes = index.find(hashes_key);
+    const io::Document* const noted = hashes == nullptr ? nullptr : hashes->find(fs::path(path).filename().string());
+    if (noted == nullptr) return;
+    const std::string* const then = noted->get_if<std::string>();
+    if (then != nullptr && *then == hash) return;
+    throw Error(ErrorCode::data, "its values are not those that were written", path,
+                "remove it to go on from the layer before");
 }
 
 std::vector<Fact> facts_of_layers(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan,

@@ -26,6 +26,9 @@ struct LayerFolder {
     std::string index() const { return path + "/layers.json"; }
 };
 
+// Whether both name one folder, which need not be there.
+bool same_folder(const std::string& a, const std::string& b);
+
 // The folder of --save-layers, or of --resume; none without either. Throws Error{usage} when the two do not fit, and
 // Error{unavailable} when the plan's layers cannot be saved.
 std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan);
@@ -38,6 +41,11 @@ void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet)
 // How many layers are there already, whole; with what they were computed from, which is noted where there are none. Throws
 // Error{mismatch} when it was something else, and Error{data} when the last of them is damaged.
 int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts);
+
+// On rank 0: notes what a layer is before its file is there; and compares it with what was read of that file, unless
+// nobody noted it, as earlier builds did not. The latter throws Error{data} when values have changed.
+void note_layer(const LayerFolder& folder, int layer, const std::string& hash);
+void check_layer(const LayerFolder& folder, int layer, const std::string& hash);
 
 // What decides what the layers are.
 std::vector<Fact> facts_of_layers(const RunFlags& flags, const train::TrainOptions& options, const Plan& plan,

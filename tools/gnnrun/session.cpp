@@ -18,9 +18,9 @@
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/process_age.hpp"
 #include "tools/gnnrun/progress.hpp"
+#include "tools/gnnrun/shared_folder.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
-#include "tools/gnnrun/vertex_matrix.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
@@ -67,6 +67,9 @@ Plan with_loading(const RunFlags& flags, Plan plan) {
     }
     return plan;
 }
+
+// A disk takes as long as it takes: nobody waits for the rank meanwhile.
+void rest(comm::Communicator& comm) { comm.heartbeats()[static_cast<std::size_t>(comm.rank())]->rest(); }
 
 }  // namespace
 
@@ -185,6 +188,7 @@ void Session::keep_weights(const TrainingState& state) {
 // Another epoch and a checkpoint have to fit in what is left of --time-limit.
 std::optional<std::string> Session::reason_to_stop() {
     if (auto signal = interruption()) return signal;
+    if (infers()) return std::nullopt;
     trained_at_ = clock_.now();
     const double needed = trained_at_ - began_ + 2 * longest_epoch_;
     if (!flags_.time_limit || needed < static_cast<double>(*flags_.time_limit)) return std::nullopt;
@@ -219,7 +223,12 @@ void Session::open_outputs(comm::Communicator& processes) {
     // Folders may look otherwise to other ranks.
     const bool folder = processes.rank() == 0 && flags_.save_embeddings && is_folder(*flags_.save_embeddings);
     embeddings_in_folder_ = comm::control_max(processes, folder ? 1 : 0) > 0;
+    if (flags_.save_embeddings) {
+        const std::string& path = *flags_.save_embeddings;
+        check_shared(processes, "--save-embeddings " + path, embeddings_in_folder_ ? index_of_parts(path) : path);
+    }
     if (!layers_) return;
+    check_shared(processes, "--save-layers " + layers_->path, layers_->index());
     int done = 0;
     comm::agree(processes, [&] {
         if (processes.rank() != 0) return;
@@ -256,44 +265,60 @@ train::TrainOptions Session::options_of_rank(int local_rank) const {
     return options;
 }
 
-// What is written of every vertex: all ranks write, and rank 0 remembers.
-void Session::write_vertices_with(train::TrainHooks& hooks, comm::Communicator& comm) {
-    // A disk takes as long as it takes: nobody waits for the rank meanwhile.
-    comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
-    const auto remember = [this, &comm](std::string path, std::int64_t bytes) {
-        if (comm.rank() == 0) written_.push_back({std::move(path), bytes});
-    };
-    if (flags_.save_embeddings) {
-        hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
-            heartbeat->rest();
-            const VertexMatrix outputs{executor, train::outputs_of(executor.schedule()), rows};
-            const std::string& path = *flags_.save_embeddings;
-            try {
-                if (embeddings_in_folder_) {
-                    remember(path, write_vertex_parts(comm, outputs, path));
-                } else {
-                    write_vertex_matrix(comm, outputs, path);
-                    remember(path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
-                }
-            } catch (const comm::AgreedError& failure) {
-                if (comm.rank() == 0) embeddings_failure_ = failure;
+void Session::remember(comm::Communicator& comm, std::string path, std::int64_t bytes) {
+    if (comm.rank() == 0) written_.push_back({std::move(path), bytes});
+}
+
+void Session::remember(comm::Communicator& comm, const NotFiniteError& error, int layer) {
+    if (comm.rank() != 0) return;
+    not_finite_ = error;
+    not_finite_->found.layer = layer;
+}
+
+// All ranks write, and rank 0 remembers.
+void Session::write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process) {
+    if (!flags_.save_embeddings) return;
+    hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
+        rest(comm);
+        const VertexMatrix outputs{executor, train::outputs_of(executor.schedule()), rows, one_process};
+        const std::string& path = *flags_.save_embeddings;
+        try {
+            if (embeddings_in_folder_) {
+                remember(comm, path, write_vertex_parts(comm, outputs, path));
+            } else {
+                write_vertex_matrix(comm, outputs, path);
+                remember(comm, path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
             }
-        };
-    }
+        } catch (const NotFiniteError& error) {
+            remember(comm, error, static_cast<int>(plan_.problem.model.widths.size()) - 1);
+        } catch (const comm::AgreedError& failure) {
+            if (comm.rank() == 0) embeddings_failure_ = failure;
+        }
+    };
+}
+
+void Session::write_layers_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process) {
     if (!layers_) return;
     hooks.layer = [=, this, &comm](int layer, const exec::Executor& executor, TensorId tensor,
                                    const train::OutputRows& rows) {
-        heartbeat->rest();
-        const VertexMatrix outputs{executor, tensor_of(executor.schedule(), tensor), rows};
+        rest(comm);
+        const VertexMatrix outputs{executor, tensor_of(executor.schedule(), tensor), rows, one_process};
         const std::string path = layers_->file(layer);
-        write_vertex_matrix(comm, outputs, path);
-        remember(path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
+        try {
+            write_vertex_matrix(comm, outputs, path,
+                                [&](const std::string& hash) { note_layer(*layers_, layer, hash); });
+        } catch (const NotFiniteError& error) {
+            remember(comm, error, layer);
+            throw train::EndOfPass{Ending::diverged, fmt::format("the outputs of layer {} are not finite", layer)};
+        }
+        remember(comm, path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
     };
-    hooks.read_layer = [this](Range part, Range columns, const train::OutputRows& rows, float* values) {
-        const auto layer = static_cast<std::size_t>(options_.layers_done);
-        const VertexMatrixFile file(layers_->file(options_.layers_done), layers_->vertices,
-                                    layers_->columns[layer - 1]);
-        file.read(rows, part, columns, values);
+    hooks.read_layer = [this, &comm](exec::Executor& executor, TensorId tensor, const train::OutputRows& rows) {
+        const int layer = options_.layers_done;
+        const std::string hash = read_vertex_matrix(comm, executor, tensor, rows, layers_->file(layer));
+        comm::agree(comm, [&] {
+            if (comm.rank() == 0) check_layer(*layers_, layer, hash);
+        });
     };
 }
 
@@ -333,9 +358,12 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
         longest_epoch_ = std::max(longest_epoch_, epoch.seconds + clock_.now() - trained_at_);
         metrics_->add(epoch);
     };
-    write_vertices_with(hooks, comm);
-    if ((first || !shared) && !infers()) {
-        catch_interruptions(first && !flags_.quiet);
+    write_embeddings_with(hooks, comm, shared || comm.size() == 1);
+    write_layers_with(hooks, comm, shared || comm.size() == 1);
+    if (first || !shared) {
+        constexpr const char* epoch = "finishing the epoch; a second signal ends the run at once\n";
+        constexpr const char* step = "finishing the step; a second signal ends the run at once\n";
+        catch_interruptions(!first || flags_.quiet ? nullptr : infers() ? step : epoch);
         hooks.stop = [&] { return reason_to_stop(); };
     }
     const bool watched = flags_.timeout > 0 && comm.size() > 1;
@@ -374,7 +402,9 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
     watchdog.reset();
     report.placement = placement.note;
     report.oversubscribed = placement.warning;
-    if (recorder) {
+    if (recorder && infers() && report.ending) {
+        progress.say("note: the pass was not made to its end, so there is no trace");
+    } else if (recorder) {
         const std::vector<measure::Timeline> ranks = recorder->gather(comm);
         if (first) trace_ = make_trace(plan_, report, ranks);
     }
@@ -402,9 +432,24 @@ void Session::take_finished() {
 }
 
 std::string Session::hint_of_divergence() const {
+    if (infers()) {
+        return fmt::format("look for what is too large for sums in fp32: {}the features, the weights of {}",
+                           plan_.problem.graph.edge_weights ? "the weights of edges, " : "",
+                           flags_.load_weights.value_or("the model"));
+    }
     std::string hint = flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row";
     if (flags_.load_weights) hint += fmt::format("; it began with the weights of {}", *flags_.load_weights);
     return hint;
+}
+
+void Session::say_how_to_go_on(int processes) const {
+    if (infers() && !layers_) {
+        say("nothing was saved: with --save-layers DIR a pass goes on where it ended\n");
+    } else if (infers()) {
+        say("resume with: {}\n", resuming_command(flags_, processes, layers_->path, true));
+    } else if (checkpoints_->newest()) {
+        say("resume with: {}\n", resuming_command(flags_, processes, checkpoints_->newest()->path, false));
+    }
 }
 
 int Session::finish(const std::string& communicator, int processes) {
@@ -418,6 +463,7 @@ int Session::finish(const std::string& communicator, int processes) {
     report_->backend = flags_.backend;
     report_->communicator = communicator;
     report_->written = written_;
+    if (not_finite_) report_->not_finite = not_finite_->found;
     if (trace_) {
         trace_->tool_version = report_->tool_version;
         trace_->command_line = report_->command_line;
@@ -432,9 +478,8 @@ int Session::finish(const std::string& communicator, int processes) {
     if (const auto mismatch = train::byte_mismatch(*report_); mismatch && !report_->steps.empty()) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
-    if (report_->ending == Ending::interrupted && checkpoints_->newest()) {
-        say("resume with: {}\n", resuming_command(flags_, processes, checkpoints_->newest()->path));
-    }
+    if (report_->ending == Ending::interrupted) say_how_to_go_on(processes);
+    if (not_finite_) throw Error(not_finite_->code(), not_finite_->what(), {}, hint_of_divergence());
     if (report_->ending == Ending::diverged) {
         throw Error(ErrorCode::answer_no, *report_->ended, fmt::format("epoch {}", report_->epochs.back().epoch),
                     hint_of_divergence());

@@ -11,6 +11,7 @@
 #include "tools/gnnrun/checkpoints.hpp"
 #include "tools/gnnrun/flags.hpp"
 #include "tools/gnnrun/start.hpp"
+#include "tools/gnnrun/vertex_matrix.hpp"
 #include "tools/gnnrun/watchdog.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
@@ -81,11 +82,16 @@ private:
     Checkpoints make_checkpoints();
     std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
     train::TrainOptions options_of_rank(int local_rank) const;
-    void write_vertices_with(train::TrainHooks& hooks, comm::Communicator& comm);
+    // Which file of vertices a run wrote, or was not to write.
+    void remember(comm::Communicator& comm, std::string path, std::int64_t bytes);
+    void remember(comm::Communicator& comm, const NotFiniteError& error, int layer);
+    void write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process);
+    void write_layers_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process);
     std::vector<Fact> facts_of_training_and_data() const;
     void keep_weights(const TrainingState& state);
     std::optional<std::string> reason_to_stop();
     std::string hint_of_divergence() const;
+    void say_how_to_go_on(int processes) const;
 
     const RunFlags& flags_;
     measure::SteadyClock clock_;
@@ -108,6 +114,7 @@ private:
     std::optional<Checkpoints> checkpoints_;
     std::vector<NamedTensor> weights_;         // of --save-weights
     std::optional<Error> embeddings_failure_;  // of --save-embeddings
+    std::optional<NotFiniteError> not_finite_;
     bool embeddings_in_folder_ = false;
     std::vector<WrittenFile> written_;
 };

@@ -51,14 +51,20 @@ bool is_option(const std::string& fact) { return fact.starts_with("--"); }
 
 bool is_of_model(const std::string& fact) { return fact == "the model" || fact == "the weighing of edges"; }
 
+// Options that a checkpoint does not know came with a later build; what else it does not say may be another's.
 std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std::vector<Fact>& facts) {
     std::vector<Difference> found;
-    for (const auto& fact : checkpoint.facts) {
-        const std::string& name = fact.first;
-        const auto now = std::find_if(facts.begin(), facts.end(), [&](const Fact& f) { return f.name == name; });
-        if (now == facts.end() || now->value == fact.second) continue;
-        const bool same = std::find(same_options.begin(), same_options.end(), name) != same_options.end();
-        found.push_back({name, fact.second, now->value, same || !is_option(name)});
+    for (const Fact& fact : facts) {
+        const auto then = std::ranges::find(checkpoint.facts, fact.name, &io::WeightFacts::value_type::first);
+        const bool said = then != checkpoint.facts.end();
+        const bool same = std::ranges::find(same_options, fact.name) != same_options.end();
+        const bool of_another_run = same || !is_option(fact.name);
+        if (said ? then->second == fact.value : !of_another_run) continue;
+        found.push_back({fact.name, said ? then->second : "not said", fact.value, of_another_run});
+    }
+    for (const auto& [name, then] : checkpoint.facts) {  // such as features, where they are generated now
+        if (is_option(name) || std::ranges::find(facts, name, &Fact::name) != facts.end()) continue;
+        found.push_back({name, then, "not said", true});
     }
     return found;
 }
@@ -203,17 +209,18 @@ std::vector<KeptCheckpoint> Start::earlier_in(const std::string& folder) const {
     return earlier;
 }
 
-std::string resuming_command(const RunFlags& flags, int processes, const std::string& checkpoint) {
+std::string resuming_command(const RunFlags& flags, int processes, const std::string& from, bool keeps_weights) {
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < flags.arguments.size(); ++i) {
         const std::string& argument = flags.arguments[i];
-        if (argument == "--resume" || argument == "--load-weights") {
-            ++i;  // and its value
-        } else if (!argument.starts_with("--resume=") && !argument.starts_with("--load-weights=")) {
+        const auto is = [&](const std::string& flag) { return argument == flag || argument.starts_with(flag + "="); };
+        if (!is("--resume") && (keeps_weights || !is("--load-weights"))) {
             arguments.push_back(argument);
+        } else if (argument.find('=') == std::string::npos) {
+            ++i;  // and its value
         }
     }
-    arguments.insert(arguments.end(), {"--resume", checkpoint});
+    arguments.insert(arguments.end(), {"--resume", from});
     return (processes > 1 ? fmt::format("mpirun -n {} ", processes) : "") + command_line(arguments);
 }
 

@@ -55,7 +55,8 @@ private:
     io::WeightFacts weight_facts_;
 };
 
-// The command that goes on from this checkpoint, as it was started but for --resume.
-std::string resuming_command(const RunFlags& flags, int processes, const std::string& checkpoint);
+// The command that goes on from a checkpoint, or a folder of layers, as it was started but for --resume. A checkpoint has
+// weights of its own.
+std::string resuming_command(const RunFlags& flags, int processes, const std::string& from, bool keeps_weights);
 
 }  // namespace gnnplan::tools

@@ -179,6 +179,10 @@ std::string outcome_of_training(const RunReport& report, bool color) {
            bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report);
 }
 
+std::string outcome_of_inference(const RunReport& report) {
+    return report.ended ? fmt::format("ended early: {}\n", *report.ended) : "";
+}
+
 // How long training waited for them.
 std::string checkpoint_line(const RunReport& report) {
     if (!report.checkpoints) return "";
@@ -199,16 +203,19 @@ std::string written_lines(const RunReport& report) {
 // An inference that went on where an earlier one had ended.
 std::string layers_line(const RunReport& report) {
     if (report.task != Task::infer || !report.resumed_after) return "";
-    return fmt::format("resumed     after layer {}: {}\n", *report.resumed_after,
-                       report.steps.empty() ? "all layers were there" : "bytes and times are of what came after it");
+    const char* const rest = report.ended           ? "the pass was not made to its end"
+                             : report.steps.empty() ? "all layers were there"
+                                                    : "bytes and times are of what came after it";
+    return fmt::format("resumed     after layer {}: {}\n", *report.resumed_after, rest);
 }
 
 }  // namespace
 
 std::string summary(const RunReport& report, const Machine& machine, bool color) {
-    const std::string outcome = report.task == Task::infer ? "" : outcome_of_training(report, color);
+    const bool infers = report.task == Task::infer;
+    const std::string outcome = infers ? outcome_of_inference(report) : outcome_of_training(report, color);
     const std::string left = layers_line(report);
-    if (report.steps.empty() && left.empty())
+    if (report.steps.empty() && !infers)
         return outcome + "trained     nothing: the checkpoint is of the end of the run\n" + written_lines(report);
     const std::string steps = report.steps.empty() ? "" : "\n" + step_table(report, machine, color) + "\n";
     return outcome + configuration_line(report) + steps + worst_step(report.steps, machine) +

@@ -3,11 +3,13 @@
 
 #include "runtime/comm/communicator.hpp"
 #include "runtime/train/outputs.hpp"
+#include "tools/gnnrun/values_seen.hpp"
 
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -21,18 +23,29 @@ struct VertexMatrix {
     const exec::Executor& executor;
     const Tensor& tensor;
     const train::OutputRows& rows;
+    bool one_process = false;  // ranks are threads, which can all write to what rank 0 has opened
+};
+
+// Values are not finite, on every rank; what they were to be written to is as it was.
+class NotFiniteError : public comm::AgreedError {
+public:
+    NotFiniteError(const NotFinite& values, const std::string& path);
+    NotFinite found;  // without the layer, which the writer does not know
 };
 
 // Collective: one file in the data's numbering. Every rank writes its own rows into it, so all ranks must be able to open
-// it. Throws Error{cannot_create} or Error{io} on all ranks; `path` is then as it was.
-void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& path);
+// it. before_named(), if there is one, is called on rank 0 with the hash of all values before the file gets its name.
+// Throws Error{cannot_create}, Error{io} or NotFiniteError on all ranks; `path` is then as it was.
+void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& path,
+                         const std::function<void(const std::string& hash)>& before_named = {});
 
 // Collective: in this folder, for each rank that has rows, part-N.npy, and vertices-N.npy, which says whose they are; and
-// index.json, which names them and is written last. Returns the bytes of all parts. Throws as above; without index.json the
-// folder is not complete.
+// index.json, which names them and is written last, once rank 0 has found them all, and whole. Returns the bytes of all
+// parts. Throws as above, and then nothing of it is left in the folder.
 std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& folder);
-// The last file that is written into the folder.
+// The last file that is written into the folder; and whether a file is called as one of those before.
 std::string index_of_parts(const std::string& folder);
+bool is_part(const std::string& name);
 
 // What write_vertex_matrix() wrote, read by parts.
 class VertexMatrixFile {
@@ -55,5 +68,10 @@ private:
     std::int64_t columns_;
     int descriptor_;
 };
+
+// Collective: reads such a file into a tensor of the executor, every rank its block. Returns the hash of all values. Throws
+// as the file does, on all ranks.
+std::string read_vertex_matrix(comm::Communicator& comm, exec::Executor& executor, TensorId tensor,
+                               const train::OutputRows& rows, const std::string& path);
 
 }  // namespace gnnplan::tools

@@ -1,12 +1,19 @@
 #include "planner/io/files.hpp"
 
+#include "planner/io/draft.hpp"
 #include "tests/planner/io/expect_error.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <thread>
+#include <vector>
 
 namespace gnnplan::io {
 namespace {
@@ -23,6 +30,15 @@ protected:
     ~Files() override { fs::remove_all(folder_); }
 
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    // Runs in another process until that is killed, which is not waited for: it stays a zombie.
+    static pid_t start(const std::function<void()>& work) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            work();
+            ::_exit(0);
+        }
+        return child;
+    }
     std::size_t entries() const {
         return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
     }
@@ -47,6 +63,93 @@ TEST_F(Files, FollowsLinks) {
     write_file_atomically(path("link"), "new");
     EXPECT_TRUE(fs::is_symlink(path("link")));
     EXPECT_EQ(read_file(path("target")), "new");
+}
+
+TEST_F(Files, FollowsLinksToWhatIsNotThere) {
+    fs::create_symlink("middle", path("link"));
+    fs::create_symlink(path("target"), path("middle"));
+    write_file_atomically(path("link"), "new");
+    EXPECT_TRUE(fs::is_symlink(path("link")));
+    EXPECT_EQ(read_file(path("target")), "new");
+    fs::create_symlink("round", path("round"));
+    expect_error([&] { write_file_atomically(path("round"), "x"); }, ErrorCode::cannot_create, "too many links");
+    fs::create_symlink("none/target", path("nowhere"));
+    expect_error([&] { write_file_atomically(path("nowhere"), "x"); }, ErrorCode::cannot_create, "No such file");
+}
+
+// What nobody locks was left by a process that was killed; who writes the file next removes it, and nothing else.
+TEST_F(Files, TheNextWriterRemovesLeftovers) {
+    for (const char* name : {"f.tmp-12-0", "f.tmp-2147483646-3", "f.tmp-77-1", "f.tmp-77", "f.tmp-x-1", "g.tmp-12-0"})
+        write_file_atomically(path(name), "left");
+    fs::create_symlink("g.tmp-12-0", path("f.tmp-13-0"));
+    const int written = ::open(path("f.tmp-77-1").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::flock(written, LOCK_EX | LOCK_NB), 0);
+    write_file_atomically(path("f"), "new");
+    EXPECT_FALSE(fs::exists(path("f.tmp-12-0")));
+    EXPECT_FALSE(fs::exists(path("f.tmp-2147483646-3")));
+    for (const char* name : {"f", "f.tmp-77-1", "f.tmp-77", "f.tmp-x-1", "g.tmp-12-0", "f.tmp-13-0"})
+        EXPECT_TRUE(fs::exists(path(name))) << name;
+    ::close(written);
+    check_can_create(path("f"));
+    EXPECT_FALSE(fs::exists(path("f.tmp-77-1")));
+}
+
+// One that others write to, too, has a name; its process may be dead and not yet waited for.
+TEST_F(Files, ASharedDraftOfADeadProcessIsALeftover) {
+    const pid_t child = start([&] {
+        const Draft draft({path("f")}, Draft::Use::shared);
+        ::raise(SIGKILL);
+    });
+    siginfo_t ended{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(entries(), 1U);
+    EXPECT_EQ(::kill(child, 0), 0) << "it can be asked for";
+    write_file_atomically(path("f"), "new");
+    EXPECT_EQ(entries(), 1U);
+    EXPECT_EQ(read_file(path("f")), "new");
+    ::waitpid(child, nullptr, 0);
+}
+
+// Whenever a writer is killed, the file is one of those that were written, and what is left beside it goes with the next.
+TEST_F(Files, KilledWritersLeaveAWholeFile) {
+    const std::string a(30000, 'a'), b(40000, 'b');
+    std::size_t left = 0;
+    write_file_atomically(path("f"), a);
+    for (int kill = 0; kill < 200; ++kill) {
+        const pid_t child = start([&] {
+            for (;;) {
+                write_file_atomically(path("f"), a);
+                write_file_atomically(path("f"), b);
+            }
+        });
+        ::usleep(static_cast<useconds_t>(500 + 37 * kill));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        const std::string found = read_file(path("f"));
+        ASSERT_TRUE(found == a || found == b) << found.size();
+        left += entries() - 1;
+        write_file_atomically(path("f"), a);
+        ASSERT_EQ(entries(), 1U);
+    }
+    RecordProperty("left", static_cast<int>(left));
+}
+
+TEST_F(Files, ManyWritersAtATime) {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 8; ++i) {
+        writers.emplace_back([&, i] {
+            for (int round = 0; round < 50; ++round) {
+                write_file_atomically(path("f"), std::string(5000, static_cast<char>('a' + i)));
+                const Draft other({path("f")}, Draft::Use::shared);
+                check_can_create(path("f"));
+                EXPECT_TRUE(fs::exists(other.place()));
+            }
+        });
+    }
+    writers.clear();
+    const std::string found = read_file(path("f"));
+    EXPECT_EQ(found, std::string(5000, found.front()));
+    EXPECT_EQ(entries(), 1U);
 }
 
 TEST_F(Files, KeepsDevices) {

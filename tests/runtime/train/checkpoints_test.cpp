@@ -308,6 +308,29 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     EXPECT_THAT(rate.output, HasSubstr("note: --lr was 0.01 up to epoch 5, and is 0.02 from here on"));
 }
 
+// What it is of is compared, so it has to be said.
+TEST_F(Checkpoints, OneThatSaysNothingIsOfAnotherRun) {
+    ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
+    const std::string file = path("c/checkpoint-000005.safetensors");
+    io::Checkpoint checkpoint = io::read_checkpoint(io::read_file(file), file);
+    const auto facts = checkpoint.facts;
+    for (const std::string gone : {"the model", "the graph", "--seed"}) {
+        checkpoint.facts = facts;
+        std::erase_if(checkpoint.facts, [&](const auto& fact) { return fact.first == gone; });
+        io::write_file_atomically(file, io::write_checkpoint(checkpoint));
+        EXPECT_EQ(gnnrun(run_ + "--epochs 9 --resume @c").code, 78) << gone;
+    }
+    checkpoint.facts.clear();
+    io::write_file_atomically(file, io::write_checkpoint(checkpoint));
+    const Outcome nothing = gnnrun(run_ + "--epochs 9 --resume @c");
+    EXPECT_EQ(nothing.code, 78);
+    EXPECT_THAT(nothing.output, HasSubstr("the model was not said when the checkpoint was written, and is"));
+    checkpoint.facts = facts;  // of an earlier build, which had fewer options
+    std::erase_if(checkpoint.facts, [](const auto& fact) { return fact.first == "--momentum"; });
+    io::write_file_atomically(file, io::write_checkpoint(checkpoint));
+    EXPECT_EQ(gnnrun(run_ + "--epochs 9 --resume @c").code, 0);
+}
+
 TEST_F(Checkpoints, AnEarlierOneThatFitsIsNamed) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
     ASSERT_EQ(gnnrun(run_ + "--epochs 7 --seed 2 --checkpoint @d").code, 0);
@@ -369,6 +392,13 @@ TEST_F(Checkpoints, EmbeddingsAreThoseOfTheWeights) {
         return a.valid_accuracy < b.valid_accuracy;
     });
     EXPECT_DOUBLE_EQ(accuracy("b.npy"), best->test_accuracy.value());
+    // Weights that are finite may make embeddings that are not.
+    const Outcome large = gnnrun(run_ + "--epochs 1 --lr 1e30 --report @l.json --save-embeddings @l.npy");
+    EXPECT_EQ(large.code, 1) << large.output;
+    EXPECT_THAT(large.output, HasSubstr("of the values are not finite"));
+    EXPECT_FALSE(std::filesystem::exists(path("l.npy")));
+    EXPECT_EQ(report("l.json").not_finite->layer, 2);
+    EXPECT_EQ(gnnrun(run_ + "--epochs 1 --checkpoint @e --save-embeddings @e/").code, 64);
     EXPECT_EQ(gnnrun(run_ + "--epochs 1 --save-embeddings /proc/none").code, 73);
     EXPECT_EQ(gnnrun(run_ + "--epochs 1 --dry-run --save-embeddings @e.npy").code, 64);
 }
@@ -413,6 +443,29 @@ TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
 }
 
 #ifdef MPIRUN
+
+// Ranks that write into folders of their own would leave parts that nobody finds.
+TEST_F(Checkpoints, EmbeddingsNeedAFolderThatRanksShare) {
+    std::filesystem::create_directories(path("own"));
+    const std::string rank =
+        std::string(" ") + program + " --threads 1 @plan4.json --data @graph --epochs 3 --autotune 0 ";
+    for (const std::string output : {"parts/", "e.npy"}) {
+        const std::string apart = std::string("cd @ && ") + MPIRUN + " 3" + rank + "--save-embeddings " + output +
+                                  " : -n 1 --wdir @own" + rank + "--save-embeddings " + output;
+        const Outcome outcome = run("sh -c '" + apart + "'");
+        EXPECT_EQ(outcome.code, 73) << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr("rank 3 on "));
+        EXPECT_THAT(outcome.output, HasSubstr("does not see the folder into which rank 0 writes"));
+        EXPECT_THAT(outcome.output, Not(HasSubstr("epoch 3"))) << "before the work";
+        EXPECT_TRUE(files("own").empty());
+        EXPECT_EQ(leftovers(), std::vector<std::string>{"own"});
+    }
+    const std::string together = std::string("cd @ && ") + MPIRUN + " 4" + rank + "--save-embeddings ";
+    EXPECT_EQ(run("sh -c '" + together + "e.npy'").code, 0);
+    EXPECT_EQ(run("sh -c '" + together + "parts/'").code, 0);
+    EXPECT_EQ(files("parts").size(), 9U);
+    EXPECT_EQ(files("own").size(), 0U);
+}
 
 TEST_F(Checkpoints, ARankThatStopsEndsTheRun) {
     const std::string command =

@@ -66,8 +66,8 @@ struct MeasuredTotals {
     std::int64_t host_peak_bytes = 0;  // per rank, of an accelerator's host
 };
 
-// Why a run ended before its last epoch: a signal or a time limit; validation that got no better (--patience); a loss
-// or weights that are no numbers.
+// Why a run ended before its last epoch, or an inference before its last layer: a signal or a time limit; validation that
+// got no better (--patience); a loss, weights or outputs of a layer that are no numbers.
 enum class Ending : std::uint8_t { interrupted, patience, diverged };
 
 struct CheckpointTotals {
@@ -80,6 +80,14 @@ struct CheckpointTotals {
 struct WrittenFile {
     std::string path;
     std::int64_t bytes = 0;
+};
+
+// Values that are no finite numbers, of a layer's outputs for all vertices.
+struct NotFinite {
+    std::int64_t layer = 0;
+    std::int64_t values = 0;
+    std::int64_t vertices = 0;      // that have some
+    std::int64_t first_vertex = 0;  // the lowest of them in the data's numbering, from 0
 };
 
 // What a run was asked that decides what is learnt, given the plan, the data and the seed.
@@ -132,7 +140,8 @@ struct RunReport {
     std::optional<CheckpointTotals> checkpoints;
     Fingerprints fingerprints;
     std::vector<WrittenFile> written{};
-    std::vector<std::int64_t> fanout{};  // of an inference, by layer, as in the plan
+    std::optional<NotFinite> not_finite{};  // of embeddings or a layer, which were not written for that
+    std::vector<std::int64_t> fanout{};     // of an inference, by layer, as in the plan
 };
 
 }  // namespace gnnplan

@@ -1,0 +1,38 @@
+// What is found out about the values of a matrix of vertices while ranks write or read them, each value once.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/train/outputs.hpp"
+
+#include <gnnplan/base/range.hpp>
+#include <gnnplan/ir/measurement.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+class ValuesSeen {
+public:
+    // `columns`: how many the whole matrix has.
+    explicit ValuesSeen(std::int64_t columns) : columns_(columns) {}
+
+    // Some columns of rows that follow each other, as the tensor counts them; `rows` knows whose they are.
+    void look(const train::OutputRows& rows, Range part, Range columns, std::span<const float> values);
+
+    // Collective: the same on every rank, on any number of ranks and any grid. Unset where all values are finite.
+    std::string hash(comm::Communicator& comm) const;
+    std::optional<NotFinite> not_finite(comm::Communicator& comm) const;
+
+private:
+    std::int64_t columns_;
+    std::uint64_t hash_ = 0;  // a sum over values, which does not depend on who has which
+    std::int64_t values_ = 0;
+    std::int64_t first_vertex_ = 0;
+    std::vector<Range> rows_;  // with values that are not finite
+};
+
+}  // namespace gnnplan::tools
