@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+from handed_out import HandedOut
+
 LIMIT = 60  # seconds after which a case counts as hung
 ENDED_BY_LIMIT = "hung"
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -37,7 +39,7 @@ class Ended:
     seconds: float
 
 
-class Faults:
+class Faults(HandedOut):
     def __init__(self, programs, quick, seed):
         self.gnnplan, self.gnnrun = (shlex.quote(str(programs / name)) for name in ("gnnplan", "gnnrun"))
         self.quick = quick
@@ -47,6 +49,7 @@ class Faults:
         self.unshare = "unshare -m" if os.geteuid() == 0 else "unshare -rm"
         self.results = {}  # section -> [(name, right, why)]
         self.section = ""
+        self.remarks = []  # said below the table
 
     def close(self):
         shutil.rmtree(self.folder)
@@ -139,6 +142,9 @@ class Faults:
         for flags in ("--report small1.json", "--report small.npz", "--trace small.npz", "--report x --metrics x"):
             self.expect(flags, self.one(f"--epochs 2 {flags}"), [64], "would overwrite|same file")
         self.expect("plan -o its own graph", f"{self.gnnplan} plan --graph small.npz --hidden 8 -o small.npz", [64], "would overwrite")
+        self.expect("a limit on the size of files", "rm -f r.json; ulimit -f 4; " + self.one("--epochs 60 --report r.json --save-weights w0.st"), [74],
+                    "r.json: cannot write: File too large", lambda: self.exists("w0.st"))
+        self.expect("a link to nothing", "ln -sf none.json link.json; " + self.one("--epochs 2 --report link.json") + " && test -L link.json", [0], also=lambda: self.exists("none.json"))
         self.expect("a pipe for data", "mkfifo -m 600 pipe 2>/dev/null; " + self.one("--epochs 2", data="pipe"), [66], "not a regular file", limit=10)
 
     def shared_memory(self):
@@ -275,27 +281,6 @@ class Faults:
             else:
                 self.expect(name, f"{further} --resume {newest}", [65], "cut or altered")
 
-    def keep_best(self):
-        """A run of several ranks, killed or not: its embeddings are those of the weights that it saves."""
-        self.run(f"{self.gnnplan} plan --task infer --graph small.npz --hidden 8 -o infer.json")
-
-        def differ():
-            embeddings = []
-            for name in ("e.npy", "i.npy"):
-                data = (self.folder / name).read_bytes()
-                embeddings.append(array.array("f", data[data.index(b"\n") + 1:]))
-            apart = max(abs(a - b) for a, b in zip(*embeddings, strict=True))
-            return f"embeddings are {apart} from those of the weights" if apart > 1e-4 * max(map(abs, embeddings[1])) else ""
-
-        for ranks, launcher, kills in ((2, "", False), (4, "", True), (2, "mpirun", False), (4, "mpirun", False)):
-            run = (f"mpirun -n {ranks} {self.gnnrun} small{ranks}.json --data small.npz --threads 1 " if launcher else self.one(plan=ranks))
-            run += (" --epochs 300 --eval-every 1 --dropout 0.5 --lr 0.05 --autotune 0 --keep-best --checkpoint best --checkpoint-every 5 "
-                    "--resume auto --save-weights w.st --save-embeddings e.npy -q")
-            killed = f"timeout -s KILL {self.random.uniform(0.2, 1.0):.2f} {run}; " if kills else ""
-            infers = f"{self.gnnrun} infer.json --data small.npz --threads 1 --load-weights w.st --save-embeddings i.npy -q"
-            self.expect(f"{ranks} ranks{' under mpirun' if launcher else ''}{', killed' if kills else ''}",
-                        f"rm -rf best w.st e.npy i.npy; {killed}{run} && {infers}", [0], also=differ)
-
     def soak(self):
         """2,000 epochs with a checkpoint every 10: memory stays, and so does the number of files."""
         epochs = 300 if self.quick else 2000
@@ -316,7 +301,8 @@ class Faults:
         self.note(f"{epochs} epochs", why, ended.text)
 
 
-SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks", "checkpoints", "keep_best", "soak")
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks", "checkpoints", "soak",
+            "killed_writers", "unshared_folders", "weights_and_embeddings", "not_finite", "signalled_inference")
 
 
 def main():
@@ -348,6 +334,7 @@ def main():
         total = [total[0] + len(cases), total[1] + right]
         print(f"| {section} | {len(cases)} | {right} | {len(cases) - right} |")
     print(f"| all | {total[0]} | {total[1]} | {total[0] - total[1]} |")
+    print("\n".join(["", *faults.remarks]) if faults.remarks else "")
     return 0 if total[0] == total[1] else 1
 
 
