@@ -8,7 +8,6 @@ left behind. Full disks and small shared memories are file systems of a mount na
 them. The exit code is 1 when a case is wrong.
 """
 import argparse
-import array
 import dataclasses
 import json
 import os

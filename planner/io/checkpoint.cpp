@@ -203,6 +203,24 @@ TensorsContent read_content(std::string_view file, const std::string& where) {
     return {checkpoint_schema, text};
 }
 
+namespace {
+
+// The first tensors, whoever named them: "\"conv1.lin.weight\" 16 x 8, ...".
+std::string tensors_text(const Safetensors& content) {
+    constexpr std::size_t shown = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(shown, content.tensors.size()); ++i) {
+        const StoredTensor& tensor = content.tensors[i];
+        text += (i == 0 ? "" : ", ") + in_quotes(tensor.name);
+        for (std::size_t d = 0; d < tensor.shape.size(); ++d)
+            text += (d == 0 ? " " : " x ") + std::to_string(tensor.shape[d]);
+    }
+    if (content.tensors.size() > shown) text += " and " + std::to_string(content.tensors.size() - shown) + " more";
+    return text.empty() ? "no tensors" : text;
+}
+
+}  // namespace
+
 std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where) {
     const Safetensors content = read_safetensors(file, where);
     std::vector<NamedTensor> weights;
@@ -212,7 +230,9 @@ std::vector<NamedTensor> read_weights(std::string_view file, const std::string& 
     }
     if (is_checkpoint(content)) check_hash(file, where);
     if (weights.empty()) {
-        throw Error(ErrorCode::data, "holds no weights: no tensor is called layers.1.weight or alike", where);
+        throw Error(
+            ErrorCode::data, "holds no weights: no tensor is called layers.1.weight or alike", where,
+            "it holds " + tensors_text(content) + "; docs/models.md has the names of PyTorch Geometric and DGL");
     }
     return weights;
 }

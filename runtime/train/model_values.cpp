@@ -19,6 +19,12 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
     return text;
 }
 
+constexpr const char* transposed_hint = "is it transposed? Layers are [in, out] here, PyTorch's [out, in]: save W.T";
+
+bool is_transposed(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& wanted) {
+    return shape.size() == 2 && std::ranges::equal(shape.rbegin(), shape.rend(), wanted.begin(), wanted.end());
+}
+
 // Values by their names.
 class ByName {
 public:
@@ -60,7 +66,7 @@ void check_values(const std::vector<NamedTensor>& values, const Schedule& schedu
             throw Error(
                 ErrorCode::mismatch,
                 tensor.name + " is " + text_of(value->shape) + ", that of the plan's model " + text_of(tensor.shape),
-                where);
+                where, is_transposed(value->shape, tensor.shape) ? transposed_hint : "");
         }
         known.insert(tensor.name);
     }

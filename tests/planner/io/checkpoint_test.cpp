@@ -182,6 +182,11 @@ TEST(Weights, AreReadFromWeightsAndFromCheckpoints) {
             read_weights(write_safetensors({{}, {{"other", "F32", {2}, eight}}}), "w");
         },
         ErrorCode::data, "holds no weights");
+    expect_error(
+        [&] {
+            read_weights(write_safetensors({{}, {{"conv1.lin.weight", "F32", {2, 1}, eight}}}), "w");
+        },
+        ErrorCode::data, "it holds \"conv1.lin.weight\" 2 x 1; docs/models.md");
 }
 
 // Files that the safetensors package wrote: golden/make_weights.py.

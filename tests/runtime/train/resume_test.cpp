@@ -201,7 +201,9 @@ TEST_F(Resume, AnotherModelsValuesAreRefused) {
     expect_mismatch(wrong, schedule, "file: the plan's model has layers.");
     wrong = right;
     wrong[0].shape = {5, 6};
-    expect_mismatch(wrong, schedule, "is 5 x 6, that of the plan's model 6 x 5");
+    expect_mismatch(wrong, schedule, "is 5 x 6, that of the plan's model 6 x 5 (is it transposed?");
+    wrong[0].shape = {5, 5};
+    expect_mismatch(wrong, schedule, "is 5 x 5, that of the plan's model 6 x 5");
     wrong = right;
     wrong.push_back({"layers.3.weight", {3, 3}, std::vector<float>(9)});
     expect_mismatch(wrong, schedule, "it has layers.3.weight, which the plan's model does not have");
