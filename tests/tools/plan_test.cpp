@@ -414,6 +414,16 @@ TEST(Plan, GraphIsReadAndRecorded) {
     EXPECT_EQ(gnnplan("plan --graph " + graph + " --vertices 300").code, 64);
 }
 
+TEST(Plan, PrintedCommandsCanBePasted) {
+    const Folder folder;
+    const std::string data = "'" + (folder / "my data (v2).npz") + "'", file = "'" + (folder / "my plan.json") + "'";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 60 --nonzeros 300 -o " + data).code, 0);
+    EXPECT_THAT(gnnplan("plan --hidden 8 --graph " + data + " -o " + file).out,
+                HasSubstr("run it:  gnnrun " + file + " --data " + data));
+    EXPECT_THAT(gnnplan("enumerate --ranks 2 --widths 6,8,3 --graph " + data).err,
+                HasSubstr("gnnplan graph info " + data + " says"));
+}
+
 TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     const Folder folder;
     const std::string edges = folder / "edges.txt";

@@ -4,6 +4,7 @@
 #include "planner/enumerate/replication.hpp"
 #include "planner/enumerate/units.hpp"
 #include "planner/enumerate/units_front.hpp"
+#include "tools/text/shell.hpp"
 #include "tools/text/version.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ io::EnumerationDocument enumeration_question(const EnumerateOptions& options) {
     const std::string& graph = options.shape.graph;
     if (!graph.empty() && !is_card(graph) && std::filesystem::exists(graph)) {
         throw Error(ErrorCode::usage, "enumerate takes cards or sizes; plan takes files", "--graph " + graph,
-                    fmt::format("gnnplan graph info {} says --vertices and --nonzeros", graph));
+                    command_line({"gnnplan", "graph", "info", graph}) + " says --vertices and --nonzeros");
     }
     const GraphSizes sizes = graph_sizes(options.shape);
     io::EnumerationDocument document;

@@ -122,23 +122,6 @@ std::string full_name(const CLI::App& app) {
     return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-std::string shell_quoted(const std::string& word) {
-    const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-    std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    quoted += "'";
-    if (io::printable(word) == word) return quoted;
-    quoted = "$'";  // as files hold it: with control characters spelled out
-    for (const char c : word) {
-        const std::string one(1, c);
-        const bool plain_here =
-            static_cast<unsigned char>(c) < 0x80 && io::printable(one) == one && c != '\'' && c != '\\';
-        quoted += plain_here ? one : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-    return quoted + "'";
-}
-
 // CLI11's sentences that say how it counts, in ours.
 std::string in_words(const std::string& text) {
     const auto before = [&](std::string_view part) { return text.substr(0, text.find(part)); };
@@ -237,12 +220,6 @@ int run_main(CLI::App& app, int argc, const char* const* argv, const std::functi
     if (!end) return run_guarded(work);
     if (!end->error.empty()) say_error(end->error);
     return end->code;
-}
-
-std::string command_line(const std::vector<std::string>& arguments) {
-    std::string line;
-    for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + shell_quoted(argument);
-    return line;
 }
 
 }  // namespace gnnplan::tools

@@ -1,6 +1,7 @@
 // What every tool does around its work: arguments in, exit code out, errors said once.
 #pragma once
 
+#include "tools/text/shell.hpp"
 #include "tools/text/streams.hpp"
 
 #include <CLI/CLI.hpp>
@@ -48,8 +49,5 @@ int run_guarded(const std::function<int()>& work);
 
 // parse, then run_guarded.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work);
-
-// The arguments as one line that a shell reads back.
-std::string command_line(const std::vector<std::string>& arguments);
 
 }  // namespace gnnplan::tools

@@ -6,6 +6,7 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/shell.hpp"
 #include "tools/text/streams.hpp"
 
 #include <fmt/format.h>
@@ -57,8 +58,8 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
 int run_info(const Context&, const InfoOptions& options) {
     if (is_card(options.path) && !std::filesystem::exists(options.path)) {
         throw Error(ErrorCode::missing_input,
-                    fmt::format("{} is a card, which has sizes and no graph: gnnplan datasets show {}", options.path,
-                                options.path));
+                    fmt::format("{} is a card, which has sizes and no graph: {}", options.path,
+                                command_line({"gnnplan", "datasets", "show", options.path})));
     }
     data::DatasetOptions read;
     read.index_base = parse_index_base(options.index_base);

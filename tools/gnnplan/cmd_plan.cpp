@@ -16,6 +16,7 @@
 #include "tools/gnnplan/run_outlook.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/shell.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
 
@@ -74,8 +75,8 @@ std::string run_hint(const PlanOptions& options, const Machine& machine) {
     const bool known = machine.calibration && machine.calibration->threads;
     const std::string threads = known ? fmt::format(" --threads {}", *machine.calibration->threads) : "";
     const bool infers = options.problem.model.task == "infer";
-    return fmt::format("run it:  {}gnnrun {} --data {}{}{}\n", launcher(shape.ranks, place), *options.output,
-                       from_path ? shape.graph : "DIR", threads,
+    return fmt::format("run it:  {}{}{}{}\n", launcher(shape.ranks, place),
+                       command_line({"gnnrun", *options.output, "--data", from_path ? shape.graph : "DIR"}), threads,
                        infers ? " --load-weights WEIGHTS --save-embeddings OUT.npy" : "");
 }
 

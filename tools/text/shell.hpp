@@ -1,0 +1,12 @@
+// Commands as people paste them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+// The arguments as one line that a shell reads back.
+std::string command_line(const std::vector<std::string>& arguments);
+
+}  // namespace gnnplan::tools
