@@ -424,6 +424,15 @@ TEST(Plan, PrintedCommandsCanBePasted) {
                 HasSubstr("gnnplan graph info " + data + " says"));
 }
 
+TEST(Plan, SelfLoopsAreAmongTheNonzeros) {
+    const std::string sizes = "plan --widths 4,4,2 --ranks 2 --vertices 10 --nonzeros ";
+    const Outcome refused = gnnplan(sizes + "9");
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.err, HasSubstr("9 nonzeros are fewer than the self loops of 10 vertices"));
+    EXPECT_EQ(gnnplan(sizes + "10").code, 0);
+    EXPECT_EQ(gnnplan(sizes + "9 --model sage").code, 0);
+}
+
 TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     const Folder folder;
     const std::string edges = folder / "edges.txt";

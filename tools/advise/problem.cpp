@@ -169,6 +169,12 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     const GraphSizes sizes = graph_sizes(shape);
     GraphRecord& record = loaded.problem.record.graph;
     record.name = sizes.name;
+    if (form.self_loops && shape.graph.empty() && sizes.nonzeros < sizes.vertices) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("{} nonzeros are fewer than the self loops of {} vertices, which they include",
+                                format_count(sizes.nonzeros), format_count(sizes.vertices)),
+                    "--nonzeros", "give the number of edges plus that of vertices");
+    }
     record.source = sizes.source;
     record.vertices = sizes.vertices;
     record.nonzeros = sizes.nonzeros;
