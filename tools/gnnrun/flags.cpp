@@ -28,7 +28,10 @@ void add_data(CLI::App& app, RunFlags& flags) {
 
 void add_training(CLI::App& app, RunFlags& flags) {
     add_run_question(app, flags.question);
-    add_count(app, "--seed", flags.seed, "Draw initial weights and dropout from this number", {0});
+    add_count(app, "--seed", flags.seed,
+              "Draw initial weights and dropout from this number; with --autotune 0 the same number gives the same "
+              "bits, without it timing decides which candidate trains",
+              {0});
     add_number(
         app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Learning rate")
         ->default_str("0.01");
