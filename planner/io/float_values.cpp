@@ -3,6 +3,7 @@
 #include "planner/io/parse.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/half.hpp>
 
 #include <array>
 #include <charconv>
@@ -20,20 +21,6 @@ namespace {
                 "element " + std::to_string(element) + " of tensor " + in_quotes(name) + " is " + value_text(value) +
                     ", " + what,
                 where);
-}
-
-// IEEE 754 binary16: a sign, 5 bits of exponent and 10 of significand.
-double of_half(std::uint16_t bits) {
-    constexpr int all_ones = 31;
-    constexpr int hidden_bit = 1024;
-    const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-    const int exponent = bits >> 10U & 0x1FU;
-    const int significand = bits & 0x3FFU;
-    if (exponent == all_ones) {
-        using Limits = std::numeric_limits<double>;
-        return significand == 0 ? sign * Limits::infinity() : Limits::quiet_NaN();
-    }
-    return sign * (exponent == 0 ? std::ldexp(significand, -24) : std::ldexp(hidden_bit + significand, exponent - 25));
 }
 
 // bfloat16 is the upper half of a float.
@@ -70,7 +57,7 @@ std::vector<float> float_values(const StoredTensor& tensor, const std::string& w
     const auto as_it_is = [](auto value) { return static_cast<double>(value); };
     if (tensor.type == "F32") return converted<float>(tensor, where, as_it_is);
     if (tensor.type == "F64") return converted<double>(tensor, where, as_it_is);
-    if (tensor.type == "F16") return converted<std::uint16_t>(tensor, where, of_half);
+    if (tensor.type == "F16") return converted<Half>(tensor, where, as_it_is);
     if (tensor.type == "BF16") return converted<std::uint16_t>(tensor, where, of_bfloat);
     throw Error(ErrorCode::data, "tensor " + in_quotes(tensor.name) + " is of type " + tensor.type, where,
                 "F32, F64, F16 and BF16 are read");

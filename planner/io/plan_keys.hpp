@@ -25,6 +25,7 @@ void describe(Archive& archive, Subject<Archive, GraphRecord>& graph) {
     archive.field("split", graph.split);
     archive.extent("generated_features", graph.generated_features);
     archive.extent("generated_classes", graph.generated_classes);
+    archive.optional("generate", graph.generate);
     archive.field("seed", graph.seed);
 }
 

@@ -81,6 +81,7 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
     }
     if (supervision.subset.empty() && !supervision.label.empty()) {
         supervision.subset = generate_split(options.seed, supervision.label);
+        report.split_generated = true;
         report.notes.push_back("No split in the data: 60/20/20 at random" + from_seed);
     }
 }
@@ -95,7 +96,10 @@ Dataset::Dataset(Origin origin, const DatasetOptions& options) : options_(option
     } else {
         read_graph(std::move(origin.graph));
     }
-    if (!options_.graph_only) read_vertices(origin);
+    if (options_.graph_only) return;
+    if (origin.leftovers) report_.leftovers = origin.leftovers(report_.vertices);
+    if (!report_.leftovers.unread.empty()) report_.notes.push_back("Not read: " + report_.leftovers.names() + ".");
+    read_vertices(origin);
 }
 
 void Dataset::read_graph(ParsedGraph parsed) {
@@ -129,6 +133,8 @@ void Dataset::read_vertices(const Origin& origin) {
     Supervision supervision = origin.read_supervision(options_.split, report_.vertices);
     complete_supervision(supervision, features_.get(), options_, report_);
     if (!supervision.label.empty()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
+    if (const std::string unused = unused_classes(supervision); !unused.empty() && !report_.labels_generated)
+        report_.hints.push_back(unused);
     labels_ = std::move(supervision.label);
     subset_ = std::move(supervision.subset);
     count_subsets();
@@ -160,6 +166,7 @@ Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& op
     origin.read_supervision = [&](const std::string& split, std::int64_t vertices) {
         return read_supervision(reader, path, split, vertices);
     };
+    origin.leftovers = [&](std::int64_t vertices) { return leftovers_of(reader, path, vertices); };
     return {std::move(origin), options};
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/graph/features.hpp"
 #include "runtime/read/parsed_graph.hpp"
 #include "runtime/read/supervision.hpp"
+#include "runtime/read/unread.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,7 @@ struct Origin {
     std::function<std::unique_ptr<FeatureSource>(std::int64_t vertices)> open_features;
     // `split` names one of several splits, or is empty.
     std::function<Supervision(const std::string& split, std::int64_t vertices)> read_supervision;
+    std::function<Leftovers(std::int64_t vertices)> leftovers;  // null: all is read
 };
 
 // `edge_weights`: the edges' weights will be used. Throws ErrorCode::data when the arrays are not as data::Arrays says.

@@ -1,5 +1,7 @@
 #include "runtime/data/report.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 namespace gnnplan::data {
 namespace {
 
@@ -30,6 +32,27 @@ std::string LoadReport::describe() const {
     said += grouped(nonzeros) + " nonzeros.";
     for (const std::string& note : notes) said += " " + note;
     return said;
+}
+
+void check_generated(const LoadReport& report) {
+    const Leftovers& leftovers = report.leftovers;
+    std::vector<bool Unread::*> kinds;
+    std::string generated, hint;
+    const auto add = [&](bool is_generated, bool Unread::*kind, const std::string& what, const std::string& name) {
+        if (!is_generated || leftovers.names({kind}).empty()) return;
+        kinds.push_back(kind);
+        generated += (generated.empty() ? "" : ", ") + what;
+        if (!name.empty()) hint += (hint.empty() ? "save " : ", ") + what + " as " + name;
+    };
+    add(report.features_generated, &Unread::features, "features", leftovers.features);
+    add(report.labels_generated, &Unread::labels, "labels", leftovers.labels);
+    add(report.split_generated, &Unread::split, "the split", leftovers.split);
+    if (kinds.empty()) return;
+    throw Error(
+        ErrorCode::usage,
+        generated + " would be generated, and may be among what is not read of the data: " + leftovers.names(kinds),
+        report.path,
+        hint + (hint.empty() ? "" : "; ") + "to generate what is missing all the same, plan with --generate");
 }
 
 }  // namespace gnnplan::data

@@ -1,6 +1,8 @@
 // What was found when a graph was loaded: always shown to the user.
 #pragma once
 
+#include "runtime/read/unread.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,10 +28,15 @@ struct LoadReport {
     std::int64_t nonzeros = 0;             // of the prepared matrix
     bool features_generated = false;       // the data had none
     bool labels_generated = false;
+    bool split_generated = false;    // of labels
+    Leftovers leftovers;             // what the data holds beside what is read of it
     std::vector<std::string> notes;  // generated features, labels, split; whole sentences
     std::vector<std::string> hints;  // what the user may have meant to say of the graph
 
     std::string describe() const;  // one paragraph
 };
+
+// Throws ErrorCode::usage where something was generated that may be among what is not read of the data.
+void check_generated(const LoadReport& report);
 
 }  // namespace gnnplan::data

@@ -3,6 +3,7 @@
 #include "runtime/read/npy_header.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/half.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,11 @@ namespace gnnplan::data {
 namespace {
 
 constexpr std::size_t scratch_bytes = std::size_t{1} << 16;
+
+// Turns each item of `size` bytes round.
+void swap_bytes(std::span<char> items, std::size_t size) {
+    for (std::size_t i = 0; i < items.size(); i += size) std::ranges::reverse(items.subspan(i, size));
+}
 
 }  // namespace
 
@@ -56,7 +62,9 @@ template <class Stored, class Out>
 void NpyReader::read_as(std::span<Out> out) {
     while (!out.empty()) {
         const std::size_t count = std::min(out.size(), scratch_.size() / sizeof(Stored));
-        read_exactly({scratch_.data(), count * sizeof(Stored)});
+        const std::span<char> stored{scratch_.data(), count * sizeof(Stored)};
+        read_exactly(stored);
+        if (header_.big_endian) swap_bytes(stored, sizeof(Stored));
         for (std::size_t i = 0; i < count; ++i) {
             Stored value;
             std::memcpy(&value, scratch_.data() + i * sizeof(Stored), sizeof(Stored));
@@ -84,17 +92,27 @@ void NpyReader::read_any_integer(std::span<Out> out) {
     }
 }
 
+template <class Out>
+void NpyReader::read_any_float(std::span<Out> out) {
+    switch (header_.item_bytes) {
+        case 2: return read_as<Half>(out);
+        case 4: return read_as<float>(out);
+        default: return read_as<double>(out);
+    }
+}
+
 void NpyReader::read_integers(std::span<std::int64_t> out) { read_any_integer(out); }
 
 void NpyReader::read_doubles(std::span<double> out) {
     if (!header_.is_float()) return read_any_integer(out);
-    header_.item_bytes == 4 ? read_as<float>(out) : read_as<double>(out);
+    read_any_float(out);
 }
 
 void NpyReader::read_floats(std::span<float> out) {
     if (!header_.is_float())
-        fail("float32 or float64 expected, found " + header_.describe(), "convert it with .astype(np.float32)");
-    header_.item_bytes == 4 ? read_as<float>(out) : read_as<double>(out);
+        fail("float16, float32 or float64 expected, found " + header_.describe(),
+             "convert it with .astype(np.float32)");
+    read_any_float(out);
 }
 
 std::string NpyReader::read_text() {
@@ -103,8 +121,9 @@ std::string NpyReader::read_text() {
     std::string stored(static_cast<std::size_t>(header_.item_bytes), '\0');
     read_exactly(stored);
     const std::size_t step = header_.kind == 'U' ? 4 : 1;
+    const std::size_t first = header_.big_endian ? step - 1 : 0;
     std::string text;
-    for (std::size_t i = 0; i < stored.size() && stored[i] != '\0'; i += step) text += stored[i];
+    for (std::size_t i = first; i < stored.size() && stored[i] != '\0'; i += step) text += stored[i];
     return text;
 }
 

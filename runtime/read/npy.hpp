@@ -16,12 +16,13 @@ struct NpyHeader {
     char kind = ' ';  // NumPy's: i, u, f, b (bool), S, U
     int item_bytes = 0;
     bool fortran_order = false;
+    bool big_endian = false;
     std::vector<std::int64_t> shape;  // empty: a scalar
 
     std::int64_t count() const;    // elements
     std::string describe() const;  // "int64 [2, 10]"
     bool is_integer() const { return kind == 'i' || kind == 'u'; }
-    bool is_float() const { return kind == 'f' && (item_bytes == 4 || item_bytes == 8); }
+    bool is_float() const { return kind == 'f' && (item_bytes == 2 || item_bytes == 4 || item_bytes == 8); }
 };
 
 // Reads elements in the order they are stored. Every error names the array and is ErrorCode::data.
@@ -34,8 +35,8 @@ public:
     const std::string& name() const { return input_->name(); }
 
     void read_integers(std::span<std::int64_t> out);  // i, u, b; unsigned values of 2^63 and more are refused
-    void read_doubles(std::span<double> out);         // f4, f8, and integers
-    void read_floats(std::span<float> out);           // f4, f8
+    void read_doubles(std::span<double> out);         // f2, f4, f8, and integers
+    void read_floats(std::span<float> out);           // f2, f4, f8
     std::string read_text();                          // a scalar S or U, ASCII
     void skip(std::int64_t elements);
     // Whether elements can be skipped without being read.
@@ -53,6 +54,8 @@ private:
     void read_as(std::span<Out> out);
     template <class Out>
     void read_any_integer(std::span<Out> out);
+    template <class Out>
+    void read_any_float(std::span<Out> out);
 
     std::unique_ptr<InputStream> input_;
     NpyHeader header_;

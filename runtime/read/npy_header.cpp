@@ -9,7 +9,7 @@
 namespace gnnplan::data {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "arrays are read as stored, little endian");
+static_assert(std::endian::native == std::endian::little, "only big endian arrays are turned round");
 
 class HeaderParser {
 public:
@@ -95,10 +95,7 @@ private:
         if (text.size() >= 3) std::from_chars(text.data() + 2, text.data() + text.size(), bytes);
         const bool known = text.size() >= 3 && std::string_view("iufbSU").find(text[1]) != std::string_view::npos;
         if (!known || bytes < 1 || bytes > 4096) fail("unknown type '" + std::string(text.substr(0, 32)) + "'");
-        if (text[0] == '>' && bytes > 1) {
-            throw Error(ErrorCode::data, "is stored in big endian order", name_,
-                        "convert it with .astype('<f4') or the like");
-        }
+        header.big_endian = text[0] == '>';
         header.kind = text[1];
         header.item_bytes = header.kind == 'U' ? 4 * bytes : bytes;
     }

@@ -6,6 +6,7 @@
 #include "runtime/read/parsed_graph.hpp"
 #include "runtime/read/source.hpp"
 #include "runtime/read/supervision.hpp"
+#include "runtime/read/unread.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -16,18 +17,29 @@ namespace gnnplan::data {
 // True of zip files, whatever they hold.
 bool is_npz_file(const Source& source);
 
+// Arrays are read under the names of PyTorch Geometric, or else those of OGB's binary raw folders: x or node_feat, y or
+// node_label, num_nodes or num_nodes_list, edge_weight or edge_feat.
+
 // edge_index int [2, E], with the number of vertices from num_nodes, x, y or the largest id, in this order; or a SciPy
-// CSR matrix (indptr, indices, data, shape, format), whose entry (i, j) is the edge i -> j. The weights, where they are
-// to be read: edge_weight float or int [E] or [E, 1]; or the data of the matrix.
+// matrix, CSR (indptr, indices, data, shape, format) or COO (row, col), whose entry (i, j) is the edge i -> j. The
+// weights, where they are to be read: edge_weight float or int [E] or [E, 1]; or the data of the matrix.
 ParsedGraph read_npz_graph(const NpzArchive& archive, const ReadOptions& options = {});
 ParsedGraph read_npz_graph(const std::filesystem::path& path, const ReadOptions& options);
 
-// y int or float [N] or [N, 1]; train_idx, valid_idx or val_idx, test_idx int; or train_mask ... bool [N]. All
-// optional. There are no named splits.
-Supervision read_npz_supervision(const NpzArchive& archive, std::int64_t vertices);
+// y int or float [N] or [N, 1]; train_idx, valid_idx or val_idx, test_idx int [n] or [n, 1]; or train_mask ... of bool, or
+// of integers that are 0 and 1, [N] or [N, 1], or [N, K] of which `split` names a column. All optional. Throws
+// ErrorCode::usage when there are several columns and `split` is empty, or when it is not and there is one, and
+// ErrorCode::missing_input when it is none of them.
+Supervision read_npz_supervision(const NpzArchive& archive, const std::string& split, std::int64_t vertices);
 Supervision read_npz_supervision(const std::filesystem::path& path, const std::string& split, std::int64_t vertices);
+
+// The labels alone, as far as there are some.
+void read_npz_labels(const NpzArchive& archive, std::int64_t vertices, Supervision& supervision);
 
 // x float [N, F]; null when the archive has none. Each read opens the archive anew.
 std::unique_ptr<FeatureSource> open_npz_features(const std::filesystem::path& path, std::int64_t vertices);
+
+// Names the arrays of the archive that are not read.
+Leftovers npz_leftovers(const std::filesystem::path& path, std::int64_t vertices);
 
 }  // namespace gnnplan::data

@@ -1,4 +1,5 @@
 #include "runtime/read/npz_dataset.hpp"
+#include "runtime/read/npz_names.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,13 +10,14 @@ namespace {
 
 class NpzFeatures final : public FeatureSource {
 public:
-    NpzFeatures(std::filesystem::path path, std::int64_t columns) : path_(std::move(path)), columns_(columns) {}
+    NpzFeatures(std::filesystem::path path, std::string array, std::int64_t columns)
+        : path_(std::move(path)), array_(std::move(array)), columns_(columns) {}
 
     std::int64_t columns() const override { return columns_; }
 
     void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
         const NpzArchive archive(path_);
-        NpyReader reader = archive.open("x");
+        NpyReader reader = archive.open(array_);
         if (reader.header().shape.size() != 2 || reader.header().shape[1] != columns_)
             reader.fail("changed while it was read");
         std::int64_t unread = rows.begin;  // rows before the next one; many of them are not even read
@@ -40,6 +42,7 @@ public:
 
 private:
     std::filesystem::path path_;
+    std::string array_;
     std::int64_t columns_;
 };
 
@@ -47,18 +50,20 @@ private:
 
 std::unique_ptr<FeatureSource> open_npz_features(const std::filesystem::path& path, std::int64_t vertices) {
     const NpzArchive archive(path);
-    if (!archive.has("x")) return nullptr;
-    NpyReader reader = archive.open("x");
+    const std::string array = features_array(archive);
+    if (array.empty()) return nullptr;
+    NpyReader reader = archive.open(array);
     reader.expect_dimensions(2);
     const NpyHeader& header = reader.header();
     if (!header.is_float())
-        reader.fail("float32 or float64 expected, found " + header.describe(), "convert it with .astype(np.float32)");
+        reader.fail("float16, float32 or float64 expected, found " + header.describe(),
+                    "convert it with .astype(np.float32)");
     if (header.shape[0] != vertices) {
         reader.fail("the graph has " + std::to_string(vertices) + " vertices, but there are features for " +
                     std::to_string(header.shape[0]));
     }
     if (header.shape[1] == 0) reader.fail("has no columns");
-    return std::make_unique<NpzFeatures>(path, header.shape[1]);
+    return std::make_unique<NpzFeatures>(path, array, header.shape[1]);
 }
 
 }  // namespace gnnplan::data

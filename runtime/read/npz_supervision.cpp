@@ -1,75 +1,136 @@
 #include "runtime/read/integer_stream.hpp"
 #include "runtime/read/npz_dataset.hpp"
+#include "runtime/read/npz_names.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <charconv>
 
 namespace gnnplan::data {
 namespace {
 
-void read_labels(const NpzArchive& archive, std::int64_t vertices, Supervision& supervision) {
-    NpyReader reader = archive.open("y");
-    const std::vector<std::int64_t>& shape = reader.header().shape;
-    const bool column = shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
-    if (!column) reader.fail("one label per vertex, [N] or [N, 1], expected, found " + reader.header().describe());
-    if (shape[0] != vertices) {
-        reader.fail(std::to_string(vertices) + " labels expected, found " + reader.header().describe());
-    }
-    std::vector<double> values(static_cast<std::size_t>(vertices));
-    reader.read_doubles(values);
-    reader.finish();
-    supervision.label.reserve(values.size());
-    for (std::size_t v = 0; v < values.size(); ++v) {
-        supervision.add_label(values[v], [&](const std::string& what, const std::string& hint) {
-            reader.fail("vertex " + std::to_string(v) + ": " + what, hint);
-        });
-    }
+// Whether an array has one dimension, or a second one of size 1.
+bool is_column(const NpyHeader& header) {
+    return header.shape.size() == 1 || (header.shape.size() == 2 && header.shape[1] == 1);
 }
 
-// visit(position, value, fail) for each element of a one-dimensional array.
-template <class Visit>
-void for_each_integer(NpyReader reader, Visit&& visit) {
-    reader.expect_dimensions(1);
-    IntegerStream stream(std::move(reader));
-    const std::int64_t count = stream.reader().header().count();
+// The column of masks [N, K], which have a split in each, that --split names.
+class MaskColumn {
+public:
+    MaskColumn(std::string split, std::string where) : split_(std::move(split)), where_(std::move(where)) {}
+
+    std::int64_t of(const NpyReader& mask, std::int64_t columns) {
+        if (columns == 1) return 0;
+        if (columns == 0) mask.fail("has no columns");
+        asked_ = true;
+        const std::string choice = "choose one with --split 0 .. " + std::to_string(columns - 1);
+        if (split_.empty()) {
+            throw Error(ErrorCode::usage, "several splits, one in each column: found " + mask.header().describe(),
+                        mask.name(), choice);
+        }
+        std::int64_t column = -1;
+        const char* end = split_.data() + split_.size();
+        const auto [stop, error] = std::from_chars(split_.data(), end, column);
+        if (error != std::errc() || stop != end || column < 0 || column >= columns)
+            throw Error(ErrorCode::missing_input, "no split '" + split_ + "'", mask.name(), choice);
+        return column;
+    }
+
+    // Once all are read: a split that no mask was asked for is refused.
+    void finish() const {
+        if (!asked_) refuse_split(split_, where_);
+    }
+
+private:
+    std::string split_;
+    std::string where_;
+    bool asked_ = false;
+};
+
+void read_mask(NpyReader mask, std::int64_t vertices, MaskColumn& chosen, std::uint8_t subset,
+               Supervision& supervision) {
+    const NpyHeader header = mask.header();
+    const bool of_vertices = (header.shape.size() == 1 || header.shape.size() == 2) && header.shape[0] == vertices;
+    if (!of_vertices || (header.kind != 'b' && !header.is_integer())) {
+        mask.fail("bool [" + std::to_string(vertices) + "] expected, found " + header.describe(),
+                  of_vertices ? "convert it with .astype(bool)" : "");
+    }
+    mask.expect_dimensions(header.shape.size());  // and not in Fortran order
+    const std::int64_t columns = header.shape.size() == 2 ? header.shape[1] : 1;
+    const std::int64_t column = chosen.of(mask, columns);
+    IntegerStream stream(std::move(mask));
     const Fail fail = [&](const std::string& what, const std::string& hint) { stream.reader().fail(what, hint); };
-    for (std::int64_t i = 0; i < count; ++i) visit(i, stream.next(), fail);
+    for (std::int64_t v = 0; v < vertices; ++v) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+            const std::int64_t value = stream.next();
+            if (value != 0 && value != 1)
+                fail("holds " + std::to_string(value) + " for vertex " + std::to_string(v) + ": a mask is of 0 and 1",
+                     {});
+            if (value == 1 && j == column) supervision.assign(v, subset, vertices, fail);
+        }
+    }
     stream.reader().finish();
 }
 
-void read_split(const NpzArchive& archive, std::int64_t vertices, Supervision& supervision) {
-    constexpr const char* prefixes[3][2] = {{"train", "train"}, {"valid", "val"}, {"test", "test"}};
-    for (std::uint8_t s = 0; s < 3; ++s) {
-        for (const std::string prefix : prefixes[s]) {
-            if (archive.has(prefix + "_idx")) {
-                for_each_integer(archive.open(prefix + "_idx"),
-                                 [&](std::int64_t, std::int64_t vertex, const Fail& fail) {
-                                     supervision.assign(vertex, s, vertices, fail);
-                                 });
-                break;
-            }
-            if (!archive.has(prefix + "_mask")) continue;
-            NpyReader mask = archive.open(prefix + "_mask");
-            if (mask.header().kind != 'b' || mask.header().shape != std::vector<std::int64_t>{vertices}) {
-                mask.fail("bool [" + std::to_string(vertices) + "] expected, found " + mask.header().describe());
-            }
-            for_each_integer(std::move(mask), [&](std::int64_t vertex, std::int64_t chosen, const Fail& fail) {
-                if (chosen != 0) supervision.assign(vertex, s, vertices, fail);
-            });
-            break;
-        }
+void read_ids(NpyReader ids, std::int64_t vertices, const SplitArray& array, std::uint8_t subset,
+              Supervision& supervision) {
+    if (ids.header().kind == 'b') {
+        ids.fail("bool is a mask, and this is to be a list of vertices; found " + ids.header().describe(),
+                 "save it as " + array.mask_name);
     }
+    if (!is_column(ids.header())) ids.expect_dimensions(1);
+    IntegerStream stream(std::move(ids));
+    const std::int64_t count = stream.reader().header().count();
+    const Fail fail = [&](const std::string& what, const std::string& hint) { stream.reader().fail(what, hint); };
+    for (std::int64_t i = 0; i < count; ++i) supervision.assign(stream.next(), subset, vertices, fail);
+    stream.reader().finish();
 }
 
 }  // namespace
 
-Supervision read_npz_supervision(const NpzArchive& archive, std::int64_t vertices) {
-    Supervision supervision;
-    if (archive.has("y")) read_labels(archive, vertices, supervision);
-    read_split(archive, vertices, supervision);
-    return supervision;
+void read_npz_labels(const NpzArchive& archive, std::int64_t vertices, Supervision& supervision) {
+    const std::string array = labels_array(archive);
+    if (array.empty()) return;
+    NpyReader reader = archive.open(array);
+    const NpyHeader& header = reader.header();
+    if (!is_column(header)) reader.fail("one label per vertex, [N] or [N, 1], expected, found " + header.describe());
+    if (header.shape[0] != vertices)
+        reader.fail(std::to_string(vertices) + " labels expected, found " + header.describe());
+    supervision.label.reserve(static_cast<std::size_t>(vertices));
+    std::vector<double> block;
+    for (std::int64_t v = 0; v < vertices;) {
+        block.resize(static_cast<std::size_t>(std::min<std::int64_t>(vertices - v, 8192)));
+        reader.read_doubles(block);
+        for (const double value : block) {
+            supervision.add_label(value, [&](const std::string& what, const std::string& hint) {
+                reader.fail("vertex " + std::to_string(v) + ": " + what, hint);
+            });
+            ++v;
+        }
+    }
+    reader.finish();
 }
 
 Supervision read_npz_supervision(const std::filesystem::path& path, const std::string& split, std::int64_t vertices) {
-    refuse_split(split, path);
-    return read_npz_supervision(NpzArchive(path), vertices);
+    return read_npz_supervision(NpzArchive(path), split, vertices);
+}
+
+Supervision read_npz_supervision(const NpzArchive& archive, const std::string& split, std::int64_t vertices) {
+    Supervision supervision;
+    read_npz_labels(archive, vertices, supervision);
+    MaskColumn column(split, archive.name());
+    for (std::uint8_t s = 0; s < 3; ++s) {
+        const auto array = split_array(archive, s);
+        if (!array) continue;
+        if (array->mask) {
+            read_mask(archive.open(array->name), vertices, column, s, supervision);
+        } else {
+            read_ids(archive.open(array->name), vertices, *array, s, supervision);
+        }
+    }
+    column.finish();
+    return supervision;
 }
 
 }  // namespace gnnplan::data

@@ -15,11 +15,12 @@ namespace gnnplan::data {
 namespace fs = std::filesystem;
 namespace {
 
-TextReader open_csv(const fs::path& folder, const std::string& name) {
+TextReader open_csv(const fs::path& folder, const std::string& name,
+                    const std::string& needed = "raw/edge.csv.gz and raw/num-node-list.csv.gz") {
     const fs::path path = find_csv(folder, name);
     if (path.empty()) {
         throw Error(ErrorCode::missing_input, "not found, nor " + name + ".gz", (folder / name).string(),
-                    "an OGB raw folder has raw/edge.csv.gz and raw/num-node-list.csv.gz");
+                    "an OGB raw folder has " + needed + "; Python pickles (.pt) are never loaded");
     }
     return TextReader(open_input(path));
 }
@@ -182,11 +183,16 @@ Supervision read_ogb_supervision(const fs::path& folder, const std::string& spli
     Supervision supervision;
     const fs::path labels = find_csv(folder / "raw", "node-label.csv");
     if (!labels.empty()) read_labels(labels, vertices, supervision);
+    read_ogb_split(folder, split, vertices, supervision);
+    return supervision;
+}
+
+void read_ogb_split(const fs::path& folder, const std::string& split, std::int64_t vertices, Supervision& supervision) {
     const std::string name = choose_split(folder, split);
-    if (name.empty()) return supervision;
+    if (name.empty()) return;
     constexpr const char* files[] = {"train.csv", "valid.csv", "test.csv"};
     for (std::uint8_t s = 0; s < 3; ++s) {
-        TextReader reader = open_csv(folder / "split" / name, files[s]);
+        TextReader reader = open_csv(folder / "split" / name, files[s], ogb_split_files);
         const Fail fail = fail_at(reader);
         std::string_view line;
         while (reader.next_line(line)) {
@@ -196,7 +202,6 @@ Supervision read_ogb_supervision(const fs::path& folder, const std::string& spli
             supervision.assign(vertex, s, vertices, fail);
         }
     }
-    return supervision;
 }
 
 }  // namespace gnnplan::data

@@ -1,16 +1,20 @@
-// Raw folders of Open Graph Benchmark node-property data sets: CSV files, gzipped or not.
+// Raw folders of Open Graph Benchmark node-property data sets: CSV files, gzipped or not, or archives (ogb_binary.cpp).
 #pragma once
 
 #include "runtime/graph/features.hpp"
 #include "runtime/read/parsed_graph.hpp"
 #include "runtime/read/source.hpp"
 #include "runtime/read/supervision.hpp"
+#include "runtime/read/unread.hpp"
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gnnplan::data {
+
+inline constexpr const char* ogb_split_files = "split/NAME/train.csv, valid.csv and test.csv";
 
 // FOLDER/NAME.gz or FOLDER/NAME, whichever exists; empty when neither does.
 std::filesystem::path find_csv(const std::filesystem::path& folder, const std::string& name);
@@ -27,7 +31,25 @@ ParsedGraph read_ogb_graph(const std::filesystem::path& folder, const ReadOption
 // there.
 Supervision read_ogb_supervision(const std::filesystem::path& folder, const std::string& split, std::int64_t vertices);
 
+// The split alone.
+void read_ogb_split(const std::filesystem::path& folder, const std::string& split, std::int64_t vertices,
+                    Supervision& supervision);
+
 // raw/node-feat.csv; null when there is none. Each read opens the file anew.
 std::unique_ptr<FeatureSource> open_ogb_features(const std::filesystem::path& folder, std::int64_t vertices);
+
+// The same of folders as OGB's binary data sets have them: raw/data.npz with edge_index, node_feat, num_nodes_list and
+// num_edges_list, raw/node-label.npz with node_label, and splits as above.
+bool is_ogb_binary_folder(const Source& source);
+ParsedGraph read_ogb_binary_graph(const std::filesystem::path& folder, const ReadOptions& options);
+Supervision read_ogb_binary_supervision(const std::filesystem::path& folder, const std::string& split,
+                                        std::int64_t vertices);
+std::unique_ptr<FeatureSource> open_ogb_binary_features(const std::filesystem::path& folder, std::int64_t vertices);
+
+// They name what such folders hold beside what is read (ogb_leftovers.cpp).
+Leftovers ogb_leftovers(const std::filesystem::path& folder, std::int64_t vertices);
+Leftovers ogb_binary_leftovers(const std::filesystem::path& folder, std::int64_t vertices);
+// Names the OGB folder that the file is the graph of, if it is of one that has more.
+std::vector<Unread> beside_ogb_file(const std::filesystem::path& file);
 
 }  // namespace gnnplan::data

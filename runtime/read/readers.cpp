@@ -8,16 +8,23 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace gnnplan::data {
 namespace fs = std::filesystem;
 namespace {
 
+Leftovers edge_list_leftovers(const fs::path& path, std::int64_t /*vertices*/) { return {beside_ogb_file(path)}; }
+
 // They are asked in this order; every text that no other reader wants is an edge list.
 constexpr Reader readers[] = {
-    {"OGB raw folders", is_ogb_folder, read_ogb_graph, open_ogb_features, read_ogb_supervision},
-    {".npz archives", is_npz_file, read_npz_graph, open_npz_features, read_npz_supervision},
+    {"OGB raw folders", is_ogb_folder, read_ogb_graph, open_ogb_features, read_ogb_supervision, ogb_leftovers},
+    {"OGB binary raw folders", is_ogb_binary_folder, read_ogb_binary_graph, open_ogb_binary_features,
+     read_ogb_binary_supervision, ogb_binary_leftovers},
+    {".npz archives", is_npz_file, read_npz_graph, open_npz_features, read_npz_supervision, npz_leftovers},
     {"Matrix Market", is_matrix_market, read_matrix_market, nullptr, nullptr},
-    {"SNAP and CSV edge lists", is_edge_list, read_edge_list, nullptr, nullptr},
+    {"SNAP and CSV edge lists", is_edge_list, read_edge_list, nullptr, nullptr, edge_list_leftovers},
 };
 
 std::string known_forms() {
@@ -36,10 +43,26 @@ Source look_at(const fs::path& path) {
     return {path, false, std::string(buffer, count)};
 }
 
+// The names in a folder.
+std::string content_of(const fs::path& folder) {
+    constexpr std::size_t shown_at_most = 12;
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(folder, failed)) names.push_back(entry.path().filename().string());
+    if (names.empty()) return "it is empty";
+    std::sort(names.begin(), names.end());
+    std::string list = "it holds ";
+    for (std::size_t i = 0; i < std::min(names.size(), shown_at_most); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > shown_at_most) list += " and " + std::to_string(names.size() - shown_at_most) + " more";
+    return list;
+}
+
 [[noreturn]] void refuse(const Source& source) {
     const std::string where = source.path.string();
     if (source.folder) {
-        throw Error(ErrorCode::missing_input, "no graph in this folder: looked for raw/edge.csv.gz and raw/edge.csv",
+        throw Error(ErrorCode::missing_input,
+                    "no graph in this folder: looked for raw/edge.csv.gz, raw/edge.csv and raw/data.npz; " +
+                        content_of(source.path),
                     where, known_forms());
     }
     if (source.head.starts_with("\x93NUMPY"))
@@ -80,6 +103,10 @@ Supervision read_supervision(const Reader& reader, const fs::path& path, const s
     if (reader.read_supervision != nullptr) return reader.read_supervision(path, split, vertices);
     refuse_split(split, path);
     return {};
+}
+
+Leftovers leftovers_of(const Reader& reader, const fs::path& path, std::int64_t vertices) {
+    return reader.leftovers != nullptr ? reader.leftovers(path, vertices) : Leftovers();
 }
 
 }  // namespace gnnplan::data

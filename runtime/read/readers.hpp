@@ -5,6 +5,7 @@
 #include "runtime/read/parsed_graph.hpp"
 #include "runtime/read/source.hpp"
 #include "runtime/read/supervision.hpp"
+#include "runtime/read/unread.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -23,6 +24,8 @@ struct Reader {
     // Reads labels and split, as far as they are there. `split` names one of several splits; a form without names calls
     // refuse_split(). The function is null where the form has neither labels nor splits.
     Supervision (*read_supervision)(const std::filesystem::path& path, const std::string& split, std::int64_t vertices);
+    // Names what else there is, which may be meant as features, labels or a split. Null where a form holds a graph alone.
+    Leftovers (*leftovers)(const std::filesystem::path& path, std::int64_t vertices) = nullptr;
 };
 
 // The first reader of the table that matches the path and its first bytes: the only place where the form of data is
@@ -30,12 +33,13 @@ struct Reader {
 // (pickles, lone arrays, binary files).
 const Reader& find_reader(const std::filesystem::path& path);
 
-// The three functions of a reader, for whatever form. read_graph() throws ErrorCode::usage when ids are said to count
+// The functions of a reader, for whatever form. read_graph() throws ErrorCode::usage when ids are said to count
 // from 1 in a form where they count from 0, and when weights of edges are asked of a form that has none.
 ParsedGraph read_graph(const Reader& reader, const std::filesystem::path& path, const ReadOptions& options);
 std::unique_ptr<FeatureSource> open_features(const Reader& reader, const std::filesystem::path& path,
                                              std::int64_t vertices);
 Supervision read_supervision(const Reader& reader, const std::filesystem::path& path, const std::string& split,
                              std::int64_t vertices);
+Leftovers leftovers_of(const Reader& reader, const std::filesystem::path& path, std::int64_t vertices);
 
 }  // namespace gnnplan::data

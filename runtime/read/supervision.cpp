@@ -58,7 +58,10 @@ void Supervision::assign(std::int64_t vertex, std::uint8_t subset_of_vertex, std
 }
 
 void refuse_split(const std::string& split, const std::filesystem::path& path) {
-    if (!split.empty()) throw Error(ErrorCode::usage, "only OGB raw folders have named splits", path.string());
+    if (split.empty()) return;
+    throw Error(ErrorCode::usage,
+                "only OGB raw folders have named splits, and masks of several columns in .npz archives numbered ones",
+                path.string(), "leave --split out");
 }
 
 std::int64_t check_classes(const Supervision& supervision, std::int64_t declared, const std::string& where) {
@@ -86,6 +89,24 @@ std::int64_t check_classes(const Supervision& supervision, std::int64_t declared
                     where, "labels are class indices 0 .. C - 1; number them so");
     }
     return declared > 0 ? declared : largest + 1;
+}
+
+std::string unused_classes(const Supervision& supervision) {
+    const auto largest = std::ranges::max_element(supervision.label);
+    if (largest == supervision.label.end() || *largest < 0) return {};
+    std::vector<bool> occurs(static_cast<std::size_t>(*largest) + 1, false);
+    for (const std::int32_t label : supervision.label) {
+        if (label >= 0) occurs[static_cast<std::size_t>(label)] = true;
+    }
+    const auto unused = std::ranges::count(occurs, false);
+    if (unused == 0) return {};
+    const auto first = std::ranges::find(occurs, false) - occurs.begin();
+    if (unused == 1) {
+        return "class " + std::to_string(first) + " of 0 .. " + std::to_string(*largest) +
+               " never occurs, and takes a column all the same" + (first == 0 ? ": labels from 1?" : "");
+    }
+    return std::to_string(unused) + " of " + std::to_string(occurs.size()) + " classes never occur (the first is " +
+           std::to_string(first) + "), and take a column each all the same: labels are numbers from 0 without gaps";
 }
 
 }  // namespace gnnplan::data

@@ -10,7 +10,7 @@ namespace gnnplan::data {
 WeightStream::WeightStream(NpyReader reader, std::int64_t edges) : reader_(std::move(reader)), left_(edges) {
     const NpyHeader& header = reader_->header();
     if (!header.is_float() && !header.is_integer()) {
-        reader_->fail("float32, float64 or integers expected as weights of edges, found " + header.describe());
+        reader_->fail("float16, float32, float64 or integers expected as weights of edges, found " + header.describe());
     }
     const std::size_t dimensions = header.shape.size();
     const bool one_column = dimensions == 1 || (dimensions == 2 && header.shape[1] == 1);

@@ -122,6 +122,7 @@ std::vector<std::string> match_share(const Plan& plan, const load::GraphShare& s
 }
 
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset) {
+    if (!plan.problem.graph.generate) data::check_generated(dataset.report());
     const auto& widths = plan.problem.model.widths;
     const bool whole = !dataset.in_shares();
     if (whole) match_graph(plan.problem.graph, plan.fingerprints.graph, found_in(dataset));

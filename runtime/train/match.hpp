@@ -18,7 +18,8 @@ namespace gnnplan::train {
 data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm);
 
 // Checks that the data is what the plan was made for: by the graph's fingerprint when the plan has one, else by sizes.
-// Returns remarks for the user. Throws ErrorCode::mismatch, or ErrorCode::data when there is nothing to train on.
+// Returns remarks for the user. Throws ErrorCode::mismatch, ErrorCode::data when there is nothing to train on, or
+// ErrorCode::usage where something was generated that the data may have (data::check_generated()).
 std::vector<std::string> match_data(const Plan& plan, const data::Dataset& dataset);
 
 // The same for a graph that was loaded in shares, of which match_data() knows nothing.

@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const std::int64_t vertices = parsed.vertices;
         fuzz::check_graph(std::move(parsed));
         if (vertices > 0 && vertices <= 4096) {
-            const data::Supervision supervision = data::read_npz_supervision(archive, vertices);
+            const data::Supervision supervision = data::read_npz_supervision(archive, "", vertices);
             if (!supervision.label.empty()) data::check_classes(supervision, 0, "input");
         }
     });

@@ -24,6 +24,8 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
     const auto text_or_null = [](const std::string& text) {
         return text.empty() ? io::Document() : io::Document(text);
     };
+    std::vector<std::string> unread;
+    for (const data::Unread& one : report.leftovers.unread) unread.push_back(one.name);
     io::Document split, labelled;
     if (!dataset.subset().empty()) {
         const auto by_subset = [](const auto& count) {
@@ -55,6 +57,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
                                  {"classes", count_or_null(dataset.classes())},
                                  {"split", std::move(split)},
                                  {"labelled", std::move(labelled)},
+                                 {"unread", std::move(unread)},
                                  {"fingerprint", of.graph},
                                  {"features_fingerprint", text_or_null(of.features)},
                                  {"labels_fingerprint", text_or_null(of.labels)},

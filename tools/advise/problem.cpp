@@ -97,6 +97,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
     say("{}: {}\n", shape.graph, dataset->report().describe());
     say_notes(dataset->report().hints);
+    if (!preparation.generate) data::check_generated(dataset->report());
     return dataset;
 }
 
@@ -153,6 +154,7 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.split = preparation.split;
     record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
     record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
+    record.generate = preparation.generate;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     loaded.problem.listing = {dataset.report().edges_read, dataset.report().text, dataset.report().divisible};
     loaded.graph = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
@@ -167,14 +169,14 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
         throw Error(ErrorCode::usage, "there is no edge list to read", "--index-base", "give --graph PATH");
     }
     const GraphSizes sizes = graph_sizes(shape);
-    GraphRecord& record = loaded.problem.record.graph;
-    record.name = sizes.name;
     if (form.self_loops && shape.graph.empty() && sizes.nonzeros < sizes.vertices) {
         throw Error(ErrorCode::usage,
                     fmt::format("{} nonzeros are fewer than the self loops of {} vertices, which they include",
                                 format_count(sizes.nonzeros), format_count(sizes.vertices)),
                     "--nonzeros", "give the number of edges plus that of vertices");
     }
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = sizes.name;
     record.source = sizes.source;
     record.vertices = sizes.vertices;
     record.nonzeros = sizes.nonzeros;
@@ -185,6 +187,7 @@ void load_from_sizes(LoadedProblem& loaded, const ShapeFlags& shape, const Prepa
     record.symmetric = sizes.symmetric || preparation.symmetrise;
     record.symmetrised = preparation.symmetrise;
     record.split = preparation.split;
+    record.generate = preparation.generate;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     const UniformStats graph(record.vertices, record.nonzeros, record.symmetric, shape.train_fraction.value_or(1),
                              record.edge_weights);
@@ -229,14 +232,27 @@ GraphSizes graph_sizes(const ShapeFlags& flags) {
     return sizes;
 }
 
-std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes) {
+namespace {
+
+[[noreturn]] void refuse_unknown(const std::string& what, const std::string& flag, const std::string& unread,
+                                 const std::string& name) {
+    throw Error(ErrorCode::usage, "the number of " + what + " is not known", {},
+                unread.empty() ? "give " + flag + " or --widths"
+                               : what + " may be among what is not read of the data: " + unread +
+                                     (name.empty() ? "" : "; save them as " + name) + "; or give " + flag +
+                                     " or --widths, and --generate to have random ones");
+}
+
+}  // namespace
+
+std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes,
+                                    const data::Leftovers& leftovers) {
     if (!flags.widths.empty()) return flags.widths;
     const std::int64_t first = flags.features.value_or(features);
     const std::int64_t last = flags.classes.value_or(classes);
     if (first == 0)
-        throw Error(ErrorCode::usage, "the number of features is not known", {}, "give --features or --widths");
-    if (last == 0)
-        throw Error(ErrorCode::usage, "the number of classes is not known", {}, "give --classes or --widths");
+        refuse_unknown("features", "--features", leftovers.names({&data::Unread::features}), leftovers.features);
+    if (last == 0) refuse_unknown("classes", "--classes", leftovers.names({&data::Unread::labels}), leftovers.labels);
     std::vector<std::int64_t> widths(static_cast<std::size_t>(flags.layers + 1), flags.hidden);
     widths.front() = first;
     widths.back() = last;
@@ -269,7 +285,8 @@ LoadedProblem load_problem(const ShapeFlags& shape, const PreparationFlags& prep
 Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
     Problem problem = loaded.problem;
     ModelRecord& model = problem.record.model;
-    model.widths = widths_of(shape, loaded.features, loaded.classes);
+    model.widths = widths_of(shape, loaded.features, loaded.classes,
+                             loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers());
     problem.record.ranks = static_cast<int>(shape.ranks);
     problem.ops = models::build(problem.record);
     return problem;

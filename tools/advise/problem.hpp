@@ -37,6 +37,7 @@ struct PreparationFlags {
     std::string normalisation;  // "": the model's
     bool edge_weights = false;
     std::int64_t seed = 1;
+    bool generate = false;  // what the data lacks, whatever else it holds
 };
 
 // Which network, apart from its widths.
@@ -70,8 +71,9 @@ struct GraphSizes {
 bool is_card(const std::string& selector);
 // From a card, or from --vertices and --nonzeros. Throws Error{usage} when neither says enough.
 GraphSizes graph_sizes(const ShapeFlags& flags);
-// f_0 .. f_L. Throws Error{usage} when a width is not known.
-std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes);
+// f_0 .. f_L. Throws Error{usage} when a width is not known, naming what may have it among what is not read of the data.
+std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes,
+                                    const data::Leftovers& leftovers = {});
 
 // A problem and what it points to.
 struct LoadedProblem {

@@ -142,7 +142,7 @@ std::string settings(const Plan& plan) {
                                                                                  : "none";
     return fmt::format(
         "WIDTHS = [{}]\nBIAS = {}\nSYMMETRISE = {}\nSELF_LOOPS = {}\nNORMALISATION = \"{}\"\nLOSS_ROWS = {}\n"
-        "CACHE_AX = {}\nSPLIT = {}  # of an OGB folder with several\nEPOCHS = {}\n"
+        "CACHE_AX = {}\nSPLIT = {}  # of several, in an OGB folder or columns of masks\nEPOCHS = {}\n"
         "DROPOUT = {}  # of every layer's input but the features\n{}LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n"
         "OPTIMIZER = lambda groups: {}\n",
         fmt::join(plan.problem.model.widths, ", "), flag(plan.problem.model.bias), flag(graph.symmetrised),

@@ -119,27 +119,44 @@ def glorot(rows, columns):
 def arrays(path):
     """The arrays of an .npz file; those of an OGB folder under the same names."""
     folder = pathlib.Path(path)
+    binary = folder / "raw/data.npz"
     if not folder.is_dir():
         with numpy.load(path) as file:
-            return dict(file)
+            return renamed(dict(file))
 
     def table(pattern, kind):
         found = sorted(folder.glob(pattern + ".csv*"))
         return numpy.loadtxt(found[0], kind, delimiter=",", ndmin=2) if found else None
 
-    found = {"edge_index": table("raw/edge", numpy.int64).T,
-             "num_nodes": table("raw/num-node-list", numpy.int64)[0, 0],
-             "x": table("raw/node-feat", numpy.float32),
-             "y": table("raw/node-label", numpy.float64),
-             "train_idx": table(f"split/{SPLIT or '*'}/train", numpy.int64)}
+    if binary.exists():
+        with numpy.load(binary) as data, numpy.load(folder / "raw/node-label.npz") as labels:
+            found = renamed({**data, **labels})
+    else:
+        found = {"edge_index": table("raw/edge", numpy.int64).T,
+                 "num_nodes": table("raw/num-node-list", numpy.int64)[0, 0],
+                 "x": table("raw/node-feat", numpy.float32),
+                 "y": table("raw/node-label", numpy.float64)}
+    found["train_idx"] = table(f"split/{SPLIT or '*'}/train", numpy.int64)
     return {name: values for name, values in found.items() if values is not None}
+
+
+def renamed(found):
+    """OGB's names of arrays beside PyTorch Geometric's."""
+    for name, ogb in {"x": "node_feat", "y": "node_label", "num_nodes": "num_nodes_list"}.items():
+        if ogb in found:
+            found.setdefault(name, found.pop(ogb))
+    subsets = {f"{subset}_{kind}" for subset in ("train", "valid", "val", "test") for kind in ("idx", "mask")}
+    others = set(found) - subsets - {"edge_index", "edge_weight", "edge_feat", "num_nodes", "num_edges_list", "x", "y"}
+    if others and not {"x", "y"} <= set(found):
+        sys.exit("x and y are not made up where they may have other names: " + ", ".join(sorted(others)))
+    return found
 
 
 def read(path):
     """Sets A, At; features, labels of the computed rows, which of those train, initial weights."""
     global A, At
     file = arrays(path)
-    n = int(file["num_nodes"]) if "num_nodes" in file else len(file["x"])
+    n = int(numpy.ravel(file["num_nodes"])[0]) if "num_nodes" in file else len(file["x"])
     target, source = edges(file, n)
     random = numpy.random.default_rng(1)  # where the file has only a graph; gnnrun draws others
     x = file["x"] if "x" in file else random.random((n, WIDTHS[0]))
@@ -149,8 +166,8 @@ def read(path):
     if "train_idx" in file:
         training = file["train_idx"].reshape(-1)
     else:
-        mask = file["train_mask"] if "train_mask" in file else numpy.ones(n)
-        training = numpy.flatnonzero(mask)
+        mask = file["train_mask"].reshape(n, -1) if "train_mask" in file else numpy.ones((n, 1))
+        training = numpy.flatnonzero(mask[:, int(SPLIT) if mask.shape[1] > 1 else 0])
     A, At = matrices(target, source, weights(target, source, n), n, training)
     if LOSS_ROWS:
         y, training = y[torch.from_numpy(numpy.sort(training))], numpy.arange(len(training))

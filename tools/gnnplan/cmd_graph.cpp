@@ -96,7 +96,9 @@ void add_graph(CLI::App& root, Context& context) {
     add_index_base(info, options->index_base);
     info.add_flag("--symmetrise", options->symmetrise, "Add the reverse of every edge");
     info.add_flag("--edge-weights", options->edge_weights, "Read a weight of every edge, and say where one is missing");
-    info.add_option("--split", options->split, "Take this split, where the data has several")->type_name("NAME");
+    info.add_option("--split", options->split,
+                    "Take this split, where the data has several: a folder of split/, or a column of masks, from 0")
+        ->type_name("NAME");
     info.add_flag("--json", options->json, "Print one JSON object (gnnplan.graph/1)");
     on_command(info, context, options, run_info);
     add_generate(graph, context);

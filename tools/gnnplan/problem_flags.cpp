@@ -140,7 +140,10 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
         "Read a weight of every edge: the third column of an edge list, the values of a Matrix Market "
         "file, edge_weight of an .npz, or raw/edge-feat.csv of an OGB folder (gcn, gin, and sage with mean, sum or "
         "gcn)");
-    command.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
+    command
+        .add_option("--split", flags.split,
+                    "Take this split, where the data has several: a folder of split/, or a column of masks, from 0")
+        ->type_name("NAME");
     command
         .add_option("--normalisation", flags.normalisation,
                     "How an edge is weighed: symmetric (by the degrees of both ends), row_mean (by that of the "
@@ -151,6 +154,9 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
     add_count(command, "--seed", flags.seed,
               "Generate features and classes that the data lacks, and draw neighbours (--fanout), from this number",
               {0});
+    command.add_flag("--generate", flags.generate,
+                     "Generate features, classes and a split that the data lacks even where it holds arrays or files "
+                     "of other names that may be these, which is refused otherwise");
     under_heading(command, graph_heading);
 }
 

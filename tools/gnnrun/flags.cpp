@@ -17,7 +17,9 @@ namespace {
 
 void add_data(CLI::App& app, RunFlags& flags) {
     app.add_option("--data", flags.data, "The graph, with features, labels and split")->required()->type_name("PATH");
-    app.add_option("--split", flags.split, "Take this split, where the data has several")->type_name("NAME");
+    app.add_option("--split", flags.split,
+                   "Take this split, where the data has several: a folder of split/, or a column of masks, from 0")
+        ->type_name("NAME");
     app.add_option("--feature-norm", flags.feature_norm,
                    "Whether each vertex's features are divided by the sum of their magnitudes: none, row")
         ->check(CLI::IsMember({"none", "row"}))

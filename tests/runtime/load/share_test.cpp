@@ -108,6 +108,21 @@ std::vector<Array> scipy(const std::vector<Listed>& list, std::int64_t vertices)
             {"shape", "<i8", {2}, bytes_of({vertices, vertices})}};
 }
 
+std::vector<Array> coo(const std::vector<Listed>& list, std::int64_t vertices) {
+    std::vector<std::int32_t> rows, columns;
+    std::vector<float> weights;
+    for (const Listed& edge : list) {
+        rows.push_back(static_cast<std::int32_t>(edge.from));
+        columns.push_back(static_cast<std::int32_t>(edge.to));
+        weights.push_back(edge.weight);
+    }
+    return {{"row", "<i4", {std::ssize(rows)}, bytes_of(rows)},
+            {"col", "<i4", {std::ssize(columns)}, bytes_of(columns)},
+            {"data", "<f4", {std::ssize(weights)}, bytes_of(weights)},
+            {"shape", "<i8", {2}, bytes_of({vertices, vertices})},
+            {"format", "|S3", {}, "coo"}};
+}
+
 std::string pairs(const std::vector<Listed>& list) {
     std::string all;
     for (const Listed& edge : list) all += std::to_string(edge.from) + "," + std::to_string(edge.to) + "\n";
@@ -160,6 +175,19 @@ std::vector<Form> forms() {
          [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, scipy(l, n), true); }},
         {"SciPy, compressed", [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, scipy(l, n)); },
          true, true},
+        {"SciPy COO, stored",
+         [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, coo(l, n), true); }},
+        {"SciPy COO, compressed", [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, coo(l, n)); },
+         true, true},
+        {"OGB, binary",
+         [](Folder f, List l, std::int64_t n) {
+             std::vector<Array> all = arrays(l, n, false);
+             all[1].name = "edge_feat";
+             all[2].name = "num_nodes_list";
+             std::filesystem::create_directories(f.path() / "raw");
+             std::filesystem::rename(data::files::write_npz(f, all, true), f.path() / "raw/data.npz");
+             return f.path();
+         }},
         {"OGB", [](Folder f, List l, std::int64_t n) { return write_ogb(f, l, n, ""); }, false},
         {"OGB with weights", [](Folder f, List l, std::int64_t n) { return write_ogb(f, l, n, ""); }, true, true},
         {"OGB, gzipped", [](Folder f, List l, std::int64_t n) { return write_ogb(f, l, n, ".gz"); }, true, true},
@@ -246,7 +274,7 @@ void check(const Form& form, const Case& of, const Grid& grid) {
     data::DatasetOptions options = options_of(of, form.base);
     const data::Dataset whole = data::open_dataset(path, options);
     EXPECT_EQ(whole.report().divisible, !form.by_one);
-    EXPECT_EQ(whole.report().text, path.extension() != ".npz");
+    EXPECT_EQ(whole.report().text, path.extension() != ".npz" && std::string(form.name) != "OGB, binary");
     options.in_shares = of.vertices;
     const data::Dataset in_shares = data::open_dataset(path, options);
     const Numbering numbering{.permuted = of.permuted, .seed = of.permuted ? 7U : 0U};

@@ -166,7 +166,6 @@ TEST(Npz, HeaderLies) {
     expect_bad(with({"y", "<i8", {2}, bytes_of<I64>({0, 1, 1})}), {"y: the header promises"});
     expect_bad(with({"x", "<f4", {-3, 2}, ""}), {"x: malformed .npy header: the shape"});
     expect_bad(with({"x", "<q4", {3, 2}, ""}), {"x: malformed .npy header: unknown type"});
-    expect_bad(with({"x", ">f4", {3, 2}, bytes_of<float>({1, 2, 3, 4, 5, 6})}), {"x: is stored in big endian order"});
 }
 
 TEST(Npz, NeverLoadsPickles) {
@@ -198,8 +197,8 @@ TEST(Npz, BadLabelsAndSplits) {
     expect_bad(with({"test_idx", "<i8", {1}, bytes_of<I64>({0})}),
                {"test_idx: vertex 0 is in both the train and the test set"});
     std::vector<Array> masked = arrays();
-    masked.back() = {"test_mask", "|b1", {3, 2}, std::string(6, '\1')};
-    expect_bad(masked, {"test_mask: bool [3] expected, found bool [3, 2]"});
+    masked.back() = {"test_mask", "|b1", {2, 3}, std::string(6, '\1')};
+    expect_bad(masked, {"test_mask: bool [3] expected, found bool [2, 3]"});
 }
 
 TEST(Npz, DamagedArchive) {

@@ -41,7 +41,8 @@ TEST(Readers, AFileOfBytesIsNoMatrixMarketByItsName) {
 
 TEST(Readers, TheListOfKnownFormsIsTheTable) {
     expect_error(ErrorCode::missing_input,
-                 {"known are OGB raw folders, .npz archives, Matrix Market, SNAP and CSV edge lists, gzipped or not"},
+                 {"known are OGB raw folders, OGB binary raw folders, .npz archives, Matrix Market, SNAP and CSV edge "
+                  "lists, gzipped or not"},
                  [] { form_of("/nowhere/at/all"); });
 }
 

@@ -43,6 +43,7 @@ struct GraphRecord {
     std::string split;                    // split folder; "" when there is only one
     std::int64_t generated_features = 0;  // > 0: features of this width are generated from `seed`
     std::int64_t generated_classes = 0;
+    bool generate = false;  // what the data lacks, although it may be meant by what is not read of the data
     std::uint64_t seed = 0;
 };
 

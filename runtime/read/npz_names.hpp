@@ -1,0 +1,31 @@
+// The names under which arrays of an archive are read.
+#pragma once
+
+#include "runtime/read/npz.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gnnplan::data {
+
+// The array that is read as features, labels, number of vertices, or weights of edges: under PyTorch Geometric's name,
+// else under that of OGB's binary raw folders; "" where there is none.
+std::string features_array(const NpzArchive& archive);  // x, node_feat
+std::string labels_array(const NpzArchive& archive);    // y, node_label
+std::string vertices_array(const NpzArchive& archive);  // num_nodes, num_nodes_list
+std::string weights_array(const NpzArchive& archive);   // edge_weight, edge_feat
+
+struct SplitArray {
+    std::string name;
+    bool mask = false;      // a number for each vertex, and not the ids of some
+    std::string mask_name;  // as which a mask is to be saved
+};
+
+// The array that says which vertices are in subset 0 (train), 1 (valid) or 2 (test).
+std::optional<SplitArray> split_array(const NpzArchive& archive, std::uint8_t subset);
+
+// All names, for messages: "a, b"; "none".
+std::string names_of(const NpzArchive& archive);
+
+}  // namespace gnnplan::data

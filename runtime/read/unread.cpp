@@ -1,0 +1,176 @@
+#include "runtime/read/unread.hpp"
+
+#include "runtime/read/npz_dataset.hpp"
+#include "runtime/read/npz_edges.hpp"
+#include "runtime/read/npz_names.hpp"
+#include "runtime/read/ogb.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace gnnplan::data {
+namespace fs = std::filesystem;
+namespace {
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return text;
+}
+
+// Names are of strangers, and terminals obey control characters.
+std::string shown(std::string name) {
+    constexpr char delete_character = 0x7F;
+    constexpr char first_byte_of_controls = '\xC2';
+    std::ranges::replace_if(
+        name,
+        [](char c) {
+            return (static_cast<unsigned char>(c) < ' ') || c == delete_character || c == first_byte_of_controls;
+        },
+        '?');
+    return name;
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words, [&](auto word) { return text.find(word) != std::string_view::npos; });
+}
+
+// Whether a part of the name, between characters that are no letters, is one of these.
+bool has_part(std::string_view text, std::initializer_list<std::string_view> words) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_not_of(letters), text.size());
+        if (std::ranges::find(words, text.substr(0, end)) != words.end()) return true;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return false;
+}
+
+Unread by_name(const std::string& name) {
+    const std::string text = lower(name);
+    Unread unread{shown(name)};
+    if (has_any(text, {"edge", "link"})) return unread;
+    unread.features = has_any(text, {"feat", "attr", "embed"}) || has_part(text, {"x"});
+    unread.labels = has_any(text, {"label", "target", "class"}) || has_part(text, {"y"});
+    unread.split =
+        has_any(text, {"split", "fold", "mask", "train", "valid", "role"}) || has_part(text, {"val", "test", "dev"});
+    return unread;
+}
+
+// Adds what an array with a row or a number for each vertex may be.
+void add_by_shape(Unread& unread, const NpyHeader& header) {
+    const bool flag = header.kind == 'b';
+    if (!flag && !header.is_integer() && header.kind != 'f') return;
+    const bool column = header.shape.size() == 1 || header.shape[1] == 1;
+    unread.labels = unread.labels || column;
+    unread.features = unread.features || (header.shape.size() == 2 && (!column || header.kind == 'f'));
+    unread.split = unread.split || flag;
+}
+
+// The sizes of the graph that an archive holds, which tell arrays of vertices from others.
+struct GraphShape {
+    std::int64_t vertices = 0;
+    std::int64_t edges = -1;
+    bool declared = false;  // else the largest id says how many vertices there are, and more may be meant
+};
+
+bool has_row_for_each(const GraphShape& graph, const NpyHeader& header) {
+    if (header.shape.empty() || header.shape.size() > 2) return false;
+    const std::int64_t rows = header.shape[0];
+    return rows == graph.vertices || (!graph.declared && rows > graph.vertices && rows != graph.edges);
+}
+
+Unread look_at(const NpzArchive& archive, const std::string& name, const GraphShape& graph) {
+    Unread unread = by_name(name);
+    std::optional<NpyHeader> header;
+    try {
+        header = archive.open(name).header();
+    } catch (const Error&) {
+        return unread;  // pickles, for instance, are not read, and are no fault of data that is not asked of them
+    }
+    if (header->kind == 'S' || header->kind == 'U' || header->count() <= 1) {
+        unread = {unread.name};
+    } else if (has_row_for_each(graph, *header) && !has_any(lower(name), {"edge", "link"})) {
+        add_by_shape(unread, *header);
+    }
+    unread.name += " " + header->describe();
+    return unread;
+}
+
+// The arrays that are read of an archive.
+std::vector<std::string> known_arrays(const NpzArchive& archive) {
+    std::vector<std::string> known{features_array(archive), labels_array(archive)};
+    for (std::uint8_t s = 0; s < 3; ++s) {
+        if (const auto array = split_array(archive, s)) known.push_back(array->name);
+    }
+    if (archive.has("edge_index")) {
+        known.insert(known.end(), {"edge_index", "num_edges_list", weights_array(archive), vertices_array(archive)});
+    } else {
+        known.insert(known.end(), {"format", "shape", "data", "indptr", "indices", "row", "col", "_is_array"});
+    }
+    return known;
+}
+
+GraphShape shape_of(const NpzArchive& archive, std::int64_t vertices) {
+    const bool listed = archive.has("edge_index");
+    GraphShape graph{vertices};
+    if (listed) graph.edges = archive.open("edge_index").header().count() / 2;
+    graph.declared = !listed || !vertices_array(archive).empty() || !features_array(archive).empty() ||
+                     !labels_array(archive).empty();
+    return graph;
+}
+
+}  // namespace
+
+std::vector<Unread> unread_arrays(const NpzArchive& archive, std::int64_t vertices) {
+    const GraphShape graph = shape_of(archive, vertices);
+    const std::vector<std::string> known = known_arrays(archive);
+    std::vector<Unread> unread;
+    for (const std::string& name : archive.arrays()) {
+        if (std::ranges::find(known, name) == known.end()) unread.push_back(look_at(archive, name, graph));
+    }
+    return unread;
+}
+
+Leftovers npz_leftovers(const fs::path& path, std::int64_t vertices) {
+    Leftovers leftovers{unread_arrays(NpzArchive(path), vertices), "x", "y", "train_idx or train_mask"};
+    for (Unread& file : beside_ogb_file(path)) leftovers.unread.push_back(std::move(file));
+    return leftovers;
+}
+
+std::vector<Unread> unread_files(const fs::path& root, const std::string& folder,
+                                 const std::vector<std::string>& known) {
+    std::vector<Unread> unread;
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(root / folder, missing)) {
+        std::error_code ignored;
+        if (!entry.is_regular_file(ignored)) continue;
+        std::string name = entry.path().filename().string();
+        const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+        if (std::ranges::find(known, plain) == known.end() && !name.starts_with("."))
+            unread.push_back(by_name(folder + "/" + name));
+    }
+    std::ranges::sort(unread, {}, &Unread::name);
+    return unread;
+}
+
+std::string Leftovers::names(const std::vector<bool Unread::*>& kinds) const {
+    constexpr int shown_at_most = 12;
+    std::string list;
+    int count = 0;
+    for (const Unread& one : unread) {
+        if (!kinds.empty() && std::ranges::none_of(kinds, [&](auto kind) { return one.*kind; })) continue;
+        if (++count <= shown_at_most) list += (list.empty() ? "" : ", ") + one.name;
+    }
+    if (count > shown_at_most) list += " and " + std::to_string(count - shown_at_most) + " more";
+    return list;
+}
+
+std::string Leftovers::names() const { return names({}); }
+
+}  // namespace gnnplan::data
