@@ -53,6 +53,10 @@ Error cannot_open(const std::string& path, const std::string& failure) {
 
 const BackendModule& open_module() {
     const std::string path = module_path();
+    std::error_code none;
+    const std::filesystem::file_status status = std::filesystem::status(path, none);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        throw unavailable(path + " is not a regular file", std::string(module_variable) + " says where the module is");
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // for good: devices keep code of it
     if (module == nullptr) throw cannot_open(path, dlerror());
     const auto entry = reinterpret_cast<BackendModuleEntry>(dlsym(module, backend_module_entry));

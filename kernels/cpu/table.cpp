@@ -54,10 +54,4 @@ constexpr Table table = {
 
 const Table& cpu_table() { return table; }
 
-void set_threads([[maybe_unused]] int threads) {
-#ifdef _OPENMP
-    omp_set_num_threads(std::max(1, threads));
-#endif
-}
-
 }  // namespace gnnplan::kernels

@@ -12,7 +12,7 @@
 namespace gnnplan::catalog {
 
 struct Host {
-    int cores = 1;                  // this process may run on
+    int cores = 1;                  // available_units()
     std::int64_t memory_bytes = 0;  // that this process and those beside it may use: installed, or what a cgroup allows
     std::string cpu_model;          // "" when the system does not say
 };
@@ -24,6 +24,10 @@ std::int64_t parse_memory_total(std::istream& meminfo);
 // /proc/PID/cgroup, `root` where cgroups are mounted. Unset: they set no limit.
 std::optional<std::int64_t> parse_memory_limit(std::istream& membership, const std::filesystem::path& root);
 
+// The least that the CPU cgroups of a process allow it of processing units' time, as numbers of units; the same
+// arguments. Unset: all.
+std::optional<double> parse_cpu_quota(std::istream& membership, const std::filesystem::path& root);
+
 // The first "model name" of a /proc/cpuinfo, or "".
 std::string parse_cpu_model(std::istream& cpuinfo);
 
@@ -31,6 +35,17 @@ std::string parse_cpu_model(std::istream& cpuinfo);
 int parse_physical_cores(std::istream& cpuinfo);
 
 Host read_host();
+
+// Processing units that this process may run on, by its mask, and at most what its cgroups' quota of CPU time is worth,
+// rounded up. At least 1.
+int available_units();
+
+// How many threads a rank has that nobody told: its share of its units, which so many ranks may run on, but of a quota its
+// share among all `ranks_here` of this machine. At least 1.
+int threads_of_rank(int ranks_here, int ranks_on_own_units);
+
+// The units of this process's mask as a list of numbers, to be compared.
+std::string processing_units();
 
 // Cores this process may run on, hardware threads of one core counted once where the system tells.
 int physical_cores();

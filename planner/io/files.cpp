@@ -61,16 +61,20 @@ void write_directly(const std::string& path, std::string_view text) {
 }
 
 std::string read_whole(const std::string& path, off_t limit) {
-    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // O_NONBLOCK: a pipe would be waited for.
+    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
     if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::missing_input, "is a directory, not a file", path);
+    if (!S_ISREG(status.st_mode))
+        throw Error(ErrorCode::missing_input, "is not a regular file", path, "save it to a file first");
     const Error too_large(ErrorCode::data, "larger than 1 GiB", path);
     if (status.st_size > limit) throw too_large;
     std::string text;
+    if (status.st_size == 0) return text;  // so do files of the system that wait for what happens
     std::string buffer(std::size_t{1} << 16U, '\0');
-    while (true) {  // a pipe has no size to go by
+    while (true) {  // it may grow meanwhile
         const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
         if (count == 0) return text;
         if (count < 0) {
@@ -84,15 +88,14 @@ std::string read_whole(const std::string& path, off_t limit) {
 
 }  // namespace
 
-std::string read_large_file(const std::string& path) {
-    std::error_code none;
-    const std::filesystem::file_status status = std::filesystem::status(path, none);
-    if (std::filesystem::exists(status) && !std::filesystem::is_directory(status) &&
-        !std::filesystem::is_regular_file(status)) {
-        throw Error(ErrorCode::missing_input, "not a regular file", path);  // a pipe would be waited for
-    }
-    return read_whole(path, std::numeric_limits<off_t>::max());
+bool is_there(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    throw Error(ErrorCode::missing_input, "cannot be looked at: " + reason(errno), path);
 }
+
+std::string read_large_file(const std::string& path) { return read_whole(path, std::numeric_limits<off_t>::max()); }
 
 std::string read_file(const std::string& path) { return read_whole(path, max_file_bytes); }
 

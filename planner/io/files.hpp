@@ -7,11 +7,14 @@
 
 namespace gnnplan::io {
 
-// The bytes of a file, at most 1 GiB. Throws Error{missing_input} when it cannot be opened or is a directory, Error{io}
-// when reading fails half-way, Error{data} when it is larger.
-std::string read_file(const std::string& path);
+// Whether a path that a user has named leads to something. Throws Error{missing_input} when nobody can tell, as of names
+// that are too long.
+bool is_there(const std::string& path);
 
-// The bytes of a regular file of any size. Throws the same, and Error{missing_input} when it is a pipe or a device.
+// The bytes of a regular file, at most 1 GiB. Throws Error{missing_input} when it cannot be opened or is a directory, a pipe
+// or a device, Error{io} when reading fails half-way, Error{data} when it is larger.
+std::string read_file(const std::string& path);
+// The same of any size.
 std::string read_large_file(const std::string& path);
 
 // Finds out before long work that `path` cannot be written. Throws Error{cannot_create}; leaves nothing behind.

@@ -9,6 +9,7 @@
 #include <metis.h>
 
 #include <mutex>
+#include <new>
 #endif
 
 namespace gnnplan::data {
@@ -35,10 +36,8 @@ std::vector<std::int32_t> metis_parts(Neighbours& graph, int parts) {
     const std::lock_guard lock(one_at_a_time);
     const int status = METIS_PartGraphKway(&vertices, &constraints, graph.start.data(), graph.vertex.data(), nullptr,
                                            nullptr, nullptr, &part_count, nullptr, nullptr, options, &cut, part.data());
-    if (status != METIS_OK) {
-        throw Error(ErrorCode::unavailable, "METIS failed with status " + std::to_string(status) +
-                                                (status == METIS_ERROR_MEMORY ? ": not enough memory" : ""));
-    }
+    if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
+    if (status != METIS_OK) throw Error(ErrorCode::unavailable, "METIS failed with status " + std::to_string(status));
     return part;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/read/input.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/out_of_memory.hpp>
 
 #include <zlib.h>
 
@@ -15,10 +16,13 @@ namespace {
 
 class GzipFile final : public InputStream {
 public:
-    explicit GzipFile(const std::filesystem::path& path) : name_(path.string()), file_(gzopen(path.c_str(), "rb")) {
+    explicit GzipFile(const std::filesystem::path& path) : name_(path.string()) {
+        errno = 0;
+        file_ = gzopen(path.c_str(), "rb");
+        if (file_ == nullptr && (errno == 0 || errno == ENOMEM)) throw OutOfMemory(buffer_bytes);  // so zlib says it
         if (file_ == nullptr)
             throw Error(ErrorCode::missing_input, std::string("cannot open: ") + std::strerror(errno), name_);
-        gzbuffer(file_, 256 * 1024);
+        gzbuffer(file_, buffer_bytes);
     }
     GzipFile(const GzipFile&) = delete;
     GzipFile& operator=(const GzipFile&) = delete;
@@ -54,14 +58,17 @@ private:
         int status = Z_OK;
         const char* text = gzerror(file_, &status);
         if (status == Z_ERRNO) throw Error(ErrorCode::io, std::string("read failed: ") + std::strerror(errno), name_);
+        if (status == Z_MEM_ERROR) throw OutOfMemory(buffer_bytes);
         if (status == Z_BUF_ERROR) throw Error(ErrorCode::data, "the gzip file is cut short", name_);
         if (status != Z_OK && status != Z_STREAM_END) {
             throw Error(ErrorCode::data, std::string("damaged gzip file: ") + text, name_);
         }
     }
 
+    static constexpr unsigned buffer_bytes = 256 * 1024;
+
     std::string name_;
-    gzFile file_;
+    gzFile file_ = nullptr;
 };
 
 class MemoryInput final : public InputStream {
@@ -99,6 +106,9 @@ std::unique_ptr<InputStream> open_input(const std::filesystem::path& path) {
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         throw Error(ErrorCode::missing_input, "is not a regular file", path.string(), "save it to a file first");
     }
+    // Files of the system that wait for what happens say that they are empty, and so does what has no bytes.
+    if (std::filesystem::exists(status) && std::filesystem::file_size(path, ignored) == 0)
+        return memory_input(path.string(), {});
     return std::make_unique<GzipFile>(path);
 }
 

@@ -3,8 +3,10 @@
 #include <gnnplan/base/error.hpp>
 
 #include <zip.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -22,6 +24,13 @@ std::string message_of(int code) {
     return text;
 }
 
+// What lack of memory makes of an archive is no fault of the archive.
+void refuse_lack_of_memory(const zip_error_t* error) {
+    const int code = zip_error_code_zip(error);
+    const bool of_zlib = code == ZIP_ER_ZLIB && zip_error_code_system(error) == Z_MEM_ERROR;
+    if (code == ZIP_ER_MEMORY || of_zlib) throw std::bad_alloc();
+}
+
 class ZipMember final : public InputStream {
 public:
     // `stored_bytes`: how many it has, where it is not compressed.
@@ -31,7 +40,9 @@ public:
           name_(std::move(name)),
           stored_bytes_(stored_bytes),
           file_(zip_fopen_index(archive_.get(), index, 0)) {
-        if (file_ == nullptr) throw Error(ErrorCode::data, zip_strerror(archive_.get()), name_);
+        if (file_ != nullptr) return;
+        refuse_lack_of_memory(zip_get_error(archive_.get()));
+        throw Error(ErrorCode::data, zip_strerror(archive_.get()), name_);
     }
     ZipMember(const ZipMember&) = delete;
     ZipMember& operator=(const ZipMember&) = delete;
@@ -42,8 +53,10 @@ public:
         // One byte past the end is asked for on purpose: that is when libzip checks the checksum.
         while (done < buffer.size()) {
             const zip_int64_t got = zip_fread(file_, buffer.data() + done, buffer.size() - done);
-            if (got < 0)
+            if (got < 0) {
+                refuse_lack_of_memory(zip_file_get_error(file_));
                 throw Error(ErrorCode::data, std::string("damaged archive: ") + zip_file_strerror(file_), name_);
+            }
             if (got == 0) break;
             done += static_cast<std::size_t>(got);
         }
@@ -53,8 +66,9 @@ public:
     const std::string& name() const override { return name_; }
     std::optional<std::int64_t> size() const override { return stored_bytes_; }
     void seek(std::int64_t offset) override {
-        if (zip_fseek(file_, offset, SEEK_SET) != 0)
-            throw Error(ErrorCode::io, std::string("cannot go on elsewhere: ") + zip_file_strerror(file_), name_);
+        if (zip_fseek(file_, offset, SEEK_SET) == 0) return;
+        refuse_lack_of_memory(zip_file_get_error(file_));
+        throw Error(ErrorCode::io, std::string("cannot go on elsewhere: ") + zip_file_strerror(file_), name_);
     }
 
 private:
@@ -70,6 +84,7 @@ NpzArchive::NpzArchive(const std::filesystem::path& path) : name_(path.string())
     int code = 0;
     zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
     if (archive == nullptr) {
+        if (code == ZIP_ER_MEMORY) throw std::bad_alloc();
         const bool missing = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN;
         throw Error(missing ? ErrorCode::missing_input : ErrorCode::data,
                     "cannot open the archive: " + message_of(code), name_);
@@ -84,9 +99,11 @@ NpzArchive::NpzArchive(std::string name, std::span<const char> bytes) : name_(st
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
     zip_t* archive = source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error);
     const std::string text = zip_error_strerror(&error);
+    const bool no_memory = zip_error_code_zip(&error) == ZIP_ER_MEMORY;
     zip_error_fini(&error);
     if (archive == nullptr) {
         zip_source_free(source);
+        if (no_memory) throw std::bad_alloc();
         throw Error(ErrorCode::data, "cannot open the archive: " + text, name_);
     }
     archive_ = {archive, zip_discard};

@@ -35,8 +35,11 @@ std::string known_forms() {
 
 Source look_at(const fs::path& path) {
     std::error_code status;
-    if (!fs::exists(path, status))
-        throw Error(ErrorCode::missing_input, "no such file or folder", path.string(), known_forms());
+    if (!fs::exists(path, status)) {
+        throw Error(ErrorCode::missing_input,
+                    status ? "cannot be looked at: " + status.message() : "no such file or folder", path.string(),
+                    known_forms());
+    }
     if (fs::is_directory(path, status)) return {path, true};
     char buffer[64];
     const std::size_t count = open_input(path)->read(buffer);

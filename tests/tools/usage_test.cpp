@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -243,6 +245,37 @@ TEST(Usage, MissingInputIs66) {
         EXPECT_THAT(outcome.err, StartsWith("error: ")) << arguments;
     }
     EXPECT_THAT(gnnplan("plan --graph redit").err, HasSubstr("reddit"));
+}
+
+TEST(Usage, NamesThatTheSystemDoesNotTakeAre66) {
+    const std::string name(5000, 'n');
+    for (const std::string& arguments :
+         {"plan --graph " + name, "plan --graph cora --machine " + name,
+          "sweep --graph ./" + name + " --vary ranks=1,2", "graph info " + name,
+          "enumerate --graph ./" + name + " --ranks 2", "validate " + name, "explain " + name}) {
+        const Outcome outcome = gnnplan(arguments);
+        EXPECT_EQ(outcome.code, 66) << arguments.substr(0, 60) << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr("File name too long")) << arguments.substr(0, 60);
+    }
+}
+
+// Nobody waits for who would write into a pipe, or for what a file of the system would say when something happens.
+TEST(Usage, OnlyRegularFilesAreRead) {
+    const testing::Folder folder;
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const auto run = [](const std::string& arguments) {  // 124: it waits
+        return run_program("timeout", "-k 5 20 " GNNPLAN_TOOL " " + arguments);
+    };
+    for (const char* command : {"validate ", "explain ", "graph info ", "plan --graph "}) {
+        const Outcome outcome = run(command + pipe);
+        EXPECT_EQ(outcome.code, 66) << command << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr("not a regular file")) << command;
+    }
+    for (const char* command : {"validate ", "graph info ", "explain "}) {
+        const int code = run(command + std::string("/proc/kmsg")).code;
+        EXPECT_TRUE(code == 1 || code == 65 || code == 66) << command << code;
+    }
 }
 
 TEST(Usage, OutputThatCannotBeWritten) {

@@ -50,7 +50,8 @@ KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& her
 
 // Of the calibration in `file`; 0 where there is none, or one that is stale or cannot be read.
 std::size_t measurements_worth_keeping(const std::string& file) {
-    if (!std::filesystem::is_regular_file(file)) return 0;
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(file, none)) return 0;
     try {
         const KeptCalibration kept = read_kept(file, fingerprint_here(true));
         return kept.stale.empty() ? kept.profile.samples.size() : 0;

@@ -4,12 +4,11 @@
 #include "planner/enumerate/replication.hpp"
 #include "planner/enumerate/units.hpp"
 #include "planner/enumerate/units_front.hpp"
+#include "planner/io/files.hpp"
 #include "tools/text/shell.hpp"
 #include "tools/text/version.hpp"
 
 #include <fmt/format.h>
-
-#include <filesystem>
 
 namespace gnnplan::tools {
 namespace {
@@ -20,7 +19,7 @@ constexpr int max_numbered_layers = 31;  // of whose letters a paper id, 64 bits
 
 io::EnumerationDocument enumeration_question(const EnumerateOptions& options) {
     const std::string& graph = options.shape.graph;
-    if (!graph.empty() && !is_card(graph) && std::filesystem::exists(graph)) {
+    if (!graph.empty() && !is_card(graph) && io::is_there(graph)) {
         throw Error(ErrorCode::usage, "enumerate takes cards or sizes; plan takes files", "--graph " + graph,
                     command_line({"gnnplan", "graph", "info", graph}) + " says --vertices and --nonzeros");
     }

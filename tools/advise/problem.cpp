@@ -9,6 +9,7 @@
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "tools/advise/calibration.hpp"
+#include "tools/advise/threads.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/streams.hpp"
@@ -22,7 +23,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <string_view>
 
@@ -79,7 +79,7 @@ SiteGraph sites_before_widths(ModelRecord model) {
 std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation,
                                             const ProblemRecord& record, bool self_loops, bool reads_values) {
     const bool labelled = record.task == Task::train;
-    if (!std::filesystem::exists(shape.graph)) {
+    if (!io::is_there(shape.graph)) {
         throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
                     catalog::name_hint(shape.graph, catalog::card_names()));
     }
@@ -94,6 +94,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     options.seed = static_cast<std::uint64_t>(preparation.seed);
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
     if (labelled) options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
+    use_available_threads();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
     say("{}: {}\n", shape.graph, dataset->report().describe());
     say_notes(dataset->report().hints);
@@ -293,7 +294,7 @@ Problem with_shape(const LoadedProblem& loaded, const ShapeFlags& shape) {
 }
 
 Machine load_machine(const std::string& name_or_file) {
-    if (!std::filesystem::is_regular_file(name_or_file)) return catalog::find_machine(name_or_file);
+    if (!io::is_there(name_or_file)) return catalog::find_machine(name_or_file);
     return io::read_machine(io::read_file(name_or_file), name_or_file);
 }
 

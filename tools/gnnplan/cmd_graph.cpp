@@ -1,7 +1,9 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
+#include "planner/io/files.hpp"
 #include "runtime/data/dataset.hpp"
 #include "tools/advise/calibration.hpp"
 #include "tools/advise/graph_json.hpp"
+#include "tools/advise/threads.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
@@ -11,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 namespace gnnplan::tools {
@@ -56,7 +57,7 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
 }
 
 int run_info(const Context&, const InfoOptions& options) {
-    if (is_card(options.path) && !std::filesystem::exists(options.path)) {
+    if (is_card(options.path) && !io::is_there(options.path)) {
         throw Error(ErrorCode::missing_input,
                     fmt::format("{} is a card, which has sizes and no graph: {}", options.path,
                                 command_line({"gnnplan", "datasets", "show", options.path})));
@@ -66,6 +67,7 @@ int run_info(const Context&, const InfoOptions& options) {
     read.preparation.symmetrise = options.symmetrise;
     read.preparation.edge_weights = options.edge_weights;
     read.split = options.split;
+    use_available_threads();
     const data::Dataset dataset = data::open_dataset(options.path, read);
     const Degrees degrees = degrees_of(dataset);
     const Fingerprints fingerprints = data::fingerprints_of(dataset);  // also without --json: it looks at all features

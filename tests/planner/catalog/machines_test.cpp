@@ -186,5 +186,42 @@ TEST(Host, AMemoryCgroupLimitsAndSoDoThoseAroundIt) {
     EXPECT_GT(read_host().memory_bytes, 0);
 }
 
+TEST(Host, ACpuQuotaLimitsAndSoDoThoseAroundIt) {
+    const std::filesystem::path root = std::filesystem::temp_directory_path() / ("quotas" + std::to_string(::getpid()));
+    const auto write = [&](const std::string& file, const std::string& text) {
+        std::filesystem::create_directories((root / file).parent_path());
+        std::ofstream(root / file) << text;
+    };
+    const auto quota = [&](const std::string& membership) {
+        std::istringstream stream(membership);
+        return parse_cpu_quota(stream, root);
+    };
+    write("job/step/cpu.max", "400000 100000\n");
+    write("job/cpu.max", "150000 100000\n");
+    write("free/cpu.max", "max 100000\n");
+    write("cpu/docker/12/cpu.cfs_quota_us", "50000\n");
+    write("cpu/docker/12/cpu.cfs_period_us", "100000\n");
+    write("cpu/cpu.cfs_quota_us", "-1\n");
+    write("cpu/cpu.cfs_period_us", "100000\n");
+    EXPECT_EQ(quota("0::/job/step\n"), 1.5);
+    EXPECT_EQ(quota("0::/free\n"), std::nullopt);
+    EXPECT_EQ(quota("3:cpu,cpuacct:/docker/12\n0::/\n"), 0.5);
+    EXPECT_EQ(quota("3:cpuacct,cpu:/docker/12\n0::/job\n"), 0.5);
+    EXPECT_EQ(quota("3:cpuset:/docker/12\n"), std::nullopt);
+    EXPECT_EQ(quota("3:cpu,cpuacct:/\n"), std::nullopt);
+    write("cpu/cpu.cfs_quota_us", "250000\n");  // the container's own group lies on top, where it sees no more
+    EXPECT_EQ(quota("3:cpu,cpuacct:/not/seen/here\n"), 2.5);
+    std::filesystem::remove_all(root);
+}
+
+TEST(Host, RanksShareUnits) {
+    const int units = available_units();
+    EXPECT_GE(units, 1);
+    EXPECT_EQ(read_host().cores, units);
+    EXPECT_LE(threads_of_rank(1, 1), units);
+    EXPECT_EQ(threads_of_rank(4 * units, 4 * units), 1);
+    EXPECT_NE(processing_units(), "");
+}
+
 }  // namespace
 }  // namespace gnnplan::catalog

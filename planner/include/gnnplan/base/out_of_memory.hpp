@@ -37,5 +37,11 @@ inline Error memory_error(const std::bad_alloc& failure) {
     const std::string_view what = failure.what();
     return memory_error(what == std::bad_alloc().what() ? std::string() : std::string(what));
 }
+inline Error thread_error() {
+    return {ErrorCode::infeasible,
+            "out of memory: the system refused a thread",
+            {},
+            "memory or processes are limited, see ulimit -a; use fewer --threads, or a smaller OMP_STACKSIZE"};
+}
 
 }  // namespace gnnplan
