@@ -164,6 +164,62 @@ class Faults(HandedOut):
             run = f"{self.gnnrun} large2.json --data large.npz --threads 1 --epochs 2 -q"
             command = f"mpirun -n 2 bash -c {shlex.quote(f'ulimit -v {kib}; exec {run}')}"
             self.expect(f"{kib} KiB, mpirun", command, [0, 3], "one epoch|out of memory")
+        self.run(f"{self.gnnplan} plan --task infer --graph small.npz --hidden 8 --ranks 4 -o infer4.json; gzip -c /dev/null >none.gz")
+        self.run("python3 -c \"print('\\n'.join(f'{i % 5000} {i * 7 % 5000}' for i in range(200000)))\" | gzip >text.gz")
+        # Below 25 MB the dynamic linker may lack the room for libraries, and ends the program itself with 127.
+        for kib in range(26000, 200000, 29000 if self.quick else 7000):
+            for name, run in (("planning", f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks 2 -o limited.json"),
+                              ("planning a text", f"{self.gnnplan} plan --graph text.gz --features 64 --classes 4 --hidden 8 --ranks 2 -o limited.json"),
+                              ("graph info", f"{self.gnnplan} graph info text.gz"),
+                              ("inference", f"{self.gnnrun} infer4.json --data small.npz --in-process --threads 1 -q"),
+                              ("two threads", f"{self.gnnrun} small1.json --data small.npz --threads 2 --epochs 2 -q")):
+                self.expect(f"{kib} KiB, {name}", f"ulimit -v {kib}; {run}", [0, 3, 127])
+        self.expect("stacks that are too large", f"OMP_STACKSIZE=100000G {self.gnnrun} small1.json --data small.npz --threads 2 --epochs 2", [3], "refused a thread")
+
+    def memory_of_threads(self):
+        """A memory cgroup of any size around ranks that are threads: a run ends well or with 3, and is not killed."""
+        group = next((base / "gnnplan-faults" for base in (pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup"))
+                      if (base / "memory.limit_in_bytes").exists() or "memory" in self.text_of(base / "cgroup.subtree_control")), None)
+        try:
+            group.mkdir(exist_ok=True)
+        except (AttributeError, OSError):
+            print("not tried: memory of threads: this account may make no memory cgroups", file=sys.stderr)
+            return
+        limit = group / ("memory.limit_in_bytes" if (group / "memory.limit_in_bytes").exists() else "memory.max")
+        try:
+            self.make_edges()
+            for task in ("train", "infer"):
+                for load in ("whole", "sharded"):
+                    plan = f"{self.gnnplan} plan --task {task} --graph edges.txt --features 64 --classes 8 --hidden 32 --ranks 4 --load {load} -o threads4.json"
+                    self.expect("the plan", plan, [0], limit=180)
+                    for mebibytes in (200, 500, 900) if self.quick else range(150, 1500, 75):
+                        limit.write_text(str(mebibytes << 20))
+                        self.expect(f"{mebibytes} MiB, {task}, {load}", f"echo $$ >{group}/cgroup.procs; exec {self.gnnrun} threads4.json --data edges.txt --in-process --threads 1 "
+                                    + ("--epochs 2 " if task == "train" else "") + "-q", [0, 3], "one epoch|the pass|out of memory", limit=120)
+        finally:
+            group.rmdir()
+
+    @staticmethod
+    def text_of(path):
+        try:
+            return path.read_text()
+        except OSError:
+            return ""
+
+    def other_launchers(self):
+        """Processes that another MPI's launcher, or srun without one, has started side by side."""
+        run = {ranks: f"{self.gnnrun} small{ranks}.json --data small.npz --threads 1 --epochs 2" for ranks in (1, 4)}
+        step = "SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_PROCID=0"
+        for ranks in (1, 4):
+            self.expect(f"PMI, a plan of {ranks}", f"PMI_RANK=0 PMI_SIZE=4 {run[ranks]}", [78], r"another MPI.*\(PMI_SIZE=4\)")
+            self.expect(f"a SLURM step, a plan of {ranks}", f"{step} {run[ranks]} --in-process", [78], "SLURM step")
+            self.expect(f"a batch script, a plan of {ranks}", f"SLURM_NTASKS=4 SLURM_PROCID=0 {run[ranks]} --in-process", [0])
+        self.expect("the others are silent", f"test -z \"$(PMI_RANK=2 PMI_SIZE=4 {run[1]} 2>&1)\"", [0])
+        self.expect("calibrate", f"PMI_RANK=0 PMI_SIZE=4 {self.gnnplan} calibrate --quick", [78], "another MPI")
+        self.expect("calibrate in a SLURM step", f"{step} {self.gnnplan} calibrate --quick", [78], "SLURM step")
+        self.expect("one process", f"PMI_RANK=0 PMI_SIZE=1 {run[1]}", [0])
+        if shutil.which("mpiexec.hydra"):
+            self.expect("mpiexec.hydra", f"mpiexec.hydra -n 4 {run[1]}", [78], "another MPI")
 
     def ranks_that_disagree(self):
         """mpirun with other arguments for rank 1."""
@@ -196,13 +252,19 @@ class Faults(HandedOut):
         for attempt in range(5 if self.quick else 50):
             self.kill_a_rank(f"kill {attempt + 1}", endless, self.random.uniform(0.02, 2.5))
 
-    def killed_while_loading(self):
-        """The same while a graph is loaded in shares, which takes a second or more."""
+    def make_edges(self):
+        """A text of 20 million numbers, edges.txt, which takes a second or more to load."""
+        if (self.folder / "edges.txt").exists():
+            return
         with open(self.folder / "edges.txt", "w") as edges:
             for _ in range(500):
                 some = (self.random.randrange(1_000_000) for _ in range(1000))
                 edges.write("".join(f"{v} {v * 7919 % 1_000_000}\n{v * 31 % 1_000_000} {v}\n" for v in some) * 20)
             edges.write("999999 0\n")
+
+    def killed_while_loading(self):
+        """The same while a graph is loaded in shares, which takes a second or more."""
+        self.make_edges()
         plan = (f"{self.gnnplan} plan --task infer --graph edges.txt --features 4 --classes 2 --hidden 4 --ranks 4 "
                 "--model sage -o load4.json")
         self.expect("the plan", plan, (0,))
@@ -233,6 +295,21 @@ class Faults(HandedOut):
                    f"until test -s pid.{rank} -a -d kept && ls kept/* >/dev/null 2>&1; do sleep .05; done; kill -STOP $(cat pid.{rank}); wait $mpirun")
             self.expect(f"{ranks} ranks, rank {rank} stops", run, [69], rf"nothing has moved for 2 s: rank {rank} \(its process is stopped\) was last seen .* (after step \S+ of epoch \d+|as it began to build)",
                         lambda: "" if any((self.folder / "kept").glob("checkpoint-*")) else "no checkpoint is left", limit=40)
+
+    def stopped_while_loading(self):
+        """SIGSTOP of a rank at a random time before the first epoch, MPI's start included: the run ends with 69."""
+        self.make_edges()
+        for task, load in ((task, load) for task in ("train", "infer") for load in ("sharded", "whole")):
+            self.expect("the plan", f"{self.gnnplan} plan --task {task} --graph edges.txt --features 4 --classes 2 --hidden 4 --ranks 4 --model sage --load {load} -o stop4.json",
+                        [0], limit=180)
+            run = f"{self.gnnrun} stop4.json --data edges.txt --threads 1 -q --timeout 2s" + (" --epochs 100000000 --autotune 0" if task == "train" else "")
+            mpirun = f"mpirun -n 4 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {run}'"
+            whole = self.run(f"rm -f pid.*; {mpirun}").seconds if task == "infer" else 6
+            for _ in range(3 if self.quick else 12):
+                rank, delay = self.random.randrange(4), self.random.uniform(0.01, 0.6 * whole)
+                stop = (f"rm -f pid.*; {mpirun} & mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep {delay:.3f}; "
+                        f"kill -STOP $(cat pid.{rank}); wait $mpirun")
+                self.expect(f"{task}, {load}, rank {rank} after {delay:.2f} s", stop, [69], r"nothing has moved for 2 s: rank \d", limit=40)
 
     def checkpoints(self):
         """A run of 4 ranks, killed at a random time, goes on with other plans and ranks, and loses two intervals at most."""
@@ -300,8 +377,8 @@ class Faults(HandedOut):
         self.note(f"{epochs} epochs", why, ended.text)
 
 
-SECTIONS = ("speech", "outputs", "shared_memory", "memory", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks", "checkpoints", "soak",
-            "killed_writers", "unshared_folders", "weights_and_embeddings", "not_finite", "signalled_inference")
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "memory_of_threads", "other_launchers", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks",
+            "stopped_while_loading", "checkpoints", "soak", "killed_writers", "unshared_folders", "weights_and_embeddings", "not_finite", "signalled_inference")
 
 
 def main():

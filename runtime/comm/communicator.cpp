@@ -2,7 +2,7 @@
 #include "runtime/comm/communicator.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/base/out_of_memory.hpp>
+#include <gnnplan/base/known_error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,10 +29,8 @@ std::string encode(const std::exception_ptr& failure) {
         std::rethrow_exception(failure);
     } catch (const Error& error) {
         return encode(error);
-    } catch (const std::bad_alloc& error) {
-        return encode(memory_error(error));
     } catch (const std::exception& error) {
-        return encode(Error(ErrorCode::internal, error.what()));
+        return encode(known_error(error).value_or(Error(ErrorCode::internal, error.what())));
     } catch (...) {
         return encode(Error(ErrorCode::internal, "unknown exception"));
     }

@@ -1,6 +1,8 @@
 // When a rank was last seen, and where: in memory that all ranks of its node see.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -9,8 +11,22 @@ namespace gnnplan::comm {
 
 class Heartbeat {
 public:
+    // Where a rank is outside the steps of its schedule, in place of one.
+    enum Stage : std::int32_t {
+        building = -1,  // a candidate: sparse blocks, weights, the steps before the first epoch
+        starting = -2,  // MPI
+        greeting = -3,  // the other ranks
+        joining = -4,   // communicators and shared memory
+        checking = -5,  // plan and flags
+        reading = -6,   // the data
+        loading = -7,   // a share of the graph
+        writing = -8,   // what ranks write together
+        finishing = -9,
+        leaving = -10,  // MPI
+    };
+
     struct Seen {
-        std::uint64_t beats = 0;  // 0: it has not been seen yet, or has done its work
+        std::uint64_t beats = 0;  // 0: it has not been seen yet
         std::int64_t epoch = 0;
         std::int32_t step = 0;
         std::chrono::nanoseconds at{};
@@ -22,18 +38,22 @@ public:
     void beat(std::int64_t epoch, std::int32_t step) {
         epoch_.store(epoch, std::memory_order_relaxed);
         step_.store(step, std::memory_order_relaxed);
-        at_.store(now().count(), std::memory_order_relaxed);
+        show_alive();
         beats_.fetch_add(1, std::memory_order_release);
     }
-    // Says which process the rank is, or is a thread of.
-    void belongs_to(std::int32_t process) { process_.store(process, std::memory_order_relaxed); }
+    void enter(Stage stage) { beat(0, stage); }
+    // It gets on where it was last seen.
+    void show_alive() { at_.store(now().count(), std::memory_order_relaxed); }
+
+    // Says that the rank is the calling thread.
+    void belongs_to_caller();
+    // 0: nobody has said so.
     std::int32_t process() const { return process_.load(std::memory_order_relaxed); }
+    // What the rank's thread has used of processors, in its own process only; 0 when it has ended.
+    std::chrono::nanoseconds processor_time() const;
 
     // True for one caller only, of all that see this.
     bool claim() { return !claimed_.exchange(true); }
-
-    // From here on nobody waits for it.
-    void rest() { beats_.store(0, std::memory_order_release); }
 
     // Anybody. Figures of two neighbouring steps may be mixed.
     Seen seen() const {
@@ -42,14 +62,39 @@ public:
                 std::chrono::nanoseconds(at_.load(std::memory_order_relaxed))};
     }
 
+    // Whether the rank is in a call that waits for others, in which it may use all of a processor without getting on; and
+    // how many such calls it has begun.
+    bool waits() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+    std::uint64_t waited() const { return calls_.load(std::memory_order_relaxed); }
+
 private:
+    friend class Waiting;
+
     std::atomic<std::uint64_t> beats_{0};
     std::atomic<std::int64_t> epoch_{0};
     std::atomic<std::int64_t> at_{0};  // of the steady clock, which is one for all processes of a node
+    std::atomic<std::uint64_t> calls_{0};
     std::atomic<std::int32_t> step_{0};
     std::atomic<std::int32_t> process_{0};
+    std::atomic<std::int32_t> waiting_{0};
+    std::atomic<clockid_t> clock_{-1};
     std::atomic<bool> claimed_{false};
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "locks would not work between processes");
+
+// While it lives the rank waits for others. They nest.
+class Waiting {
+public:
+    explicit Waiting(Heartbeat& rank) : rank_(rank) {
+        rank_.calls_.fetch_add(1, std::memory_order_relaxed);
+        rank_.waiting_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~Waiting() { rank_.waiting_.fetch_sub(1, std::memory_order_relaxed); }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+private:
+    Heartbeat& rank_;
+};
 
 }  // namespace gnnplan::comm

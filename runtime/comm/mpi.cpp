@@ -3,17 +3,19 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/mpi_comm.hpp"
 #include "runtime/comm/mpi_exchange.hpp"
+#include "runtime/comm/mpi_greeting.hpp"
 #include "runtime/comm/node_rings.hpp"
 #include "runtime/comm/packed_exchange.hpp"
 #include "runtime/comm/room.hpp"
 
 #include <gnnplan/base/checked.hpp>
-#include <gnnplan/base/out_of_memory.hpp>
+#include <gnnplan/base/known_error.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 namespace gnnplan::comm {
 namespace {
@@ -58,14 +60,16 @@ private:
 
 class MpiCommunicator : public Communicator {
 public:
-    // `rings` may be null.
-    MpiCommunicator(OwnedComm data, OwnedComm control, std::size_t largest, std::shared_ptr<NodeRings> rings)
+    // `rings` may be null; then nobody else sees `own`, the heartbeat of this rank.
+    MpiCommunicator(OwnedComm data, OwnedComm control, std::size_t largest, std::shared_ptr<NodeRings> rings,
+                    Heartbeat& own)
         : data_(std::move(data)),
           control_(std::move(control)),
           largest_(largest),
           rank_(data_.rank()),
           size_(data_.size()),
-          rings_(std::move(rings)) {
+          rings_(std::move(rings)),
+          own_heartbeat_(rings_ ? *rings_->own_heartbeat() : own) {
         if (rings_) node_ranks_ = rings_->node_ranks_in(data_);
     }
 
@@ -79,7 +83,10 @@ public:
     void all_reduce(std::span<double> values) override { reduce(values); }
     void all_reduce(std::span<kernels::SquareSum> values) override { reduce(values); }
     std::unique_ptr<Communicator> split(int colour, int key) override;
-    void barrier() override { check_mpi(MPI_Barrier(control_.get()), "MPI_Barrier"); }
+    void barrier() override {
+        const Waiting waiting(own_heartbeat_);
+        check_mpi(MPI_Barrier(control_.get()), "MPI_Barrier");
+    }
     std::vector<std::string> control_all_gather(const std::string& text) override;
     std::vector<Heartbeat*> heartbeats() override;
 
@@ -97,7 +104,7 @@ private:
     int size_;
     std::shared_ptr<NodeRings> rings_;  // of all ranks on this node, whatever communicators they form
     std::vector<int> node_ranks_;       // by rank: its number in the rings, -1 on another node
-    Heartbeat own_heartbeat_;           // where there are no rings
+    Heartbeat& own_heartbeat_;
     ExchangesUnderWay under_way_;
 };
 
@@ -106,8 +113,7 @@ std::vector<Heartbeat*> MpiCommunicator::heartbeats() {
     for (std::size_t rank = 0; rings_ && rank < all.size(); ++rank) {
         if (node_ranks_[rank] >= 0) all[rank] = rings_->heartbeat(node_ranks_[rank]);
     }
-    Heartbeat*& own = all[static_cast<std::size_t>(rank_)];
-    if (own == nullptr) own = &own_heartbeat_;
+    all[static_cast<std::size_t>(rank_)] = &own_heartbeat_;
     return all;
 }
 
@@ -115,7 +121,7 @@ std::unique_ptr<PendingExchange> MpiCommunicator::start_exchange(std::span<const
                                                                  std::span<const Receive> receives) {
     check_messages(sends, receives, size_);
     copy_to_self(own_message(sends, receives, rank_));
-    auto pending = std::make_unique<MpiExchange>(under_way_, data_.get(), rank_, largest_);
+    auto pending = std::make_unique<MpiExchange>(under_way_, data_.get(), rank_, largest_, own_heartbeat_);
     for (const Send& send : sends)
         if (send.peer != rank_) pending->start(send);
     for (const Receive& receive : receives)
@@ -139,6 +145,7 @@ void MpiCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::spa
         (has_ring(receive.peer) ? near_receives : far_receives).push_back(receive);
     }
     const OwnMessage own = own_message(sends, receives, rank_);
+    const Waiting waiting(own_heartbeat_);
     PackedExchange far(*this, far_sends, far_receives);
     if (rings_)
         rings_->transfer(near_sends, near_receives, own, {node_ranks_, rank_});
@@ -149,6 +156,7 @@ void MpiCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::spa
 
 void MpiCommunicator::broadcast(int root, std::span<std::byte> bytes) {
     check_rank(root, size_);
+    const Waiting waiting(own_heartbeat_);
     in_pieces(bytes, largest_, [&](std::span<std::byte> part, int count) {
         check_mpi(MPI_Bcast(part.data(), count, MPI_BYTE, root, data_.get()), "MPI_Bcast");
     });
@@ -160,6 +168,7 @@ void MpiCommunicator::broadcast(int root, std::span<std::byte> bytes) {
 // the addition of two terms is commutative in floating point, that of sums of squares too. Pieces have the same bounds on every rank.
 template <class T>
 void MpiCommunicator::reduce(std::span<T> values) {
+    const Waiting waiting(own_heartbeat_);
     const Addition<T> addition;
     in_pieces(values, largest_ / sizeof(T), [&](std::span<T> part, int count) {
         check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), count, datatype(T{}), addition.get(), data_.get()),
@@ -170,13 +179,15 @@ void MpiCommunicator::reduce(std::span<T> values) {
 // Both new communicators come from the control one, so that making them leaves no trace on the data channel.
 std::unique_ptr<Communicator> MpiCommunicator::split(int colour, int key) {
     check_colour(colour);
+    const Waiting waiting(own_heartbeat_);
     OwnedComm data = OwnedComm::split(control_.get(), colour, key, data_name);
     OwnedComm control = OwnedComm::split(control_.get(), colour, key, control_name);
-    return std::make_unique<MpiCommunicator>(std::move(data), std::move(control), largest_, rings_);
+    return std::make_unique<MpiCommunicator>(std::move(data), std::move(control), largest_, rings_, own_heartbeat_);
 }
 
 std::vector<std::string> MpiCommunicator::control_all_gather(const std::string& text) {
     const int length = checked_cast<int>(text.size());
+    const Waiting waiting(own_heartbeat_);
     std::vector<int> lengths(static_cast<std::size_t>(size_));
     check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, control_.get()), "MPI_Allgather");
     std::vector<int> starts;
@@ -197,26 +208,34 @@ std::vector<std::string> MpiCommunicator::control_all_gather(const std::string& 
 
 }  // namespace
 
-MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes) {
+MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes, std::shared_ptr<MpiStart> start)
+    : start_(start ? std::move(start) : std::make_shared<MpiStart>()) {
     ensure(largest_message_bytes >= 8 && largest_message_bytes <= std::numeric_limits<int>::max(),
            "MPI messages: the largest must have 8 to 2^31 - 1 bytes");
     // With less than about 200 MiB of addresses Open MPI fails, crashes or hangs while it starts.
     require_room(std::size_t{256} << 20);
     keep_unasked_messages_short();
+    const Waiting waiting(start_->heartbeat());
+    start_->heartbeat().enter(Heartbeat::starting);
     int provided = MPI_THREAD_SINGLE;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_FUNNELED)
         throw Error(ErrorCode::unavailable, "the library does not support threads inside a rank", "MPI",
                     "MPI_THREAD_FUNNELED is needed");
     check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    greet_others(*start_);
+    start_->heartbeat().enter(Heartbeat::joining);
     OwnedComm data = OwnedComm::duplicate(MPI_COMM_WORLD, data_name);
     OwnedComm control = OwnedComm::duplicate(MPI_COMM_WORLD, control_name);
     std::shared_ptr<NodeRings> rings = NodeRings::create(control, note_);
     world_ = std::make_unique<MpiCommunicator>(std::move(data), std::move(control),
-                                               static_cast<std::size_t>(largest_message_bytes), std::move(rings));
+                                               static_cast<std::size_t>(largest_message_bytes), std::move(rings),
+                                               start_->heartbeat());
 }
 
 MpiEnvironment::~MpiEnvironment() {
+    const Waiting waiting(start_->heartbeat());
+    start_->heartbeat().enter(Heartbeat::leaving);
     world_.reset();
     MPI_Finalize();
 }
@@ -237,10 +256,9 @@ int MpiEnvironment::run_or_abort(const std::function<int()>& work) {
         throw;
     } catch (const Error& error) {
         fail(error.what(), error.code());
-    } catch (const std::bad_alloc& failure) {
-        fail(memory_error(failure).what(), ErrorCode::infeasible);
-    } catch (const std::exception& error) {
-        fail(error.what(), ErrorCode::internal);
+    } catch (const std::exception& failure) {
+        const std::optional<Error> known = known_error(failure);
+        fail(known ? known->what() : failure.what(), known ? known->code() : ErrorCode::internal);
     } catch (...) {
         fail("unknown exception", ErrorCode::internal);
     }

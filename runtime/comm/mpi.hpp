@@ -2,8 +2,10 @@
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/comm/mpi_start.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace gnnplan::comm {
@@ -15,8 +17,12 @@ namespace gnnplan::comm {
 // ErrorCode::unavailable. It leaves requests and peers in an unknown state, so the process should call abort().
 class MpiEnvironment {
 public:
-    // Messages above `largest_message_bytes` (at most 2^31 - 1, at least 8) are split.
-    explicit MpiEnvironment(std::int64_t largest_message_bytes = std::int64_t{1} << 30);
+    static constexpr std::int64_t largest_message = std::int64_t{1} << 30;
+
+    // Messages above `largest_message_bytes` (at most 2^31 - 1, at least 8) are split. `start` is told how far MPI's start
+    // has come, and its end; it may be null.
+    explicit MpiEnvironment(std::int64_t largest_message_bytes = largest_message,
+                            std::shared_ptr<MpiStart> start = nullptr);
     MpiEnvironment(const MpiEnvironment&) = delete;
     MpiEnvironment& operator=(const MpiEnvironment&) = delete;
     // Finalises MPI, which waits for the other ranks: communicators from split() must be gone.
@@ -38,6 +44,7 @@ public:
     static std::string library_version();
 
 private:
+    std::shared_ptr<MpiStart> start_;
     std::string note_;
     std::unique_ptr<Communicator> world_;
 };

@@ -52,6 +52,7 @@ void MpiExchange::progress() {
 // MPI reports a message that is too long; one that is too short it accepts, so the lengths are compared here.
 void MpiExchange::finish() {
     if (!complete_) {
+        const Waiting waiting(own_);
         statuses_.resize(requests_.size());
         check_mpi(MPI_Waitall(checked_cast<int>(requests_.size()), requests_.data(), statuses_.data()), "MPI_Waitall");
         complete_ = true;

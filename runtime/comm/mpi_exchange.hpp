@@ -15,8 +15,8 @@ namespace gnnplan::comm {
 // when the announcement arrives, and its answer would wait behind megabytes: the directions would take turns.
 class MpiExchange : public OrderedExchange {
 public:
-    MpiExchange(ExchangesUnderWay& under_way, MPI_Comm comm, int rank, std::size_t largest)
-        : OrderedExchange(under_way), comm_(comm), rank_(rank), largest_(largest) {}
+    MpiExchange(ExchangesUnderWay& under_way, MPI_Comm comm, int rank, std::size_t largest, Heartbeat& own)
+        : OrderedExchange(under_way), comm_(comm), rank_(rank), largest_(largest), own_(own) {}
     // After an error, requests may be left. They must not write to buffers that their owner may free: receives still
     // under way are cancelled, after which waiting for them is local. Sends only read, and MPI libraries do not cancel
     // them: they are let go.
@@ -35,6 +35,7 @@ private:
     MPI_Comm comm_;
     int rank_;
     std::size_t largest_;
+    Heartbeat& own_;                             // of this rank
     std::vector<MPI_Request> requests_;          // the sends come first; MPI nulls those that are complete
     std::vector<std::pair<int, int>> expected_;  // peer and bytes of each receive
     std::vector<MPI_Status> statuses_;           // of each request, once complete_

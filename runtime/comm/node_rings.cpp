@@ -187,6 +187,7 @@ bool NodeRings::open() {
         incoming_.emplace_back(incoming, capacity);
         outgoing_.emplace_back(aligned_to_lines(theirs) + static_cast<std::size_t>(rank_) * ring, capacity);
     }
+    if (usable) own_heartbeat()->belongs_to_caller();
     // Nobody uses a ring before it is one: they meet between the two synchronisations.
     if (!everywhere(usable, node_)) return false;
     check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");

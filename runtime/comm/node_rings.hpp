@@ -27,6 +27,7 @@ public:
 
     // The heartbeat of a rank of this node.
     Heartbeat* heartbeat(int node_rank) const { return heartbeats_[static_cast<std::size_t>(node_rank)]; }
+    Heartbeat* own_heartbeat() const { return heartbeat(rank_); }
 
     // Whose peers are meant: the ranks of a communicator as ranks on this node, and the caller's rank in it.
     struct Members {

@@ -7,7 +7,9 @@
 namespace gnnplan::comm {
 
 bool has_room(std::size_t bytes) {
-    void* memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Only what may be written counts against all limits.
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return memory != MAP_FAILED && ::munmap(memory, bytes) == 0;
 }
 

@@ -5,7 +5,7 @@
 
 namespace gnnplan::comm {
 
-// Whether the process may map so many bytes more (ulimit -v). Takes no memory.
+// Whether the process may map so many bytes more (ulimit -v, -d). Takes no memory.
 bool has_room(std::size_t bytes);
 // Throws OutOfMemory when it may not.
 void require_room(std::size_t bytes);

@@ -50,7 +50,6 @@ void Deployment::cache_features(std::int64_t bytes) {
 
 void Deployment::build(int index, bool last, std::size_t first_step) {
     const Candidate& next = plan_.candidates[static_cast<std::size_t>(index)];
-    // Nobody who watches for ranks that are stuck waits for a file.
     if (dataset_.in_shares() && !share_) load_share(next);
     if (hooks_.candidate) hooks_.candidate(index);
     first_step_ = first_step;

@@ -7,7 +7,7 @@
 #include "tools/text/version.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/base/out_of_memory.hpp>
+#include <gnnplan/base/known_error.hpp>
 
 #include <fmt/format.h>
 
@@ -181,7 +181,7 @@ std::string help_text(const CLI::App& app) {
     return app.get_formatter()->make_help(&app, full_name(app), CLI::AppFormatMode::Normal);
 }
 
-std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, bool speaks) {
+std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv) {
     const int usage = code_of(ErrorCode::usage);
     try {
         app.parse(argc, argv);
@@ -189,13 +189,18 @@ std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, 
     } catch (const CLI::Success& request) {  // help, version
         std::ostringstream text;
         app.exit(request, text, text);
-        if (speaks) print(text.str());
-        return EarlyEnd{code_after_printing(ok), {}};
+        return EarlyEnd{ok, {}, text.str()};
     } catch (const CLI::ExtrasError&) {
-        return EarlyEnd{usage, fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app)))};
+        return EarlyEnd{usage, fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app))), {}};
     } catch (const CLI::ParseError& error) {
-        return EarlyEnd{usage, fmt::format("{} (see {} --help)", in_words(error.what()), full_name(active(app)))};
+        return EarlyEnd{usage, fmt::format("{} (see {} --help)", in_words(error.what()), full_name(active(app))), {}};
     }
+}
+
+int end_early(const EarlyEnd& end) {
+    if (!end.error.empty()) say_error(end.error);
+    if (!end.help.empty()) print(end.help);
+    return code_after_printing(end.code);
 }
 
 int run_guarded(const std::function<int()>& work) {
@@ -205,21 +210,17 @@ int run_guarded(const std::function<int()>& work) {
     } catch (const Error& error) {
         say_error(error.what());
         code = code_of(error.code());
-    } catch (const std::bad_alloc& failure) {
-        const Error error = memory_error(failure);
-        say_error(error.what());
-        code = code_of(error.code());
-    } catch (const std::exception& error) {
-        say_error(fmt::format("internal error: {}", error.what()));
+    } catch (const std::exception& failure) {
+        const std::optional<Error> known = known_error(failure);
+        say_error(known ? known->what() : fmt::format("internal error: {}", failure.what()));
+        if (known) code = code_of(known->code());
     }
     return code_after_printing(code);
 }
 
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& work) {
-    const std::optional<EarlyEnd> end = parse(app, argc, argv, true);
-    if (!end) return run_guarded(work);
-    if (!end->error.empty()) say_error(end->error);
-    return end->code;
+    const std::optional<EarlyEnd> end = parse(app, argc, argv);
+    return end ? end_early(*end) : run_guarded(work);
 }
 
 }  // namespace gnnplan::tools

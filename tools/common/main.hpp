@@ -34,10 +34,14 @@ std::string help_text(const CLI::App& app);
 struct EarlyEnd {
     int code = 0;
     std::string error;  // empty: help was asked for
+    std::string help;
 };
 
-// Parses; nothing when the work can start. With `speaks` help is printed; errors are the caller's to say.
-std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv, bool speaks);
+// Parses; nothing when the work can start. Help and errors are the caller's to say, as end_early() does.
+std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv);
+
+// Says it and returns the exit code.
+int end_early(const EarlyEnd& end);
 
 // "error: ..." on stderr, the only way in which errors are said. Control characters, which names of files may have and
 // terminals obey, are shown as question marks.

@@ -170,6 +170,7 @@ int exit_code(const CalibrateOptions& options, const calibrate::Load& load) {
 }
 
 int run_in_process(const Context& context, const CalibrateOptions& options) {
+    comm::refuse_lone_rank(fingerprint_here(true).mpi);
     check_output(options);
     const int cores = catalog::read_host().cores;
     const auto ranks = static_cast<int>(options.ranks.value_or(std::max<std::int64_t>(1, cores / options.threads)));
@@ -192,6 +193,7 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
 int run_under_mpi(const Context& context, const CalibrateOptions& options) {
     comm::MpiEnvironment mpi;
     comm::Communicator& world = mpi.world();
+    if (world.size() == 1) comm::refuse_lone_rank(comm::MpiEnvironment::library_version());
     const bool speaks = world.rank() == 0;
     try {
         return mpi.run_or_abort([&] {

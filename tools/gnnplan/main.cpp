@@ -1,3 +1,5 @@
+#include "planner/catalog/host.hpp"
+#include "tools/common/memory_limit.hpp"
 #include "tools/gnnplan/command.hpp"
 
 namespace {
@@ -14,6 +16,7 @@ constexpr const char* next_steps =
 
 int main(int argc, char** argv) {
     using namespace gnnplan::tools;
+    namespace catalog = gnnplan::catalog;
     CLI::App app{"Plans how to distribute whole-graph GNN training over the ranks of a machine"};
     Context context;
     set_up(app, "gnnplan",
@@ -35,6 +38,7 @@ int main(int argc, char** argv) {
     add_help(app, context);
     return run_main(app, argc, argv, [&] {
         context.command_line = command_line({argv, argv + argc});
+        limit_memory(catalog::available_units());
         if (context.run) return context.run();
         print(help_text(app));
         return 0;

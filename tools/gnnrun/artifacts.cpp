@@ -91,7 +91,8 @@ void check_room(const RunFlags& flags, const Plan& plan, const std::optional<std
     }
     for (int layer = 1; layers && layer <= std::ssize(layers->columns); ++layer) {
         const std::string path = layers->file(layer);
-        if (std::filesystem::exists(path)) continue;
+        std::error_code none;
+        if (std::filesystem::exists(path, none)) continue;
         files.push_back({path, vertex_matrix_bytes(vertices, layers->columns[static_cast<std::size_t>(layer - 1)])});
     }
     check_free_space(files);

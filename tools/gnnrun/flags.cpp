@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -80,15 +79,20 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
         app, "--time-limit", flags.time_limit,
         "End the run before this much time has passed since the process was started, with a checkpoint and the "
         "command that resumes");
-    add_duration(app, "--timeout", flags.timeout,
-                 "End the run when no step has been done for so long, because a rank has stopped; 0: wait forever");
+    add_duration(
+        app, "--timeout", flags.timeout,
+        "End the run when nothing has moved for so long, while MPI starts, data is loaded, or steps are done, because "
+        "a rank has stopped or cannot be reached; 0: wait forever");
     under_heading(app, "Checkpoints and weights");
 }
 
 void add_placement(CLI::App& app, RunFlags& flags) {
     app.add_flag("--in-process", flags.in_process, "Run the ranks as threads of this process, without mpirun");
-    add_count(app, "--threads", flags.threads, "How many threads each rank has; default: the cores, shared out",
-              {1, 4096});
+    add_count(
+        app, "--threads", flags.threads,
+        "How many threads each rank has; default: the processing units that the process may run on, at most what its "
+        "cgroup's quota of CPU time is worth, shared out among the ranks of a node",
+        {1, 4096});
     add_bind(app, flags.bind);
     app.add_option("--backend", flags.backend,
                    "What computes: cpu, reference (plain loops, slow), or cuda (NVIDIA GPUs)")
@@ -194,7 +198,7 @@ bool drops_attention(const Schedule& schedule) {
 
 }  // namespace
 
-train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
+train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int threads) {
     if (plan.problem.task == Task::infer) {
         check_inference_flags(flags);
     } else {
@@ -235,8 +239,7 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan) {
                     "chooses among the kernels of --backend cuda, and this is --backend " + flags.backend, "--spmm");
     }
     options.product_kernel = flags.spmm;
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    options.threads = static_cast<int>(flags.threads.value_or(std::max(1, cores / plan.problem.ranks)));
+    options.threads = static_cast<int>(flags.threads.value_or(threads));
     return options;
 }
 

@@ -56,9 +56,8 @@ std::string checkpoint_folder(const RunFlags& flags);
 
 void add_flags(CLI::App& app, RunFlags& flags);
 
-// The options of a run of this plan, which says what the flags do not. Cores are shared out evenly when --threads does
-// not say how many each rank has.
-train::TrainOptions train_options(const RunFlags& flags, const Plan& plan);
+// The options of a run of this plan, which says what the flags do not. `threads`: of a rank, where --threads does not say.
+train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int threads);
 
 // The same for the report.
 RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::TrainOptions& options);

@@ -1,11 +1,13 @@
 #include "tools/gnnrun/launch.hpp"
 
+#include "planner/catalog/host.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/threads.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
 #include "tools/gnnrun/session.hpp"
+#include "tools/gnnrun/watchdog.hpp"
 
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
@@ -21,6 +23,15 @@
 namespace gnnplan::tools {
 namespace {
 
+// As run_guarded, without a word.
+int run_quietly(const std::function<int()>& work) {
+    try {
+        return work();
+    } catch (const Error& error) {
+        return static_cast<int>(error.code());
+    }
+}
+
 void check_ranks(const RunFlags& flags, const Plan& plan) {
     const int ranks = plan.problem.ranks;
     if (ranks == 1 || flags.in_process) return;
@@ -32,13 +43,19 @@ int run_here(const RunFlags& flags) {
     Plan plan = read_plan_file(flags.plan);
     check_ranks(flags, plan);
     const int ranks = plan.problem.ranks;
-    Session session(flags, std::move(plan), true);
+    comm::SelfCommunicator self;
+    comm::Heartbeat& heartbeat = *self.heartbeats().front();
+    heartbeat.belongs_to_caller();
+    heartbeat.enter(comm::Heartbeat::checking);
+    std::unique_ptr<Watchdog> watchdog = watch(flags.timeout, {&heartbeat}, {0});
+    Session session(flags, std::move(plan), true, catalog::threads_of_rank(ranks, ranks));
+    session.limit_memory(ranks);
     session.check_outputs();
-    session.check_memory(1);  // threads share what each rank would load
+    session.check_memory_of_threads(false);
     session.read_start();
     session.take_start();
+    heartbeat.enter(comm::Heartbeat::reading);
     session.open_data();
-    comm::SelfCommunicator self;
     session.check_features(self);
     session.compare_start();
     session.open_outputs(self);
@@ -51,33 +68,43 @@ int run_here(const RunFlags& flags) {
         return session.finish(ranks == 1 ? "self" : "threads", 1);
     }
     if (ranks == 1) {
-        session.run(self, false, 0);
+        session.run(self, false, 0, watchdog.get());
         return session.finish("self", 1);
     }
-    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.run(comm, true, comm.rank()); });
+    session.check_memory_of_threads(true);
+    watchdog.reset();
+    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.run(comm, true, comm.rank(), nullptr); });
     return session.finish("threads", 1);
 }
 
 #ifdef GNNPLAN_HAVE_MPI
 
+std::string mpi_library() { return comm::MpiEnvironment::library_version(); }
+
 struct RanksHere {
     int count = 1;
-    int before_this = 0;  // of lower rank
+    int before_this = 0;   // of lower rank
+    int on_own_units = 1;  // that may run on the same processing units
 };
 
 RanksHere ranks_on_this_host(comm::Communicator& world) {
     std::array<char, 256> name{};
     ::gethostname(name.data(), name.size() - 1);
-    const std::vector<std::string> all = world.control_all_gather(name.data());
-    const auto count = [&](int ranks) {
-        return static_cast<int>(std::count(all.begin(), all.begin() + ranks, std::string(name.data())));
+    const auto count = [&](const std::string& own) {
+        const std::vector<std::string> all = world.control_all_gather(own);
+        const auto before = all.begin() + world.rank();
+        return std::pair(static_cast<int>(std::ranges::count(all, own)),
+                         static_cast<int>(std::count(all.begin(), before, own)));
     };
-    return {count(world.size()), count(world.rank())};
+    const auto [here, before_this] = count(name.data());
+    return {here, before_this, count(std::string(name.data()) + " " + catalog::processing_units()).first};
 }
 
-int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
+int run_under_mpi(const RunFlags& flags, comm::Communicator& world, Watchdog* watchdog) {
     const bool speaks = world.rank() == 0;
+    comm::Heartbeat& heartbeat = *world.heartbeats()[static_cast<std::size_t>(world.rank())];
     std::optional<Session> session;
+    const RanksHere ranks_here = ranks_on_this_host(world);
     comm::agree(world, [&] {
         if (flags.in_process) throw Error(ErrorCode::usage, "--in-process and mpirun exclude each other");
         Plan plan = read_plan_file(flags.plan);
@@ -86,16 +113,18 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
                         fmt::format("the plan is for {} ranks, mpirun started {}", plan.problem.ranks, world.size()),
                         flags.plan, fmt::format("use mpirun -n {}", plan.problem.ranks));
         }
-        session.emplace(flags, std::move(plan), speaks);
+        session.emplace(flags, std::move(plan), speaks,
+                        catalog::threads_of_rank(ranks_here.count, ranks_here.on_own_units));
+        session->limit_memory(1);
         session->check_outputs();
     });
     require_same(world, session->facts_of_run());
-    const RanksHere ranks_here = ranks_on_this_host(world);
     comm::agree(world, [&] {
         session->check_memory(ranks_here.count);
         if (speaks) session->read_start();
     });
     session->share_start(world);
+    heartbeat.enter(comm::Heartbeat::reading);
     comm::agree(world, [&] {
         session->take_start();
         session->open_data();
@@ -110,35 +139,26 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world) {
         return code;
     }
     if (session->computes()) {
-        session->run(world, false, ranks_here.before_this);
+        session->run(world, false, ranks_here.before_this, watchdog);
     } else {
         comm::agree(world, [&] { session->take_finished(); });
     }
+    heartbeat.enter(comm::Heartbeat::finishing);
     comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
     return static_cast<int>(comm::control_max(world, code));
 }
 
-// As run_guarded, without a word.
-int run_quietly(const std::function<int()>& work) {
-    try {
-        return work();
-    } catch (const Error& error) {
-        return static_cast<int>(error.code());
-    }
-}
-
-// Parses on every rank. When one of them has nothing to run, because of an error or because it was asked for help, none
+// When one of the ranks has nothing to run, because of an error of its arguments or because it was asked for help, none
 // has; rank 0 says what the errors are.
-std::optional<int> parse_everywhere(comm::Communicator& world, CLI::App& app, int argc, const char* const* argv) {
+std::optional<int> end_everywhere(comm::Communicator& world, const std::optional<EarlyEnd>& end) {
     const bool speaks = world.rank() == 0;
-    const std::optional<EarlyEnd> end = parse(app, argc, argv, speaks);
     const std::vector<std::string> all = world.control_all_gather(!end                 ? "runs"
                                                                   : end->error.empty() ? "helps"
                                                                                        : "error: " + end->error);
     const auto differs = std::find_if(all.begin(), all.end(), [&](const std::string& text) { return text != all[0]; });
     if (differs == all.end()) {
-        if (end && speaks && !end->error.empty()) say_error(end->error);
-        return end ? std::optional(end->code) : std::nullopt;
+        if (!end) return std::nullopt;
+        return speaks ? end_early(*end) : end->code;
     }
     for (std::size_t rank = 0; speaks && rank < all.size(); ++rank) {
         if (all[rank].starts_with("error: ")) say_error(fmt::format("rank {}: {}", rank, all[rank].substr(7)));
@@ -154,24 +174,46 @@ void say_note(comm::Communicator& world, const std::string& note, bool quiet) {
     if (said != all.end() && world.rank() == 0 && !quiet) say("note: {}\n", *said);
 }
 
+// What a rank does once MPI has started.
+int run_rank(comm::MpiEnvironment& mpi, const std::optional<EarlyEnd>& end, RunFlags& flags) {
+    comm::Communicator& world = mpi.world();
+    if (world.size() == 1 && !end) comm::refuse_lone_rank(mpi_library());
+    return mpi.run_or_abort([&]() -> int {
+        const std::vector<comm::Heartbeat*> ranks = world.heartbeats();
+        ranks[static_cast<std::size_t>(world.rank())]->enter(comm::Heartbeat::checking);
+        const std::unique_ptr<Watchdog> watchdog = watch(flags.timeout, ranks, {world.rank()});
+        if (const std::optional<int> code = end_everywhere(world, end)) return *code;
+        say_note(world, mpi.note(), flags.quiet);
+        if (flags.color == "auto") flags.color = "never";  // launchers give ranks a terminal of their own
+        return run_under_mpi(flags, world, watchdog.get());
+    });
+}
+
+// Arguments are parsed before MPI starts, which --timeout watches.
 int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
+    const std::optional<EarlyEnd> end = parse(app, argc, argv);
+    const auto start = std::make_shared<comm::MpiStart>();
+    std::unique_ptr<Watchdog> outside;  // of MPI's start and of its end
     std::optional<comm::MpiEnvironment> mpi;
-    const int failure = run_guarded([&] {
-        mpi.emplace();
+    int code = run_guarded([&] {
+        outside = watch_start(flags.timeout, *start);
+        mpi.emplace(comm::MpiEnvironment::largest_message, start);
+        outside.reset();
         return 0;
     });
-    if (failure != 0) return failure;
-    comm::Communicator& world = mpi->world();
-    if (const std::optional<int> end = parse_everywhere(world, app, argc, argv)) return *end;
-    say_note(world, mpi->note(), flags.quiet);
-    const auto work = [&] {
-        if (flags.color == "auto") flags.color = "never";  // launchers give ranks a terminal of their own
-        return mpi->run_or_abort([&] { return run_under_mpi(flags, world); });
-    };
-    return world.rank() == 0 ? run_guarded(work) : run_quietly(work);
+    if (code != 0) return code;
+    const auto work = [&] { return run_rank(*mpi, end, flags); };
+    // Each of those that find nobody else is rank 0.
+    code = mpi->world().rank() == 0 && comm::rank_of_launcher() == 0 ? run_guarded(work) : run_quietly(work);
+    start->heartbeat().enter(comm::Heartbeat::leaving);
+    outside = watch_start(flags.timeout, *start);
+    mpi.reset();
+    return code;
 }
 
 #else
+
+std::string mpi_library() { return {}; }
 
 int launch_under_mpi(CLI::App& app, const RunFlags&, int argc, const char* const* argv) {
     return run_main(app, argc, argv, []() -> int {
@@ -187,7 +229,13 @@ int launch_under_mpi(CLI::App& app, const RunFlags&, int argc, const char* const
 int launch(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
     flags.arguments.assign(argv, argv + argc);
     if (comm::launched_by_mpi()) return launch_under_mpi(app, flags, argc, argv);
-    return run_main(app, argc, argv, [&] { return run_here(flags); });
+    const auto work = [&] {
+        comm::refuse_lone_rank(mpi_library());
+        return run_here(flags);
+    };
+    if (comm::rank_of_launcher() == 0) return run_main(app, argc, argv, work);
+    const std::optional<EarlyEnd> end = parse(app, argc, argv);  // which the first of the processes says
+    return end ? end->code : run_quietly(work);
 }
 
 }  // namespace gnnplan::tools

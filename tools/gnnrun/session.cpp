@@ -1,7 +1,6 @@
 #include "tools/gnnrun/session.hpp"
 
 #include "kernels/table.hpp"
-#include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/comm/staged.hpp"
 #include "runtime/graph/fingerprint.hpp"
@@ -16,6 +15,7 @@
 #include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/interruption.hpp"
+#include "tools/gnnrun/memory.hpp"
 #include "tools/gnnrun/process_age.hpp"
 #include "tools/gnnrun/progress.hpp"
 #include "tools/gnnrun/shared_folder.hpp"
@@ -25,16 +25,9 @@
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
 
-#include <gnnplan/base/memory_text.hpp>
-#include <gnnplan/base/out_of_memory.hpp>
-
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <numeric>
 
 namespace gnnplan::tools {
@@ -68,16 +61,17 @@ Plan with_loading(const RunFlags& flags, Plan plan) {
     return plan;
 }
 
-// A disk takes as long as it takes: nobody waits for the rank meanwhile.
-void rest(comm::Communicator& comm) { comm.heartbeats()[static_cast<std::size_t>(comm.rank())]->rest(); }
+void begin_writing(comm::Communicator& comm) {
+    comm.heartbeats()[static_cast<std::size_t>(comm.rank())]->enter(comm::Heartbeat::writing);
+}
 
 }  // namespace
 
-Session::Session(const RunFlags& flags, Plan plan, bool speaks)
+Session::Session(const RunFlags& flags, Plan plan, bool speaks, int threads)
     : flags_(flags),
       plan_(with_loading(flags, std::move(plan))),
       speaks_(speaks),
-      options_(train_options(flags, plan_)),
+      options_(train_options(flags, plan_, threads)),
       layers_(layer_folder(flags, plan_)),
       backend_(flags.dry_run ? kernels::Backend() : kernels::open_backend(flags.backend)) {
     train::leave_out_idle_dropout(plan_, options_);
@@ -160,21 +154,6 @@ Checkpoints Session::make_checkpoints() {
             clock_};
 }
 
-// Nothing else can be done for a rank that waits inside MPI: the process ends, and the launcher ends the others.
-std::unique_ptr<Watchdog> Session::make_watchdog(comm::Communicator& comm, bool shared) const {
-    std::vector<int> mine{comm.rank()};
-    if (shared) {
-        mine.resize(static_cast<std::size_t>(comm.size()));
-        std::iota(mine.begin(), mine.end(), 0);
-    }
-    return std::make_unique<Watchdog>(
-        std::chrono::seconds(flags_.timeout), comm.heartbeats(), std::move(mine), [](const std::string& what) {
-            if (!what.empty())
-                say_error(what + " (a longer --timeout waits longer; --resume goes on from the last checkpoint)");
-            std::_Exit(static_cast<int>(ErrorCode::unavailable));
-        });
-}
-
 // The last weights, or the best ones where these are kept.
 void Session::keep_weights(const TrainingState& state) {
     const bool best = options_.keep_best && train::holds_best(state.tensors);
@@ -241,14 +220,14 @@ void Session::open_outputs(comm::Communicator& processes) {
 }
 
 void Session::check_memory(int ranks_here) const {
-    if (plan_.machine.accelerators || !backend_.host_memory || flags_.dry_run) return;
-    const std::int64_t memory = catalog::read_host().memory_bytes;
-    const auto first = static_cast<std::size_t>(train::usable_candidates(plan_, options_).front());
-    const Prediction& predicted = plan_.candidates[first].predicted;
-    if (predicted.estimate || predicted.peak_bytes_per_rank <= memory / ranks_here) return;
-    throw memory_error(fmt::format("{} rank{} here need {} each, this machine allows {} in all", ranks_here,
-                                   ranks_here == 1 ? "" : "s", memory_text(predicted.peak_bytes_per_rank),
-                                   memory_text(memory)));
+    if (flags_.dry_run || !backend_.host_memory) return;
+    tools::check_memory(plan_, train::usable_candidates(plan_, options_).front(), ranks_here);
+}
+
+void Session::check_memory_of_threads(bool loaded) const {
+    if (flags_.dry_run || !backend_.host_memory) return;
+    tools::check_memory_of_threads(plan_, train::usable_candidates(plan_, options_).front(),
+                                   loaded ? &*dataset_ : nullptr);
 }
 
 void Session::show_dry_run() const {
@@ -279,7 +258,7 @@ void Session::remember(comm::Communicator& comm, const NotFiniteError& error, in
 void Session::write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process) {
     if (!flags_.save_embeddings) return;
     hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
-        rest(comm);
+        begin_writing(comm);
         const VertexMatrix outputs{executor, train::outputs_of(executor.schedule()), rows, one_process};
         const std::string& path = *flags_.save_embeddings;
         try {
@@ -301,7 +280,7 @@ void Session::write_layers_with(train::TrainHooks& hooks, comm::Communicator& co
     if (!layers_) return;
     hooks.layer = [=, this, &comm](int layer, const exec::Executor& executor, TensorId tensor,
                                    const train::OutputRows& rows) {
-        rest(comm);
+        begin_writing(comm);
         const VertexMatrix outputs{executor, tensor_of(executor.schedule(), tensor), rows, one_process};
         const std::string path = layers_->file(layer);
         try {
@@ -322,9 +301,20 @@ void Session::write_layers_with(train::TrainHooks& hooks, comm::Communicator& co
     };
 }
 
-void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
+void Session::run(comm::Communicator& comm, bool shared, int local_rank, Watchdog* watchdog) {
     measure::SteadyClock clock;
     const bool first = comm.rank() == 0;
+    comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
+    heartbeat->belongs_to_caller();
+    heartbeat->enter(comm::Heartbeat::loading);
+    // Of this function, so that an error ends it before the communicator, whose heartbeats it looks at.
+    std::unique_ptr<Watchdog> of_threads;
+    if (shared && first) {
+        std::vector<int> all(static_cast<std::size_t>(comm.size()));
+        std::iota(all.begin(), all.end(), 0);
+        of_threads = watch(flags_.timeout, comm.heartbeats(), std::move(all));
+        watchdog = of_threads.get();
+    }
     Progress progress(options_.epochs, flags_.quiet || !first, clock);
     const place::Placement placement = place_threads(comm, flags_, options_.threads, progress);
     if (!backend_.host_memory && flags_.verbose) progress.say("computing on " + backend_.device_name(local_rank));
@@ -366,12 +356,6 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
         catch_interruptions(!first || flags_.quiet ? nullptr : infers() ? step : epoch);
         hooks.stop = [&] { return reason_to_stop(); };
     }
-    const bool watched = flags_.timeout > 0 && comm.size() > 1;
-    comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
-    heartbeat->belongs_to(::getpid());
-    // Of this function, so that an error ends it before the communicator, whose heartbeats it looks at.
-    std::unique_ptr<Watchdog> watchdog;
-    if (watched && (first || !shared)) watchdog = make_watchdog(comm, shared);
     std::optional<TraceRecorder> recorder;
     if (flags_.trace && !is_finished()) recorder.emplace(clock, comm.size());
     hooks.step = [&](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
@@ -380,7 +364,7 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
     };
     hooks.candidate = [&](int candidate) {
         if (recorder) recorder->restart();
-        heartbeat->beat(0, Watchdog::building);
+        heartbeat->enter(comm::Heartbeat::building);
         if (watchdog) watchdog->steps_of(plan_.candidates[static_cast<std::size_t>(candidate)].schedule);
         if (flags_.verbose) progress.say(fmt::format("building candidate {}", candidate + 1));
     };
@@ -397,9 +381,9 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank) {
     measure::Clock& looked_at = recorder ? recorder->clock() : clock;
     const auto carry_out = infers() ? infer::infer : train::train;
     RunReport report = carry_out(comm, plan_, *dataset_, options_of_rank(local_rank), hooks, looked_at);
-    heartbeat->rest();
+    heartbeat->enter(comm::Heartbeat::finishing);
     comm.barrier();  // what is seen belongs to the communicator, and others may still look
-    watchdog.reset();
+    of_threads.reset();
     report.placement = placement.note;
     report.oversubscribed = placement.warning;
     if (recorder && infers() && report.ending) {

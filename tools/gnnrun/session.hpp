@@ -6,6 +6,7 @@
 #include "runtime/comm/communicator.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/train/finished.hpp"
+#include "tools/common/memory_limit.hpp"
 #include "tools/gnnrun/agreement.hpp"
 #include "tools/gnnrun/artifacts.hpp"
 #include "tools/gnnrun/checkpoints.hpp"
@@ -26,9 +27,9 @@ namespace gnnplan::tools {
 
 class Session {
 public:
-    // `speaks`: this process holds rank 0, which is the one to talk. Throws Error{unavailable} without the
-    // backend, which a dry run does not open.
-    Session(const RunFlags& flags, Plan plan, bool speaks);
+    // `speaks`: this process holds rank 0, which is the one to talk. `threads`: of a rank, where --threads does not say.
+    // Throws Error{unavailable} without the backend, which a dry run does not open.
+    Session(const RunFlags& flags, Plan plan, bool speaks, int threads);
 
     // What all ranks have to have in common, see agreement.hpp: before and after the data is read.
     std::vector<Fact> facts_of_run() const { return tools::facts_of_run(flags_, options_, plan_); }
@@ -39,9 +40,14 @@ public:
         if (speaks_) check_artifacts(flags_, plan_, layers_, folder_lock_, embeddings_lock_);
     }
 
-    // Throws Error{infeasible} when the plan is known to need more for `ranks_here`, those on this machine, than the
-    // machine has.
+    // Throws Error{infeasible} when the plan is known to need more than the machine has: for the processes on it, or for
+    // ranks as threads, of which all is known when the data is `loaded`. See memory.hpp.
     void check_memory(int ranks_here) const;
+    void check_memory_of_threads(bool loaded) const;
+    // Allocations fail, with Error{infeasible}, before the system ends this process of `ranks` ranks for lack of memory.
+    void limit_memory(int ranks) const {
+        if (backend_.host_memory) tools::limit_memory(ranks * options_.threads);
+    }
 
     // Reads what training starts from, checks it, and compares it with the data, which is open by then; see start.hpp.
     void read_start() { start_.read(flags_); }
@@ -65,9 +71,10 @@ public:
     // Where nothing is left to train, takes report, metrics and weights from the checkpoint, when this process speaks.
     void take_finished();
 
-    // Trains, or infers, on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`, its ranks
-    // are threads that share this object. The report is kept when this rank is 0, and the trace if one is asked for.
-    void run(comm::Communicator& comm, bool shared, int local_rank);
+    // Trains, or infers, on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`,
+    // its ranks are threads that share this object. `watchdog` watches the rank, and may be null; ranks as threads get one
+    // of their own. The report is kept when this rank is 0, and the trace if one is asked for.
+    void run(comm::Communicator& comm, bool shared, int local_rank, Watchdog* watchdog);
 
     // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: 74 when a file
     // could not be written, else 75 when the run was interrupted, 1 when it diverged. `processes` were started
@@ -80,7 +87,6 @@ private:
     bool infers() const { return plan_.problem.task == Task::infer; }
     bool is_finished() const { return train::is_finished(options_); }
     Checkpoints make_checkpoints();
-    std::unique_ptr<Watchdog> make_watchdog(comm::Communicator& comm, bool shared) const;
     train::TrainOptions options_of_rank(int local_rank) const;
     // Which file of vertices a run wrote, or was not to write.
     void remember(comm::Communicator& comm, std::string path, std::int64_t bytes);

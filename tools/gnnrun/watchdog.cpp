@@ -1,15 +1,50 @@
 #include "tools/gnnrun/watchdog.hpp"
 
+#include "runtime/comm/launch.hpp"
+#include "tools/common/main.hpp"
+
+#include <gnnplan/base/out_of_memory.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace gnnplan::tools {
 namespace {
 
 using Seen = comm::Heartbeat::Seen;
+
+std::string text_of(comm::Heartbeat::Stage stage) {
+    using enum comm::Heartbeat::Stage;
+    switch (stage) {
+        case building: return "as it began to build a candidate";
+        case starting: return "in MPI_Init";
+        case greeting: return "as it greeted the others";
+        case joining: return "as MPI made communicators and shared memory";
+        case checking: return "as it compared plan and flags with those of others";
+        case reading: return "as it began to read the data";
+        case loading: return "as it began to load the graph";
+        case writing: return "as it began to write what it has computed";
+        case finishing: return "as it finished";
+        case leaving: return "in MPI_Finalize";
+    }
+    return "";
+}
+
+// What others have to come to.
+std::string in_mpi(comm::Heartbeat::Stage stage) {
+    using enum comm::Heartbeat::Stage;
+    return stage == starting  ? "in MPI_Init, which all ranks have to reach: another has stopped, could not start, or "
+                                "cannot be reached"
+           : stage == joining ? "where MPI makes communicators and shared memory: another has stopped, or has other "
+                                "settings of MPI"
+                              : "in MPI_Finalize: another has stopped";
+}
 
 double seconds_since(const Seen& seen) {
     return std::chrono::duration<double>(comm::Heartbeat::now() - seen.at).count();
@@ -32,9 +67,12 @@ std::string state_of(std::int32_t process) {
 
 Watchdog::Watchdog(std::chrono::nanoseconds timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine,
                    std::function<void(const std::string&)> end)
-    : timeout_(timeout), all_(std::move(all)), mine_(std::move(mine)), end_(std::move(end)), thread_([this] {
-          watch();
-      }) {}
+    : timeout_(timeout),
+      all_(std::move(all)),
+      mine_(std::move(mine)),
+      looked_(mine_.size()),
+      end_(std::move(end)),
+      thread_([this] { watch(); }) {}
 
 Watchdog::~Watchdog() {
     {
@@ -51,33 +89,47 @@ void Watchdog::steps_of(const Schedule& schedule) {
     for (const Step& step : schedule.steps) names_.push_back(step.name);
 }
 
-// A rank that has not begun, or is done, is not waited for.
-bool Watchdog::stuck(std::chrono::nanoseconds awake_since) const {
-    return std::all_of(mine_.begin(), mine_.end(), [&](int rank) {
-        const Seen seen = all_[static_cast<std::size_t>(rank)]->seen();
-        return seen.beats > 0 && comm::Heartbeat::now() - std::max(seen.at, awake_since) >= timeout_;
-    });
+// Outside steps nobody knows how much there is to do. Then whoever computes or reads gets on: a thread that is stuck in
+// the system uses no processor, and one that waits for others says so.
+bool Watchdog::gets_on(const comm::Heartbeat& rank, Looked& before) const {
+    constexpr std::chrono::microseconds least(100);  // between two looks
+    const Seen seen = rank.seen();
+    const Looked now{rank.processor_time(), rank.waited()};
+    const bool computes = !rank.waits() && now.processor_time - before.processor_time >= least;
+    const bool waits_again = now.waited != before.waited;
+    before = now;
+    if (seen.beats == 0 || (seen.step >= 0 && all_.size() > 1)) return false;
+    // A disk takes as long as it takes.
+    return computes || waits_again || seen.step == comm::Heartbeat::writing || seen.step == comm::Heartbeat::finishing;
 }
 
-// The rank whose process cannot go on, if there is one; else that which has done fewest steps, for which the others
-// wait; a rank of this process, which is awake, only if no other has done as few.
+// A rank that has not begun is not waited for.
+bool Watchdog::stuck(std::chrono::nanoseconds awake_since) const {
+    const auto begun = [](const auto* rank) { return rank != nullptr && rank->seen().beats > 0; };
+    return std::ranges::any_of(all_, begun) && std::ranges::none_of(all_, [&](const auto* rank) {
+               return begun(rank) && comm::Heartbeat::now() - std::max(rank->seen().at, awake_since) < timeout_;
+           });
+}
+
+// The rank whose process cannot go on, if there is one; else one that does not wait for others; else that which has done
+// fewest steps; a rank of this process, which is awake, only if no other has done as few.
 std::size_t Watchdog::last_seen() const {
+    const auto order = [&](std::size_t rank) {
+        const comm::Heartbeat& seen = *all_[rank];
+        const bool own = std::ranges::find(mine_, static_cast<int>(rank)) != mine_.end();
+        const bool waits = seen.waits() || seen.seen().beats == 0;
+        return std::tuple(state_of(seen.process()).empty(), waits, seen.seen().beats, own);
+    };
     auto last = static_cast<std::size_t>(mine_.front());
     for (std::size_t rank = 0; rank < all_.size(); ++rank) {
-        if (all_[rank] == nullptr) continue;
-        const bool another = std::find(mine_.begin(), mine_.end(), static_cast<int>(rank)) == mine_.end();
-        const bool halted = !state_of(all_[rank]->process()).empty();
-        const bool last_halted = !state_of(all_[last]->process()).empty();
-        // One that has not begun, or is done, has no beats.
-        const std::uint64_t beats = all_[rank]->seen().beats;
-        const bool fewer = beats > 0 && beats + (another ? 0U : 1U) <= all_[last]->seen().beats;
-        if (halted != last_halted ? halted : fewer) last = rank;
+        if (all_[rank] != nullptr && order(rank) < order(last)) last = rank;
     }
     return last;
 }
 
 std::string Watchdog::place_of(const Seen& seen) {
-    if (seen.step == building) return "as it began to build a candidate";
+    if (seen.beats == 0) return "before it began";
+    if (seen.step < 0) return text_of(static_cast<comm::Heartbeat::Stage>(seen.step));
     const auto step = static_cast<std::size_t>(seen.step);
     const std::lock_guard lock(mutex_);
     return fmt::format("after step {} of epoch {}", step < names_.size() ? names_[step] : std::to_string(step),
@@ -112,11 +164,58 @@ void Watchdog::watch() {
         // Whoever was suspended, with the others or alone, has not seen what went on: it begins to wait now.
         const std::chrono::nanoseconds before = std::exchange(looked, comm::Heartbeat::now());
         if (looked - before > timeout_ / 2) awake_since = looked;
+        for (std::size_t i = 0; i < mine_.size(); ++i) {
+            comm::Heartbeat& rank = *all_[static_cast<std::size_t>(mine_[i])];
+            if (gets_on(rank, looked_[i])) rank.show_alive();
+        }
         const bool ends = stuck(awake_since);
         if (ends) end();
         lock.lock();
         if (ends) return;
     }
+}
+
+namespace {
+
+[[noreturn]] void end_process(const std::string& what) {
+    if (!what.empty()) say_error(what);
+    std::_Exit(static_cast<int>(ErrorCode::unavailable));
+}
+
+// Nothing else can be done for a rank that waits inside MPI.
+std::unique_ptr<Watchdog> make(std::int64_t timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine,
+                               std::function<void(const std::string&)> end) {
+    if (timeout == 0) return nullptr;
+    try {
+        return std::make_unique<Watchdog>(std::chrono::seconds(timeout), std::move(all), std::move(mine),
+                                          std::move(end));
+    } catch (const std::system_error&) {
+        throw thread_error();
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Watchdog> watch(std::int64_t timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine) {
+    return make(timeout, std::move(all), std::move(mine), [](const std::string& what) {
+        if (what.empty()) end_process(what);
+        end_process(what + " (a longer --timeout waits longer; --resume goes on from the last checkpoint)");
+    });
+}
+
+std::unique_ptr<Watchdog> watch_start(std::int64_t timeout, comm::MpiStart& start) {
+    constexpr std::int64_t least = 10;  // seconds, because nobody sees what MPI does meanwhile
+    if (timeout > 0) timeout = std::max(timeout, least);
+    return make(timeout, {&start.heartbeat()}, {0}, [&start, timeout](const std::string&) {
+        // Nobody sees the others: who has the lowest rank speaks first, and the launcher ends the others.
+        std::this_thread::sleep_for(std::chrono::milliseconds(100) * std::min(comm::rank_of_launcher(), 20));
+        const auto stage = static_cast<comm::Heartbeat::Stage>(start.heartbeat().seen().step);
+        std::string what = fmt::format("nothing has moved for {} s: rank {} waits ", timeout, comm::rank_of_launcher());
+        if (stage != comm::Heartbeat::greeting) end_process(what + in_mpi(stage));
+        end_process(what + "for the first answers of others over the network: " + start.answers() +
+                    " (where hosts have interfaces with the same address, such as Docker's bridge, leave them out: "
+                    "mpirun --mca btl_tcp_if_exclude lo,docker0; a longer --timeout waits longer)");
+    });
 }
 
 }  // namespace gnnplan::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/comm/mpi_start.hpp"
 
 #include <gnnplan/ir/schedule.hpp>
 
@@ -9,6 +10,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,15 +18,14 @@
 
 namespace gnnplan::tools {
 
-// Watches, from a thread of its own, the ranks of this process while epochs are trained.
+// Watches the ranks of this process from a thread of its own.
 class Watchdog {
 public:
-    // In place of a step: a candidate is being built.
-    static constexpr std::int32_t building = -1;
-
-    // When none of `mine` has done a step for `timeout`, not counting the time for which this process was suspended,
-    // `end` is called once, on the watchdog's thread, with a sentence that says which rank of `all` was last seen
-    // where; with none if another process says it. The heartbeats outlive the watchdog.
+    // When none of `all` that can be seen has got on for `timeout`, not counting the time for which this process was
+    // suspended, `end` is called once, on the watchdog's thread, with a sentence that says which rank was last seen
+    // where; with none if another process says it. A rank gets on when it does a step; outside steps (and where it is
+    // alone) also when it computes, reads, or ends to wait for others, which the watchdog of its process finds out and
+    // shows to the others. `mine` are the ranks of this process. The heartbeats outlive the watchdog.
     Watchdog(std::chrono::nanoseconds timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine,
              std::function<void(const std::string&)> end);
     ~Watchdog();
@@ -35,6 +36,13 @@ public:
     void steps_of(const Schedule& schedule);
 
 private:
+    // What a rank of this process had done when it was looked at last.
+    struct Looked {
+        std::chrono::nanoseconds processor_time{};
+        std::uint64_t waited = 0;
+    };
+
+    bool gets_on(const comm::Heartbeat& rank, Looked& before) const;
     bool stuck(std::chrono::nanoseconds awake_since) const;
     std::size_t last_seen() const;
     std::string describe();
@@ -45,6 +53,7 @@ private:
     std::chrono::nanoseconds timeout_;
     std::vector<comm::Heartbeat*> all_;
     std::vector<int> mine_;
+    std::vector<Looked> looked_;  // of each of them
     std::function<void(const std::string&)> end_;
     std::mutex mutex_;  // guards what follows
     std::vector<std::string> names_;
@@ -52,5 +61,12 @@ private:
     std::condition_variable wake_;
     std::thread thread_;  // the last, because it uses the others
 };
+
+// The watchdog of a run with this --timeout in seconds, which ends the process with ErrorCode::unavailable and says
+// why, and how to go on: the launcher then ends the others. Null where nothing is watched (0).
+std::unique_ptr<Watchdog> watch(std::int64_t timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine);
+
+// The same for the time in which MPI starts or ends, which may take ten seconds in any case. `start` outlives it.
+std::unique_ptr<Watchdog> watch_start(std::int64_t timeout, comm::MpiStart& start);
 
 }  // namespace gnnplan::tools

@@ -10,11 +10,17 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <gmock/gmock.h>
+
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <string>
 
 namespace gnnplan::comm {
 namespace {
+
+using ::testing::HasSubstr;
 
 // Sanitizers make a device that is emulated take some ten times as long.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -207,6 +213,53 @@ TEST(Launch, TheEnvironmentTells) {
     setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
     EXPECT_TRUE(launched_by_mpi());
     unsetenv("OMPI_COMM_WORLD_SIZE");
+}
+
+TEST(Launch, OfSeveralProcessesThatAreAloneIsRefused) {
+    const auto set = [](const std::map<std::string, std::string>& variables) {
+        for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    };
+    const auto clear = [] {
+        for (const char* kind : {"OMPI_COMM_WORLD_", "PMI_", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"})
+            for (const char* what : {"SIZE", "RANK", ""}) unsetenv((std::string(kind) + what).c_str());
+    };
+    const auto refused = [&](const std::map<std::string, std::string>& variables) {
+        clear();
+        set(variables);
+        try {
+            refuse_lone_rank("Some MPI 1.0");
+            return std::string();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::mismatch);
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(refused({}), "");
+    EXPECT_THAT(refused({{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}),
+                HasSubstr("built with Some MPI 1.0: start it with mpirun -n 4 of that MPI"));
+    EXPECT_EQ(rank_of_launcher(), 2);
+    EXPECT_THAT(refused({{"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_PROCID", "1"}}), HasSubstr("SLURM step"));
+    // A batch script, which has a number, too; one process of Open MPI on a node where SLURM started its daemons.
+    EXPECT_EQ(refused({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}), "");
+    EXPECT_EQ(refused({{"OMPI_COMM_WORLD_SIZE", "1"},
+                       {"OMPI_COMM_WORLD_RANK", "0"},
+                       {"SLURM_STEP_NUM_TASKS", "3"},
+                       {"SLURM_PROCID", "1"}}),
+              "");
+    clear();
+    unsetenv("SLURM_NTASKS");
+}
+
+TEST(Waiting, IsSeenAndNests) {
+    Heartbeat heartbeat;
+    EXPECT_FALSE(heartbeat.waits());
+    {
+        const Waiting outer(heartbeat);
+        { const Waiting inner(heartbeat); }
+        EXPECT_TRUE(heartbeat.waits());
+    }
+    EXPECT_FALSE(heartbeat.waits());
+    EXPECT_EQ(heartbeat.waited(), 2U);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The program itself: exit codes, messages and files.
+#include "planner/catalog/host.hpp"
 #include "runtime/train/report.hpp"
 #include "tests/runtime/train/gnnrun_fixture.hpp"
 
@@ -121,6 +122,69 @@ TEST_F(Gnnrun, RefusesALaunchThePlanIsNotFor) {
     EXPECT_EQ(outcome.code, 78);
     EXPECT_THAT(outcome.output, HasSubstr("mpirun -n 4"));
     EXPECT_THAT(outcome.output, HasSubstr("--in-process"));
+}
+
+// Each process would be rank 0 of 1, and all would write the same files.
+TEST_F(Gnnrun, RefusesTheLauncherOfAnotherMpi) {
+    const std::string start = std::string(" ") + program + " --threads 1 --data @graph --epochs 2 ";
+    const std::string step = "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_ID=0 SLURM_NTASKS=4 ";
+    for (const auto& [set, plan, says] :
+         {std::tuple{std::string("PMI_RANK=0 PMI_SIZE=4"), "@plan1.json", "(PMI_SIZE=4)"},
+          std::tuple{std::string("PMI_RANK=0 PMI_SIZE=4"), "@plan4.json", "(PMI_SIZE=4)"},
+          std::tuple{std::string("PMI_RANK=0 PMI_SIZE=2 SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0"), "@plan1.json",
+                     "(PMI_SIZE=2)"},
+          std::tuple{step + "SLURM_PROCID=0", "@plan1.json", "(SLURM_STEP_NUM_TASKS=4)"},
+          std::tuple{step + "SLURM_PROCID=0", "@plan4.json --in-process", "(SLURM_STEP_NUM_TASKS=4)"}}) {
+        const Outcome outcome = run(set + start + plan);
+        EXPECT_EQ(outcome.code, 78) << set << plan << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr(says)) << set << plan;
+        EXPECT_THAT(outcome.output, HasSubstr("takes itself for rank 0 of 1")) << set << plan;
+    }
+    // The first of them says it for all.
+    for (const std::string& set : {std::string("PMI_RANK=1 PMI_SIZE=4"), step + "SLURM_PROCID=3"}) {
+        const Outcome outcome = run(set + start + "@plan1.json");
+        EXPECT_EQ(outcome.code, 78) << set;
+        EXPECT_EQ(outcome.output, "") << set;
+    }
+    // A batch script runs once, however many tasks its allocation has; and so does who was started alone.
+    for (const char* set : {"SLURM_NTASKS=4 SLURM_PROCID=0 SLURM_JOB_ID=7", "PMI_RANK=0 PMI_SIZE=1",
+                            "SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 SLURM_NTASKS=4"}) {
+        const std::string plan = std::string(set).starts_with("PMI") ? "@plan1.json" : "@plan4.json --in-process";
+        EXPECT_EQ(run(set + start + plan).code, 0) << set;
+    }
+}
+
+TEST_F(Gnnrun, TakesTheThreadsOfItsMask) {
+    ASSERT_EQ(
+        run(std::string("taskset -c 0 ") + program + " @plan1.json --data @graph --epochs 2 --report @r.json").code, 0);
+    EXPECT_EQ(report("r.json").threads, 1);
+}
+
+// Lack of memory has one code, also where OpenMP's library would end the process with 1.
+TEST_F(Gnnrun, ThreadsThatTheSystemRefusesAreLackOfMemory) {
+    const Outcome outcome =
+        run(std::string("OMP_STACKSIZE=100000G ") + program + " @plan1.json --data @graph --threads 2");
+    EXPECT_EQ(outcome.code, 3) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("out of memory: the system refused a thread"));
+}
+
+TEST_F(Gnnrun, RanksAsThreadsNeedTheMemoryOfAll) {
+    const std::int64_t memory = catalog::read_host().memory_bytes;
+    const auto expect_refusal = [&](const std::string& name, std::int64_t peak, const std::string& says) {
+        Plan plan = io::read_plan(io::read_file(path(name)), name);
+        plan.problem.loading = Loading::sharded;
+        for (Candidate& candidate : plan.candidates) {
+            candidate.schedule.loading = Loading::sharded;
+            candidate.predicted.peak_bytes_per_rank = peak;
+            candidate.predicted.estimate = false;
+        }
+        save(plan, "large.json");
+        const Outcome outcome = gnnrun("@large.json --data @graph --in-process");
+        EXPECT_EQ(outcome.code, 3) << outcome.output;
+        EXPECT_THAT(outcome.output, HasSubstr(says));
+    };
+    expect_refusal("plan4.json", memory / 3, "out of memory: 4 ranks here need ");
+    expect_refusal("plan1.json", 2 * memory, "out of memory: 1 rank here needs ");
 }
 
 TEST_F(Gnnrun, RefusesAnotherGraph) {
