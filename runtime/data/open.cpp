@@ -27,7 +27,7 @@ void check_options(const DatasetOptions& options) {
     check(options.generate_classes, "classes");
 }
 
-Graph prepare(ParsedGraph parsed, const Preparation& preparation, LoadReport& report) {
+Graph prepare(ParsedGraph& parsed, const Preparation& preparation, LoadReport& report) {
     PreparationCounts counts;
     Graph graph;
     try {
@@ -43,10 +43,33 @@ Graph prepare(ParsedGraph parsed, const Preparation& preparation, LoadReport& re
     report.weighted = preparation.edge_weights;
     report.weights_only_directed = counts.weights_only;
     report.nonzeros = graph.nonzeros();
-    if (counts.one_way && !preparation.symmetrise) {
+    if (parsed.undirected > 0 && counts.directed && !preparation.symmetrise) {
+        report.hints.push_back("the file calls " + std::to_string(parsed.undirected) +
+                               " of its edges undirected; --symmetrise adds their reverses");
+    } else if (counts.one_way && !preparation.symmetrise) {
         report.hints.emplace_back("no edge comes with its reverse; --symmetrise if undirected");
     }
     return graph;
+}
+
+// How many vertices have an edge to another one.
+std::int64_t with_edges(const Graph& graph, bool self_loops) {
+    const std::int64_t own = self_loops ? 1 : 0;
+    std::int64_t count = 0;
+    for (std::int64_t v = 0; v < graph.vertices(); ++v) {
+        const bool has_some = graph.out.degree(v) > own || (!graph.symmetric && graph.in.degree(v) > own);
+        count += has_some ? 1 : 0;
+    }
+    return count;
+}
+
+void remark_sizes(const ParsedGraph& parsed, const Graph& graph, LoadReport& report) {
+    SaidSizes said = parsed.said;
+    // Ids from 1 are one more than are declared.
+    if (parsed.from_one && parsed.vertices == said.nodes + 1) said.nodes = parsed.vertices;
+    const bool strange = report.remark_sizes(said, said.from_ids ? with_edges(graph, report.self_loops_added) : 0);
+    if (parsed.from_one && !strange)
+        report.hints.insert(report.hints.begin(), "vertex 0 has no edges: ids from 1? (--index-base 1)");
 }
 
 // Features of the file, or generated ones; null when there are neither.
@@ -111,7 +134,9 @@ void Dataset::read_graph(ParsedGraph parsed) {
     report_.divisible = parsed.divisible;
     report_.edge_values_ignored = parsed.edge_values_ignored;
     report_.hints = std::move(parsed.hints);
-    graph_ = prepare(std::move(parsed), options_.preparation, report_);
+    report_.remarks = std::move(parsed.remarks);
+    graph_ = prepare(parsed, options_.preparation, report_);
+    remark_sizes(parsed, graph_, report_);
     fingerprint_ = data::fingerprint(graph_);
     if (options_.check_graph) options_.check_graph(*this);
     graph_.drawn =

@@ -12,7 +12,27 @@ std::string grouped(std::int64_t value) {
     return text;
 }
 
+constexpr const char* without_gaps =
+    "every number below the largest id is a vertex; numpy.unique(edges, return_inverse=True) numbers them without gaps";
+
 }  // namespace
+
+bool LoadReport::remark_sizes(const SaidSizes& said, std::int64_t with_edges) {
+    const bool unsaid = said.from_ids && vertices > said.nodes;
+    const bool few = unsaid && 2 * with_edges < vertices;
+    const std::string declared =
+        said.nodes >= 0 ? "the file declares " + grouped(said.nodes) + " nodes" : std::string();
+    if (few) {
+        remarks.push_back(grouped(with_edges) + " of " + grouped(vertices) + " ids have edges" +
+                          (declared.empty() ? "" : ", and " + declared) + ": " + without_gaps);
+    } else if (unsaid && said.nodes >= 0) {
+        remarks.push_back(declared + ", and there are " + grouped(vertices) + " up to its largest id: " + without_gaps);
+    }
+    const bool edges_fit = edges_read == said.edges || edges_read == 2 * said.edges || 2 * edges_read == said.edges;
+    if (said.edges >= 0 && !edges_fit)
+        remarks.push_back("the file declares " + grouped(said.edges) + " edges and lists " + grouped(edges_read));
+    return few || (unsaid && said.nodes >= 0);
+}
 
 std::string LoadReport::describe() const {
     const char* directions = weights_only_directed ? "directed (some edges and their reverses differ in weight)"

@@ -1,6 +1,7 @@
 // What was found when a graph was loaded: always shown to the user.
 #pragma once
 
+#include "runtime/read/parsed_graph.hpp"
 #include "runtime/read/unread.hpp"
 
 #include <cstdint>
@@ -31,9 +32,14 @@ struct LoadReport {
     bool split_generated = false;    // of labels
     Leftovers leftovers;             // what the data holds beside what is read of it
     std::vector<std::string> notes;  // generated features, labels, split; whole sentences
-    std::vector<std::string> hints;  // what the user may have meant to say of the graph
+    std::vector<std::string> hints;  // what the user may have meant to say of the graph, for who can still say it
+    // What speaks against the data being what it was read as: always shown.
+    std::vector<std::string> remarks;
 
     std::string describe() const;  // one paragraph
+    // Adds a remark where most ids have no edge, of data that does not say how many vertices it has, and where a file says
+    // other sizes than it has. `with_edges`: how many vertices have an edge to another one. Returns whether there is one of ids.
+    bool remark_sizes(const SaidSizes& said, std::int64_t with_edges);
 };
 
 // Throws ErrorCode::usage where something was generated that may be among what is not read of the data.

@@ -20,6 +20,15 @@ data::Csr rows_of(data::EdgeList edges, std::int64_t rows, std::int64_t vertices
     return matrix;
 }
 
+std::int64_t rows_with_edges(const data::Csr& sources, const data::Csr& targets) {
+    std::int64_t count = 0;
+    for (std::int64_t row = 0; row < sources.rows(); ++row) {
+        const bool has_some = sources.degree(row) > 0 || (!targets.row_start.empty() && targets.degree(row) > 0);
+        count += has_some ? 1 : 0;
+    }
+    return count;
+}
+
 }  // namespace
 
 MadeRows make_rows(Dealt dealt, std::int64_t rows, std::int64_t vertices, const data::RowVertices& names,
@@ -32,12 +41,14 @@ MadeRows make_rows(Dealt dealt, std::int64_t rows, std::int64_t vertices, const 
     made.imbalance = data::imbalance_of_rows(made.sources, names);
     made.pattern_imbalance = weighted ? data::imbalance_of_rows(made.sources, names, false) : made.imbalance;
     if (!with_targets) {
+        made.rows_with_edges = rows_with_edges(made.sources, {});
         if (loops) made.sources = data::merge(made.sources, nullptr, names, true, weighted);
         return made;
     }
     made.targets = rows_of(std::move(dealt.targets), rows, vertices, weighted);
     data::PreparationCounts counted_above;
     data::clean_rows(made.targets, names, counted_above);
+    made.rows_with_edges = rows_with_edges(made.sources, made.targets);
     if (preparation.symmetrise) {
         made.sources = data::merge(made.sources, &made.targets, names, loops, weighted);
         made.targets = {};

@@ -10,6 +10,7 @@
 #include "runtime/load/deal.hpp"
 #include "runtime/load/exchange_values.hpp"
 #include "runtime/load/make_rows.hpp"
+#include "runtime/load/occupied.hpp"
 #include "runtime/load/predict.hpp"
 #include "runtime/load/threaded_read.hpp"
 #include "runtime/load/totals.hpp"
@@ -71,15 +72,35 @@ private:
         share_.steps.push_back({name, traffic_, took.count()});
     }
 
-    void check_ids(std::span<const data::Edge> edges) const {
-        for (const data::Edge& edge : edges) {
-            const std::int64_t largest = std::max(edge.from, edge.to);
-            if (largest < dataset_.vertices()) continue;
-            throw Error(ErrorCode::mismatch,
-                        "the plan is for " + std::to_string(dataset_.vertices()) + " vertices, and there is vertex " +
-                            std::to_string(largest) + " (counted from 0)",
-                        dataset_.report().path, "plan again with --graph and this path");
+    // Threads call it.
+    void note_largest(std::span<const data::Edge> edges) {
+        std::int32_t largest = -1;
+        for (const data::Edge& edge : edges) largest = std::max({largest, edge.from, edge.to});
+        std::int32_t known = largest_;
+        while (known < largest && !largest_.compare_exchange_weak(known, largest)) {
         }
+    }
+
+    // Nobody makes rows of vertices that the plan does not know. That there are any is said when the file is known to be
+    // what it was read as.
+    void deal(Dealer& dealer, std::span<const data::Edge> edges, std::span<const float> weights) const {
+        if (largest_ < dataset_.vertices()) return dealer.deal(edges, weights);
+        std::vector<data::Edge> known;
+        std::vector<float> of_known;
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            if (std::max(edges[i].from, edges[i].to) >= dataset_.vertices()) continue;
+            known.push_back(edges[i]);
+            if (!weights.empty()) of_known.push_back(weights[i]);
+        }
+        dealer.deal(known, of_known);
+    }
+
+    void check_ids(std::int64_t largest) const {
+        if (largest < dataset_.vertices()) return;
+        throw Error(ErrorCode::mismatch,
+                    "the plan is for " + std::to_string(dataset_.vertices()) + " vertices, and there is vertex " +
+                        std::to_string(largest) + " (counted from 0)",
+                    dataset_.report().path, "plan again with --graph and this path");
     }
 
     void deal_edges() {
@@ -90,12 +111,12 @@ private:
         try {
             found_ = read_with_threads(dataset_, comm_.rank(), comm_.size(),
                                        {[&](auto edges) {
-                                            check_ids(edges);
+                                            note_largest(edges);
                                             listed_ += data::hash_of_listed(edges, comm_.rank());
                                         },
                                         [&](auto edges, auto weights) {
                                             dealing = true;
-                                            dealer.deal(edges, weights);
+                                            deal(dealer, edges, weights);
                                             dealing = false;
                                         }});
             dealing = true;
@@ -124,14 +145,19 @@ private:
     void add_up() {
         Totals all = totals_of(found_, made_, data::hash_of_rows(made_.sources, made_rows()));
         all.listed = listed_;
+        all.largest_id = largest_;
         all = sum_over_ranks(comm_, all);
-        comm::agree(comm_, [&] { all.check_declared(dataset_.report().path); });
+        comm::agree(comm_, [&] {
+            all.check_file(dataset_.report().path);
+            check_ids(all.largest_id);
+        });
         all.fill(share_.report, options_.preparation);
         share_.report.format = found_.format;
         share_.report.index_base = found_.index_base;
         share_.by_one = all.by_one > 0;
         share_.fingerprint = data::graph_fingerprint(all.vertices, all.hash);
         share_.listing = data::listing_fingerprint(all.listed);
+        remark_sizes(all);
         share_.graph.symmetric = options_.preparation.symmetrise || !share_.report.directed;
         if (!symmetric_ || share_.graph.symmetric) return;
         const bool by_weights = share_.report.weights_only_directed;
@@ -139,6 +165,15 @@ private:
                                 std::string("the plan is for a symmetric graph, this one is directed") +
                                     (by_weights ? ": some edges and their reverses differ in weight" : ""),
                                 "data", "plan again with --symmetrise, or with --graph and this path");
+    }
+
+    void remark_sizes(const Totals& all) {
+        std::int64_t with_edges = all.rows_with_edges;
+        const bool few = all.said.from_ids && all.vertices > all.said.nodes && 2 * with_edges < all.vertices;
+        // Who a vertex has an edge to is with those who make the rows of these.
+        if (few && !needs_.targets && all.pattern_imbalance != 0)
+            with_edges = count_with_edges(comm_, made_.sources, made_rows(), dataset_.vertices());
+        share_.report.remark_sizes(all.said, with_edges);
     }
 
     void keep_rows() {
@@ -235,7 +270,8 @@ private:
     const LoadingNeeds needs_;
     GraphShare share_;
     data::ParsedGraph found_;
-    std::atomic<std::uint64_t> listed_ = 0;  // threads add to it
+    std::atomic<std::uint64_t> listed_ = 0;   // threads add to it
+    std::atomic<std::int32_t> largest_ = -1;  // id
     Dealt dealt_;
     MadeRows made_;
     std::vector<double> in_degree_, out_degree_;  // no degrees out of vertices: those are the same

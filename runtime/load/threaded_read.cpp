@@ -162,6 +162,9 @@ private:
             all.edges_read += part.edges_read;
             all.edges_declared = std::max(all.edges_declared, part.edges_declared);
             all.edge_values_ignored += part.edge_values_ignored;
+            all.said.nodes = std::max(all.said.nodes, part.said.nodes);
+            all.said.edges = std::max(all.said.edges, part.said.edges);
+            all.lines.append(part.lines);
         }
         return all;
     }

@@ -15,16 +15,34 @@ struct Banner {
     bool symmetric = false;
 };
 
+std::string in_small_letters(std::string_view text) {
+    std::string small(text);
+    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return small;
+}
+
+// Without the percent signs that it begins with, of which some write one.
+bool is_banner(std::string_view line) {
+    line.remove_prefix(std::min(line.find_first_not_of("% \t"), line.size()));
+    return in_small_letters(line.substr(0, 12)) == "matrixmarket";
+}
+
 Banner read_banner(TextReader& reader) {
     std::string_view line;
-    if (!reader.next_line(line)) reader.fail("the file is empty");
-    std::string text(line.substr(0, 256));
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    std::istringstream words(text);
+    do {
+        if (!reader.next_line(line)) reader.fail("the file is empty");
+    } while (line.find_first_not_of(" \t") == std::string_view::npos);
+    if (!is_banner(line)) {
+        reader.fail("'%%MatrixMarket matrix' expected",
+                    "put the line %%MatrixMarket matrix coordinate pattern general before a matrix (real in place of "
+                    "pattern where its entries have values), or let a list of edges have another name, such as "
+                    "edges.txt");
+    }
+    line.remove_prefix(line.find_first_not_of("% \t"));
+    std::istringstream words(in_small_letters(line.substr(0, 256)));
     std::string banner, object, format, field, symmetry;
     words >> banner >> object >> format >> field >> symmetry;
-    if (banner != "%%matrixmarket" || object != "matrix") reader.fail("'%%MatrixMarket matrix' expected");
+    if (object != "matrix") reader.fail("'%%MatrixMarket matrix' expected, found '" + object + "'");
     if (format != "coordinate") reader.fail("format '" + format + "': only coordinate (sparse) files are graphs");
     if (field != "pattern" && field != "real" && field != "integer") {
         reader.fail("field '" + field + "': only pattern, real and integer are supported");
@@ -102,8 +120,7 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
 bool is_matrix_market(const Source& source) {
     if (!source.text()) return false;
     const std::string name = source.path.filename().string();
-    return source.head.starts_with("%%MatrixMarket") || source.head.starts_with("%%matrixmarket") ||
-           name.ends_with(".mtx") || name.ends_with(".mtx.gz");
+    return is_banner(source.text_begin()) || name.ends_with(".mtx") || name.ends_with(".mtx.gz");
 }
 
 ParsedGraph read_matrix_market(const std::filesystem::path& path, const ReadOptions& options) {

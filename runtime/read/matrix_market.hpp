@@ -9,7 +9,8 @@
 
 namespace gnnplan::data {
 
-// True of texts with the banner "%%MatrixMarket", and of those named .mtx or .mtx.gz.
+// True of texts whose first line that is not blank begins with "%%MatrixMarket", in any letters and with any number of
+// percent signs, and of those named .mtx or .mtx.gz, which are refused without it.
 bool is_matrix_market(const Source& source);
 
 // A square sparse matrix (pattern, real or integer; general or symmetric), ids from 1: entry (i, j) is the edge i -> j,

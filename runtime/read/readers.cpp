@@ -3,6 +3,7 @@
 #include "runtime/read/edge_list.hpp"
 #include "runtime/read/input.hpp"
 #include "runtime/read/matrix_market.hpp"
+#include "runtime/read/metis_file.hpp"
 #include "runtime/read/npz_dataset.hpp"
 #include "runtime/read/ogb.hpp"
 
@@ -24,6 +25,7 @@ constexpr Reader readers[] = {
      read_ogb_binary_supervision, ogb_binary_leftovers},
     {".npz archives", is_npz_file, read_npz_graph, open_npz_features, read_npz_supervision, npz_leftovers},
     {"Matrix Market", is_matrix_market, read_matrix_market, nullptr, nullptr},
+    {"METIS graphs", is_metis_file, read_metis_file, nullptr, nullptr},
     {"SNAP and CSV edge lists", is_edge_list, read_edge_list, nullptr, nullptr, edge_list_leftovers},
 };
 
@@ -41,7 +43,7 @@ Source look_at(const fs::path& path) {
                     known_forms());
     }
     if (fs::is_directory(path, status)) return {path, true};
-    char buffer[64];
+    char buffer[256];
     const std::size_t count = open_input(path)->read(buffer);
     return {path, false, std::string(buffer, count)};
 }
@@ -70,6 +72,10 @@ std::string content_of(const fs::path& folder) {
     }
     if (source.head.starts_with("\x93NUMPY"))
         throw Error(ErrorCode::data, "a lone .npy array is no graph", where, "save np.savez(path, edge_index=...)");
+    if (source.wide_text()) {
+        throw Error(ErrorCode::data, "a text in UTF-16 or UTF-32", where,
+                    "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > edges.txt");
+    }
     throw Error(ErrorCode::data, "a binary file of unknown form; Python pickles (.pt, .pkl) are never loaded", where,
                 "convert it in Python first: np.savez_compressed(path, edge_index=..., x=..., y=...)");
 }

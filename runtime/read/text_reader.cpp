@@ -1,5 +1,7 @@
 #include "runtime/read/text_reader.hpp"
 
+#include "runtime/read/foreign_text.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -96,6 +98,7 @@ bool TextReader::next_line(std::string_view& line) {
     const std::size_t length =
         stop != nullptr ? static_cast<std::size_t>(stop - buffer_.data()) - begin_ : end_ - begin_;
     line = {buffer_.data() + begin_, length};
+    last_begin_ = begin_;
     begin_ = std::min(end_, begin_ + length + 1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as editors of Windows write it
@@ -109,10 +112,14 @@ void TextReader::fail(const std::string& what, const std::string& hint) const {
     throw Error(ErrorCode::data, what, name() + line, hint);
 }
 
-std::string Fields::token(const char* begin) const {
+std::string_view Fields::raw_token(const char* begin) const {
     const char* stop = begin;
     while (stop != end_ && stop - begin < 32 && !separates(*stop)) ++stop;
-    std::string text(begin, stop);
+    return {begin, stop};
+}
+
+std::string Fields::token(const char* begin) const {
+    std::string text(raw_token(begin));
     for (char& c : text) {
         if (c < ' ' || c > '~') c = '?';
     }
@@ -125,7 +132,10 @@ void Fields::fail_index(const char* begin, std::int64_t limit, const char* what,
     const char* digits = begin + (negative ? 1 : 0);
     const char* stop = std::find_if(digits, end_, [](char c) { return c < '0' || c > '9'; });
     const bool whole = stop != digits && (stop == end_ || separates(*stop));
-    if (!whole) reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin));
+    if (!whole) {
+        reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin),
+                     hint_for_no_id(raw_token(begin)));
+    }
     if (negative) reader_.fail(std::string(what) + " " + token(begin) + " is negative");
     const std::string out_of_range = std::string(what) + " " + token(begin) + " is out of range";
     // A count without a limit of its own still has to be counted in 63 bits, eight bytes each.
@@ -140,11 +150,29 @@ void Fields::fail_separator(const char* what) const {
     reader_.fail(std::string("malformed line: ") + token(next_) + " after " + what);
 }
 
-double Fields::number(const char* what) {
+void Fields::fail_mixed() const {
+    const auto name = [](char c) { return c == ' ' ? std::string("blanks") : "'" + std::string(1, c) + "'"; };
+    reader_.fail(
+        "malformed line: both " + name(separator_) + " and " + name(open_ ? *next_ : ' ') + " between its numbers",
+        "separate all columns by blanks, by commas or by semicolons");
+}
+
+void Fields::fail_number(const char* begin, const char* what, const char* hint) const {
+    if (begin == end_) reader_.fail(std::string("malformed line: ") + what + " is missing");
+    const std::string known = hint_for_no_number(raw_token(begin));
+    reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin),
+                 known.empty() ? hint : known);
+}
+
+double Fields::number(const char* what, const char* hint) {
     const char* begin = next_;
     if (next_ != end_ && *next_ == '+') ++next_;
     double value = 0;
     const auto [stop, status] = std::from_chars(next_, end_, value);
+    if (decimal_comma(stop)) {
+        next_ = begin;
+        return number_with_comma(what, hint);
+    }
     if (status == std::errc::result_out_of_range) {
         // Too small reads as 0, too large has no value we could use.
         if (std::string_view(begin, stop).find("e-") == std::string_view::npos &&
@@ -153,9 +181,25 @@ double Fields::number(const char* what) {
         }
         value = 0;
     } else if (status != std::errc()) {
-        if (begin == end_) reader_.fail(std::string("malformed line: ") + what + " is missing");
-        reader_.fail(std::string("malformed line: ") + what + " expected, found " + token(begin));
+        fail_number(begin, what, hint);
     }
+    next_ = stop;
+    skip_separator(what);
+    return value;
+}
+
+// "0,5" where commas separate nothing. Two of them, or a point beside one, group digits in a way that nobody knows.
+double Fields::number_with_comma(const char* what, const char* hint) {
+    const char* begin = next_;
+    const char* stop = std::find_if(begin, end_, [](char c) { return c != ',' && separates(c); });
+    std::string text(begin, stop);
+    const std::size_t comma = text.find(',');
+    const bool one = text.find_first_of(",.", comma + 1) == std::string::npos && text.find('.') == std::string::npos;
+    text[comma] = '.';
+    Fields with_point(reader_, text, ' ');
+    if (!one || comma + 1 == text.size()) fail_number(begin, what, hint);
+    const double value = with_point.number(what, hint);
+    with_point.finish();
     next_ = stop;
     skip_separator(what);
     return value;
@@ -163,7 +207,11 @@ double Fields::number(const char* what) {
 
 float Fields::finite(const char* what) {
     const char* begin = next_;
-    const auto value = static_cast<float>(number(what));
+    return finite(what, begin, number(what));
+}
+
+float Fields::finite(const char* what, const char* begin, double number) const {
+    const auto value = static_cast<float>(number);
     if (!std::isfinite(value)) {
         reader_.fail(std::string(what) + " " + token(begin) + " is not finite (or beyond float32)");
     }

@@ -19,6 +19,11 @@ public:
 
     // The next line without its end ("\n" or "\r\n"); false at the end of the file. The view holds until the next call.
     bool next_line(std::string_view& line);
+    // The next call of next_line() returns the last line again; after a call of next_line() that returned one.
+    void repeat_line() {
+        begin_ = last_begin_;
+        --line_number_;
+    }
 
     std::int64_t line_number() const { return line_number_; }  // of the last line, from 1
     std::int64_t offset() const { return buffer_offset_ + static_cast<std::int64_t>(begin_); }  // of the next line
@@ -43,6 +48,7 @@ private:
     std::vector<char> buffer_;
     std::size_t begin_ = 0;  // unread bytes of the buffer
     std::size_t end_ = 0;
+    std::size_t last_begin_ = 0;  // of the last line, until the buffer is filled again
     std::int64_t line_number_ = 0;
     bool finished_ = false;
     std::int64_t buffer_offset_ = 0;                                     // of the buffer's first byte in the file
@@ -50,32 +56,50 @@ private:
     std::int64_t share_end_ = std::numeric_limits<std::int64_t>::max();  // where no line of the share begins
 };
 
-// Cuts numbers off the front of a line; errors are those of the reader that the line came from.
+// Cuts numbers off the front of a line; errors are those of the reader that the line came from. What is found first
+// between two numbers, a comma, a semicolon or blanks alone, separates all of the line. Where that is no comma, one
+// within a number is a decimal comma.
 class Fields {
 public:
-    Fields(const TextReader& reader, std::string_view line)
-        : reader_(reader), next_(line.data()), end_(line.data() + line.size()) {
+    // `separator`: what separates the line, where that is known (' ' for blanks); 0: it is yet to be seen.
+    Fields(const TextReader& reader, std::string_view line, char separator = 0)
+        : reader_(reader), next_(line.data()), end_(line.data() + line.size()), separator_(separator) {
         skip_space();
     }
 
     bool at_end() const { return next_ == end_; }
+    // At the end, and not behind a comma, which another field has to follow.
+    bool complete() const { return next_ == end_ && !open_; }
     // An integer from `first`, which is 0 or 1, and below `limit` (throws otherwise; `what` names it in the message),
     // and the separator after it: blanks, or one of , ; within blanks.
     std::int64_t index(std::int64_t limit, const char* what, std::int64_t first = 0) {
         const char* begin = next_;
-        std::int64_t value = 0;
-        // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
-        while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18)
-            value = value * 10 + (*next_++ - '0');
+        const std::int64_t value = digits();
         const bool ended = next_ == end_ || separates(*next_);
         if (next_ == begin || !ended || value < first || value >= limit) fail_index(begin, limit, what, first);
         skip_separator(what);
         return value;
     }
-    // A floating point number, finite or not, and the separator after it.
-    double number(const char* what);
-    // The same, rounded to a float; throws where that is not finite.
+    // A floating point number, finite or not, and the separator after it. `hint` is for one who wrote something else.
+    double number(const char* what, const char* hint = "");
+    // The same; `integer` becomes its value where digits alone are written, else -1.
+    double number(const char* what, const char* hint, std::int64_t& integer) {
+        const char* begin = next_;
+        integer = digits();
+        const bool ended = next_ == end_ || (separates(*next_) && !decimal_comma(next_));
+        if (next_ == begin || !ended) {
+            next_ = begin;
+            integer = -1;
+            return number(what, hint);
+        }
+        skip_separator(what);
+        return static_cast<double>(integer);
+    }
+    // A number rounded to a float; throws where that is not finite.
     float finite(const char* what);
+    // The same of a number that number() has read from `begin` on.
+    float finite(const char* what, const char* begin, double number) const;
+    const char* position() const { return next_; }
     // Throws unless the whole line was used.
     void finish() const {
         if (next_ != end_ || open_) fail_finish();
@@ -83,6 +107,17 @@ public:
 
 private:
     static bool separates(char c) { return c == '\t' || c == ' ' || c == ',' || c == ';'; }
+    bool decimal_comma(const char* at) const {
+        return at != end_ && *at == ',' && (separator_ == ';' || separator_ == ' ');
+    }
+    // Eighteen digits cannot overflow; whatever is longer is out of range or padded with zeros, and not needed.
+    std::int64_t digits() {
+        const char* begin = next_;
+        std::int64_t value = 0;
+        while (next_ != end_ && *next_ >= '0' && *next_ <= '9' && next_ - begin < 18)
+            value = value * 10 + (*next_++ - '0');
+        return value;
+    }
     void skip_space() {
         while (next_ != end_ && (*next_ == ' ' || *next_ == '\t')) ++next_;
     }
@@ -90,19 +125,28 @@ private:
         if (next_ != end_ && !separates(*next_)) fail_separator(what);
         skip_space();
         open_ = next_ != end_ && (*next_ == ',' || *next_ == ';');
+        if (next_ == end_) return;
+        const char found = open_ ? *next_ : ' ';
+        if (separator_ == 0) separator_ = found;
+        if (separator_ != found) fail_mixed();
         if (open_) {
             ++next_;
             skip_space();
         }
     }
+    double number_with_comma(const char* what, const char* hint);
     [[noreturn]] void fail_separator(const char* what) const;
+    [[noreturn]] void fail_mixed() const;
     [[noreturn]] void fail_finish() const;
+    [[noreturn]] void fail_number(const char* begin, const char* what, const char* hint) const;
     [[noreturn]] void fail_index(const char* begin, std::int64_t limit, const char* what, std::int64_t first) const;
+    std::string_view raw_token(const char* begin) const;
     std::string token(const char* begin) const;
 
     const TextReader& reader_;
     const char* next_;
     const char* end_;
+    char separator_;     // , or ; or, for blanks, ' '; 0: none was seen
     bool open_ = false;  // a comma was read: another field has to follow
 };
 

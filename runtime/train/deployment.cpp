@@ -114,6 +114,7 @@ void Deployment::load_share(const Candidate& candidate) {
               (share_->by_one ? ", by one rank, as nothing tells where in its files a share begins." : ".");
     }
     hooks_.note(share_->report.path + ": " + share_->report.describe() + how);
+    for (const std::string& remark : share_->report.remarks) hooks_.note("note: " + remark);
     for (const std::string& note : notes) hooks_.note(note);
 }
 

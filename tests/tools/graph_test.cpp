@@ -65,6 +65,76 @@ TEST(GraphInfo, RemarksOnIdsFromOneAndEdgesListedOnce) {
     EXPECT_EQ(gnnplan("graph info --index-base 2 " + edges).code, 64);
 }
 
+// What public reports of such files want to see: see docs/text-files.md.
+TEST(GraphInfo, TextsAreWhatTheySayOrRefusedWithTheWayOut) {
+    const Folder folder;
+    const auto info = [&](const std::string& name, const std::string& text, const std::string& flags = "") {
+        write_text(folder / name, text);
+        return gnnplan("graph info --json " + flags + (folder / name));
+    };
+    const auto sizes = [&](const std::string& name, const std::string& text) {
+        const auto json = info(name, text).json();
+        return std::pair<int, int>(json["vertices"], json["edges"]);
+    };
+    using Sizes = std::pair<int, int>;
+    const std::string metis = "% five vertices, six edges\n5 6\n2 3\n1 3 4\n1 2 5\n2 5\n3 4\n";
+    EXPECT_EQ(sizes("metis.graph", metis), Sizes(5, 12));
+    EXPECT_EQ(info("metis.txt", metis).code, 65);
+    for (const std::string list :
+         {"0 1 2 3\n1 2 3\n2 3 4\n3 4\n4 0\n", "#nx write_adjlist\n0 1 2 3\n1 2\n2 4\n3 4\n4\n"}) {
+        const Outcome refused = info("list.adjlist", list);
+        EXPECT_EQ(refused.code, 65);
+        EXPECT_THAT(refused.err, HasSubstr("networkx.write_edgelist"));
+        EXPECT_EQ(info("list.adjlist", list, "--edge-weights ").code, 65);
+    }
+    EXPECT_EQ(sizes("times.txt", "0 1 1 1082008561\n1 2 1 1082008561\n2 0 -1 1082008562\n"), Sizes(3, 3));
+    EXPECT_EQ(sizes("id-first.csv", "id,source,target\n0,4,7\n1,5,6\n2,6,4\n"), Sizes(8, 3));
+    EXPECT_EQ(info("id-first.csv", "id,source,target\n0,4,7\n", "--edge-weights ").code, 65);
+    EXPECT_EQ(sizes("target-first.csv", "target,source\n1,0\n2,0\n3,0\n"), Sizes(4, 3));
+    EXPECT_EQ(sizes("tsv-header.txt", "FromNodeId\tToNodeId\n0\t1\n1\t2\n"), Sizes(3, 2));
+    EXPECT_EQ(sizes("pandas-index.csv", ",source,target\n0,4,7\n1,5,6\n2,6,4\n"), Sizes(8, 3));
+    const std::string matrix = " matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n";
+    for (const std::string banner :
+         {"%%MATRIXMARKET", "  %%MatrixMarket", "%MatrixMarket", "\xEF\xBB\xBF%%MatrixMarket"})
+        EXPECT_EQ(sizes("matrix.txt", banner + matrix), Sizes(4, 4)) << banner;
+    for (const std::string name : {"nohead.txt", "nohead.mtx"}) {
+        const Outcome refused = info(name, "4 4 4\n1 2\n2 3\n3 4\n4 1\n");
+        EXPECT_EQ(refused.code, 65);
+        EXPECT_THAT(refused.err, HasSubstr("%%MatrixMarket matrix coordinate pattern general"));
+    }
+    EXPECT_THAT(info("nx.edgelist", "0 1 {}\n1 2 {}\n").err, HasSubstr("data=False"));
+    EXPECT_THAT(info("utf16.txt", "\xFF\xFE" + std::string("0\0 \0001\0\n\0", 8)).err, HasSubstr("save it as UTF-8"));
+}
+
+TEST(GraphInfo, RemarksOnIdsWithGapsWhereverAGraphIsLoaded) {
+    const Folder folder;
+    const std::string edges = folder / "snap-header.txt";
+    write_text(edges, "# Nodes: 6 Edges: 7\n1\t881\n1\t1180\n2\t881\n2\t5485\n9\t1180\n9\t5485\n");
+    const std::string few = "note: 6 of 5,486 ids have edges, and the file declares 6 nodes";
+    const std::string fewer = "note: the file declares 7 edges and lists 6\n";
+    const Outcome seen = gnnplan("graph info " + edges);
+    EXPECT_THAT(seen.err, HasSubstr(few));
+    EXPECT_THAT(seen.err, HasSubstr(fewer));
+    EXPECT_THAT(seen.err, ::testing::Not(HasSubstr("--index-base")));
+    for (const std::string ranks : {"1", "2"}) {
+        for (const std::string load : {"whole", "sharded"}) {
+            const std::string plan = folder / "plan.json";
+            const Outcome planned =
+                gnnplan("plan --task infer --graph " + edges + " --features 4 --classes 2 --hidden 4 --ranks " + ranks +
+                        " --load " + load + " -o " + plan);
+            ASSERT_EQ(planned.code, 0) << planned.err;
+            EXPECT_THAT(planned.err, HasSubstr(few));
+            const Outcome run =
+                run_program(GNNRUN_TOOL, plan + " --data " + edges + " --in-process --threads 1 --autotune 0");
+            EXPECT_EQ(run.code, 0) << run.err;
+            EXPECT_THAT(run.err, HasSubstr(few)) << load;
+            EXPECT_THAT(run.err, HasSubstr(fewer)) << load;
+        }
+    }
+    write_text(edges, "0 1\n1 2\n2 4\n4 0\n");
+    EXPECT_THAT(gnnplan("graph info " + edges).err, ::testing::Not(HasSubstr("ids")));
+}
+
 TEST(GraphInfo, IndexBaseIsOfEdgeLists) {
     const Folder folder;
     const std::string matrix = folder / "graph.mtx";

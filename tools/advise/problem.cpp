@@ -97,6 +97,7 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     use_available_threads();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
     say("{}: {}\n", shape.graph, dataset->report().describe());
+    say_notes(dataset->report().remarks);
     say_notes(dataset->report().hints);
     if (!preparation.generate) data::check_generated(dataset->report());
     return dataset;

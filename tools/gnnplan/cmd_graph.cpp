@@ -77,6 +77,7 @@ int run_info(const Context&, const InfoOptions& options) {
         print(info_text(dataset, degrees));
         for (const std::string& note : dataset.report().notes) say("{}\n", note);
     }
+    say_notes(dataset.report().remarks);
     say_notes(dataset.report().hints);
     return 0;
 }
@@ -92,7 +93,8 @@ void add_graph(CLI::App& root, Context& context) {
     CLI::App& info =
         add_command(graph, "info", "Read a graph and say what was found",
                     "gnnplan graph info path/to/graph\ngnnplan graph info edges.txt.gz --symmetrise --json");
-    info.add_option("path", options->path, "The graph: an OGB raw folder, .npz, Matrix Market, SNAP or CSV edge list")
+    info.add_option("path", options->path,
+                    "The graph: an OGB raw folder, .npz, Matrix Market, METIS (.graph), SNAP or CSV edge list")
         ->required()
         ->type_name("PATH");
     add_index_base(info, options->index_base);

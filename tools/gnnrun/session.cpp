@@ -95,7 +95,10 @@ void Session::open_data() {
     const double start = clock_.now();
     kernels::set_threads(options_.threads);  // ranks as threads of this process set their own
     read_data([&] { dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_))); });
-    if (speaks_ && !flags_.quiet && !dataset_->in_shares()) say("{}: {}\n", flags_.data, dataset_->report().describe());
+    if (speaks_ && !flags_.quiet && !dataset_->in_shares()) {
+        say("{}: {}\n", flags_.data, dataset_->report().describe());
+        for (const std::string& remark : dataset_->report().remarks) say("note: {}\n", remark);
+    }
     train::match_data(plan_, *dataset_);
     if (const auto note = dropout_note(plan_, flags_, options_); note && speaks_ && !flags_.quiet) {
         say("{}\n", *note);

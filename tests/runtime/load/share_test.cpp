@@ -159,6 +159,20 @@ std::vector<Form> forms() {
          },
          true, false, data::IndexBase::one},
         {"gzipped text", [](Folder f, List l, std::int64_t) { return f.write("g.txt.gz", text(l, " ")); }, true, true},
+        {"CSV with columns in another order",
+         [](Folder f, List l, std::int64_t) {
+             std::string all = "id,weight,target,source\n";
+             for (const Listed& e : l)
+                 all +=
+                     "7," + std::to_string(e.weight) + "," + std::to_string(e.to) + "," + std::to_string(e.from) + "\n";
+             return f.write("g.csv", all);
+         }},
+        {"semicolons and decimal commas",
+         [](Folder f, List l, std::int64_t) {
+             std::string all;
+             for (const char c : text(l, ";")) all += c == '.' ? ',' : c;
+             return f.write("g.csv", all);
+         }},
         {"Matrix Market",
          [](Folder f, List l, std::int64_t n) {
              return f.write("g.mtx", "%%MatrixMarket matrix coordinate real general\n% comment\n" + std::to_string(n) +
@@ -336,9 +350,9 @@ TEST(GraphShare, ReadsEveryFormInShares) {
 }
 
 void expect_refused(const std::string& content, std::int64_t vertices, bool symmetric, ErrorCode code,
-                    const std::vector<std::string>& parts, int ranks = 3) {
+                    const std::vector<std::string>& parts, int ranks = 3, const std::string& name = "g.txt") {
     const TempFolder folder;
-    const auto path = folder.write("g.txt", content);
+    const auto path = folder.write(name, content);
     data::DatasetOptions options = options_of({}, data::IndexBase::zero);
     options.in_shares = vertices;
     const data::Dataset dataset = data::open_dataset(path, options);
@@ -360,6 +374,68 @@ TEST(GraphShare, SaysWhichLineIsWrongWhoeverReadsIt) {
     }
     expect_refused(content + "7 1\n", 5, false, ErrorCode::mismatch, {"the plan is for 5 vertices", "vertex 7"});
     expect_refused("0 1\n1 2\n", 3, true, ErrorCode::mismatch, {"symmetric graph, this one is directed"});
+}
+
+// A share alone is a fine list of edges.
+TEST(GraphShare, RefusesOtherFormsAsWhoReadsAll) {
+    std::string list, matrix = "# c\n6 6 300\n", metis = "300 300\n";
+    for (int i = 0; i < 300; ++i) {
+        list += std::to_string(i % 6) + (i < 290 ? " 1\n" : " 1 2\n");
+        matrix += std::to_string(1 + i % 6) + " 2\n";
+        metis += std::to_string(1 + (i + 1) % 300) + " " + std::to_string(1 + (i + 299) % 300) + "\n";
+    }
+    std::string regular, lone = list.substr(0, 400) + "3\n" + list.substr(400, 400) + "5\n";
+    for (int i = 0; i < 50; ++i)
+        regular += std::to_string(i) + " " + std::to_string((i + 1) % 50) + " " + std::to_string((i + 7) % 50) + "\n";
+    for (const std::string& content : {list, matrix, metis, regular, lone, std::string("0 1 2 3\n1 2 3\n3\n")}) {
+        for (const std::string name : {"g.txt", "g.txt.gz"}) {
+            std::string whole = name + " was read";
+            const TempFolder folder;
+            try {
+                data::open_dataset(folder.write(name, content));
+            } catch (const Error& error) {
+                whole = error.what();
+            }
+            whole = whole.substr(whole.find(name));  // without the folder
+            // The plan knows as many vertices as there are, or fewer.
+            for (const std::int64_t vertices : {301, 4}) {
+                for (const int ranks : {1, 2, 5})
+                    expect_refused(content, vertices, false, ErrorCode::data, {whole}, ranks, name);
+            }
+        }
+    }
+}
+
+TEST(GraphShare, RemarksWhatWhoReadsAllRemarks) {
+    const std::string contents[] = {
+        "# Nodes: 6 Edges: 9\n1 880\n1 180\n2 880\n2 551\n9 180\n9 551\n",  // few ids, each an end of one kind
+        "0 1 0.5\n1 2\n2 0\n",
+        "2 1 0\n0 2 1\n0 1 2\n",
+        "# Nodes: 2\n0 1\n1 2\n2 0\n0 2\n",
+    };
+    for (const std::string& content : contents) {
+        for (const bool symmetrise : {false, true}) {
+            for (const bool backward : {false, true}) {
+                const TempFolder folder;
+                const auto path = folder.write("g.txt", content);
+                Case of;
+                of.preparation.symmetrise = symmetrise;
+                data::DatasetOptions options = options_of(of, data::IndexBase::zero);
+                const data::Dataset whole = data::open_dataset(path, options);
+                EXPECT_FALSE(whole.report().remarks.empty()) << content;
+                options.in_shares = whole.vertices();
+                const data::Dataset dataset = data::open_dataset(path, options);
+                for (const int ranks : {1, 2, 5}) {
+                    const Schedule schedule = testing::schedule(whole.vertices(), {ranks, 1, 1}, backward);
+                    comm::run_ranks(ranks, [&](comm::Communicator& comm) {
+                        const GraphShare share =
+                            load_share(comm, dataset, schedule, Normalisation::symmetric, symmetrise);
+                        EXPECT_EQ(share.report.remarks, whole.report().remarks) << content;
+                    });
+                }
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -141,6 +141,13 @@ TEST(EdgeList, IdsMayCountFromOne) {
                  [&] { open("1 2147483647\n", IndexBase::one); });
 }
 
+TEST(EdgeList, IdsFromOneAreHintedAtWhereThatHelps) {
+    const auto hints = [](const std::string& content) { return open_text(content).report().hints; };
+    EXPECT_EQ(hints("# Nodes: 2\n1 2\n2 1\n").size(), 1U);
+    EXPECT_TRUE(hints("# Nodes: 6\n1 88160\n88160 1\n").empty());  // few ids have edges, from 0 or from 1
+    EXPECT_TRUE(hints("# Nodes: 2\n1 2\n2 3\n3 1\n1 3\n").empty());
+}
+
 TEST(EdgeList, SaysWhenNoEdgeComesWithItsReverse) {
     EXPECT_EQ(open_text("0 1\n0 2\n2 1\n").report().hints.size(), 1U);
     EXPECT_TRUE(open_text("0 1\n0 2\n2 0\n").report().hints.empty());  // one does
@@ -156,7 +163,7 @@ TEST(EdgeList, NamesFileAndLineOfBadLines) {
     expect_bad("0 9223372036854775808\n", {"graph.txt:1: vertex id '9223372036854775808' is out of range"});
     expect_bad("1.5 2\n", {"graph.txt:1: malformed line"});
     expect_bad("0,1,\n", {"graph.txt:1: malformed line"});
-    expect_bad("source target\n0 1\n", {"graph.txt:1: malformed line"});
+    expect_bad("hello world\n0 1\n", {"graph.txt:1: malformed line: vertex id expected, found 'hello'"});
     expect_bad("0 1\nsource,target\n", {"graph.txt:2: malformed line"});
     expect_bad("# Nodes: 4294967296\n0 1\n", {"4294967296 vertices"});
 }

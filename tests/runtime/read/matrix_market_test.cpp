@@ -67,6 +67,23 @@ TEST(MatrixMarket, SymmetricMirrorsOffDiagonalEntries) {
     EXPECT_EQ(d.nonzeros(), 4);
 }
 
+// The draft of the format wants neither letters nor blanks to matter.
+TEST(MatrixMarket, TheBannerMakesItOneUnderAnyName) {
+    const std::string rest = "% comment\n4 4 4\n1 2\n2 3\n3 4\n4 1\n";
+    const std::string fingerprint = open_mtx(general + rest).fingerprint();
+    for (const std::string banner :
+         {"%%MATRIXMARKET MATRIX COORDINATE PATTERN GENERAL\n", "  %%MatrixMarket matrix coordinate pattern general\n",
+          "%MatrixMarket matrix coordinate pattern general\r\n",
+          "\n% matrixmarket Matrix  coordinate pattern general\n",
+          "\xEF\xBB\xBF%%MatrixMarket matrix coordinate pattern general\n"}) {
+        for (const std::string name : {"graph.mtx", "graph.txt", "graph.csv.gz", "graph.graph"}) {
+            const Dataset d = open_mtx(banner + rest, name);
+            EXPECT_EQ(d.fingerprint(), fingerprint) << banner << name;
+            EXPECT_EQ(d.report().format, "Matrix Market, general");
+        }
+    }
+}
+
 TEST(MatrixMarket, IntegerValues) {
     EXPECT_EQ(open_mtx("%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 7\n").nonzeros(), 1);
 }
@@ -92,7 +109,10 @@ TEST(MatrixMarket, RefusesWhatIsNoGraph) {
     expect_bad("%%MatrixMarket matrix array real general\n1 1\n1\n", {"graph.mtx:1: format 'array'"});
     expect_bad("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", {"field 'complex'"});
     expect_bad("%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", {"symmetry 'hermitian'"});
-    expect_bad("1 2\n", {"'%%MatrixMarket matrix' expected"});
+    expect_bad("1 2\n", {"'%%MatrixMarket matrix' expected", "put the line", "another name, such as edges.txt"});
+    expect_bad("% comment\n4 4 4\n1 2\n", {"graph.mtx:1: '%%MatrixMarket matrix' expected"});
+    expect_bad("%%MatrixMarket graph coordinate pattern general\n",
+               {"'%%MatrixMarket matrix' expected, found 'graph'"});
     expect_bad("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2\n",
                {"graph.mtx:3: malformed line: value is missing"});
     expect_bad(general + "2 2 1\n1 2 5\n", {"graph.mtx:3: malformed line: unexpected '5'"});

@@ -23,6 +23,16 @@ TEST(Readers, AreFoundByThePathAndTheFirstBytes) {
     EXPECT_EQ(form_of(write_archive(folder)), ".npz archives");
     EXPECT_EQ(form_of(folder.write("banner.txt.gz", "%%MatrixMarket matrix")), "Matrix Market");
     EXPECT_EQ(form_of(folder.write("lower", "%%matrixmarket")), "Matrix Market");
+    for (const char* banner : {"%%MATRIXMARKET matrix", "%MatrixMarket matrix", "\n \t%%MatrixMarket  MATRIX",
+                               "\xEF\xBB\xBF%%MatrixMarket matrix", "MatrixMarket matrix"}) {
+        EXPECT_EQ(form_of(folder.write("banner.txt", banner)), "Matrix Market") << banner;
+        EXPECT_EQ(form_of(folder.write("banner.csv.gz", banner)), "Matrix Market") << banner;
+    }
+    EXPECT_EQ(form_of(folder.write("word.txt", "# made of MatrixMarket\n0 1\n")), "SNAP and CSV edge lists");
+    EXPECT_EQ(form_of(folder.write("konect.txt", "% sym unweighted\n1 2\n")), "SNAP and CSV edge lists");
+    for (const char* name : {"a.graph", "a.metis", "a.graph.gz", "a.metis.gz"})
+        EXPECT_EQ(form_of(folder.write(name, "% comment\n2 1\n2\n1\n")), "METIS graphs") << name;
+    EXPECT_EQ(form_of(folder.write("snap.graph", "# Nodes: 2\n0 1\n")), "SNAP and CSV edge lists");
     EXPECT_EQ(form_of(folder.write("named.mtx", "1 2\n")), "Matrix Market");
     EXPECT_EQ(form_of(folder.write("named.mtx.gz", "1 2\n")), "Matrix Market");
     EXPECT_EQ(form_of(folder.write("edges.csv", "0,1\n")), "SNAP and CSV edge lists");
@@ -39,10 +49,18 @@ TEST(Readers, AFileOfBytesIsNoMatrixMarketByItsName) {
     expect_error(ErrorCode::data, {"binary file"}, [&] { form_of(folder.write("bytes.mtx", std::string("a\0b", 3))); });
 }
 
+TEST(Readers, TextOfWideCharactersIsNamed) {
+    const TempFolder folder;
+    const std::string plain("0\0 \0001\0\n\0", 8);
+    for (const std::string& text : {"\xFF\xFE" + plain, plain, "\xFE\xFF" + plain.substr(1) + "0"}) {
+        expect_error(ErrorCode::data, {"UTF-16", "save it as UTF-8"}, [&] { form_of(folder.write("wide.txt", text)); });
+    }
+}
+
 TEST(Readers, TheListOfKnownFormsIsTheTable) {
     expect_error(ErrorCode::missing_input,
-                 {"known are OGB raw folders, OGB binary raw folders, .npz archives, Matrix Market, SNAP and CSV edge "
-                  "lists, gzipped or not"},
+                 {"known are OGB raw folders, OGB binary raw folders, .npz archives, Matrix Market, METIS graphs, SNAP and "
+                  "CSV edge lists, gzipped or not"},
                  [] { form_of("/nowhere/at/all"); });
 }
 
