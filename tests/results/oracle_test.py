@@ -182,14 +182,12 @@ def numbers(value):
 def test(tools):
     chosen = os.environ.get("GNNPLAN_ORACLE_SEED")
     first = int(chosen) if chosen else random.SystemRandom().randrange(10**9)
-    failures = []
     for seed in range(first, first + int(os.environ.get("GNNPLAN_ORACLE_DRAWS", "100"))):
         drawn = Drawn(tools, seed)
         try:
             drawn.check()
         except (Failed, OSError) as failure:
-            failures.append(f"GNNPLAN_ORACLE_SEED={seed}: {drawn.network}\n  {drawn.command}\n{failure}")
-    return failures
+            yield f"GNNPLAN_ORACLE_SEED={seed}: {drawn.network}\n  {drawn.command}\n{failure}"
 
 
 if __name__ == "__main__":

@@ -63,16 +63,17 @@ class Tools:
 
 
 def run_test(description, test):
-    """test(tools) returns what failed, in words, or throws Failed."""
+    """test(tools) returns or yields what failed, in words, or throws Failed."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--bin", required=True, help="the folder of gnnplan and gnnrun")
     parser.add_argument("--mpirun", default="", help="what starts processes, to be followed by their number")
     asked = parser.parse_args()
     with Tools(asked.bin, asked.mpirun) as tools:
-        failures = test(tools)
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    sys.exit(1 if failures else 0)
+        failed = False
+        for failure in test(tools):
+            failed = True
+            print(failure, file=sys.stderr, flush=True)
+    sys.exit(1 if failed else 0)
 
 
 def require(holds, message):
