@@ -5,8 +5,10 @@
 #include <gnnplan/base/error.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <limits>
@@ -60,25 +62,35 @@ void write_directly(const std::string& path, std::string_view text) {
     if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
 }
 
+// Until a pipe has more, or all of its writers are gone. False: the system has a reason, in errno.
+bool wait_for(int pipe) {
+    pollfd more{pipe, POLLIN, 0};
+    return ::poll(&more, 1, -1) >= 0 || errno == EINTR;
+}
+
 std::string read_whole(const std::string& path, off_t limit) {
-    // O_NONBLOCK: a pipe would be waited for.
+    // O_NONBLOCK: who opens a pipe that nobody writes into would wait for ever.
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
     if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::missing_input, "is a directory, not a file", path);
-    if (!S_ISREG(status.st_mode))
+    const bool pipe = S_ISFIFO(status.st_mode);
+    if (!pipe && !S_ISREG(status.st_mode))
         throw Error(ErrorCode::missing_input, "is not a regular file", path, "save it to a file first");
     const Error too_large(ErrorCode::data, "larger than 1 GiB", path);
     if (status.st_size > limit) throw too_large;
     std::string text;
-    if (status.st_size == 0) return text;  // so do files of the system that wait for what happens
+    if (!pipe && status.st_size == 0) return text;  // so do files of the system that wait for what happens
     std::string buffer(std::size_t{1} << 16U, '\0');
     while (true) {  // it may grow meanwhile
         const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+        if (count == 0 && pipe && text.empty())
+            throw Error(ErrorCode::missing_input, "is a pipe, and nobody writes into it", path,
+                        "start its writer first");
         if (count == 0) return text;
         if (count < 0) {
-            if (errno == EINTR) continue;
+            if (errno == EINTR || (errno == EAGAIN && wait_for(file.get()))) continue;
             throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
         }
         text.append(buffer, 0, static_cast<std::size_t>(count));

@@ -267,15 +267,25 @@ TEST(Usage, OnlyRegularFilesAreRead) {
     const auto run = [](const std::string& arguments) {  // 124: it waits
         return run_program("timeout", "-k 5 20 " GNNPLAN_TOOL " " + arguments);
     };
-    for (const char* command : {"validate ", "explain ", "graph info ", "plan --graph "}) {
+    const std::pair<const char*, const char*> commands[] = {{"validate ", "nobody writes"},
+                                                            {"explain ", "nobody writes"},
+                                                            {"graph info ", "not a regular file"},
+                                                            {"plan --graph ", "not a regular file"}};
+    for (const auto& [command, why] : commands) {
         const Outcome outcome = run(command + pipe);
         EXPECT_EQ(outcome.code, 66) << command << outcome.err;
-        EXPECT_THAT(outcome.err, HasSubstr("not a regular file")) << command;
+        EXPECT_THAT(outcome.err, HasSubstr(why)) << command;
     }
     for (const char* command : {"validate ", "graph info ", "explain "}) {
         const int code = run(command + std::string("/proc/kmsg")).code;
         EXPECT_TRUE(code == 1 || code == 65 || code == 66) << command << code;
     }
+}
+
+TEST(Usage, PlansComeThroughPipes) {
+    const std::string plan = GNNPLAN_TOOL " plan --graph cora -o /dev/stdout | ";
+    EXPECT_EQ(run_program("sh", "-c '" + plan + GNNPLAN_TOOL " validate /dev/stdin'").code, 0);
+    EXPECT_EQ(run_program("sh", "-c '" + plan + GNNPLAN_TOOL " explain /dev/stdin'").code, 0);
 }
 
 TEST(Usage, OutputThatCannotBeWritten) {
