@@ -23,11 +23,14 @@ std::int64_t read_further(Fields& fields, EdgeLines& lines, std::int64_t from, s
     while (!fields.at_end()) {
         const char* what = columns == 2 && weight != nullptr ? "edge weight" : "edge value";
         const char* begin = fields.position();
+        // Whether digits alone are written decides nothing more once others were found where pairs may have them.
+        const bool matters = lines.integers || columns % 2 != 0;
         std::int64_t integer = -1;
-        const double value = fields.number(what, no_number_hint, integer);
+        const double value =
+            matters ? fields.number(what, no_number_hint, integer) : fields.number(what, no_number_hint);
         if (columns == 2 && weight != nullptr) *weight = fields.finite(what, begin, value);
         ++columns;
-        if (integer < 0) {
+        if (matters && integer < 0) {
             lines.integers = false;
             lines.pairs = lines.pairs && columns % 2 != 0;
         }

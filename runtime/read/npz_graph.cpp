@@ -78,6 +78,7 @@ ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& option
     if (edges == 2)
         list.graph.hints.emplace_back("edge_index is 2 x 2, and read as [2, E]: an edge is a column, not a row");
     list.graph.vertices = declared.value_or(0);
+    list.graph.said.from_ids = !declared;
     if (list.share.empty()) return std::move(list.graph);
     std::int32_t largest = -1;
     if (from.reader().header().fortran_order) {  // stored pair by pair: the transpose of an [E, 2] array

@@ -244,5 +244,22 @@ TEST_F(Arrays, SharesAreJudgedAsTheWhole) {
     }
 }
 
+TEST_F(Arrays, IdsWithGapsAreRemarkedOnWhereNothingSaysHowManyVerticesThereAre) {
+    const Array edges{"edge_index", "<i8", {2, 3}, bytes_of(std::vector<I64>{1, 900, 7, 900, 7, 1})};
+    const std::string few = "3 of 901 ids have edges";
+    const std::string path = write({edges}, "gaps.npz");
+    EXPECT_THAT(gnnplan("graph info " + path).err, HasSubstr(few));
+    for (const std::string load : {"whole", "sharded"}) {
+        const Outcome planned =
+            make_plan("--task infer --ranks 2 --features 4 --classes 2 --load " + load + " --graph " + path);
+        ASSERT_EQ(planned.code, 0) << planned.err;
+        const Outcome run = gnnrun(plan + " --in-process --threads 1 --data " + path);
+        EXPECT_EQ(run.code, 0) << run.err;
+        EXPECT_THAT(run.err, HasSubstr(few)) << load;
+    }
+    const std::string declared = write({edges, {"num_nodes", "<i8", {}, bytes_of(std::vector<I64>{901})}}, "said.npz");
+    EXPECT_THAT(gnnplan("graph info " + declared).err, Not(HasSubstr("have edges")));
+}
+
 }  // namespace
 }  // namespace gnnplan::testing
