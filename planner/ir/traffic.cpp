@@ -88,8 +88,10 @@ public:
         const bool by_graph = depends_on_graph(schedule_, step.operation);
         // What statistics expect of a graph is the same for ranks of the same sizes, but for rounding.
         if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
-            for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
-                add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)), times);
+            if (slices_.matrix_of(step))
+                add_by_slices(step, times);
+            else
+                add_by_pairs(step, times);
         } else if (by_graph) {
             for (std::size_t c = 0; c < of_class_.size(); ++c)
                 add(of_class_[c], slices_.traffic(step, classes_.representative[c]), times);
@@ -115,6 +117,23 @@ private:
                              const std::vector<RankTraffic>& of_class) {
         for (std::size_t rank = 0; rank < sums.size(); ++rank)
             add(sums[rank], of_class[static_cast<std::size_t>(classes.class_of[rank])]);
+    }
+
+    void add_by_slices(const Step& step, std::int64_t times) {
+        for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
+            add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)), times);
+    }
+
+    // What one rank receives after the other: the graph's answers about its rows are at hand.
+    void add_by_pairs(const Step& step, std::int64_t times) {
+        const StepMessages all(schedule_, step, graph_);
+        for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+            for (const int peer : all.peers(static_cast<int>(rank))) {
+                const std::int64_t bytes = times * all.between(peer, static_cast<int>(rank)).bytes;
+                of_rank_[static_cast<std::size_t>(peer)].sent_bytes += bytes;
+                of_rank_[rank].received_bytes += bytes;
+            }
+        }
     }
 
     void add_by_sizes(const Step& step, std::int64_t times) {

@@ -3,14 +3,46 @@
 #include "planner/ir/steps/streamed.hpp"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
+#include <array>
 
 namespace gnnplan {
 namespace {
 
-int place_in(const std::vector<int>& ranks, int rank) {
-    return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+// The ranks that differ from `rank` along the axes of a sum alone, in their order.
+class SummingRanks {
+public:
+    SummingRanks(const Grid& grid, const Axes& axes, int rank) : grid_(grid), rank_(rank) {
+        for (const Axis axis : {Axis::x, Axis::z, Axis::y}) {  // of which y is the fastest in the order of ranks
+            if (!axes.contains(axis)) continue;
+            axes_[static_cast<std::size_t>(count_++)] = axis;
+            size_ *= grid.extent(axis);
+            place_ = place_ * grid.extent(axis) + grid.coordinate(rank, axis);
+        }
+    }
+
+    int size() const { return size_; }
+    int place() const { return place_; }  // of `rank` among them
+    int at(int place) const {
+        int rank = rank_;
+        for (int i = count_; i-- > 0;) {
+            const Axis axis = axes_[static_cast<std::size_t>(i)];
+            rank = grid_.neighbour(rank, axis, place % grid_.extent(axis));
+            place /= grid_.extent(axis);
+        }
+        return rank;
+    }
+
+private:
+    const Grid& grid_;
+    int rank_;
+    std::array<Axis, 3> axes_{};
+    int count_ = 0;  // of the axes
+    int size_ = 1;
+    int place_ = 0;
+};
+
+SummingRanks summing(const Schedule& schedule, const AllReduceStep& step, int rank) {
+    return {schedule.grid, tensor_of(schedule, step.tensor).layout.partial, rank};
 }
 
 }  // namespace
@@ -27,38 +59,27 @@ void AllReduceStep::check(const StepCheck& step) const {
                  "only floats are summed, and doubles over all ranks");
 }
 
-// The ranks that differ along the axes of the sum alone, in their order.
 std::vector<int> AllReduceStep::group(const Schedule& schedule, int rank) const {
-    const Grid& grid = schedule.grid;
-    const Axes& axes = tensor_of(schedule, tensor).layout.partial;
-    const auto along = [&](Axis axis) {
-        const int own = grid.coordinate(rank, axis);
-        return axes.contains(axis) ? std::pair(0, grid.extent(axis)) : std::pair(own, own + 1);
-    };
-    const auto [x, y, z] = std::tuple(along(Axis::x), along(Axis::y), along(Axis::z));
-    std::vector<int> ranks;
-    for (int ix = x.first; ix < x.second; ++ix) {
-        for (int iz = z.first; iz < z.second; ++iz) {
-            for (int iy = y.first; iy < y.second; ++iy) ranks.push_back(grid.rank_at(ix, iy, iz));
-        }
-    }
-    return ranks;
+    const SummingRanks ranks = summing(schedule, *this, rank);
+    std::vector<int> all;
+    all.reserve(static_cast<std::size_t>(ranks.size()));
+    for (int place = 0; place < ranks.size(); ++place) all.push_back(ranks.at(place));
+    return all;
 }
 
 std::vector<int> AllReduceStep::peers(const Schedule& schedule, int rank) const {
-    const std::vector<int> ranks = group(schedule, rank);
-    return ring_peers(place_in(ranks, rank), static_cast<int>(ranks.size()),
-                      [&](int place) { return ranks[static_cast<std::size_t>(place)]; });
+    const SummingRanks ranks = summing(schedule, *this, rank);
+    return ring_peers(ranks.place(), ranks.size(), [&](int place) { return ranks.at(place); });
 }
 
 // Patarasuk & Yuan 2009: in the reduce-scatter rank r of g sends every block but (r + 1) mod g, which it ends up owning;
 // in the all-gather every block but (r + 2) mod g; all to its neighbour r + 1.
 Message AllReduceStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
     const std::int64_t elements = elements_of(schedule, tensor, graph, from);
-    const std::vector<int> ranks = group(schedule, from);
-    const int g = static_cast<int>(ranks.size());
-    const int own = place_in(ranks, from);
-    if (ranks[static_cast<std::size_t>((own + 1) % g)] != to) return messages(from, to, 0, 0);
+    const SummingRanks ranks = summing(schedule, *this, from);
+    const int g = ranks.size();
+    const int own = ranks.place();
+    if (ranks.at((own + 1) % g) != to) return messages(from, to, 0, 0);
     const auto block = [&](int i) { return balanced_block({0, elements}, i % g, g).size(); };
     const std::int64_t sent = 2 * elements - block(own + 1) - block(own + 2);
     return messages(from, to, bytes_of(tensor_of(schedule, tensor).dtype, sent),
@@ -67,11 +88,10 @@ Message AllReduceStep::between(const Schedule& schedule, const GraphStats& graph
 
 // Communicators sum over all ranks by themselves; over fewer, a block of others' summands is received at a time.
 Staging AllReduceStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    const auto ranks = static_cast<std::int64_t>(group(schedule, rank).size());
+    const int ranks = summing(schedule, *this, rank).size();
     if (over_all_ranks(schedule) || ranks == 1) return {};
     const std::int64_t elements = elements_of(schedule, tensor, graph, rank);
-    return {0, bytes_of(tensor_of(schedule, tensor).dtype,
-                        balanced_block({0, elements}, 0, static_cast<int>(ranks)).size())};
+    return {0, bytes_of(tensor_of(schedule, tensor).dtype, balanced_block({0, elements}, 0, ranks).size())};
 }
 
 RankWork AllReduceStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <gnnplan/ir/traffic.hpp>
 
+#include <algorithm>
+
 namespace gnnplan {
 namespace {
 
@@ -40,6 +42,39 @@ TEST(Traffic, RingAllReduceEqualsItsSimulation) {
                 // CAGNET and cost-model: 2 (g - 1) a b elements in all.
                 EXPECT_EQ(total_traffic(s, Phase::epoch, graph).total_bytes,
                           2 * (g - 1) * rows * columns * bytes_of(dtype, 1));
+            }
+        }
+    }
+}
+
+// Sums over some axes of a grid: the same ring among ranks that differ along those alone, in the order of their numbers.
+TEST(Traffic, AllReducesOverSomeAxesAreRingsAmongRanksThatDifferAlongThem) {
+    constexpr std::int64_t rows = 11, columns = 3;
+    for (const Grid& grid : {Grid{2, 3, 1}, Grid{2, 3, 4}, Grid{1, 2, 3}, Grid{3, 1, 2}}) {
+        for (const char* axes : {"x", "y", "z", "xy", "xz", "yz", "xyz"}) {
+            const Axes summed = Axes::parse(axes);
+            const Schedule s = one_step(
+                grid, {{"Y", Role::transient, DType::f32, rows, columns, Layout{{}, {}, summed}}}, AllReduceStep{0});
+            const auto traffic = traffic_of(s, s.steps[0], graph);
+            const StepMessages messages(s, s.steps[0], graph);
+            for (int rank = 0; rank < grid.size(); ++rank) {
+                std::vector<int> group;
+                for (int other = 0; other < grid.size(); ++other) {
+                    bool among = true;
+                    for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
+                        const bool same = grid.coordinate(rank, axis) == grid.coordinate(other, axis);
+                        among = among && (same || summed.contains(axis));
+                    }
+                    if (among) group.push_back(other);
+                }
+                EXPECT_EQ(exchange_group(s, s.steps[0].operation, rank), group) << grid.text() << " " << axes;
+                const auto size = static_cast<int>(group.size());
+                const auto own = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
+                const auto ring = simulated_ring(rows * columns, size, 4);
+                EXPECT_EQ(traffic[static_cast<std::size_t>(rank)], ring[static_cast<std::size_t>(own)]);
+                if (size == 1) continue;
+                const int next = group[static_cast<std::size_t>((own + 1) % size)];
+                EXPECT_EQ(messages.between(rank, next).bytes, ring[static_cast<std::size_t>(own)].sent_bytes);
             }
         }
     }
