@@ -37,15 +37,16 @@ int Builder::space(int l) const {
 }
 
 TensorId Builder::add(Tensor tensor) {
+    const auto id = static_cast<TensorId>(schedule_.tensors.size());
+    by_name_.try_emplace(tensor.name, id);
     schedule_.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(schedule_.tensors.size()) - 1;
+    return id;
 }
 
 TensorId Builder::resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
                            const Layout& layout) {
-    for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
-        if (schedule_.tensors[id].name == name) return static_cast<TensorId>(id);
-    }
+    const auto known = by_name_.find(name);
+    if (known != by_name_.end()) return known->second;
     Tensor tensor{name, role, dtype, rows.count, columns, layout};
     tensor.space = rows.space;
     return add(std::move(tensor));

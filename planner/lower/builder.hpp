@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 namespace gnnplan::lower {
 
@@ -200,6 +201,7 @@ private:
 
     GraphShape graph_;
     Schedule schedule_;
+    std::unordered_map<std::string, TensorId> by_name_;  // the first tensor of each name
     Phase phase_ = Phase::epoch;
     Pass pass_ = Pass::forward;
     int layer_ = 0;
