@@ -1,11 +1,12 @@
 #include "runtime/blocks/graph_counts.hpp"
 
 #include "runtime/blocks/block.hpp"
+#include "runtime/blocks/column_profile.hpp"
+#include "runtime/blocks/matrix_rows.hpp"
 #include "runtime/blocks/reuse.hpp"
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -13,48 +14,29 @@
 
 namespace gnnplan::data {
 
-// The columns that hold something in a range of rows.
-struct GraphCounts::RowProfile {
-    std::vector<std::int32_t> column;  // ascending
-    std::vector<std::int64_t> before;  // nonzeros before each of them, and all in the end
-
-    explicit RowProfile(const std::vector<std::int32_t>& nonzeros_of_column) {
-        const auto empty = std::count(nonzeros_of_column.begin(), nonzeros_of_column.end(), 0);
-        column.reserve(nonzeros_of_column.size() - static_cast<std::size_t>(empty));
-        before.reserve(column.capacity() + 1);
-        before.push_back(0);
-        for (std::size_t c = 0; c < nonzeros_of_column.size(); ++c) {
-            if (nonzeros_of_column[c] == 0) continue;
-            column.push_back(static_cast<std::int32_t>(c));
-            before.push_back(before.back() + nonzeros_of_column[c]);
-        }
-    }
-
-    // Indices into `column` of those within a range.
-    std::pair<std::size_t, std::size_t> within(Range columns) const {
-        const auto low = std::lower_bound(column.begin(), column.end(), columns.begin);
-        const auto high = std::lower_bound(low, column.end(), columns.end);
-        return {static_cast<std::size_t>(low - column.begin()), static_cast<std::size_t>(high - column.begin())};
-    }
-};
-
 class GraphCounts::Cache {
 public:
-    explicit Cache(std::int64_t entries) : most_entries_(static_cast<std::size_t>(entries)) {}
+    explicit Cache(const Graph& graph)
+        : most_bytes_(std::max(least_bytes, bytes_per_nonzero * graph.nonzeros())), tally_(graph.vertices()) {}
 
-    template <class Make>
-    std::shared_ptr<const RowProfile> find(MatrixId which, Range rows, Make make) {
+    // `walk` adds the columns of all nonzeros of the rows to a tally.
+    template <class Walk>
+    std::shared_ptr<const ColumnProfile> find(MatrixId which, Range rows, Walk walk) {
         const std::lock_guard lock(mutex_);
-        std::shared_ptr<const RowProfile>& slot = profiles_[{which, rows.begin, rows.end}];
-        if (slot != nullptr) return slot;
-        auto made = std::make_shared<const RowProfile>(make());
-        slot = made;
-        entries_ += made->column.size();
-        if (entries_ > most_entries_) {
+        const Key key{which, rows.begin, rows.end};
+        if (last_ != nullptr && last_key_ == key) return last_;
+        std::shared_ptr<const ColumnProfile>& slot = profiles_[key];
+        last_key_ = key;
+        if (slot != nullptr) return last_ = slot;
+        tally_.clear();
+        walk(tally_);
+        last_ = slot = std::make_shared<const ColumnProfile>(tally_);
+        bytes_ += last_->bytes();
+        if (bytes_ > most_bytes_) {
             profiles_.clear();
-            entries_ = 0;
+            bytes_ = 0;
         }
-        return made;
+        return last_;
     }
 
     template <class Make>
@@ -71,14 +53,21 @@ public:
     }
 
 private:
+    // As much as both directions of the matrix take, several times over, and enough that small graphs have all there is.
+    static constexpr std::int64_t bytes_per_nonzero = 24;
+    static constexpr std::int64_t least_bytes = std::int64_t{64} << 20;
+
     std::mutex mutex_;
     std::map<std::array<std::int64_t, 6>, ReuseHistogram> reuses_;  // of a few hundred bytes each
-    std::map<std::tuple<MatrixId, std::int64_t, std::int64_t>, std::shared_ptr<const RowProfile>> profiles_;
-    std::size_t most_entries_;
-    std::size_t entries_ = 0;
+    using Key = std::tuple<MatrixId, std::int64_t, std::int64_t>;
+    std::map<Key, std::shared_ptr<const ColumnProfile>> profiles_;
+    Key last_key_{false, 0, 0};  // of what was asked for last, which is mostly asked for next
+    std::shared_ptr<const ColumnProfile> last_;
+    std::int64_t most_bytes_;
+    std::int64_t bytes_ = 0;
+    ColumnTally tally_;
 };
 
-// The profiles of both directions, cut into rows once, fit: 12 bytes for each of at most 2 nnz entries.
 GraphCounts::GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<std::uint8_t>> subset,
                          const Numbering& numbering)
     : graph_(graph),
@@ -86,7 +75,7 @@ GraphCounts::GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<s
       training_vertices_(loss_row_counts(graph, *subset_, 0).front()),
       numbering_(numbering),
       order_(std::make_shared<const VertexOrder>(make_order(graph, *subset_, numbering))),
-      cache_(std::make_shared<Cache>(2 * graph.nonzeros())) {}
+      cache_(std::make_shared<Cache>(graph)) {}
 
 GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
     : GraphCounts(graph, std::make_shared<const std::vector<std::uint8_t>>(std::move(subset)), {}) {}
@@ -97,33 +86,32 @@ MatrixId GraphCounts::stored(MatrixId which) const {
     return which;
 }
 
-std::shared_ptr<const GraphCounts::RowProfile> GraphCounts::profile(MatrixId which, Range rows) const {
+std::shared_ptr<const ColumnProfile> GraphCounts::profile(MatrixId which, Range rows) const {
     which = stored(which);
-    return cache_->find(which, rows, [&] {
-        const Range all{0, vertices()};
-        if (which.sample != MatrixId::any_sample)
-            return RowProfile(column_nonzeros(graph_, which, rows, all, order_.get()));
-        std::vector<std::int32_t> sum(static_cast<std::size_t>(all.size()), 0);
-        for (int layer = 1; layer <= samples(); ++layer) {
-            const auto drawn = column_nonzeros(graph_, {which.transposed, layer}, rows, all, order_.get());
-            std::transform(sum.begin(), sum.end(), drawn.begin(), sum.begin(), std::plus<>());
-        }
-        return RowProfile(sum);
+    return cache_->find(which, rows, [&](ColumnTally& tally) {
+        const auto walk = [&](MatrixId matrix) {
+            MatrixRows reader(graph_.matrix(matrix), {0, vertices()}, order_.get());
+            for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+                for (const std::int32_t c : reader.any_order(i)) tally.add(c);
+            }
+        };
+        if (which.sample != MatrixId::any_sample) return walk(which);
+        for (int layer = 1; layer <= samples(); ++layer) walk({which.transposed, layer});
     });
 }
 
 std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {
     if (rows.empty()) return 0;
-    if (order_->identity()) return data::block_nonzeros(graph_, which, rows, {0, vertices()});
-    return profile(which, rows)->before.back();
+    const Range all{0, vertices()};
+    // All rows have the same nonzeros in every order.
+    if (order_->identity() || rows == all) return data::block_nonzeros(graph_, which, rows, all);
+    return profile(which, rows)->nonzeros();
 }
 
 std::int64_t GraphCounts::block_nonzeros(MatrixId which, Range rows, Range columns) const {
     if (rows.empty() || columns.empty()) return 0;
     if (columns == Range{0, vertices()}) return row_nonzeros(which, rows);
-    const auto found = profile(which, rows);
-    const auto [low, high] = found->within(columns);
-    return found->before[high] - found->before[low];
+    return profile(which, rows)->nonzeros(columns);
 }
 
 std::int64_t GraphCounts::columns_met(bool transposed, Range rows, Range columns) const {
@@ -132,8 +120,7 @@ std::int64_t GraphCounts::columns_met(bool transposed, Range rows, Range columns
 
 std::int64_t GraphCounts::distinct_columns(MatrixId which, Range rows, Range columns) const {
     if (rows.empty() || columns.empty()) return 0;
-    const auto [low, high] = profile(which, rows)->within(columns);
-    return static_cast<std::int64_t>(high - low);
+    return profile(which, rows)->distinct(columns);
 }
 
 ReuseHistogram GraphCounts::reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const {

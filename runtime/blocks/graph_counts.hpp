@@ -10,6 +10,8 @@
 
 namespace gnnplan::data {
 
+class ColumnProfile;
+
 // Exact answers in a numbering that is known vertex by vertex.
 class NumberedCounts : public GraphStats {
 public:
@@ -34,7 +36,8 @@ public:
     bool weighted() const override { return graph_.weighted; }
     bool exact() const override { return true; }
     std::int64_t row_nonzeros(MatrixId which, Range rows) const override;
-    // The first question about a row range scans its nonzeros, the next ones about it are binary searches.
+    // The first question about a row range scans its nonzeros; the next ones look up what that found (ColumnProfile),
+    // which takes 24 bytes a nonzero of the graph at most, or 64 MiB where that is more, for all row ranges together.
     std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override;
     std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override;
     std::int64_t columns_met(bool transposed, Range rows, Range columns) const override;
@@ -50,13 +53,12 @@ public:
     const VertexOrder& order() const override { return *order_; }
 
 private:
-    struct RowProfile;
     class Cache;
 
     GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<std::uint8_t>> subset,
                 const Numbering& numbering);
     MatrixId stored(MatrixId which) const;
-    std::shared_ptr<const RowProfile> profile(MatrixId which, Range rows) const;
+    std::shared_ptr<const ColumnProfile> profile(MatrixId which, Range rows) const;
 
     const Graph& graph_;
     std::shared_ptr<const std::vector<std::uint8_t>> subset_;

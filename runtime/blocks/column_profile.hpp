@@ -1,0 +1,106 @@
+// The columns that hold something in some rows of a matrix: how many, and how many nonzeros, lie before any column.
+#pragma once
+
+#include <gnnplan/base/range.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gnnplan::data {
+
+// Columns, ascending: a list of 4 bytes for each, or 4/3 of a bit for every column from the first to the last, whichever
+// takes less.
+class ColumnSet {
+public:
+    // `span` holds all that will be added, of which there are `count`.
+    ColumnSet(Range span, std::int64_t count);
+
+    void add(std::int32_t column);
+    // Once, when all have been added.
+    void finish();
+
+    std::int64_t before(std::int64_t column) const;
+    std::int64_t bytes() const;
+    static std::int64_t bytes(Range span, std::int64_t count);
+
+private:
+    // As much as a cache line holds.
+    struct Line {
+        static constexpr std::int64_t columns = 384;
+        std::array<std::uint64_t, 6> bits{};
+        std::array<std::uint16_t, 6> in_line_before{};  // members in the line's words before each
+        std::int32_t before = 0;                        // members before the line
+    };
+
+    Range span_;
+    std::int64_t count_;
+    std::vector<std::int32_t> list_;
+    std::vector<Line> lines_;
+};
+
+// Nonzeros, column by column, while rows are walked: sorted where they are few, else counted for every column.
+class ColumnTally {
+public:
+    explicit ColumnTally(std::int64_t columns) : columns_(columns) {}
+
+    void add(std::int32_t column) {
+        if (counting_) {
+            ++count_[static_cast<std::size_t>(column)];
+        } else {
+            few_.push_back(column);
+            if (std::ssize(few_) > columns_ / columns_each) count();
+        }
+    }
+    // Calls visit(column, nonzeros) for columns that hold something, in order.
+    template <class Visit>
+    void each(Visit visit) {
+        if (counting_) {
+            for (std::size_t c = 0; c < count_.size(); ++c) {
+                if (count_[c] > 0) visit(static_cast<std::int32_t>(c), count_[c]);
+            }
+            return;
+        }
+        sort();
+        for (auto at = few_.begin(); at != few_.end();) {
+            const auto first = at;
+            while (at != few_.end() && *at == *first) ++at;
+            visit(*first, static_cast<std::int64_t>(at - first));
+        }
+    }
+    void clear();
+
+private:
+    static constexpr std::int64_t columns_each = 32;  // sorting one costs about as much as passing so many
+    void count();
+    void sort();
+
+    std::int64_t columns_;
+    bool counting_ = false, sorted_ = false;
+    std::vector<std::int32_t> few_;
+    std::vector<std::int32_t> count_;  // stays where it is when it is cleared
+};
+
+// Set k holds the columns of k nonzeros and more; what columns hold beyond the last set is listed.
+class ColumnProfile {
+public:
+    explicit ColumnProfile(ColumnTally& tally);
+
+    std::int64_t nonzeros(Range columns) const { return nonzeros_before(columns.end) - nonzeros_before(columns.begin); }
+    std::int64_t distinct(Range columns) const {
+        return sets_.front().before(columns.end) - sets_.front().before(columns.begin);
+    }
+    std::int64_t nonzeros() const { return nonzeros_; }
+    std::int64_t bytes() const;
+
+private:
+    std::int64_t nonzeros_before(std::int64_t column) const;
+
+    std::vector<ColumnSet> sets_;
+    std::vector<std::int32_t> rich_;         // columns of more nonzeros than there are sets
+    std::vector<std::int64_t> rich_before_;  // nonzeros beyond the sets before each of them, and all in the end
+    std::int64_t nonzeros_ = 0;
+};
+
+}  // namespace gnnplan::data
