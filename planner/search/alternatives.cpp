@@ -174,6 +174,7 @@ std::vector<Alternative> alternatives(const Space& space, const std::vector<Eval
          {other_orders(space, chosen, machine, graphs), keeping_less(space, chosen, machine, graphs),
           Switched(space, chosen).all(), baselines(space, chosen)}) {
         for (const Changed& entry : changed) {
+            if (space.options.progress) space.options.progress("looking at what choices are worth: " + entry.choice);
             const auto candidate = cost_if_bounded(space, entry.configuration, machine, graphs);
             if (candidate) found.push_back({entry.choice, entry.pinned, entry.configuration, candidate->predicted});
         }

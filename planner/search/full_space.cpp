@@ -337,7 +337,9 @@ Members rank_members(const Space& space, const std::vector<Distribution>& grids,
                      NumberedGraphs& graphs, const std::vector<bool>& factored) {
     Members all;
     FrameSearch search(space, machine, graphs, all);
+    std::size_t searched = 0;
     for (const Distribution& on : grids) {
+        say_searching(space, on, ++searched, grids.size());
         // Where nonzeros are sent, factored ones are slower to multiply and fewer bytes: time alone cannot do without.
         const bool sent = on.sends_nonzeros() && !space.options.factored_values;
         for (const bool values : sent ? std::vector{false, true} : factored) {

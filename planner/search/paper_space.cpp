@@ -114,7 +114,9 @@ std::vector<PaperMember> list_paper_space(const Space& space, const Distribution
 std::vector<EvaluatedCandidate> cost_paper_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
     const bool fully = space.model.depth <= max_fully_costed_layers;
     std::vector<EvaluatedCandidate> all;
+    std::size_t searched = 0;
     for (const Distribution& grid : space.grids) {
+        say_searching(space, grid, ++searched, space.grids.size());
         std::vector<PaperMember> listed = list_paper_space(space, grid);
         std::vector<EvaluatedCandidate> costed =
             fully ? cost_all(space, listed, machine, graphs) : cost_front(space, std::move(listed), machine, graphs);

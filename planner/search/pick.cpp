@@ -75,6 +75,10 @@ private:
     // Returns whether its pieces can be cut small enough.
     bool visit(const Member& member, const GridKey& grid) {
         const ConfigurationFrame& frame = all_.frames[member.frame];
+        if (space_.options.progress) {
+            space_.options.progress("comparing the fastest: " + scheme_of(frame.on) + " on " + frame.on.grid.text() +
+                                    ", " + std::to_string(++visited_) + " so far");
+        }
         const Configuration configuration = configuration_of(frame, all_.choices[member.choices]);
         Lowered made = lowered(space_, configuration, graphs_);
         if (!made.fits()) {
@@ -122,6 +126,7 @@ private:
     NumberedGraphs& graphs_;
     const Members& all_;
     SearchResult found_;
+    std::size_t visited_ = 0;
     std::size_t fitting_ = 0;
     std::set<GridKey> shown_;
     std::int64_t thriftiest_ = std::numeric_limits<std::int64_t>::max();  // the lowest peak over memory, kept in found_

@@ -316,6 +316,12 @@ bool Space::weighs_by(Reduce reduce) const {
                        [&](int product) { return model.at(product).reduce == reduce; });
 }
 
+void say_searching(const Space& space, const Distribution& on, std::size_t n, std::size_t grids) {
+    if (!space.options.progress) return;
+    space.options.progress("searching: " + scheme_of(on) + " on " + on.grid.text() + ", " + std::to_string(n) + " of " +
+                           std::to_string(grids) + " grids");
+}
+
 const GraphStats& NumberedGraphs::numbered(const Numbering& numbering) {
     if (numbering.identity()) return graph_;
     for (const auto& [known, view] : graphs_) {

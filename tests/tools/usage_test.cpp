@@ -89,6 +89,17 @@ TEST(Usage, VersionNamesWhatItWasBuiltWith) {
     for (const char* part : {"compiler", "MPI", "BLAS", "CUDA"}) EXPECT_THAT(outcome.out, HasSubstr(part));
 }
 
+// As many as --layers may say, whichever command reads them.
+TEST(Usage, WidthsAreAsFewAsLayersMayBe) {
+    std::string widths = "4";
+    for (int layer = 0; layer < 1001; ++layer) widths += ",2";
+    for (const char* command : {"plan", "sweep --vary ranks=1,2", "enumerate"}) {
+        const Outcome outcome = gnnplan(std::string(command) + " --graph cora --widths " + widths);
+        EXPECT_EQ(outcome.code, 64) << command;
+        EXPECT_EQ(outcome.err, "error: --widths: 1002 widths are too many: a network has at most 1000 layers\n");
+    }
+}
+
 TEST(Usage, WrongUsageIs64AndOneLine) {
     const std::string sizes = "enumerate --vertices 100 --nonzeros 500 --ranks 4 --widths ";
     const std::string widths = "enumerate --widths 4,3,2 ";

@@ -174,6 +174,7 @@ SelectResult answer(const Question& question) {
     problem.record.space = question.search.space;
     SelectOptions options = select_options(question.search);
     options.alternatives = false;  // of thousands of plans nobody asks
+    options.progress = question.progress;
     return select(problem, question.machine, options);
 }
 

@@ -16,6 +16,7 @@ struct Question {
     ShapeFlags shape;
     SearchFlags search;
     Machine machine;
+    std::function<void(const std::string&)> progress = {};  // SelectOptions::progress
 };
 SelectResult answer(const Question& question);
 

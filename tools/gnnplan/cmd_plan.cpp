@@ -13,6 +13,7 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
+#include "tools/gnnplan/progress_line.hpp"
 #include "tools/gnnplan/run_outlook.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -111,6 +112,13 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
                              graph.exact() ? "" : "at most ", fmt::join(nonzeros, ", ")));
 }
 
+SelectResult select_with_progress(const Problem& problem, const Machine& machine, SelectOptions options) {
+    measure::SteadyClock clock;
+    ProgressLine line(clock);
+    options.progress = [&](const std::string& what) { line.show(what); };
+    return select(problem, machine, options);
+}
+
 int run_plan(const Context& context, const PlanOptions& options) {
     check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
@@ -121,7 +129,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     LoadedProblem loaded = load_problem(options.problem);
     loaded.problem.record.run = run_record(options.run);
     const Fingerprints fingerprints = loaded.dataset ? data::fingerprints_of(*loaded.dataset) : Fingerprints();
-    SelectResult result = select(loaded.problem, machine, pins);
+    SelectResult result = select_with_progress(loaded.problem, machine, pins);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, result.message));
         throw Error(result.code, result.message);

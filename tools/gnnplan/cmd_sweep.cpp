@@ -13,14 +13,15 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
+#include "tools/gnnplan/progress_line.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
 #include "tools/gnnplan/sweep_report.hpp"
+#include "tools/text/format.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -71,25 +72,24 @@ std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vecto
     return ranks;
 }
 
-// One live line, where someone is watching.
-Progress progress_line() {
-    if (isatty(STDERR_FILENO) == 0) return [](std::size_t, std::size_t) {};
-    return [](std::size_t point, std::size_t points) {
-        say("\r{} of {} points", point + 1, points);
-        if (point + 1 == points) say("\r\033[K");
+SweepAnswers sweep_answers(Question question, std::vector<Variation> variations, bool links) {
+    measure::SteadyClock clock;
+    ProgressLine line(clock);
+    std::string at;
+    question.progress = [&](const std::string& what) { line.show(at + what); };
+    const auto next_point = [&](std::size_t point, std::size_t points) {
+        at = fmt::format("{} of {} points, ", format_count(static_cast<std::int64_t>(point) + 1),
+                         format_count(static_cast<std::int64_t>(points)));
     };
-}
-
-SweepAnswers sweep_answers(const Question& question, std::vector<Variation> variations, bool links) {
-    SweepAnswers answers{run_sweep(question, std::move(variations), progress_line()), {}, {}, {}};
+    SweepAnswers answers{run_sweep(question, std::move(variations), next_point), {}, {}, {}};
     const Sweep& sweep = answers.sweep;
     answers.crossings = scheme_crossings(sweep);
-    if (links) {
-        for (const SweepPoint& point : sweep.points) {
-            if (!point.best) continue;
-            answers.links.push_back(link_break_even(with_settings(question, sweep.variations, point.at),
-                                                    settings_text(sweep.variations, point.at, {})));
-        }
+    for (std::size_t i = 0; links && i < sweep.points.size(); ++i) {
+        const SweepPoint& point = sweep.points[i];
+        if (!point.best) continue;
+        at = fmt::format("break-even of {} of {} points, ", i + 1, sweep.points.size());
+        answers.links.push_back(link_break_even(with_settings(question, sweep.variations, point.at),
+                                                settings_text(sweep.variations, point.at, {})));
     }
     return answers;
 }

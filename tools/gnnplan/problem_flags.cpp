@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace gnnplan::tools {
@@ -19,6 +20,13 @@ double parse_fraction(const std::string& text) {
         throw CLI::ValidationError("--train-fraction", "'" + text + "' is not a fraction above 0, up to 1");
     }
     return value;
+}
+
+// As many as networks of --layers may have.
+std::string few_widths(const std::string& text) {
+    const auto layers = std::count(text.begin(), text.end(), ',');
+    if (layers <= max_layers) return "";
+    return fmt::format("{} widths are too many: a network has at most {} layers", layers + 1, max_layers);
 }
 
 void add_switch(CLI::App& command, const char* name, std::optional<std::string>& value, const char* description) {
@@ -115,6 +123,7 @@ void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_typ
         add_count(command, "--hidden", flags.hidden, "How wide the hidden layers are", {1, max_width});
     add_counts(command, "--widths", flags.widths,
                "All widths from the features to the classes, in place of the four flags above", {1, max_width}, 2)
+        ->check(few_widths)
         ->excludes(features)
         ->excludes(classes)
         ->excludes(layers)

@@ -11,6 +11,7 @@
 #include <gnnplan/ir/plan.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,8 @@ struct SelectOptions {
     std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
     bool alternatives = true;  // whether the plan says what its choices are worth
+    // Is told what the search is at, "searching: 1d on 64x1, 12 of 96 grids", as often as that changes.
+    std::function<void(const std::string&)> progress = {};
 };
 
 // One configuration of the search, ranked.

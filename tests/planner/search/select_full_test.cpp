@@ -48,6 +48,26 @@ TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
     EXPECT_EQ(shown, expected);
 }
 
+TEST(SelectFull, SaysWhatItIsAt) {
+    std::vector<std::string> said;
+    SelectOptions options;
+    options.progress = [&](const std::string& what) { said.push_back(what); };
+    const Selection s = selected(4, options);
+    ASSERT_GT(said.size(), 3U);
+    const auto grids = enumerate::distributions(4, {});
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+        EXPECT_EQ(said[i], "searching: " + scheme_of(grids[i]) + " on " + grids[i].grid.text() + ", " +
+                               std::to_string(i + 1) + " of " + std::to_string(grids.size()) + " grids");
+    }
+    EXPECT_EQ(said[grids.size()].rfind("comparing the fastest: ", 0), 0U);
+    EXPECT_EQ(s.ranked.size(), selected(4).ranked.size()) << "listening changes nothing";
+    options.space = SearchSpace::paper;
+    said.clear();
+    selected(4, options);
+    ASSERT_FALSE(said.empty());
+    EXPECT_EQ(said.front().rfind("searching: rdm on ", 0), 0U);
+}
+
 TEST(SelectFull, IsNeverSlowerThanThePaperSpace) {
     SelectOptions paper;
     paper.space = SearchSpace::paper;
