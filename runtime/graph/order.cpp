@@ -57,6 +57,17 @@ std::vector<std::int32_t> first_order(std::int64_t count, const Numbering& numbe
     return vertices;
 }
 
+// Sorts by key(v), of which there are `keys` from 0 on; equal ones stay in their order.
+template <class Key>
+void sort_by(std::vector<std::int32_t>& vertices, std::int64_t keys, Key key) {
+    std::vector<std::int64_t> first(at(keys) + 1, 0);
+    for (const std::int32_t v : vertices) ++first[at(key(v)) + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::int32_t> sorted(vertices.size());
+    for (const std::int32_t v : vertices) sorted[at(first[at(key(v))]++)] = v;
+    vertices.swap(sorted);
+}
+
 void invert(VertexOrder& order) {
     order.position.resize(order.vertex.size());
     for (std::size_t i = 0; i < order.vertex.size(); ++i) {
@@ -73,13 +84,12 @@ VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subs
     order.vertex = first_order(graph.vertices(), numbering);
     if (numbering.parts > 1) {
         const std::vector<std::int32_t> part = partition(graph, numbering.parts);
-        std::stable_sort(order.vertex.begin(), order.vertex.end(),
-                         [&](std::int32_t u, std::int32_t v) { return part[at(u)] < part[at(v)]; });
+        sort_by(order.vertex, numbering.parts, [&](std::int32_t v) { return part[at(v)]; });
     }
     if (numbering.loss_layers > 0) {
         const std::vector<std::int32_t> last = last_layer_needed(graph, subset, numbering.loss_layers);
-        std::stable_sort(order.vertex.begin(), order.vertex.end(),
-                         [&](std::int32_t u, std::int32_t v) { return last[at(u)] > last[at(v)]; });
+        const std::int32_t layers = numbering.loss_layers;
+        sort_by(order.vertex, layers + 2, [&](std::int32_t v) { return layers - last[at(v)]; });
     }
     invert(order);
     return order;
