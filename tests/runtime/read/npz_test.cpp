@@ -176,7 +176,7 @@ TEST(Npz, BadFeatures) {
     const float inf = std::numeric_limits<float>::infinity();
     expect_bad(with({"x", "<f4", {3, 1}, bytes_of<float>({1, inf, 2})}), {"x: feature 0 of vertex 1 is not finite"});
     expect_bad(with({"x", "<f8", {3, 1}, bytes_of<double>({1, 1e300, 2})}), {"x: feature 0 of vertex 1 is not finite"});
-    expect_bad(with({"x", "<i8", {3, 1}, bytes_of<I64>({1, 2, 3})}), {"x: float32 or float64 expected"});
+    expect_bad(with({"x", "<i8", {3, 1}, bytes_of<I64>({1, 2, 3})}), {"x: float16, float32 or float64 expected"});
     expect_bad(with({"x", "<f4", {6}, bytes_of<float>({1, 2, 3, 4, 5, 6})}), {"x: 2 dimension(s) expected"});
     expect_bad(with({"num_nodes", "<i8", {}, bytes_of<I64>({4})}),
                {"x: the graph has 4 vertices, but there are features for 3"});

@@ -36,8 +36,10 @@ std::string meant(const Array& array) {
 TEST(Unread, IsNamedWithTypeAndShape) {
     EXPECT_EQ(leftovers({edges(), bytes("names", "<U2", {3}), bytes("pos", "<f8", {3, 2})}).names(),
               "names text [3], pos float64 [3, 2]");
-    EXPECT_EQ(leftovers({edges(), {"y", "<i8", {3}, bytes_of<I64>({0, 1, 2})}, bytes("num_nodes", "<i8", {1})}).names(),
-              "");
+    EXPECT_EQ(
+        leftovers({edges(), {"y", "<i8", {3}, bytes_of<I64>({0, 1, 2})}, {"num_nodes", "<i8", {1}, bytes_of<I64>({3})}})
+            .names(),
+        "");
     std::vector<Array> many{edges()};
     for (int i = 0; i < 15; ++i) many.push_back(bytes("a" + std::to_string(i), "|u1", {1}));
     EXPECT_THAT(leftovers(many).names(), testing::EndsWith("a11 uint8 [1] and 3 more"));
@@ -86,7 +88,7 @@ TEST(Unread, NothingIsGeneratedUnaskedInItsPlace) {
 TEST(Unread, ARandomSplitIsNoneOfAnother) {
     const TempFolder folder;
     const std::vector<Array> labelled{edges(), {"y", "<i8", {3}, bytes_of<I64>({0, 1, 1})}};
-    for (const Array& split : {bytes("split", "<i8", {3}), bytes("fold", "<i8", {3}), bytes("idx_train", "<i8", {1}),
+    for (const Array& split : {bytes("split", "<i8", {3}), bytes("fold", "<i8", {3}), bytes("idx_train", "<i8", {2}),
                                bytes("stopping", "|b1", {3})}) {
         std::vector<Array> all = labelled;
         all.push_back(split);
