@@ -60,16 +60,6 @@ ColumnSet::ColumnSet(Range span, std::int64_t count) : span_(span), count_(count
     }
 }
 
-void ColumnSet::add(std::int32_t column) {
-    if (lines_.empty()) {
-        list_.push_back(column);
-        return;
-    }
-    const auto at = static_cast<std::size_t>(column - span_.begin);
-    Line& line = lines_[at / Line::columns];
-    line.bits[at % Line::columns / 64] |= std::uint64_t{1} << (at % Line::columns % 64);
-}
-
 void ColumnSet::finish() {
     std::int32_t before = 0;
     for (Line& line : lines_) {
@@ -110,9 +100,9 @@ void ColumnTally::sort() {
     sorted_ = true;
 }
 
-ColumnProfile::ColumnProfile(ColumnTally& tally) {
+ColumnProfile::ColumnProfile(ColumnTally& tally, Range ones) : ones_(ones) {
     const Levels levels(tally);
-    nonzeros_ = levels.nonzeros;
+    nonzeros_ = ones.size() + levels.nonzeros;
     const std::size_t sets = levels.thriftiest();
     sets_.reserve(sets);
     for (std::size_t k = 0; k < sets; ++k) sets_.emplace_back(levels.span, levels.columns[k]);

@@ -17,7 +17,15 @@ public:
     // `span` holds all that will be added, of which there are `count`.
     ColumnSet(Range span, std::int64_t count);
 
-    void add(std::int32_t column);
+    void add(std::int32_t column) {
+        if (lines_.empty()) {
+            list_.push_back(column);
+            return;
+        }
+        const auto at = static_cast<std::size_t>(column - span_.begin);
+        Line& line = lines_[at / Line::columns];
+        line.bits[at % Line::columns / 64] |= std::uint64_t{1} << (at % Line::columns % 64);
+    }
     // Once, when all have been added.
     void finish();
 
@@ -82,21 +90,30 @@ private:
     std::vector<std::int32_t> count_;  // stays where it is when it is cleared
 };
 
-// Set k holds the columns of k nonzeros and more; what columns hold beyond the last set is listed.
+// Set k holds the columns of k nonzeros and more; what columns hold beyond the last set is listed. Each column of a range
+// may hold one nonzero besides.
 class ColumnProfile {
 public:
-    explicit ColumnProfile(ColumnTally& tally);
+    explicit ColumnProfile(ColumnTally& tally, Range ones = {});
 
-    std::int64_t nonzeros(Range columns) const { return nonzeros_before(columns.end) - nonzeros_before(columns.begin); }
+    std::int64_t nonzeros(Range columns) const {
+        return intersect(columns, ones_).size() + nonzeros_before(columns.end) - nonzeros_before(columns.begin);
+    }
     std::int64_t distinct(Range columns) const {
-        return sets_.front().before(columns.end) - sets_.front().before(columns.begin);
+        const Range common = intersect(columns, ones_);
+        if (common.empty()) return met(columns);
+        return common.size() + met({columns.begin, common.begin}) + met({common.end, columns.end});
     }
     std::int64_t nonzeros() const { return nonzeros_; }
     std::int64_t bytes() const;
 
 private:
     std::int64_t nonzeros_before(std::int64_t column) const;
+    std::int64_t met(Range columns) const {
+        return sets_.front().before(columns.end) - sets_.front().before(columns.begin);
+    }
 
+    Range ones_;
     std::vector<ColumnSet> sets_;
     std::vector<std::int32_t> rich_;         // columns of more nonzeros than there are sets
     std::vector<std::int64_t> rich_before_;  // nonzeros beyond the sets before each of them, and all in the end

@@ -2,48 +2,58 @@
 
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/column_profile.hpp"
-#include "runtime/blocks/matrix_rows.hpp"
 #include "runtime/blocks/reuse.hpp"
+#include "runtime/blocks/row_tally.hpp"
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <tuple>
 #include <utility>
 
 namespace gnnplan::data {
-namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+// Where matrices have their nonzeros, whatever the numbering; each is looked through once.
+class GraphCounts::Matrices {
+public:
+    const OffDiagonal& off_diagonal(const Graph& graph, MatrixId which) {
+        const std::lock_guard lock(mutex_);
+        const auto known = known_.find(which);
+        return known != known_.end() ? known->second : known_.try_emplace(which, graph.matrix(which)).first->second;
+    }
 
-// Adds the columns of all nonzeros of the rows. Where those are many and lie anywhere in the file, it takes less time to
-// pass all rows in the order of the file.
-void tally_columns(const Csr& matrix, Range rows, const VertexOrder& order, ColumnTally& tally) {
-    constexpr std::int64_t rows_passed_for_one = 16;
-    if (order.identity() || rows.size() < matrix.vertices / rows_passed_for_one) {
-        MatrixRows reader(matrix, {0, matrix.vertices}, &order);
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-            for (const std::int32_t c : reader.any_order(i)) tally.add(c);
+private:
+    std::mutex mutex_;
+    std::map<MatrixId, OffDiagonal> known_;
+};
+
+class GraphCounts::Kept {
+public:
+    template <class Make>
+    std::shared_ptr<const GraphStats> find(const Numbering& numbering, Make make) {
+        constexpr std::size_t most = 4;  // permuted or not, with rows of the loss first or not
+        const std::lock_guard lock(mutex_);
+        for (const auto& [known, counts] : kept_) {
+            if (known == numbering) return counts;
         }
-        return;
+        if (kept_.size() == most) kept_.pop_front();
+        kept_.emplace_back(numbering, make());
+        return kept_.back().second;
     }
-    for (std::int64_t v = 0; v < matrix.vertices; ++v) {
-        const std::int32_t row = order.position[at(v)];
-        if (row < rows.begin || row >= rows.end) continue;
-        for (std::int64_t k = matrix.row_start[at(v)]; k < matrix.row_start[at(v + 1)]; ++k)
-            tally.add(order.position[at(matrix.column[at(k)])]);
-    }
-}
 
-}  // namespace
+private:
+    std::mutex mutex_;
+    std::deque<std::pair<Numbering, std::shared_ptr<const GraphStats>>> kept_;
+};
 
 class GraphCounts::Cache {
 public:
     explicit Cache(const Graph& graph)
         : most_bytes_(std::max(least_bytes, bytes_per_nonzero * graph.nonzeros())), tally_(graph.vertices()) {}
 
-    // `walk` adds the columns of all nonzeros of the rows to a tally.
+    // `walk` adds the columns of the rows' nonzeros to a tally, and returns those that hold one besides.
     template <class Walk>
     std::shared_ptr<const ColumnProfile> find(MatrixId which, Range rows, Walk walk) {
         const std::lock_guard lock(mutex_);
@@ -53,8 +63,8 @@ public:
         last_key_ = key;
         if (slot != nullptr) return last_ = slot;
         tally_.clear();
-        walk(tally_);
-        last_ = slot = std::make_shared<const ColumnProfile>(tally_);
+        const Range ones = walk(tally_);
+        last_ = slot = std::make_shared<const ColumnProfile>(tally_, ones);
         bytes_ += last_->bytes();
         if (bytes_ > most_bytes_) {
             profiles_.clear();
@@ -92,17 +102,24 @@ private:
     ColumnTally tally_;
 };
 
-GraphCounts::GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<std::uint8_t>> subset,
-                         const Numbering& numbering)
+GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
     : graph_(graph),
-      subset_(std::move(subset)),
+      subset_(std::make_shared<const std::vector<std::uint8_t>>(std::move(subset))),
+      matrices_(std::make_shared<Matrices>()),
       training_vertices_(loss_row_counts(graph, *subset_, 0).front()),
-      numbering_(numbering),
-      order_(std::make_shared<const VertexOrder>(make_order(graph, *subset_, numbering))),
+      order_(std::make_shared<const VertexOrder>()),
       cache_(std::make_shared<Cache>(graph)) {}
 
-GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
-    : GraphCounts(graph, std::make_shared<const std::vector<std::uint8_t>>(std::move(subset)), {}) {}
+GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
+    : graph_(other.graph_),
+      subset_(other.subset_),
+      matrices_(other.matrices_),
+      training_vertices_(other.training_vertices_),
+      numbering_(numbering),
+      order_(std::make_shared<const VertexOrder>(make_order(graph_, *subset_, numbering))),
+      cache_(std::make_shared<Cache>(graph_)) {}
+
+void GraphCounts::keep_numbered() { kept_ = std::make_shared<Kept>(); }
 
 // One matrix serves both directions of a symmetric graph.
 MatrixId GraphCounts::stored(MatrixId which) const {
@@ -113,9 +130,14 @@ MatrixId GraphCounts::stored(MatrixId which) const {
 std::shared_ptr<const ColumnProfile> GraphCounts::profile(MatrixId which, Range rows) const {
     which = stored(which);
     return cache_->find(which, rows, [&](ColumnTally& tally) {
-        if (which.sample != MatrixId::any_sample) return tally_columns(graph_.matrix(which), rows, *order_, tally);
+        if (which.sample != MatrixId::any_sample) {
+            const OffDiagonal& off = matrices_->off_diagonal(graph_, which);
+            tally_rows(graph_.matrix(which), off, rows, *order_, tally);
+            return off.full_diagonal ? rows : Range{};
+        }
         for (int layer = 1; layer <= samples(); ++layer)
-            tally_columns(graph_.matrix({which.transposed, layer}), rows, *order_, tally);
+            tally_rows(graph_.matrix({which.transposed, layer}), {}, rows, *order_, tally);
+        return Range{};
     });
 }
 
@@ -153,7 +175,8 @@ std::vector<std::int64_t> GraphCounts::loss_rows(int layers) const { return loss
 
 std::shared_ptr<const GraphStats> GraphCounts::numbered(const Numbering& numbering) const {
     if (numbering == numbering_) return std::make_shared<GraphCounts>(*this);
-    return std::shared_ptr<const GraphStats>(new GraphCounts(graph_, subset_, numbering));
+    const auto make = [&] { return std::shared_ptr<const GraphStats>(new GraphCounts(*this, numbering)); };
+    return kept_ != nullptr ? kept_->find(numbering, make) : make();
 }
 
 }  // namespace gnnplan::data

@@ -49,23 +49,30 @@ public:
     std::vector<std::int64_t> loss_rows(int layers) const override;
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
+    // Keeps the last few results of numbered() from now on, as long as this object or a copy is there: who asks again
+    // gets the same ones.
+    void keep_numbered();
 
     const VertexOrder& order() const override { return *order_; }
 
 private:
+    class Matrices;
     class Cache;
+    class Kept;
 
-    GraphCounts(const Graph& graph, std::shared_ptr<const std::vector<std::uint8_t>> subset,
-                const Numbering& numbering);
+    // Of the same graph in another numbering.
+    GraphCounts(const GraphCounts& other, const Numbering& numbering);
     MatrixId stored(MatrixId which) const;
     std::shared_ptr<const ColumnProfile> profile(MatrixId which, Range rows) const;
 
     const Graph& graph_;
     std::shared_ptr<const std::vector<std::uint8_t>> subset_;
+    std::shared_ptr<Matrices> matrices_;
     std::int64_t training_vertices_;
     Numbering numbering_;
     std::shared_ptr<const VertexOrder> order_;
     std::shared_ptr<Cache> cache_;
+    std::shared_ptr<Kept> kept_;  // null: none are kept
 };
 
 }  // namespace gnnplan::data

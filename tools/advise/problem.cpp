@@ -159,7 +159,9 @@ void load_from_path(LoadedProblem& loaded, const ShapeFlags& shape, const Prepar
     record.generate = preparation.generate;
     record.seed = static_cast<std::uint64_t>(preparation.seed);
     loaded.problem.listing = {dataset.report().edges_read, dataset.report().text, dataset.report().divisible};
-    loaded.graph = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
+    auto counts = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
+    counts->keep_numbered();  // a plan's table asks for what the search asked for
+    loaded.graph = std::move(counts);
     loaded.features = dataset.features();
     loaded.classes = dataset.classes();
 }

@@ -18,10 +18,10 @@ std::vector<std::int32_t> counts_of(const std::vector<std::int32_t>& columns, st
     return counts;
 }
 
-ColumnProfile profile_of(const std::vector<std::int32_t>& columns, ColumnTally& tally) {
+ColumnProfile profile_of(const std::vector<std::int32_t>& columns, ColumnTally& tally, Range ones = {}) {
     tally.clear();
     for (const std::int32_t column : columns) tally.add(column);
-    return ColumnProfile(tally);
+    return ColumnProfile(tally, ones);
 }
 
 // Ranges that begin at every column, and end at it.
@@ -58,7 +58,11 @@ TEST(ColumnProfile, CountsWhatItWasMadeOf) {
             for (const double skew : {1.0, 9.0}) {
                 const auto count = static_cast<std::int64_t>(share * static_cast<double>(all));
                 const std::vector<std::int32_t> columns = random_columns(all, count, skew, random);
-                expect_exact(profile_of(columns, tally), counts_of(columns, all));
+                std::vector<std::int32_t> counts = counts_of(columns, all);
+                expect_exact(profile_of(columns, tally), counts);
+                const Range ones{all / 3, all - all / 4};
+                for (std::int64_t c = ones.begin; c < ones.end; ++c) ++counts[at(c)];
+                expect_exact(profile_of(columns, tally, ones), counts);
             }
         }
     }

@@ -63,6 +63,33 @@ TEST(GraphCounts, AreThoseOfTheMatrixInEveryNumbering) {
     }
 }
 
+// Rows that hold anything beside self loops are few; in some numberings ranges of rows are short beside the file, or not.
+TEST(GraphCounts, OfSparseGraphs) {
+    for (const bool self_loops : {true, false}) {
+        for (const int edges : {3, 30}) {
+            const Graph graph = testing::random_graph(40, edges, false, self_loops, 8);
+            const GraphCounts counts(graph);
+            expect_exact(counts, graph, {});
+            const Numbering permuted{.permuted = true, .seed = 5};
+            expect_exact(*counts.numbered(permuted), graph, make_order(graph, {}, permuted));
+        }
+    }
+}
+
+TEST(GraphCounts, KeepNumberingsWhereAsked) {
+    const Graph graph = testing::random_graph(9, 20, false, true, 1);
+    GraphCounts counts(graph);
+    const Numbering permuted{.permuted = true, .seed = 3};
+    EXPECT_NE(counts.numbered(permuted), counts.numbered(permuted));
+    counts.keep_numbered();
+    const auto first = counts.numbered(permuted);
+    EXPECT_EQ(counts.numbered(permuted), first);
+    EXPECT_EQ(GraphCounts(counts).numbered(permuted), first) << "copies keep them, too";
+    for (std::uint64_t seed = 4; seed < 8; ++seed) counts.numbered({.permuted = true, .seed = seed});
+    EXPECT_NE(counts.numbered(permuted), first) << "after four others it is let go";
+    expect_exact(*first, graph, make_order(graph, {}, permuted));
+}
+
 TEST(GraphCounts, ANumberingIsRelativeToTheFile) {
     const Graph graph = testing::random_graph(9, 20, false, true, 1);
     const auto once = GraphCounts(graph).numbered({.permuted = true, .seed = 1});
