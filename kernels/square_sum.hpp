@@ -5,9 +5,9 @@
 
 namespace gnnplan::kernels {
 
-// A sum of squares as its fourth root, the root of a row's length. Squares of numbers beyond 1.8e19 or below 1e-19 are no
-// normal floats, sums of them even less; the roots of lengths are, whatever floats a row has, to one unit in the last
-// place.
+// A sum of squares, held as its fourth root, which is the square root of a row's length. Squares of numbers beyond
+// 1.8e19 or below 1e-19 are out of the range of normal floats, and so are their sums. The square root of a length is
+// always in that range, whichever floats a row has, with an error of at most one unit in the last place.
 struct SquareSum {
     float root = 0;
 

@@ -32,8 +32,8 @@ struct LossInput {
     std::int64_t first_column = 0;        // the class of the first local column of the logits
 };
 
-// What is known of some columns of a row of logits: the largest, and the sum of exp(z - largest) over the others, which may
-// be too little to be seen beside the 1 of the largest; -infinity and 0 of no columns.
+// The softmax of some columns of a row of logits, in part: the largest logit z, and the sum of exp(z - largest) over
+// the others, which may be too small to change the largest one's 1 when added to it. Without columns: -infinity and 0.
 struct SoftmaxPart {
     float largest = -std::numeric_limits<float>::infinity();
     float others = 0;
@@ -145,10 +145,10 @@ struct Table {
     // What goes back from the mean: out(i, k * g.columns + j) = g(i, j) / heads.
     void (*head_share)(ConstMatrix g, Matrix out);
 
-    // out(i, j) = x(i, j) / the length of its row and head, which `squares` has as SquareSums; 0 where that is 0.
+    // out(i, j) = x(i, j) / the length of its row and head, which `squares` holds as SquareSums; 0 where that is 0.
     void (*head_unit)(ConstMatrix x, ConstMatrix squares, Heads heads, Matrix out);
 
-    // What goes back from there: x(i, j) += (gradient(i, j) - inner(i, k) * unit(i, j)) / the length, where that is not 0.
+    // Gradient of head_unit: x(i, j) += (gradient(i, j) - inner(i, k) * unit(i, j)) / the length, where that is not 0.
     void (*head_unit_back)(const UnitBackOperands& in, Heads heads, Matrix x);
 
     // Below, element e of scores, weights and gradients is of the entry whose column is a.column[e]; the values of a are not
@@ -174,7 +174,7 @@ struct Table {
     // c += a; same shape.
     void (*add)(ConstMatrix a, Matrix c);
 
-    // The same of SquareSums.
+    // c += a for sums of squares: both hold SquareSums, as float32.
     void (*add_squares)(ConstMatrix a, Matrix c);
 
     // c += (scale + *more) * a; same shape. `more` may be null, for 0.

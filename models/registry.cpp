@@ -54,7 +54,7 @@ const Aggregator& find(std::string_view name, std::string_view aggregator) {
 MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> asked) {
     MatrixForm form = find(model.name, model.aggregator).matrix;
     form.normalisation = asked.value_or(form.normalisation);
-    // (1 + epsilon) h_v is one entry of the matrix where that is 1 and no entry is divided by degrees.
+    // (1 + epsilon) h_v is an entry of the matrix where 1 + epsilon is 1 and no entry is divided by degrees.
     const bool adds_once = model.epsilon == 0 && !model.trains_epsilon && form.normalisation == Normalisation::none;
     if (model.name == "gin" && !adds_once) form.self_loops = false;
     return form;
@@ -96,7 +96,7 @@ ModelRecord with_defaults(ModelRecord model) {
 
 namespace {
 
-// The vertex itself, once, is what the diagonal of the matrix adds already.
+// The diagonal of the matrix adds the vertex itself once, so that no operation has to add it.
 void leave_to_diagonal(OpGraph& graph) {
     for (Op& op : graph.ops) {
         if (op.self == 1 && op.parameter < 0) op.self = 0;

@@ -166,7 +166,7 @@ class Faults(HandedOut):
             self.expect(f"{kib} KiB, mpirun", command, [0, 3], "one epoch|out of memory")
         self.run(f"{self.gnnplan} plan --task infer --graph small.npz --hidden 8 --ranks 4 -o infer4.json; gzip -c /dev/null >none.gz")
         self.run("python3 -c \"print('\\n'.join(f'{i % 5000} {i * 7 % 5000}' for i in range(200000)))\" | gzip >text.gz")
-        # Below 25 MB the dynamic linker may lack the room for libraries, and ends the program itself with 127.
+        # Below 25 MB the dynamic linker may lack room for libraries, and then ends the program with 127.
         for kib in range(26000, 200000, 29000 if self.quick else 7000):
             for name, run in (("planning", f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks 2 -o limited.json"),
                               ("planning a text", f"{self.gnnplan} plan --graph text.gz --features 64 --classes 4 --hidden 8 --ranks 2 -o limited.json"),
@@ -177,7 +177,7 @@ class Faults(HandedOut):
         self.expect("stacks that are too large", f"OMP_STACKSIZE=100000G {self.gnnrun} small1.json --data small.npz --threads 2 --epochs 2", [3], "refused a thread")
 
     def memory_of_threads(self):
-        """A memory cgroup of any size around ranks that are threads: a run ends well or with 3, and is not killed."""
+        """Ranks that are threads run in memory cgroups of any size: they succeed or end with 3, and are not killed."""
         group = next((base / "gnnplan-faults" for base in (pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup"))
                       if (base / "memory.limit_in_bytes").exists() or "memory" in self.text_of(base / "cgroup.subtree_control")), None)
         try:
@@ -207,7 +207,7 @@ class Faults(HandedOut):
             return ""
 
     def other_launchers(self):
-        """Processes that another MPI's launcher, or srun without one, has started side by side."""
+        """Another MPI's launcher, or srun without one, starts processes side by side, which are refused."""
         run = {ranks: f"{self.gnnrun} small{ranks}.json --data small.npz --threads 1 --epochs 2" for ranks in (1, 4)}
         step = "SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_PROCID=0"
         for ranks in (1, 4):
@@ -263,7 +263,7 @@ class Faults(HandedOut):
             edges.write("999999 0\n")
 
     def killed_while_loading(self):
-        """The same while a graph is loaded in shares, which takes a second or more."""
+        """A run gets the same while it loads a graph in shares, which takes a second or more."""
         self.make_edges()
         plan = (f"{self.gnnplan} plan --task infer --graph edges.txt --features 4 --classes 2 --hidden 4 --ranks 4 "
                 "--model sage -o load4.json")
@@ -297,7 +297,7 @@ class Faults(HandedOut):
                         lambda: "" if any((self.folder / "kept").glob("checkpoint-*")) else "no checkpoint is left", limit=40)
 
     def stopped_while_loading(self):
-        """SIGSTOP of a rank at a random time before the first epoch, MPI's start included: the run ends with 69."""
+        """A rank gets SIGSTOP at a random time before the first epoch, even while MPI starts: the run ends with 69."""
         self.make_edges()
         for task, load in ((task, load) for task in ("train", "infer") for load in ("sharded", "whole")):
             self.expect("the plan", f"{self.gnnplan} plan --task {task} --graph edges.txt --features 4 --classes 2 --hidden 4 --ranks 4 --model sage --load {load} -o stop4.json",

@@ -1,4 +1,5 @@
-"""What runs hand out: killed writers, folders that ranks do not share, values that are not finite, weights and embeddings."""
+"""Faults around the files that runs write: killed writers, folders that ranks do not share, values that are not finite,
+weights and embeddings that do not match."""
 import array
 import json
 import os
@@ -13,7 +14,7 @@ class HandedOut:
     """Sections of faults.Faults."""
 
     def prepare_inference(self):
-        """A plan to train by, one to infer by for some numbers of ranks, and weights; once."""
+        """Makes, once, a plan for training, plans for inference on several numbers of ranks, and weights."""
         if (self.folder / "w.st").exists():
             return
         commands = [f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks {n} -o train{n}.json" for n in (1, 2, 3)]
@@ -29,11 +30,11 @@ class HandedOut:
     # --- killed writers ---
 
     def leftovers(self, folder):
-        """Names of temporaries, below the folder, too."""
+        """The names of temporary files in the folder and below it."""
         return [os.path.join(at, name) for at, folders, files in os.walk(self.folder / folder) for name in folders + files if ".tmp-" in name]
 
     def killed_writers(self):
-        """SIGKILL of a process at a random time of its run, again and again: the next run takes away what it left, if anything."""
+        """A process gets SIGKILL at a random time of its run, again and again: the next run removes its leftovers."""
         self.prepare_inference()
         train = f"{self.gnnrun} train1.json --data small.npz --threads 1 -q"
         infer = self.infer(4, "-q")
@@ -75,7 +76,8 @@ class HandedOut:
         return left
 
     def kill_a_writing_rank(self, attempt):
-        """One file of several processes has a name while it is written; its dead writer may not be waited for yet."""
+        """A file that several processes write has a name meanwhile; its next writer removes what a killed one left,
+        even before anybody has waited for that one."""
         command = self.infer(4, "--save-embeddings killed.npy -q", mpi=True).replace(self.gnnrun, "bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec \"$@\"' - " + self.gnnrun)
         rank = self.random.randrange(4)
         self.run(f"rm -f pid.*; {command} & mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep {self.random.uniform(0.05, 0.7):.3f}; "
@@ -87,7 +89,7 @@ class HandedOut:
     # --- folders ---
 
     def unshared_folders(self):
-        """The ranks see other folders under one name: refused before the pass, and nothing is left."""
+        """Ranks that see different folders under one name are refused before the pass, and leave nothing."""
         self.prepare_inference()
         run = f"{self.gnnrun} {self.folder}/infer4.json --data {self.folder}/small.npz --threads 1 --load-weights {self.folder}/w.st"
         says = "rank 3 on .* does not see the folder into which rank 0 writes"
@@ -128,7 +130,7 @@ class HandedOut:
         return "" if len(e) == len(f) and apart <= 1e-4 * max(map(abs, f)) else f"embeddings differ by {apart} from those of the weights"
 
     def not_finite(self):
-        """Values that are not finite are handed out in no form."""
+        """Values that are not finite are not written in any form."""
         self.prepare_inference()
         large = f"{self.gnnrun} train2.json --data small.npz --in-process --threads 1 --lr 1e30 --epochs 1 --save-weights large.st"
         for name, command in (("after training", f"{large} --save-embeddings n.npy --report n.json"),
@@ -145,7 +147,7 @@ class HandedOut:
     # --- signals ---
 
     def signalled_inference(self):
-        """A signal ends a pass with 75, and what was saved is gone on from."""
+        """A signal ends a pass with 75, and the next run goes on from the layers that were saved."""
         self.prepare_inference()
         planned = (f"{self.gnnplan} plan --task infer --graph large.npz --layers 6 --hidden 128 --ranks 2 -o long2.json; "
                    f"{self.gnnplan} plan --graph large.npz --layers 6 --hidden 128 -o long1.json; "
@@ -155,7 +157,7 @@ class HandedOut:
             for mpi in (False, True):
                 start, where = ("mpirun -n 2 ", "") if mpi else ("", "--in-process")
                 run = f"{start}{self.gnnrun} long2.json --data large.npz --threads 1 {where} --load-weights long.st --save-layers passed --save-embeddings passed.npy"
-                # Of these mpirun passes on SIGUSR1 alone; the others go to a rank.
+                # mpirun passes on SIGUSR1 alone of these signals; the others are sent to a rank.
                 target = "$pid" if not mpi or name == "USR1" else "$(pgrep -P $pid | head -1)"
                 command = (f"rm -rf passed passed.npy; exec 3>&2; ({'exec ' + run}) & pid=$!; until test -s passed/layer-1.npy; do sleep .01; done; kill -{name} {target}; "
                            f"wait $pid; code=$?; test -e passed.npy && echo embeddings; {run} --resume passed -q || exit 1; test -s passed.npy && exit $code")

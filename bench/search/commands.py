@@ -22,14 +22,14 @@ def write_edges(path, edges):
 
 
 def few_edges(largest):
-    """Seven edges whose ids leave out most numbers."""
+    """Writes seven edges whose ids leave out most numbers."""
     numbers = random.Random(1)
     edges = [(numbers.randrange(largest), numbers.randrange(largest)) for _ in range(6)]
     return edges + [(largest, 3)]
 
 
 def one_each(vertices):
-    """Every vertex has one edge, to a random one."""
+    """Writes a graph in which every vertex has one edge, to a random vertex."""
     numbers = random.Random(2)
     return [(v, numbers.randrange(vertices)) for v in range(vertices)]
 

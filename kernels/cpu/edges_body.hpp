@@ -142,7 +142,7 @@ void edge_softmax_back_rows(const Csr& a, const EdgeSoftmaxBack& back, float bet
     }
 }
 
-// Doubles, here and below: squares of floats and one through a length are in their range, and not in that of floats.
+// Numbers are doubles here and below: they hold the squares of all floats and 1 / every length, which floats do not.
 template <int width>
 void head_squares_row(const float* x, std::int64_t n, Heads heads, std::int64_t count, float* out) {
     using Vector = GemmVector<width>;

@@ -52,7 +52,7 @@ GemmVector<width> exponential(const GemmVector<width>& x) {
     return x < -87.0F ? zero : (e.less_one + 1.0F) * e.power;
 }
 
-// e^x - 1 for x <= 0 to three units in the last place of it, but for the sign of 0. NaN stays NaN.
+// e^x - 1 for x <= 0, to three units in its last place, but for the sign of 0. NaN stays NaN.
 template <int width>
 GemmVector<width> exponential_less_one(const GemmVector<width>& x) {
     const Exponential<width> e(x);
@@ -85,8 +85,8 @@ float largest_of(const float* z, std::int64_t n) {
     return largest;
 }
 
-// e^(z - largest) of every element, each vector passed to keep(e, j, count); returns the sum over all but one that is the
-// largest, taken in double: beside the 1 of that, little is lost.
+// Computes e^(z - largest) of every element, and passes each vector to keep(e, j, count). Returns the sum over all but
+// one of the largest elements, in double: kept apart from the 1 of that element, it loses hardly any precision.
 template <int width, class Keep>
 double sum_of_others(const float* z, std::int64_t n, float largest, const Keep& keep) {
     using Vector = GemmVector<width>;

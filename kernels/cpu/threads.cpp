@@ -1,5 +1,5 @@
-// Reading guide: where the system refuses a thread, OpenMP's library ends the process with a code of its own. So teams are
-// made when threads are set, after as many threads of the same stacks were tried.
+// Reading guide: where the system refuses a thread, OpenMP's library ends the process with a code of its own. That is
+// why set_threads() makes the team, after it has tried to start as many threads with the same stack size.
 #include "kernels/table.hpp"
 
 #ifdef _OPENMP
@@ -21,7 +21,7 @@ namespace gnnplan::kernels {
 #ifdef _OPENMP
 namespace {
 
-// Bytes of "64M"; kibibytes without a letter, as OpenMP has it. 0: not said, or not so that it could be understood.
+// The bytes that "64M" means; without a letter the unit is KiB, as in OpenMP. 0: nothing is given, or nothing valid.
 std::size_t bytes_of(const char* text) {
     if (text == nullptr) return 0;
     char* end = nullptr;

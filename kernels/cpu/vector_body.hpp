@@ -36,7 +36,7 @@ void add_bias(float* z, const float* bias, std::int64_t n, const Activate& activ
 template <int width>
 void elu(float* z, std::int64_t n) {
     using Vector = GemmVector<width>;
-    // Next to 0, e^x - 1 is x: to a quarter of a unit in the last place, with the sign of 0 and with what is subnormal.
+    // Next to 0, e^x - 1 is x to a quarter of a unit in the last place; this also keeps the sign of 0 and subnormal x.
     constexpr float is_linear_from = -0x1p-25F;
     const auto each = [](const Vector& x) { return x > is_linear_from ? x : exponential_less_one<width>(x); };
     std::int64_t j = 0;

@@ -40,7 +40,7 @@ struct Add : InPlace {
     }
 };
 
-// Of SquareSums (kernels/square_sum.hpp).
+// Adds sums of squares, which both matrices hold as SquareSums (kernels/square_sum.hpp).
 struct AddSquares : InPlace {
     ConstMatrix a;
 

@@ -6,7 +6,7 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-// What is summed over the columns of a head, and what becomes of the sum.
+// Products gives the terms that are summed over the columns of a head, and the number that is stored for the sum.
 struct Products {
     ConstMatrix x, y;
 
@@ -17,7 +17,7 @@ struct Products {
     __device__ float finished(Sum sum) const { return sum; }
 };
 
-// SquareSums (kernels/square_sum.hpp).
+// Squares gives the same for sums of squares, which are stored as SquareSums (kernels/square_sum.hpp).
 struct Squares {
     ConstMatrix x;
 
@@ -70,7 +70,7 @@ struct Spread : InPlace {
     }
 };
 
-// 1 / the length of a row whose SquareSum is given, or 0. Doubles: it may be no float.
+// 1 / the length of a row whose SquareSum is given, or 0. It is a double because a float may not hold it.
 __device__ inline double inverse_length(float root) {
     const auto wide = static_cast<double>(root);
     return wide == 0 ? 0 : 1 / (wide * wide);

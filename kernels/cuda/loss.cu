@@ -7,7 +7,7 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-// SoftmaxPart of a row's logits. In every lane.
+// Returns the SoftmaxPart of a row's logits, in every lane.
 __device__ SoftmaxPart part_of(const float* z, std::int64_t columns) {
     float largest = -INFINITY;
     for (std::int64_t j = lane_of_warp(); j < columns; j += warp_lanes) largest = fmaxf(largest, z[j]);

@@ -194,8 +194,8 @@ void activate(Dense<T> z, const std::type_identity_t<T>* bias, Activation activa
     if (bits != nullptr) positive_mask<T>(z, bits);
 }
 
-// What all but the label make of the sum is taken by itself: of rows that are fitted well it is too little beside the 1 of
-// the label.
+// The exponentials of all classes but the label are summed apart from the label's: in a row that is fitted well their
+// sum is so small that adding it to the label's 1 would lose it.
 template <class T>
 void softmax_cross_entropy(Dense<T> logits, const LossInput& input, double* loss) {
     *loss = 0;

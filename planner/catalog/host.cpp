@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char* cgroups = "/sys/fs/cgroup";
 
-// The scheduler's mask rather than the number of processors: containers and batch systems hand out a part of a node. Empty
-// where the system does not tell.
+// The units in the scheduler's mask, rather than all processors: containers and batch systems hand out a part of a
+// node. The list is empty where the system does not tell.
 std::vector<int> units_of_mask() {
     std::vector<int> units;
     constexpr int most = 1 << 16;
@@ -45,7 +45,7 @@ int units_allowed() {
                          : checked_cast<int>(units.size());
 }
 
-// What the cgroups of this process are worth in processing units, rounded up: one of half a unit has one thread.
+// The CPU quota of this process's cgroups as a number of processing units, rounded up: half a unit gives one thread.
 std::optional<int> units_of_quota() {
     std::ifstream membership("/proc/self/cgroup");
     const std::optional<double> quota = parse_cpu_quota(membership, cgroups);
@@ -61,7 +61,7 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& file) {
     return std::nullopt;
 }
 
-// Of version 2 "QUOTA PERIOD" in one file, "max" being none; of version 1 two files, and -1 is none.
+// Version 2 has "QUOTA PERIOD" in one file, where "max" is no quota; version 1 has two files, where -1 is no quota.
 std::optional<double> quota_of(const std::filesystem::path& group, bool unified) {
     std::optional<std::int64_t> quota;
     std::optional<std::int64_t> period;
@@ -77,8 +77,8 @@ std::optional<double> quota_of(const std::filesystem::path& group, bool unified)
     return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-// The least that `limit_of(group, unified)` says of the process's groups of one controller, and of the groups around
-// these, which limit it, too. A container may not see the folders that its groups are in, but its own as the top.
+// The smallest `limit_of(group, unified)` over the process's groups of one controller and over the groups around them,
+// which limit it, too. A container may not see the folders above its own group, which it then sees as the top.
 template <class Limit>
 auto least_limit(std::istream& membership, const std::filesystem::path& root, std::string_view controller,
                  const Limit& limit_of) {

@@ -24,8 +24,8 @@ std::int64_t parse_memory_total(std::istream& meminfo);
 // /proc/PID/cgroup, `root` where cgroups are mounted. Unset: they set no limit.
 std::optional<std::int64_t> parse_memory_limit(std::istream& membership, const std::filesystem::path& root);
 
-// The least that the CPU cgroups of a process allow it of processing units' time, as numbers of units; the same
-// arguments. Unset: all.
+// The smallest CPU quota of a process's cgroups, as a number of processing units; the arguments are the same. Unset:
+// there is no quota.
 std::optional<double> parse_cpu_quota(std::istream& membership, const std::filesystem::path& root);
 
 // The first "model name" of a /proc/cpuinfo, or "".
@@ -40,11 +40,11 @@ Host read_host();
 // rounded up. At least 1.
 int available_units();
 
-// How many threads a rank has that nobody told: its share of its units, which so many ranks may run on, but of a quota its
-// share among all `ranks_here` of this machine. At least 1.
+// The default number of threads of a rank: its share of the units that `ranks_on_own_units` ranks may run on, and at
+// most its share of the CPU quota, which is divided among all `ranks_here` of this machine. At least 1.
 int threads_of_rank(int ranks_here, int ranks_on_own_units);
 
-// The units of this process's mask as a list of numbers, to be compared.
+// The units of this process's mask as a list of numbers, for comparing it with that of other processes.
 std::string processing_units();
 
 // Cores this process may run on, hardware threads of one core counted once where the system tells.

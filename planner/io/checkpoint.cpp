@@ -205,7 +205,7 @@ TensorsContent read_content(std::string_view file, const std::string& where) {
 
 namespace {
 
-// The first tensors, whoever named them: "\"conv1.lin.weight\" 16 x 8, ...".
+// Lists the first tensors, whichever program named them: "\"conv1.lin.weight\" 16 x 8, ...".
 std::string tensors_text(const Safetensors& content) {
     constexpr std::size_t shown = 8;
     std::string text;

@@ -13,8 +13,8 @@
 
 namespace gnnplan::io {
 
-// Every accessor throws Error{data} whose `where` is "FILE: path.to[3].key", long keys cut. Refers to the document, which must outlive
-// it.
+// Every accessor throws Error{data} whose `where` is "FILE: path.to[3].key", with long keys cut. A cursor refers to the
+// document, which must outlive it.
 class Cursor {
 public:
     Cursor(const Document& value, std::string where) : value_(&value), where_(std::move(where)) {}

@@ -54,7 +54,7 @@ public:
     Document& push(Document element);
     // Replaces or appends a member of an object; returns the object, so that calls chain.
     Document& set(std::string_view key, Document value);
-    // Appends a member whose key the object does not have, without looking.
+    // Appends a member without looking for its key, which the object must not have yet.
     void append(std::string key, Document value);
     // The member of an object, or nullptr; nullptr as well when this is no object.
     const Document* find(std::string_view key) const;

@@ -33,7 +33,7 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "e.npy" of "e.npy.tmp-31539-0"; nothing of other names.
+// Returns "e.npy" for "e.npy.tmp-31539-0", and nothing for names that are not of this form.
 std::string_view file_of(std::string_view name) {
     const std::size_t at = name.rfind(mark);
     if (at == std::string_view::npos) return {};
@@ -51,7 +51,7 @@ bool is_named(const std::string& file, int descriptor) {
            named.st_dev == open.st_dev;
 }
 
-// False when another process has the lock: it takes the file for a leftover, and removes it.
+// False when another process has the lock: that process takes the file for a leftover, and removes it.
 bool lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 void remove_unlocked(const std::string& file) {
@@ -59,7 +59,7 @@ void remove_unlocked(const std::string& file) {
     if (descriptor < 0) return;
     struct stat status {};
     const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-    // A writer that was faster has renamed it, and the name may be another's by now.
+    // A faster writer may have renamed the file meanwhile, and the name may belong to another file by now.
     if (regular && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(file, descriptor)) ::unlink(file.c_str());
     ::close(descriptor);
 }
@@ -86,7 +86,7 @@ Target target_of(const std::string& path) {
     if (!S_ISREG(status.st_mode)) return {path, true};
     std::error_code nameless;
     const fs::path real = fs::canonical(path, nameless);
-    if (nameless) return {path, true};  // as /dev/stdout, where its file was removed
+    if (nameless) return {path, true};  // such as /dev/stdout after its file was removed
     return {real.string()};
 }
 
@@ -120,13 +120,13 @@ void Draft::fail(int error) const { throw Error(ErrorCode::cannot_create, "canno
 
 void Draft::open_without_name() {
     struct stat status {};
-    if (::lstat(name(0).c_str(), &status) != 0 && errno != ENOENT) return;  // such a name there cannot be
+    if (::lstat(name(0).c_str(), &status) != 0 && errno != ENOENT) return;  // such a name cannot exist there
     descriptor_ = ::open(folder_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return;
     place_ = "/proc/self/fd/" + std::to_string(descriptor_);
-    // Where /proc is not mounted it would never get a name.
+    // Where /proc is not mounted, the file could not get a name later.
     if (::access(place_.c_str(), F_OK) != 0) ::close(std::exchange(descriptor_, -1));
-    if (descriptor_ >= 0) lock(descriptor_);  // from the moment on in which it has one
+    if (descriptor_ >= 0) lock(descriptor_);  // before it gets a name
 }
 
 void Draft::open_with_name() {
@@ -149,7 +149,7 @@ void Draft::begin(std::string_view text, std::int64_t bytes) {
     if (::ftruncate(descriptor_, bytes) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), target_);
 }
 
-// Nothing but rename() replaces a file. False: it has the name of its target already.
+// Replacing a file takes a rename(), and that takes a name. False: the draft already has the name of its target.
 bool Draft::take_name() {
     const auto link_to = [this](const std::string& name) {
         return ::linkat(AT_FDCWD, place_.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;

@@ -1,9 +1,9 @@
-// Files while they are written: none has its name before it is whole.
+// A Draft is a file that is still being written: no file gets its name before it is whole.
 //
 // Where the file system can (O_TMPFILE), a draft has no name at all, so that a process that is killed leaves nothing.
-// Elsewhere, where other processes write to it as well, and for the moment in which it takes the place of an older file,
-// it is called NAME.tmp-PROCESS-NUMBER. Its writer holds a lock of it (flock), which ends with the process however that
-// ends: what is called so and is not locked was left by a process that was killed, and who writes NAME next removes it.
+// On other file systems, where other processes write to it as well, and for the moment in which it replaces an older
+// file, it is called NAME.tmp-PROCESS-NUMBER. Its writer locks it (flock), and the lock ends with the process, however
+// that ends: a file of such a name without a lock was left by a killed process, and the next writer of NAME removes it.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +13,37 @@
 
 namespace gnnplan::io {
 
-// What a link leads to, which need not be there; the path itself where it is none. Throws Error{cannot_create} on a circle.
+// The target of a link, which need not exist; the path itself where it is none. Throws Error{cannot_create} on a loop.
 std::string followed(const std::string& path);
 
-// Where a file is really written: links are followed, to files that are not there yet, too. `direct`: it is no regular
-// file, such as /dev/stdout, and has no draft.
+// The place where a file is really written: links are followed, even to files that do not exist yet. `direct`: the file
+// is not a regular one, such as /dev/stdout, and has no draft.
 struct Target {
     std::string path;
     bool direct = false;
 };
-// Throws Error{cannot_create} when it is a folder, or its name is empty.
+// Throws Error{cannot_create} when the path is a folder, or its name is empty.
 Target target_of(const std::string& path);
 
 class Draft {
 public:
-    // Other processes open a shared one by its place.
+    // Other processes open a shared draft by its place().
     enum class Use : std::uint8_t { alone, shared };
 
-    // Beside a target, whose leftovers it removes. Throws Error{cannot_create}.
+    // Creates a draft beside its target, and removes leftovers of that target. Throws Error{cannot_create}.
     explicit Draft(const Target& target, Use use = Use::alone);
-    // What was not published is gone.
+    // A draft that was not published is removed.
     ~Draft();
     Draft(const Draft&) = delete;
     Draft& operator=(const Draft&) = delete;
 
     int descriptor() const { return descriptor_; }
-    // What opens it once more: of one that is not shared, in this process only.
+    // The path that opens the draft once more. The path of a draft that is not shared works in this process only.
     const std::string& place() const { return place_; }
 
-    // It begins with `text`, and there is room for `bytes` bytes. Throws Error{io}.
+    // Writes `text` at the begin, and makes the draft `bytes` bytes long. Throws Error{io}.
     void begin(std::string_view text, std::int64_t bytes);
-    // It is whole, and flushed to disk: it gets its name. Throws Error{cannot_create}.
+    // Flushes the draft, which is whole now, to disk, and gives it its name. Throws Error{cannot_create}.
     void publish();
 
 private:
@@ -59,8 +59,8 @@ private:
     bool named_ = false;
 };
 
-// Removes what killed processes have left in a folder of the files whose names `of` accepts. Where the file system has no
-// locks nobody can tell, and nothing is removed.
+// Removes the drafts that killed processes have left in a folder, for files whose names `of` accepts. Where the file
+// system has no locks, leftovers cannot be told from drafts in use, and nothing is removed.
 void remove_leftovers(const std::string& folder, const std::function<bool(std::string_view file)>& of);
 
 }  // namespace gnnplan::io

@@ -62,14 +62,14 @@ void write_directly(const std::string& path, std::string_view text) {
     if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
 }
 
-// Until a pipe has more, or all of its writers are gone. False: the system has a reason, in errno.
+// Waits until a pipe has more data, or all of its writers are gone. False: waiting failed, with the reason in errno.
 bool wait_for(int pipe) {
     pollfd more{pipe, POLLIN, 0};
     return ::poll(&more, 1, -1) >= 0 || errno == EINTR;
 }
 
 std::string read_whole(const std::string& path, off_t limit) {
-    // O_NONBLOCK: who opens a pipe that nobody writes into would wait for ever.
+    // Without O_NONBLOCK, opening a pipe that nobody writes into would wait for ever.
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path);
     struct stat status {};
@@ -81,7 +81,7 @@ std::string read_whole(const std::string& path, off_t limit) {
     const Error too_large(ErrorCode::data, "larger than 1 GiB", path);
     if (status.st_size > limit) throw too_large;
     std::string text;
-    if (!pipe && status.st_size == 0) return text;  // so do files of the system that wait for what happens
+    if (!pipe && status.st_size == 0) return text;  // files of the system that wait for events have size 0, too
     std::string buffer(std::size_t{1} << 16U, '\0');
     while (true) {  // it may grow meanwhile
         const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());

@@ -7,31 +7,31 @@
 
 namespace gnnplan::io {
 
-// Whether a path that a user has named leads to something. Throws Error{missing_input} when nobody can tell, as of names
-// that are too long.
+// Whether anything exists at a path that a user has given. Throws Error{missing_input} when the system cannot tell, as
+// for names that are too long.
 bool is_there(const std::string& path);
 
-// The bytes of a regular file, at most 1 GiB. Throws Error{missing_input} when it cannot be opened or is a directory, a pipe
-// or a device, Error{io} when reading fails half-way, Error{data} when it is larger.
+// The bytes of a regular file, at most 1 GiB. Throws Error{missing_input} when it cannot be opened or is a directory, a
+// pipe or a device, Error{io} when reading fails half-way, Error{data} when it is larger.
 std::string read_file(const std::string& path);
-// The same of any size.
+// The same for files of any size.
 std::string read_large_file(const std::string& path);
 
 // Finds out before long work that `path` cannot be written. Throws Error{cannot_create}; leaves nothing behind.
 void check_can_create(const std::string& path);
 
-// Writes a draft (draft.hpp), flushes it to disk and gives it the name `path`; a link is followed. What is no regular
-// file, such as /dev/stdout, is written to directly. Throws Error{cannot_create} when the file cannot be created,
-// Error{io} when writing fails; `path` is then as it was and nothing is left beside it.
+// Writes a draft (draft.hpp), flushes it to disk and gives it the name `path`; a link is followed. A target that is not
+// a regular file, such as /dev/stdout, is written directly. Throws Error{cannot_create} when the file cannot be
+// created, Error{io} when writing fails; `path` is then as it was and nothing is left beside it.
 void write_file_atomically(const std::string& path, std::string_view text);
 
-// All bytes at this place of an open file, which messages call `path`. Throws Error{io}.
+// Writes all bytes at this offset of an open file, which messages call `path`. Throws Error{io}.
 void write_at(int descriptor, std::int64_t offset, std::string_view bytes, const std::string& path);
 
-// A file of this name in the folder into which an output is really written.
+// The path of a file of this name in the folder into which the output `path` is really written.
 std::string beside(const std::string& path, const std::string& name);
 
-// Writes parts of a draft, which several processes may do at a time. All throw Error{io}.
+// Writes parts of a draft; several processes may do so at a time. All functions throw Error{io}.
 class PartWriter {
 public:
     // Opens the draft at `place`; messages call it `path`.

@@ -25,10 +25,10 @@ std::string printable(std::string_view text);
 // `text` quoted and escaped for a message, cut if it is long.
 std::string in_quotes(std::string_view text);
 
-// A message without its middle, where it is longer than any that is read: it has texts of files then.
+// Cuts the middle out of a message that is too long to read because it quotes texts of files.
 std::string shortened(std::string_view text);
 
-// A key as a part of a path: as it is, or in_quotes() if it is long or has control characters.
+// A key as a part of a path: unchanged, or in_quotes() if it is long or has control characters.
 std::string key_text(std::string_view key);
 
 }  // namespace gnnplan::io

@@ -124,7 +124,7 @@ private:
             add(of_rank_[rank], slices_.traffic(step, static_cast<int>(rank)), times);
     }
 
-    // What one rank receives after the other: the graph's answers about its rows are at hand.
+    // Goes through the receivers one by one, so that the graph's counts for a receiver's rows are found in the cache.
     void add_by_pairs(const Step& step, std::int64_t times) {
         const StepMessages all(schedule_, step, graph_);
         for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {

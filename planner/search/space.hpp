@@ -47,7 +47,7 @@ private:
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.
 Space make_space(const Problem& problem, const Machine& machine, const SelectOptions& options);
 
-// Tells who asked that the n-th of so many grids is searched next (SelectOptions::progress).
+// Reports to SelectOptions::progress, if it is set, that the n-th of so many grids is searched next.
 void say_searching(const Space& space, const Distribution& on, std::size_t n, std::size_t grids);
 
 // The graph in the numberings that have been asked for. One object for one search.

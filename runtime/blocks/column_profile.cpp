@@ -27,7 +27,7 @@ struct Levels {
         if (nonzeros == 0) span = {0, 0};
     }
 
-    // As many sets as take the fewest bytes together with the list of what is beyond them.
+    // Chooses the number of sets that takes the fewest bytes together with the list of columns that have more nonzeros.
     std::size_t thriftiest() const {
         std::size_t best = 1;
         std::int64_t of_sets = 0;

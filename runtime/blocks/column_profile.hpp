@@ -10,11 +10,11 @@
 
 namespace gnnplan::data {
 
-// Columns, ascending: a list of 4 bytes for each, or 4/3 of a bit for every column from the first to the last, whichever
-// takes less.
+// A set of columns in ascending order. It is held as a list of 4 bytes a column, or as 4/3 of a bit for every column
+// from the first to the last, whichever takes less.
 class ColumnSet {
 public:
-    // `span` holds all that will be added, of which there are `count`.
+    // The `count` columns that will be added all lie in `span`.
     ColumnSet(Range span, std::int64_t count);
 
     void add(std::int32_t column) {
@@ -34,7 +34,7 @@ public:
     static std::int64_t bytes(Range span, std::int64_t count);
 
 private:
-    // As much as a cache line holds.
+    // Holds as many columns as fit into a cache line.
     struct Line {
         static constexpr std::int64_t columns = 384;
         std::array<std::uint64_t, 6> bits{};
@@ -48,7 +48,7 @@ private:
     std::vector<Line> lines_;
 };
 
-// Nonzeros, column by column, while rows are walked: sorted where they are few, else counted for every column.
+// Counts nonzeros by column while rows are walked: a list that is sorted where they are few, else a count per column.
 class ColumnTally {
 public:
     explicit ColumnTally(std::int64_t columns) : columns_(columns) {}
@@ -90,8 +90,8 @@ private:
     std::vector<std::int32_t> count_;  // stays where it is when it is cleared
 };
 
-// Set k holds the columns of k nonzeros and more; what columns hold beyond the last set is listed. Each column of a range
-// may hold one nonzero besides.
+// Set k holds the columns of k nonzeros and more; columns with more nonzeros than there are sets are listed. Each column of
+// a range may hold one nonzero besides.
 class ColumnProfile {
 public:
     explicit ColumnProfile(ColumnTally& tally, Range ones = {});

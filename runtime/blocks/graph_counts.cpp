@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    // As much as both directions of the matrix take, several times over, and enough that small graphs have all there is.
+    // Several times the bytes of both directions of the matrix, and enough that small graphs keep every answer.
     static constexpr std::int64_t bytes_per_nonzero = 24;
     static constexpr std::int64_t least_bytes = std::int64_t{64} << 20;
 
@@ -95,7 +95,7 @@ private:
     std::map<std::array<std::int64_t, 6>, ReuseHistogram> reuses_;  // of a few hundred bytes each
     using Key = std::tuple<MatrixId, std::int64_t, std::int64_t>;
     std::map<Key, std::shared_ptr<const ColumnProfile>> profiles_;
-    Key last_key_{false, 0, 0};  // of what was asked for last, which is mostly asked for next
+    Key last_key_{false, 0, 0};  // the last question, which is mostly the next one, too
     std::shared_ptr<const ColumnProfile> last_;
     std::int64_t most_bytes_;
     std::int64_t bytes_ = 0;

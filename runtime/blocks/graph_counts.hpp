@@ -36,8 +36,8 @@ public:
     bool weighted() const override { return graph_.weighted; }
     bool exact() const override { return true; }
     std::int64_t row_nonzeros(MatrixId which, Range rows) const override;
-    // The first question about a row range scans its nonzeros; the next ones look up what that found (ColumnProfile),
-    // which takes 24 bytes a nonzero of the graph at most, or 64 MiB where that is more, for all row ranges together.
+    // The first question about a row range scans its nonzeros; the next ones look the answer up (ColumnProfile). For
+    // all row ranges together that takes at most 24 bytes a nonzero of the graph, or 64 MiB where that is more.
     std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override;
     std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override;
     std::int64_t columns_met(bool transposed, Range rows, Range columns) const override;

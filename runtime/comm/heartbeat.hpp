@@ -11,7 +11,7 @@ namespace gnnplan::comm {
 
 class Heartbeat {
 public:
-    // Where a rank is outside the steps of its schedule, in place of one.
+    // The stage of a rank that is outside the steps of its schedule; it takes the place of the step's number.
     enum Stage : std::int32_t {
         building = -1,  // a candidate: sparse blocks, weights, the steps before the first epoch
         starting = -2,  // MPI
@@ -20,7 +20,7 @@ public:
         checking = -5,  // plan and flags
         reading = -6,   // the data
         loading = -7,   // a share of the graph
-        writing = -8,   // what ranks write together
+        writing = -8,   // files that ranks write together
         finishing = -9,
         leaving = -10,  // MPI
     };
@@ -42,14 +42,14 @@ public:
         beats_.fetch_add(1, std::memory_order_release);
     }
     void enter(Stage stage) { beat(0, stage); }
-    // It gets on where it was last seen.
+    // Shows that the rank makes progress within the step or stage where it was last seen.
     void show_alive() { at_.store(now().count(), std::memory_order_relaxed); }
 
-    // Says that the rank is the calling thread.
+    // Notes that the calling thread is this rank.
     void belongs_to_caller();
-    // 0: nobody has said so.
+    // 0: belongs_to_caller() has not been called yet.
     std::int32_t process() const { return process_.load(std::memory_order_relaxed); }
-    // What the rank's thread has used of processors, in its own process only; 0 when it has ended.
+    // The processor time of the rank's thread, which only its own process can read; 0 after the thread has ended.
     std::chrono::nanoseconds processor_time() const;
 
     // True for one caller only, of all that see this.
@@ -62,8 +62,8 @@ public:
                 std::chrono::nanoseconds(at_.load(std::memory_order_relaxed))};
     }
 
-    // Whether the rank is in a call that waits for others, in which it may use all of a processor without getting on; and
-    // how many such calls it has begun.
+    // Whether the rank is in a call that waits for others, in which it may keep a processor busy without making
+    // progress; and how many such calls it has begun.
     bool waits() const { return waiting_.load(std::memory_order_relaxed) > 0; }
     std::uint64_t waited() const { return calls_.load(std::memory_order_relaxed); }
 
@@ -82,7 +82,7 @@ private:
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "locks would not work between processes");
 
-// While it lives the rank waits for others. They nest.
+// While an object of this class exists, the rank counts as waiting for others. Objects may nest.
 class Waiting {
 public:
     explicit Waiting(Heartbeat& rank) : rank_(rank) {

@@ -10,14 +10,14 @@
 namespace gnnplan::comm {
 namespace {
 
-// The variables of a launcher for the number of processes and for that of this one. SLURM's are those of `srun`; in a
-// batch script the first is not there.
+// The variables in which a launcher gives the number of processes and the rank of this one. SLURM's are those of
+// `srun`; a batch script lacks the first.
 struct Launcher {
     const char* size;
     const char* rank;
 };
 constexpr Launcher of_slurm{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"};
-// Launchers use each other to start processes on other nodes: the first that has left something is the one that counts.
+// Launchers use each other to start processes on other nodes: the first in this list whose variables are set counts.
 // Open MPI; MVAPICH2; MPICH, Intel MPI, Slurm's PMI-1 and PMI-2; IBM's jsrun; Flux.
 constexpr std::array<Launcher, 6> launchers{{{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                              {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},

@@ -60,7 +60,7 @@ private:
 
 class MpiCommunicator : public Communicator {
 public:
-    // `rings` may be null; then nobody else sees `own`, the heartbeat of this rank.
+    // `rings` may be null; then no other rank sees `own`, the heartbeat of this rank.
     MpiCommunicator(OwnedComm data, OwnedComm control, std::size_t largest, std::shared_ptr<NodeRings> rings,
                     Heartbeat& own)
         : data_(std::move(data)),
@@ -165,7 +165,7 @@ void MpiCommunicator::broadcast(int root, std::span<std::byte> bytes) {
 // Same bits every run: the standard only recommends it, but Open MPI picks its algorithm from the number of ranks and
 // the length alone and combines in an order that depends on ranks, not on arrival. Same bits on every rank: each of its
 // algorithms either computes an element once and copies it, or combines the same two terms on both sides of a pair, and
-// the addition of two terms is commutative in floating point, that of sums of squares too. Pieces have the same bounds on every rank.
+// adding two terms is commutative in floating point, also for sums of squares. Pieces have equal bounds on all ranks.
 template <class T>
 void MpiCommunicator::reduce(std::span<T> values) {
     const Waiting waiting(own_heartbeat_);

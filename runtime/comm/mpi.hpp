@@ -19,8 +19,8 @@ class MpiEnvironment {
 public:
     static constexpr std::int64_t largest_message = std::int64_t{1} << 30;
 
-    // Messages above `largest_message_bytes` (at most 2^31 - 1, at least 8) are split. `start` is told how far MPI's start
-    // has come, and its end; it may be null.
+    // Messages above `largest_message_bytes` (at most 2^31 - 1, at least 8) are split. `start` learns how far the start
+    // of MPI has come, and that it is over; it may be null.
     explicit MpiEnvironment(std::int64_t largest_message_bytes = largest_message,
                             std::shared_ptr<MpiStart> start = nullptr);
     MpiEnvironment(const MpiEnvironment&) = delete;

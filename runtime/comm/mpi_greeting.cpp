@@ -22,7 +22,7 @@ MPI_Request receive_from(int rank) {
     return request;
 }
 
-// Whether it is complete now; a request that was complete before is not asked again.
+// Whether a request is complete now; MPI is not asked again about one that was complete before.
 bool completes(MPI_Request& request) {
     if (request == MPI_REQUEST_NULL) return false;
     int done = 0;

@@ -1,4 +1,4 @@
-// The first words of ranks to each other, so that those that cannot be reached have names.
+// The first messages between ranks, so that errors can name the ranks that cannot be reached.
 #pragma once
 
 #include "runtime/comm/mpi_start.hpp"
@@ -6,7 +6,7 @@
 namespace gnnplan::comm {
 
 // Collective over MPI_COMM_WORLD. Returns when ranks have answered: all of them where they are few, else those at
-// distances of powers of two. `start` learns who has.
+// distances of powers of two. `start` learns which have answered.
 void greet_others(MpiStart& start);
 
 }  // namespace gnnplan::comm

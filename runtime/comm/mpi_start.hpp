@@ -13,10 +13,10 @@ class MpiStart {
 public:
     MpiStart() { heartbeat_.belongs_to_caller(); }
 
-    // Of this rank, until there is memory that others see.
+    // The heartbeat of this rank, until there is shared memory in which others see it.
     Heartbeat& heartbeat() { return heartbeat_; }
 
-    // The thread that starts MPI: these ranks are waited for, and one of them, by its place in the list, has answered.
+    // Called by the thread that starts MPI: it waits for these ranks; the one at this place of the list has answered.
     void waits_for(std::vector<int> ranks) {
         answered_ = std::vector<std::atomic<bool>>(ranks.size());
         ranks_ = std::move(ranks);
@@ -27,7 +27,7 @@ public:
         heartbeat_.show_alive();
     }
 
-    // Any thread, when the heartbeat has been seen greeting: who has answered and who has not, in words.
+    // For any thread, once the heartbeat is at `greeting`: which ranks have answered and which have not, in words.
     std::string answers() const;
 
 private:

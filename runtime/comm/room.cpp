@@ -7,7 +7,7 @@
 namespace gnnplan::comm {
 
 bool has_room(std::size_t bytes) {
-    // Only what may be written counts against all limits.
+    // Only memory that may be written counts against all limits.
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return memory != MAP_FAILED && ::munmap(memory, bytes) == 0;

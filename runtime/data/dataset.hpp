@@ -74,7 +74,7 @@ public:
     const std::vector<std::int32_t>& labels() const { return labels_; }  // -1: unlabelled; empty: no labels
     const std::vector<std::uint8_t>& subset() const { return subset_; }  // Subset; empty: no split
     std::int64_t subset_size(Subset subset) const { return subset == unused ? 0 : subset_size_[subset]; }
-    // Those of them that have a label. Only these can be judged; of training vertices they are all.
+    // The number of vertices of a subset that have a label; accuracies are over these. All training vertices have one.
     std::int64_t labelled(Subset subset) const { return subset == unused ? 0 : labelled_[subset]; }
 
     // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. `rows`

@@ -65,7 +65,7 @@ std::int64_t with_edges(const Graph& graph, bool self_loops) {
 
 void remark_sizes(const ParsedGraph& parsed, const Graph& graph, LoadReport& report) {
     SaidSizes said = parsed.said;
-    // Ids from 1 are one more than are declared.
+    // With ids from 1, the largest id is the declared number, and one more vertex is counted.
     if (parsed.from_one && parsed.vertices == said.nodes + 1) said.nodes = parsed.vertices;
     const bool strange = report.remark_sizes(said, said.from_ids ? with_edges(graph, report.self_loops_added) : 0);
     if (parsed.from_one && !strange)

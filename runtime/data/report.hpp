@@ -30,19 +30,19 @@ struct LoadReport {
     bool features_generated = false;       // the data had none
     bool labels_generated = false;
     bool split_generated = false;    // of labels
-    Leftovers leftovers;             // what the data holds beside what is read of it
+    Leftovers leftovers;             // arrays and files of the data that are not read
     std::vector<std::string> notes;  // generated features, labels, split; whole sentences
-    std::vector<std::string> hints;  // what the user may have meant to say of the graph, for who can still say it
-    // What speaks against the data being what it was read as: always shown.
+    std::vector<std::string> hints;  // options that the user may have meant, for commands that can still take them
+    // Signs that the data is of another form than that which it was read as; they are always shown.
     std::vector<std::string> remarks;
 
     std::string describe() const;  // one paragraph
-    // Adds a remark where most ids have no edge, of data that does not say how many vertices it has, and where a file says
-    // other sizes than it has. `with_edges`: how many vertices have an edge to another one. Returns whether there is one of ids.
+    // Adds a remark where most ids have no edge and the data does not list its vertices, and one where a file declares
+    // other sizes than it has. `with_edges` vertices have an edge to another. Returns whether the first was added.
     bool remark_sizes(const SaidSizes& said, std::int64_t with_edges);
 };
 
-// Throws ErrorCode::usage where something was generated that may be among what is not read of the data.
+// Throws ErrorCode::usage where something was generated that the data may hold in arrays or files that are not read.
 void check_generated(const LoadReport& report);
 
 }  // namespace gnnplan::data

@@ -25,7 +25,7 @@ struct StepContext {
 // what a product waits for travels.
 inline constexpr std::int64_t flops_per_look = 1'000'000;
 
-// Whether the step makes sums of squares, which floats hold as kernels::SquareSum.
+// Whether the result of the step is sums of squares, which floats hold as kernels::SquareSum.
 inline bool makes_squares(const HeadStep& step) { return step.op == HeadOp::dot && step.in[0] == step.in[1]; }
 
 void run_step(const SpmmStep& step, const StepContext& context);

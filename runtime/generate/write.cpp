@@ -23,9 +23,9 @@ bool is_named(const fs::path& path, int descriptor) {
            named.st_dev == open.st_dev;
 }
 
-// A new folder beside the target, in which the output is made, and which nobody else could have put there. It is gone with
-// the object. Who makes it holds a lock of it, which ends with the process: what is not locked was left by one that was
-// killed, and the next one with the same target removes it.
+// A new folder beside the target, in which this process makes the output. It is removed with the object. The process
+// holds a lock of it, which ends with the process: a folder without a lock was left by a process that was killed, and
+// the next process with the same target removes it.
 class Draft {
 public:
     explicit Draft(const fs::path& target) : prefix_("." + target.filename().string() + ".tmp-") {
@@ -81,7 +81,7 @@ void publish(const fs::path& whole, const fs::path& target) {
         throw Error(ErrorCode::cannot_create, "cannot rename the finished output: " + error.message(), target.string());
 }
 
-// What links lead to, which need not be there.
+// The file that links lead to, which need not exist.
 fs::path followed(fs::path path) {
     constexpr int most_links = 40;
     std::error_code no_link;

@@ -10,7 +10,7 @@ namespace gnnplan::data {
 // Creates the folder. Throws ErrorCode::cannot_create and ErrorCode::io.
 void write_ogb(const GeneratedGraph& graph, const std::filesystem::path& folder);
 
-// Creates the file. Throws the same.
+// Creates the file. Throws the same errors.
 void write_npz(const GeneratedGraph& graph, const std::filesystem::path& file);
 
 }  // namespace gnnplan::data

@@ -14,8 +14,8 @@
 namespace gnnplan::infer {
 namespace {
 
-// Looks at each step of the pass: hands the outputs of a layer on as soon as they are there, and knows how long that took;
-// ends the pass when it is told to stop.
+// Follows the steps of the pass: it hands on the outputs of a layer as soon as they are computed, keeps the time that
+// this took, and ends the pass when it is told to stop.
 class Layers {
 public:
     Layers(comm::Communicator& comm, const train::TrainHooks& hooks, measure::Clock& clock)

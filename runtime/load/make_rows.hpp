@@ -19,7 +19,7 @@ struct MadeRows {
     data::PreparationCounts counts;  // without `one_way`
     std::uint64_t imbalance = 0;     // see imbalance_of_rows()
     std::uint64_t pattern_imbalance = 0;
-    std::int64_t rows_with_edges = 0;  // from another vertex or, where targets were dealt, to one
+    std::int64_t rows_with_edges = 0;  // rows with an edge from another vertex or, where targets were dealt, to one
 };
 
 // Does to some rows what build_graph() does to a graph.

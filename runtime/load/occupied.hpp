@@ -1,4 +1,4 @@
-// How many vertices have an edge, of a graph whose rows are with different ranks.
+// Counts the vertices that have an edge, in a graph whose rows are spread over ranks.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -8,8 +8,8 @@
 
 namespace gnnplan::load {
 
-// Collective, on the control channel, over which each rank sends a bit for each of `vertices`. `sources` has the rows of
-// A^T that this rank makes, of the vertices `names`. Counts vertices with an edge to or from another one.
+// Counts vertices with an edge to or from another one. Collective, on the control channel, over which each rank sends a
+// bit for each of `vertices`. `sources` has the rows of A^T that this rank makes, which belong to the vertices `names`.
 std::int64_t count_with_edges(comm::Communicator& comm, const data::Csr& sources, const data::RowVertices& names,
                               std::int64_t vertices);
 

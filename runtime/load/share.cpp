@@ -72,7 +72,7 @@ private:
         share_.steps.push_back({name, traffic_, took.count()});
     }
 
-    // Threads call it.
+    // May be called by several threads at a time.
     void note_largest(std::span<const data::Edge> edges) {
         std::int32_t largest = -1;
         for (const data::Edge& edge : edges) largest = std::max({largest, edge.from, edge.to});
@@ -81,8 +81,8 @@ private:
         }
     }
 
-    // Nobody makes rows of vertices that the plan does not know. That there are any is said when the file is known to be
-    // what it was read as.
+    // No rank makes rows of vertices that the plan does not know. The error that names them waits until the file is
+    // known to have the form that it was read as.
     void deal(Dealer& dealer, std::span<const data::Edge> edges, std::span<const float> weights) const {
         if (largest_ < dataset_.vertices()) return dealer.deal(edges, weights);
         std::vector<data::Edge> known;
@@ -170,7 +170,7 @@ private:
     void remark_sizes(const Totals& all) {
         std::int64_t with_edges = all.rows_with_edges;
         const bool few = all.said.from_ids && all.vertices > all.said.nodes && 2 * with_edges < all.vertices;
-        // Who a vertex has an edge to is with those who make the rows of these.
+        // The edges from a vertex are known to the ranks that make the rows of their targets.
         if (few && !needs_.targets && all.pattern_imbalance != 0)
             with_edges = count_with_edges(comm_, made_.sources, made_rows(), dataset_.vertices());
         share_.report.remark_sizes(all.said, with_edges);

@@ -18,7 +18,7 @@ struct Totals {
     std::int64_t self_loops_dropped = 0;
     std::int64_t duplicates_dropped = 0;
     std::int64_t nonzeros = 0;
-    std::int64_t rows_with_edges = 0;  // to or from another vertex, as far as their ranks know
+    std::int64_t rows_with_edges = 0;  // rows with an edge to or from another vertex, as far as their ranks know
     std::int64_t by_one = 0;
     std::uint64_t hash = 0;
     std::uint64_t listed = 0;  // see hash_of_listed()
@@ -29,11 +29,11 @@ struct Totals {
     std::int64_t edges_declared = -1;
     std::int64_t largest_id = -1;  // of the edges
     data::SaidSizes said = {};
-    // All of them, one behind the other:
+    // The lines of all shares, in their order:
     data::EdgeLines lines = {};
 
-    // Throws ErrorCode::data where a file says that it has more or fewer entries than it has, and where it is of another
-    // form than that which it was read as.
+    // Throws ErrorCode::data where a file declares more or fewer entries than it has, and where it has another form
+    // than that which it was read as.
     void check_file(const std::string& where) const;
     void fill(data::LoadReport& report, const data::Preparation& preparation) const;
 };

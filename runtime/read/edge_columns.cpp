@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 
-// Names of columns without all that is no letter or digit, in small letters.
+// The names are in small letters, without all characters but letters and digits.
 constexpr std::string_view sources[] = {"source",     "src",      "from",      "fromnode",   "fromnodeid", "fromid",
                                         "fromvertex", "sourceid", "srcid",     "sourcenode", "startid",    "u",
                                         "i",          "row",      "node1",     "id1",        "v1",         "n1",
@@ -35,7 +35,7 @@ std::string plain_name(std::string_view text) {
     return word;
 }
 
-// Takes notice of the names; -1 stays where nothing is named so, -2 says that several columns are.
+// Looks up which column has one of the names: -1 if there is none, -2 if there are several.
 void find_ends(EdgeColumns& columns) {
     columns.source = columns.target = -1;
     const auto take = [](int& place, int column) { place = place == -1 ? column : -2; };
@@ -130,7 +130,7 @@ std::optional<EdgeColumns> columns_of_header(const TextReader& reader, std::stri
                     "name them source and target, and no other column so");
     }
     columns.guessed = true;
-    // Where one of two is named, the other is the other end.
+    // Where there are two columns and one is named as an end, the other column is the other end.
     const bool swapped = columns.source == 1 || columns.target == 0;
     columns.source = swapped ? 1 : 0;
     columns.target = swapped ? 0 : 1;

@@ -1,5 +1,5 @@
-// Reading guide: whoever reads a share of a file adds up what its lines look like (read_further, EdgeLines::count), shares
-// are put together (append), and what the whole file is can be said then, the same whoever has read which part.
+// Reading guide: each reader of a share of a file collects statistics of its lines (read_further, EdgeLines::count).
+// The shares are put together (append), and then the form of the whole file is judged, however it was shared out.
 #include "runtime/read/edge_lines.hpp"
 
 #include "runtime/read/text_reader.hpp"
@@ -23,7 +23,7 @@ std::int64_t read_further(Fields& fields, EdgeLines& lines, std::int64_t from, s
     while (!fields.at_end()) {
         const char* what = columns == 2 && weight != nullptr ? "edge weight" : "edge value";
         const char* begin = fields.position();
-        // Whether digits alone are written decides nothing more once others were found where pairs may have them.
+        // Once a number with more than digits was found where pairs may have one, later numbers there decide nothing.
         const bool matters = lines.integers || columns % 2 != 0;
         std::int64_t integer = -1;
         const double value =
@@ -95,7 +95,7 @@ std::string EdgeLines::head_text() const {
     return "'" + all + "'";
 }
 
-// "vertices edges [fmt [ncon]]", then a line for each vertex, of which blank ones have no neighbours.
+// A METIS file has "vertices edges [fmt [ncon]]", then a line for each vertex; a blank line has no neighbours.
 bool EdgeLines::is_metis() const {
     const std::int64_t vertices = head[0], edges = head[1], rows = lines - 1;
     const std::int64_t form = head_columns > 2 ? head[2] : 0;
@@ -107,7 +107,7 @@ bool EdgeLines::is_metis() const {
     return form > 0 || (smallest >= 1 && largest <= vertices);
 }
 
-// A first line of sizes is an edge to who does not know it.
+// Refuses a first line that gives sizes, and which would otherwise be read as an edge.
 void EdgeLines::refuse_head(const std::string& file) const {
     const std::int64_t vertices = head[0], edges = head[1], others = lines - 1;
     if (head_columns < 2 || head_columns > 4 || others < 2 || edges < 0 || largest < 0) return;
@@ -135,7 +135,7 @@ void EdgeLines::refuse_head(const std::string& file) const {
     }
 }
 
-// What is behind the second column could be neighbours, if every vertex has one line.
+// The numbers behind the second column could be neighbours, if every vertex has one line.
 bool EdgeLines::further_are_ids() const {
     const std::int64_t least = std::min({smallest, head[0], head[1]}), most = std::max({largest, head[0], head[1]});
     return integers && apart && even() && lines > 1 && wide == lines && smallest_further >= least &&

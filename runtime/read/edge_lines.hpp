@@ -1,4 +1,4 @@
-// What the lines of an edge list look like, taken together: whether they are one, or a form that looks like one.
+// Statistics of the lines of a text, which tell edge lists from other forms that look like them.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@ namespace gnnplan::data {
 
 class Fields;
 
-// Of a file or, until they are put together, of a share of it. Lines are counted from 1 in what this is of.
+// The statistics of a file or, until they are put together, of a share of it, in which lines are counted from 1.
 struct EdgeLines {
     std::int64_t text = 0;       // lines of any kind
-    std::int64_t lines = 0;      // with numbers
-    std::int64_t blank = 0;      // behind the first line with numbers
-    std::int64_t numbers = 0;    // in all lines
-    std::int64_t lone_line = 0;  // the first with one number, which is no edge; 0: there is none
-    // The first line with numbers and how many it has; the first that has another number of them.
+    std::int64_t lines = 0;      // lines with numbers
+    std::int64_t blank = 0;      // blank lines behind the first line with numbers
+    std::int64_t numbers = 0;    // numbers in all lines
+    std::int64_t lone_line = 0;  // the first line with a single number, which is no edge; 0: there is none
+    // The first line with numbers and how many it has; then the first line that has more or fewer, and how many.
     std::int64_t first_line = 0, first_columns = 0;
     std::int64_t other_line = 0, other_columns = 0;
-    // Lines of three or more numbers, of which those behind the second are "further".
+    // Lines of three or more numbers are wide; their numbers behind the second are called further numbers.
     std::int64_t wide = 0, most_columns = 0;
     std::int64_t first_number = 0, last_number = 0;  // of the first and of the last of these lines
     std::int64_t smallest_further = largest_id, largest_further = -1;
@@ -28,12 +28,12 @@ struct EdgeLines {
     bool apart = true;     // none of them is an end of its own line
     bool counting = true;  // the first numbers of wide lines count up by one
     bool pairs = true;     // behind the first number, digits and any number take turns
-    // Numbers of the file's first line, where it has no header, -1 for those that are no digits; and how many of them are
-    // here. Ends of the edges of all other lines.
+    // The numbers of the file's first line, where it has no header, with -1 for those that are not all digits, and how
+    // many there are. Then the smallest and the largest end of the edges of all other lines.
     std::array<std::int64_t, 4> head = {-1, -1, -1, -1};
     std::int64_t head_columns = 0;
     std::int64_t smallest = largest_id, largest = -1;
-    bool named = false;  // columns have names: they are what the names say
+    bool named = false;  // a header names the columns, so that their meaning is known
 
     static constexpr std::int64_t largest_id = std::int64_t{1} << 62;
 
@@ -48,13 +48,13 @@ struct EdgeLines {
             other_columns = columns;
         }
     }
-    // Puts the lines that follow behind these.
+    // Adds the statistics of the lines that follow these.
     void append(const EdgeLines& next);
 
-    // Throws ErrorCode::data where the lines of a whole file are those of another form: an adjacency list, a METIS graph,
-    // a matrix without its banner, a list behind a line of sizes. `file` is named.
+    // Throws ErrorCode::data where the lines of a whole file have another form: an adjacency list, a METIS graph, a
+    // matrix without its banner, or a list behind a line of sizes. The message names `file`.
     void refuse_other_forms(const std::string& file) const;
-    // What speaks against their being edges, and cannot be known.
+    // Signs that the lines may not be edges, where that cannot be known.
     std::vector<std::string> remarks() const;
 
 private:
@@ -67,11 +67,11 @@ private:
     bool further_are_ids() const;
 };
 
-// For one who has columns of words.
+// The hint for a user whose file has columns of words.
 constexpr const char* no_number_hint = "columns that are no numbers need a header that names source and target";
 
-// The numbers of a line behind the second, which are read for `lines`. Returns how many columns the line has; `weight` is
-// set to the first of them if it is to be read.
+// Reads the numbers of a line behind the second, and counts them in `lines`. Returns how many columns the line has;
+// unless it is null, `weight` is set to the first of these numbers.
 std::int64_t read_further(Fields& fields, EdgeLines& lines, std::int64_t from, std::int64_t to, float* weight);
 
 }  // namespace gnnplan::data

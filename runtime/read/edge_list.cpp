@@ -19,7 +19,7 @@ namespace {
 
 bool is_comment(std::string_view line) { return !line.empty() && (line[0] == '#' || line[0] == '%'); }
 
-// The n behind "Nodes:" or another key, or -1.
+// The number behind "Nodes:" or another key, or -1.
 std::int64_t said_in(std::string_view comment, std::string_view key) {
     const std::size_t found = comment.find(key);
     if (found == std::string_view::npos) return -1;
@@ -58,12 +58,12 @@ struct Head {
     bool quotes = false;     // in the line behind the header
     std::int64_t end = 0;    // where the first line of numbers begins
     std::int64_t lines = 0;  // before it
-    // The numbers of that line, where it takes no names to tell what they are; -1 for what is no integer.
+    // The numbers of that line, where no header is needed to tell what they are; -1 for those that are no integers.
     std::array<std::int64_t, 4> numbers = {-1, -1, -1, -1};
     std::int64_t count = 0;
 };
 
-// The first line has to be right whoever reads a share of the file, so that all of them say the same.
+// Every reader of a share of the file checks the first line, so that all of them report the same error.
 void read_first_numbers(const TextReader& reader, std::string_view line, const ReadOptions& options, Head& head) {
     const std::int64_t base = options.index_base == IndexBase::one ? 1 : 0;
     Fields fields(reader, line);
@@ -106,7 +106,7 @@ Head read_head(TextReader& reader, const ReadOptions& options, ParsedGraph& grap
         const char separator = separator_of_numbers(line);
         head.csv = separator == ',' || separator == ';';
         head.columns = columns_of_comment(comment, line);
-        // Without names lines may lack columns.
+        // Without a header, lines may lack columns.
         if (head.columns && head.columns->as_without_names(options.edge_weights)) head.columns.reset();
         if (!head.columns) read_first_numbers(reader, line, options, head);
         reader.repeat_line();
@@ -158,7 +158,7 @@ public:
     }
 
 private:
-    // The number of the last line, among those that are counted here.
+    // The number of the last line, counted as EdgeLines counts lines.
     std::int64_t line() const { return reader_.line_number() - began_; }
     std::int64_t index(Fields& fields) const { return fields.index(largest_vertices + base_, "vertex id", base_); }
     void add(std::int64_t from, std::int64_t to, float weight) {
@@ -207,7 +207,7 @@ private:
         lines.largest = largest;
     }
 
-    // What is behind the ids. Returns how many columns the line has.
+    // Reads the numbers behind the ids. Returns how many columns the line has.
     std::int64_t read_values(Fields& fields, std::int64_t from, std::int64_t to, float& weight) {
         if (fields.at_end()) {
             reader_.fail("malformed line: edge weight is missing",
@@ -226,7 +226,7 @@ private:
                      "a header and all lines have the same columns");
     }
 
-    // Lines whose columns are what their names say.
+    // Reads lines whose columns are named by a header.
     void read_table(const EdgeColumns& columns) {
         std::vector<std::string_view> fields;
         std::string_view line;

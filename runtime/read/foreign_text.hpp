@@ -1,4 +1,4 @@
-// What a text is that is none of the forms that are read, as far as a word of it tells, and the way out.
+// Hints for texts of a form that is not read: which form it is, as far as one word of it tells, and how to convert it.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace gnnplan::data {
 
-// For one who wrote this word where the id of a vertex belongs; "" where the word tells nothing.
+// The hint for a file that has this word where the id of a vertex belongs; "" where the word tells nothing.
 std::string hint_for_no_id(std::string_view found);
-// The same where any number belongs.
+// The same for a word where any number belongs.
 std::string hint_for_no_number(std::string_view found);
 
 }  // namespace gnnplan::data

@@ -106,7 +106,7 @@ std::unique_ptr<InputStream> open_input(const std::filesystem::path& path) {
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         throw Error(ErrorCode::missing_input, "is not a regular file", path.string(), "save it to a file first");
     }
-    // Files of the system that wait for what happens say that they are empty, and so does what has no bytes.
+    // Files of the system that wait for events report a size of 0, as empty files do.
     if (std::filesystem::exists(status) && std::filesystem::file_size(path, ignored) == 0)
         return memory_input(path.string(), {});
     return std::make_unique<GzipFile>(path);

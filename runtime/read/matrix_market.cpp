@@ -21,7 +21,7 @@ std::string in_small_letters(std::string_view text) {
     return small;
 }
 
-// Without the percent signs that it begins with, of which some write one.
+// The line without the percent signs at its begin; some programs write only one.
 bool is_banner(std::string_view line) {
     line.remove_prefix(std::min(line.find_first_not_of("% \t"), line.size()));
     return in_small_letters(line.substr(0, 12)) == "matrixmarket";

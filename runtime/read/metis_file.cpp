@@ -45,7 +45,7 @@ Sizes read_sizes(TextReader& reader) {
     return sizes;
 }
 
-// A number that sums over all entries to 0 exactly where each comes with its reverse, but for chance.
+// A number for each entry; the sum over all entries is 0 if each comes with its reverse, and else only by chance.
 std::uint64_t balance(std::int64_t from, std::int64_t to, float weight) {
     const auto mix = [weight](std::int64_t a, std::int64_t b) {
         std::uint64_t x = static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint64_t>(b);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t scratch_bytes = std::size_t{1} << 16;
 
-// Turns each item of `size` bytes round.
+// Reverses the bytes of each item of `size` bytes.
 void swap_bytes(std::span<char> items, std::size_t size) {
     for (std::size_t i = 0; i < items.size(); i += size) std::ranges::reverse(items.subspan(i, size));
 }

@@ -24,7 +24,7 @@ std::string message_of(int code) {
     return text;
 }
 
-// What lack of memory makes of an archive is no fault of the archive.
+// Lack of memory makes libzip fail as a damaged archive does, but it is no fault of the archive.
 void refuse_lack_of_memory(const zip_error_t* error) {
     const int code = zip_error_code_zip(error);
     const bool of_zlib = code == ZIP_ER_ZLIB && zip_error_code_system(error) == Z_MEM_ERROR;

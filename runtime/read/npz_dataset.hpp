@@ -17,7 +17,7 @@ namespace gnnplan::data {
 // True of zip files, whatever they hold.
 bool is_npz_file(const Source& source);
 
-// Arrays are read under the names of PyTorch Geometric, or else those of OGB's binary raw folders: x or node_feat, y or
+// Arrays are looked up by PyTorch Geometric's names, then by those of OGB's binary raw folders: x or node_feat, y or
 // node_label, num_nodes or num_nodes_list, edge_weight or edge_feat.
 
 // edge_index int [2, E], with the number of vertices from num_nodes, x, y or the largest id, in this order; or a SciPy
@@ -26,14 +26,14 @@ bool is_npz_file(const Source& source);
 ParsedGraph read_npz_graph(const NpzArchive& archive, const ReadOptions& options = {});
 ParsedGraph read_npz_graph(const std::filesystem::path& path, const ReadOptions& options);
 
-// y int or float [N] or [N, 1]; train_idx, valid_idx or val_idx, test_idx int [n] or [n, 1]; or train_mask ... of bool, or
-// of integers that are 0 and 1, [N] or [N, 1], or [N, K] of which `split` names a column. All optional. Throws
-// ErrorCode::usage when there are several columns and `split` is empty, or when it is not and there is one, and
-// ErrorCode::missing_input when it is none of them.
+// y int or float [N] or [N, 1]; train_idx, valid_idx or val_idx, test_idx int [n] or [n, 1]; or train_mask ... as bool,
+// or as integers that are 0 and 1, [N] or [N, 1], or [N, K] with a column that `split` names. All are optional. Throws
+// ErrorCode::usage when there are several columns and `split` is empty, or when there is one and `split` is not empty,
+// and ErrorCode::missing_input when `split` names no column.
 Supervision read_npz_supervision(const NpzArchive& archive, const std::string& split, std::int64_t vertices);
 Supervision read_npz_supervision(const std::filesystem::path& path, const std::string& split, std::int64_t vertices);
 
-// The labels alone, as far as there are some.
+// Reads the labels alone, if there are any.
 void read_npz_labels(const NpzArchive& archive, std::int64_t vertices, Supervision& supervision);
 
 // x float [N, F]; null when the archive has none. Each read opens the archive anew.

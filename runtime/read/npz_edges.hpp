@@ -11,8 +11,8 @@
 
 namespace gnnplan::data {
 
-// A list of edges before any is read: what the share of `options` has of its `count` entries, and their weights, which
-// are in the array of this name. `seekable`: entries are found without those before them.
+// A list of edges before any is read: the part of its `count` entries that the share of `options` has, and their
+// weights, which are in the array of this name. `seekable`: entries can be read without those before them.
 struct ListedEdges {
     ListedEdges(const char* format, const NpzArchive& archive, std::int64_t count, bool seekable,
                 const std::string& weights_name, const ReadOptions& options);

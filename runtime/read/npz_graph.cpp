@@ -11,7 +11,7 @@
 namespace gnnplan::data {
 namespace {
 
-// The one number of an array; that of several graphs has one for each of them.
+// The only number of an array. An array with several numbers is that of several graphs.
 std::int64_t read_count(const NpzArchive& archive, const std::string& name) {
     NpyReader reader = archive.open(name);
     const NpyHeader& header = reader.header();
@@ -106,7 +106,7 @@ ListedEdges::ListedEdges(const char* format, const NpzArchive& archive, std::int
     graph.by_one = !options.share.whole() && !seekable;
     graph.text = false;
     graph.divisible = seekable;
-    // The first share has all entries of what is compressed.
+    // The first share has all entries of compressed arrays.
     share = seekable ? options.share.range(count) : options.share.first() ? Range{0, count} : Range{};
     graph.edges_read = share.size();
     if (!options.edge_weights && !weights_name.empty() && archive.has(weights_name))

@@ -9,8 +9,8 @@
 
 namespace gnnplan::data {
 
-// The array that is read as features, labels, number of vertices, or weights of edges: under PyTorch Geometric's name,
-// else under that of OGB's binary raw folders; "" where there is none.
+// The name of the array that is read as features, labels, number of vertices, or weights of edges: PyTorch Geometric's
+// name, else that of OGB's binary raw folders; "" where there is neither.
 std::string features_array(const NpzArchive& archive);  // x, node_feat
 std::string labels_array(const NpzArchive& archive);    // y, node_label
 std::string vertices_array(const NpzArchive& archive);  // num_nodes, num_nodes_list
@@ -19,7 +19,7 @@ std::string weights_array(const NpzArchive& archive);   // edge_weight, edge_fea
 struct SplitArray {
     std::string name;
     bool mask = false;      // a number for each vertex, and not the ids of some
-    std::string mask_name;  // as which a mask is to be saved
+    std::string mask_name;  // the name under which a mask is to be saved
 };
 
 // The array that says which vertices are in subset 0 (train), 1 (valid) or 2 (test).

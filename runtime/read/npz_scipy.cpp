@@ -7,7 +7,7 @@
 namespace gnnplan::data {
 namespace {
 
-// "csr" where the archive does not say.
+// The format of the matrix; "csr" where the archive does not say.
 std::string format_of(const NpzArchive& archive) {
     return archive.has("format") ? archive.open("format").read_text() : std::string("csr");
 }
@@ -46,7 +46,7 @@ ParsedGraph read_csr(const NpzArchive& archive, const ReadOptions& options) {
     column.skip(share.begin);
     std::int64_t position = row_start.next();
     if (position != 0) row_start.reader().fail("does not start with 0");
-    // Every share reads all row starts, which say whose its entries are.
+    // Every share reads all row starts, which give the rows of its entries.
     for (std::int64_t u = 0; u < vertices; ++u) {
         const std::int64_t end = row_start.next();
         if (end < position || end > edges) {

@@ -37,7 +37,7 @@ public:
         return column;
     }
 
-    // Once all are read: a split that no mask was asked for is refused.
+    // To be called after all masks are read: refuses a split name that no mask has used.
     void finish() const {
         if (!asked_) refuse_split(split_, where_);
     }

@@ -31,7 +31,7 @@ ParsedGraph read_ogb_graph(const std::filesystem::path& folder, const ReadOption
 // there.
 Supervision read_ogb_supervision(const std::filesystem::path& folder, const std::string& split, std::int64_t vertices);
 
-// The split alone.
+// Reads the split alone.
 void read_ogb_split(const std::filesystem::path& folder, const std::string& split, std::int64_t vertices,
                     Supervision& supervision);
 
@@ -46,10 +46,10 @@ Supervision read_ogb_binary_supervision(const std::filesystem::path& folder, con
                                         std::int64_t vertices);
 std::unique_ptr<FeatureSource> open_ogb_binary_features(const std::filesystem::path& folder, std::int64_t vertices);
 
-// They name what such folders hold beside what is read (ogb_leftovers.cpp).
+// They name the files of such folders that are not read (ogb_leftovers.cpp).
 Leftovers ogb_leftovers(const std::filesystem::path& folder, std::int64_t vertices);
 Leftovers ogb_binary_leftovers(const std::filesystem::path& folder, std::int64_t vertices);
-// Names the OGB folder that the file is the graph of, if it is of one that has more.
+// Names the OGB folder whose graph this file is, if that folder has more files that can be read.
 std::vector<Unread> beside_ogb_file(const std::filesystem::path& file);
 
 }  // namespace gnnplan::data

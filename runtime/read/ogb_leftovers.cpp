@@ -1,4 +1,4 @@
-// Names of files that lie in OGB folders and are not read.
+// Finds the files of OGB folders that are not read.
 #include "runtime/read/ogb.hpp"
 
 #include <utility>
@@ -7,7 +7,7 @@ namespace gnnplan::data {
 namespace fs = std::filesystem;
 namespace {
 
-// Files of raw/ that are not read, and those of split/, which has folders.
+// Lists the files of raw/ that are not read, and those of split/, which has folders.
 Leftovers unread_of(const fs::path& folder, const std::vector<std::string>& known) {
     Leftovers leftovers{unread_files(folder, "raw", known), "raw/node-feat.csv", "raw/node-label.csv", ogb_split_files};
     for (Unread& file : unread_files(folder, "split", {})) leftovers.unread.push_back(std::move(file));

@@ -42,7 +42,7 @@ struct ReadOptions {
     EdgeList::Take take = {};  // gets the edges instead of ParsedGraph::edges
 };
 
-// What data says of its sizes where it does not list its vertices.
+// The sizes that data declares, where it does not list its vertices.
 struct SaidSizes {
     bool from_ids = false;    // there are as many vertices as the largest id says, or `nodes` where these are more
     std::int64_t nodes = -1;  // by a comment, which need not be right; -1: none says it
@@ -52,11 +52,11 @@ struct SaidSizes {
 struct ParsedGraph {
     std::string format;
     int index_base = 0;
-    std::vector<std::string> hints = {};    // what the user may have meant to say
-    std::vector<std::string> remarks = {};  // what speaks against the data being what it was read as
+    std::vector<std::string> hints = {};    // options that the user may have meant
+    std::vector<std::string> remarks = {};  // signs that the data has another form than it was read as
     std::int64_t vertices = 0;
     SaidSizes said = {};
-    bool from_one = false;        // the smallest id is 1, and nobody said from where they count
+    bool from_one = false;        // the smallest id is 1, and no --index-base was given
     std::int64_t edges_read = 0;  // entries of the file
     // How many entries the file says that it has; -1: it does not. That they are there is up to who reads it in shares.
     std::int64_t edges_declared = -1;
@@ -64,7 +64,7 @@ struct ParsedGraph {
     bool text = true;                      // entries are numbers in words
     bool divisible = true;                 // shares can be read by themselves
     std::int64_t edge_values_ignored = 0;  // of these, entries with a weight or other columns that are not read
-    std::int64_t undirected = 0;           // entries that say that they are
+    std::int64_t undirected = 0;           // entries that say that they are undirected
     EdgeLines lines = {};                  // of an edge list
     EdgeList edges;                        // ids in [0, vertices); weighted if weights were to be read
 };

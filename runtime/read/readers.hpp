@@ -24,7 +24,7 @@ struct Reader {
     // Reads labels and split, as far as they are there. `split` names one of several splits; a form without names calls
     // refuse_split(). The function is null where the form has neither labels nor splits.
     Supervision (*read_supervision)(const std::filesystem::path& path, const std::string& split, std::int64_t vertices);
-    // Names what else there is, which may be meant as features, labels or a split. Null where a form holds a graph alone.
+    // Names data that is not read but may hold features, labels or a split. Null where a form holds a graph alone.
     Leftovers (*leftovers)(const std::filesystem::path& path, std::int64_t vertices) = nullptr;
 };
 

@@ -19,14 +19,14 @@ struct Source {
         return !folder && !bytes.starts_with("\x93NUMPY") && !bytes.starts_with("\x80") &&
                bytes.find('\0') == std::string_view::npos;
     }
-    // What a text begins with behind a byte order mark and blanks.
+    // The head of a text without its byte order mark and leading blanks.
     std::string_view text_begin() const {
         std::string_view bytes = head;
         if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
         bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
         return bytes;
     }
-    // A text of characters of two bytes or four, as editors of Windows call Unicode.
+    // True for texts of characters of two or four bytes, which Windows editors call Unicode.
     bool wide_text() const {
         if (folder) return false;
         const std::string_view bytes = head;

@@ -30,7 +30,7 @@ void refuse_split(const std::string& split, const std::filesystem::path& path);
 // cannot be class indices.
 std::int64_t check_classes(const Supervision& supervision, std::int64_t declared, const std::string& where);
 
-// A remark on classes below the largest label that no vertex has; "" where there are none.
+// Returns a remark on classes below the largest label that no vertex has; "" where there are none.
 std::string unused_classes(const Supervision& supervision);
 
 }  // namespace gnnplan::data

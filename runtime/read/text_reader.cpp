@@ -188,7 +188,7 @@ double Fields::number(const char* what, const char* hint) {
     return value;
 }
 
-// "0,5" where commas separate nothing. Two of them, or a point beside one, group digits in a way that nobody knows.
+// True for "0,5" where commas separate nothing. Two commas, or a comma and a point, may group digits, and are refused.
 double Fields::number_with_comma(const char* what, const char* hint) {
     const char* begin = next_;
     const char* stop = std::find_if(begin, end_, [](char c) { return c != ',' && separates(c); });

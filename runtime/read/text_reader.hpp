@@ -56,19 +56,19 @@ private:
     std::int64_t share_end_ = std::numeric_limits<std::int64_t>::max();  // where no line of the share begins
 };
 
-// Cuts numbers off the front of a line; errors are those of the reader that the line came from. What is found first
-// between two numbers, a comma, a semicolon or blanks alone, separates all of the line. Where that is no comma, one
-// within a number is a decimal comma.
+// Cuts numbers off the front of a line; errors are those of the reader that the line came from. The separator that is
+// found first between two numbers (a comma, a semicolon or blanks alone) separates all of the line. Where it is not a
+// comma, a comma within a number is a decimal comma.
 class Fields {
 public:
-    // `separator`: what separates the line, where that is known (' ' for blanks); 0: it is yet to be seen.
+    // `separator`: the separator of the line, where it is known (' ' for blanks); 0: it is yet to be found.
     Fields(const TextReader& reader, std::string_view line, char separator = 0)
         : reader_(reader), next_(line.data()), end_(line.data() + line.size()), separator_(separator) {
         skip_space();
     }
 
     bool at_end() const { return next_ == end_; }
-    // At the end, and not behind a comma, which another field has to follow.
+    // True at the end of the line, but not behind a comma, which another field has to follow.
     bool complete() const { return next_ == end_ && !open_; }
     // An integer from `first`, which is 0 or 1, and below `limit` (throws otherwise; `what` names it in the message),
     // and the separator after it: blanks, or one of , ; within blanks.
@@ -80,9 +80,9 @@ public:
         skip_separator(what);
         return value;
     }
-    // A floating point number, finite or not, and the separator after it. `hint` is for one who wrote something else.
+    // A floating point number, finite or not, and the separator after it. Errors give `hint` where there is no number.
     double number(const char* what, const char* hint = "");
-    // The same; `integer` becomes its value where digits alone are written, else -1.
+    // The same; `integer` becomes its value where it is written with digits alone, else -1.
     double number(const char* what, const char* hint, std::int64_t& integer) {
         const char* begin = next_;
         integer = digits();
@@ -97,7 +97,7 @@ public:
     }
     // A number rounded to a float; throws where that is not finite.
     float finite(const char* what);
-    // The same of a number that number() has read from `begin` on.
+    // The same for a number that number() has read from `begin` on.
     float finite(const char* what, const char* begin, double number) const;
     const char* position() const { return next_; }
     // Throws unless the whole line was used.

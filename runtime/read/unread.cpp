@@ -23,7 +23,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-// Names are of strangers, and terminals obey control characters.
+// Makes names safe to print: data of unknown origin chose them, and terminals obey control characters.
 std::string shown(std::string name) {
     constexpr char delete_character = 0x7F;
     constexpr char first_byte_of_controls = '\xC2';
@@ -40,7 +40,7 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
     return std::ranges::any_of(words, [&](auto word) { return text.find(word) != std::string_view::npos; });
 }
 
-// Whether a part of the name, between characters that are no letters, is one of these.
+// Whether one of these words is a part of the name, between characters that are no letters.
 bool has_part(std::string_view text, std::initializer_list<std::string_view> words) {
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
     while (!text.empty()) {
@@ -62,7 +62,7 @@ Unread by_name(const std::string& name) {
     return unread;
 }
 
-// Adds what an array with a row or a number for each vertex may be.
+// Notes what an array with a row or a number for each vertex may hold.
 void add_by_shape(Unread& unread, const NpyHeader& header) {
     const bool flag = header.kind == 'b';
     if (!flag && !header.is_integer() && header.kind != 'f') return;
@@ -91,7 +91,7 @@ Unread look_at(const NpzArchive& archive, const std::string& name, const GraphSh
     try {
         header = archive.open(name).header();
     } catch (const Error&) {
-        return unread;  // pickles, for instance, are not read, and are no fault of data that is not asked of them
+        return unread;  // an array that cannot be read, such as a pickle, is no error as long as it is not needed
     }
     if (header->kind == 'S' || header->kind == 'U' || header->count() <= 1) {
         unread = {unread.name};
@@ -102,7 +102,7 @@ Unread look_at(const NpzArchive& archive, const std::string& name, const GraphSh
     return unread;
 }
 
-// The arrays that are read of an archive.
+// The names of the arrays of an archive that are read.
 std::vector<std::string> known_arrays(const NpzArchive& archive) {
     std::vector<std::string> known{features_array(archive), labels_array(archive)};
     for (std::uint8_t s = 0; s < 3; ++s) {

@@ -1,4 +1,4 @@
-// Arrays and files of other names than those that are read, which a user may have meant.
+// Finds arrays and files that are not read because of their names, and which a user may have meant to be read.
 #pragma once
 
 #include "runtime/read/npz.hpp"
@@ -10,7 +10,7 @@
 
 namespace gnnplan::data {
 
-// An array of an archive or a file of a folder that is not read, and what it may be meant as, by its name or its shape.
+// An array of an archive or a file of a folder that is not read, and what it may hold, judged by its name or its shape.
 struct Unread {
     std::string name;  // with type and shape, where they are known: "labels int64 [24]"
     bool features = false;
@@ -20,19 +20,19 @@ struct Unread {
 
 struct Leftovers {
     std::vector<Unread> unread = {};
-    // Where data of this form has features, labels and split, for messages.
+    // The places where data of this form has features, labels and split, for messages.
     std::string features = {};
     std::string labels = {};
     std::string split = {};
 
-    // The names of those that may be meant as any of `kinds`; "" where there are none.
+    // The names of those that may hold any of `kinds`; "" where there are none.
     std::string names(const std::vector<bool Unread::*>& kinds) const;
     std::string names() const;  // all
 };
 
-// Arrays of an archive that neither the graph, of so many vertices, nor features, labels or split are read of.
+// The arrays of an archive that are not read, neither for the graph, which has so many vertices, nor for anything else.
 std::vector<Unread> unread_arrays(const NpzArchive& archive, std::int64_t vertices);
-// Files of `root`/`folder`, but for `known` ones, gzipped or not.
+// The files of `root`/`folder`, gzipped or not, except for `known` ones.
 std::vector<Unread> unread_files(const std::filesystem::path& root, const std::string& folder,
                                  const std::vector<std::string>& known);
 

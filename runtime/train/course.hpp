@@ -31,7 +31,7 @@ public:
     // The next epoch is done. Ends the run when validation has not got better for as long as the options allow.
     void add(const EpochRecord& record, const exec::ModelState& state);
 
-    // Those of the best epoch so far, on the rank that keeps them; empty on others, and where no epoch was judged.
+    // The weights of the best epoch so far, on the rank that keeps them; empty on others and before any is judged.
     const std::vector<NamedTensor>& best_weights() const { return best_values_; }
 
     // What training would go on from. There was an epoch.

@@ -76,12 +76,12 @@ struct TrainHooks {
     // All epochs are done, and the executor has evaluated the weights that the run leaves behind; not called after a run
     // that diverged or was interrupted. Collective.
     std::function<void(const exec::Executor&, const OutputRows&)> outputs;
-    // Of an inference: this tensor holds the outputs of layer 1, 2, ..., and the rows are whose they are. Collective.
+    // In an inference: this tensor holds the outputs of layer 1, 2, ... for the vertices of these rows. Collective.
     std::function<void(int layer, const exec::Executor&, TensorId, const OutputRows&)> layer;
-    // Reads the outputs of layer options.layers_done into the tensor, as `layer` gets them. There where `layer` is.
+    // Reads the outputs of layer options.layers_done into the tensor, as `layer` got them. Set whenever `layer` is set.
     std::function<void(exec::Executor&, TensorId, const OutputRows&)> read_layer;
-    // Asked after each epoch, and after each step of an inference: why the run should be interrupted now, as on a signal;
-    // unset: it goes on. One rank that wants to is enough for all to end.
+    // Called after each epoch, and after each step of an inference: returns why the run should be interrupted now, as
+    // after a signal; unset: the run goes on. All ranks end as soon as one of them returns a reason.
     std::function<std::optional<std::string>()> stop;
 };
 

@@ -10,8 +10,8 @@ namespace gnnplan::train {
 
 // Collective: every rank calls it with the same plan, options and data (its own copy, or one they share). Tunes over
 // the candidates the options allow, trains, and returns the report, the same on every rank; tool, command line, backend
-// and communicator are the caller's to fill in. `clock` is this rank's. Where options.start is of the end of the run,
-// nothing is trained, and hooks.outputs gets what the weights make of the data.
+// and communicator are the caller's to fill in. `clock` is this rank's. Where options.start is the end of the run,
+// nothing is trained, and hooks.outputs gets the outputs that its weights give.
 //
 // The same plan, seed, threads and candidate give the same bits. A loss that is no number ends training, which the
 // report says. Throws on every rank, as comm::AgreedError, ErrorCode::mismatch when ranks or data are not the plan's,

@@ -146,7 +146,7 @@ void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
 
 void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
     course_.add(record, deployment_.state());
-    if (course_.ending() == Ending::patience) check_weights();  // nobody knew that this epoch is the last
+    if (course_.ending() == Ending::patience) check_weights();  // only now is it known that this epoch is the last
     if (hooks_.epoch) hooks_.epoch(record);
     if (!hooks_.epoch_end) return;
     hooks_.epoch_end({record.epoch, course_.is_last(record.epoch), course_.ending(),

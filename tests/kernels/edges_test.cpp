@@ -131,8 +131,8 @@ TEST_P(EdgeKernels, SquaresEqualReference) {
     }
 }
 
-// A row has the direction of its multiple by a power of two, near the ends of what floats are, too, and the gradient of a
-// multiple by c is one through c times that of the row.
+// A row times a power of two keeps its direction, even near the ends of the range of floats, and the gradient of a row
+// times c is 1 / c of that of the row.
 TEST_P(EdgeKernels, UnitRowsAreThoseOfAnyMagnitude) {
     constexpr std::int64_t rows = 11, columns = 21;
     const Heads whole{columns, 0};
@@ -167,7 +167,7 @@ TEST_P(EdgeKernels, UnitRowsAreThoseOfAnyMagnitude) {
     }
 }
 
-// What is nothing has no direction, and what is no number stays none.
+// A row of zeros has no direction, and a NaN stays a NaN.
 TEST_P(EdgeKernels, UnitRowsOfNothing) {
     Owned x(2, 3), squares(2, 1), unit(2, 3);
     for (float& element : x.span()) element = 0;

@@ -67,7 +67,7 @@ TEST_P(Activate, EluIsCloseToTheReference) {
     }
 }
 
-// A few units in the last place, of arguments of any size, and the sign of 0.
+// The error is a few units in the last place for arguments of any size, and 0 keeps its sign.
 TEST_P(Activate, EluHasThePrecisionOfFloats) {
     std::vector<float> arguments = {0.0F,    -0.0F,  1e-45F, -1e-45F, 1e-40F,
                                     -1e-40F, 3e38F,  -3e38F, -0.34F,  -0.35F,

@@ -119,8 +119,8 @@ TEST_P(Softmax, PartsMakeTheWhole) {
     }
 }
 
-// Of a row that is fitted well the loss is about the sum of the other exponentials, and the gradient at the label that
-// through the number of rows, however small it is: as one matrix, and cut between the label and the others.
+// The loss of a row that is fitted well is about the sum of the other exponentials, and its gradient at the label is
+// that sum / the number of rows, however small: in one matrix, and when cut between the label and the others.
 TEST_P(Softmax, OfAFittedRowKeepsItsPrecision) {
     const std::int32_t label = 2;
     const std::span<const std::uint8_t> split(&training_split, 1);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Accuracies are over those vertices of a set that have a label, whatever reads the data and however it is cut: they
+"""Accuracies are over those vertices of a set that have a label, in whatever form and shares the data is read: they
 are those of the embeddings that the same run saves, and null where no vertex of a set has a label."""
 
 import copy
@@ -18,7 +18,7 @@ KEYS = {"train": "train_accuracy", "valid": "valid_accuracy", "test": "test_accu
 
 
 def without(graph, lacking):
-    """The graph, where this share of each set has no label."""
+    """The graph, in which this fraction of each set has no label."""
     changed = copy.deepcopy(graph)
     for name, share in lacking.items():
         vertices = changed.split[name]
@@ -63,7 +63,7 @@ def check_best(tools, graph, data, ranks):
 
 
 def check_nothing_to_judge(tools, data):
-    """Without a label among the validation vertices nothing can be kept or waited for; training goes on."""
+    """Without labels of validation vertices, --keep-best and --patience are refused; training still works."""
     tools.plan(f"--graph {data} --hidden 8 --ranks 2 -o p.json")
     run = f"p.json --data {data} --epochs 3 --autotune 0"
     for flag in ("--keep-best", "--patience 2"):

@@ -15,7 +15,7 @@ PINS_OF_TASKS = {"infer": ["--ring on"], "train": ["--loss-rows on", "--loss-row
 
 
 def draw_network(draw):
-    """What is asked of gnnplan plan."""
+    """The options for gnnplan plan."""
     model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn"])
     network = {"model": model, "bias": draw.random() < 0.5, "symmetrise": draw.random() < 0.3,
                "feature_norm": draw.choice(["none", "none", "none", "row"])}
@@ -71,7 +71,7 @@ def draw_weights(draw, network):
 
 
 def flags_of(network):
-    """The network as gnnplan plan is asked for it."""
+    """The network as options of gnnplan plan."""
     text = f"--model {network['model']} --widths {','.join(map(str, network['widths']))}"
     for name in ("aggregator", "epsilon", "activation", "heads", "output_heads", "slope", "jk", "normalisation"):
         if network.get(name) is not None:
@@ -83,6 +83,6 @@ def flags_of(network):
 
 
 def draw_pins(draw, network, task):
-    """How it is distributed: a scheme and up to three pins, some of which may not go together."""
+    """The distribution: a scheme and up to three pinned choices, some of which may not go together."""
     pins = draw.sample(PINS + PINS_OF_MODELS.get(network["model"], []) + PINS_OF_TASKS[task], draw.randrange(4))
     return [draw.choice(SCHEMES), *pins]

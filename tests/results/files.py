@@ -113,7 +113,7 @@ def read_weights(path):
 
 
 def read_embeddings(path):
-    """What --save-embeddings wrote, into one file or into a folder."""
+    """The embeddings that --save-embeddings wrote, into one file or into a folder."""
     path = pathlib.Path(path)
     if not path.is_dir():
         return read_npy(path)

@@ -147,8 +147,8 @@ def shapes(network):
 
 
 class Network:
-    """`rounded` is applied to the terms of each edge's score, of which float32 keeps the last places of the larger one
-    only."""
+    """`rounded` is applied to the terms of each edge's score, because float32 sums keep only the last places of the
+    larger term."""
 
     def __init__(self, graph, network, weights, rounded=lambda score: score):
         self.graph, self.network, self.weights, self.rounded = graph, network, weights, rounded
@@ -242,7 +242,7 @@ class Network:
         return outputs[1:-1] + [logits]
 
     def outputs(self):
-        """What each layer makes of every vertex: the last are the logits."""
+        """The outputs of each layer for every vertex; those of the last layer are the logits."""
         model = self.network["model"]
         if model == "agnn":
             return self.agnn()
@@ -281,7 +281,7 @@ def mean_loss(logits, graph):
 
 
 def accuracies(logits, graph):
-    """Of each set, over those of its vertices that have a label; None where none has."""
+    """The accuracy of each set, over those of its vertices that have a label; None where none has."""
     result = {}
     for name, vertices in graph.split.items():
         judged = [v for v in vertices if graph.labels[v] is not None]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs of the tools against the definitions of the models in double precision (network.py), of problems that are drawn
-anew in each run: the model and its options, the graph and the magnitude of its features, how the run is distributed,
-and the form in which results are handed out. GNNPLAN_ORACLE_SEED=S draws from S on, so that the first one is that of a
-failure; GNNPLAN_ORACLE_DRAWS says how many are drawn."""
+"""Compares runs of the tools with the definitions of the models in double precision (network.py), on problems that are
+drawn anew each time: the model and its options, the graph and the magnitude of its features, the distribution of the
+run, and the form in which results are written. GNNPLAN_ORACLE_SEED=S draws from S on, so that the first problem is that
+of a failure; GNNPLAN_ORACLE_DRAWS is the number of problems."""
 
 import math
 import os
@@ -13,11 +13,11 @@ from files import flat, read_embeddings, read_npy, read_weights, rounded, write_
 from network import Network, accuracies, mean_loss
 from tools import Failed, Tools, require, run_test
 
-# Rounding is as if each number had been read with an error of some units of float32's last place; this many runs with
-# such errors say what they lead to, and results may be off by a multiple of that, and of the row's own last places.
+# Rounding acts as if each number had been read with an error of some units of float32's last place. This many runs with
+# such errors show how far results move, and results may be off by a multiple of that, and of the row's own last places.
 NUDGE, NUDGED_RUNS, MULTIPLE, LAST_PLACES = 3e-7, 4, 8, 4e-6
-# Results are not compared where they are beyond LARGEST, as what they are made of may be beyond float32, nor where they
-# may be off by more than UNCLEAR of their row: what float32 made of them then decides about everything behind them.
+# Results are not compared where they are beyond LARGEST, as terms of their sums may be beyond float32, nor where they
+# may be off by more than UNCLEAR of their row: all later layers then depend on how float32 rounded them.
 LARGEST, UNCLEAR = 1e37, 1e-2
 
 
@@ -34,7 +34,7 @@ def nudged_network(draw, graph, network, weights):
 
 
 class Expected:
-    """What each layer makes by definition, and how far float32 may be from it."""
+    """The outputs of each layer by definition, and how far float32 may be from them."""
 
     def __init__(self, draw, graph, network, weights):
         self.outputs = Network(graph, network, weights).outputs()
@@ -83,7 +83,7 @@ class Drawn:
             tools.remove(name)
 
     def plan(self):
-        """Plans with the pins that go together."""
+        """Plans, and leaves out pins until the others go together."""
         pins = draw_pins(self.draw, self.network, self.task)
         while True:
             self.command = f"--graph {self.data} --ranks {self.ranks} {self.asked} {' '.join(pins)} -o p.json"
@@ -110,7 +110,7 @@ class Drawn:
             self.resume(expected, form)
 
     def resume(self, expected, form):
-        """Layers are right, and a run on other ranks goes on behind some of them."""
+        """All layers are right, and a run on another number of ranks goes on behind some of them."""
         layers = len(expected.outputs)
         for layer in range(layers):
             expected.compare(read_npy(self.tools / f"layers/layer-{layer + 1}.npy"), layer)
@@ -123,7 +123,7 @@ class Drawn:
         expected.compare(read_embeddings(self.tools / form))
 
     def train(self):
-        """One step of SGD: the loss before it, its gradient along some directions, and what the new weights make."""
+        """One step of SGD: the loss before it, its gradient along some directions, and outputs of the new weights."""
         for row in self.graph.features:  # differences of losses tell nothing of gradients at odd magnitudes
             row[:] = [rounded(self.draw.uniform(-1, 1)) for _ in row]
         self.write()

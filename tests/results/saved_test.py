@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whatever a run hands out is of one set of weights: the embeddings that it saves are those that an inference makes of
-the weights that it saves, and that the definition of the model makes of them; the accuracies that the report has of
-that epoch are those of the embeddings; and the weights are those of the last checkpoint."""
+"""All results of a run come from the same weights: the embeddings that it saves equal those of an inference with the
+weights that it saves, and those of the model's definition; the accuracies of that epoch in the report are those of the
+embeddings; and the weights are those of the last checkpoint."""
 
 import itertools
 from dataclasses import replace
@@ -11,7 +11,7 @@ from graphs import blobs
 from network import Network, accuracies
 from tools import Failed, Tools, far, require, run_test
 
-# What is asked of gnnplan plan, and the same for the definition.
+# Each model as options of gnnplan plan, and as the definition in network.py takes it.
 MODELS = [("", {"model": "gcn"}),
           ("--model sage --aggregator max --bias", {"model": "sage", "aggregator": "max", "bias": True}),
           ("--model gin --epsilon train", {"model": "gin", "epsilon": "train"}),
@@ -22,7 +22,7 @@ EPOCHS = 24
 
 
 class Pair:
-    """One run in a folder of its own, and what it is to be compared with."""
+    """One run in a folder of its own, and the runs that it is compared with."""
 
     def __init__(self, tools, graph, at):
         self.tools, self.graph = tools, graph
@@ -95,8 +95,8 @@ def pairs(processes):
 
 
 def check_patience_with_infinite_weights(tools, graph):
-    """The update before patience ends the run may make weights infinite, which no epoch is left to find out. Then all
-    vertices are taken for class 0, of which no validation vertex is here."""
+    """The last update before patience ends a run may make weights infinite, and no later epoch would find that out. All
+    vertices are then classified as class 0, which no validation vertex of this graph has."""
     moved = [v for v in graph.split["valid"] if graph.labels[v] == 0]
     split = {"valid": [v for v in graph.split["valid"] if v not in moved], "test": graph.split["test"] + moved}
     write_npz(replace(graph, split=graph.split | split), tools / "h.npz")

@@ -11,11 +11,11 @@ import tempfile
 
 
 class Failed(Exception):
-    """A program that ended otherwise than it should, or made something that is not right."""
+    """Thrown when a program ends with another exit code than expected, or gives a wrong result."""
 
 
 class Tools:
-    """`mpirun`: what starts ranks as processes, to be followed by their number; empty where nothing does."""
+    """`mpirun` is the command that starts ranks as processes, without their number; empty where there is none."""
 
     def __init__(self, programs, mpirun=""):
         self.programs, self.mpirun = pathlib.Path(programs).resolve(), mpirun
@@ -46,7 +46,7 @@ class Tools:
         return self.run("gnnplan", f"plan --machine cpu-node {arguments}", code)
 
     def train(self, arguments, ranks=1, processes=False, code=0):
-        """gnnrun, with ranks that are threads or processes."""
+        """Runs gnnrun with ranks that are threads or processes."""
         how = "" if processes else "--in-process "
         launcher = f"{self.mpirun} {ranks}" if processes else ""
         return self.run("gnnrun", f"{arguments} {how}--threads 1", code, launcher)
@@ -63,7 +63,7 @@ class Tools:
 
 
 def run_test(description, test):
-    """test(tools) returns or yields what failed, in words, or throws Failed."""
+    """Runs test(tools), which returns or yields its failures in words, or throws Failed."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--bin", required=True, help="the folder of gnnplan and gnnrun")
     parser.add_argument("--mpirun", default="", help="what starts processes, to be followed by their number")
@@ -82,7 +82,7 @@ def require(holds, message):
 
 
 def far(made, expected, relative):
-    """Where rows differ by more than `relative` of the largest magnitude among those expected, in words; else None."""
+    """Says where rows differ by more than `relative` of the largest magnitude that is expected; None if they do not."""
     if len(made) != len(expected) or any(len(a) != len(b) for a, b in zip(made, expected)):
         return "they have other shapes"
     largest = max((abs(x) for row in expected for x in row), default=0.0)

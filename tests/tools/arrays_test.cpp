@@ -1,4 +1,4 @@
-// Archives and folders of arrays as people have them: what is read, what is named, and what is never made up unasked.
+// Archives and folders of arrays as people have them: some are read, others named, and nothing is generated unasked.
 #include "tests/support/test_files.hpp"
 #include "tests/tools/tool.hpp"
 
@@ -65,7 +65,7 @@ protected:
         fs::rename(data::files::write_npz(folder, arrays, stored), path);
         return path;
     }
-    // A folder as ogbn-papers100M unpacks; of `count` vertices, the last of which have no edges.
+    // Makes a folder like that of ogbn-papers100M, for `count` vertices, the last of which have no edges.
     std::string write_papers(I64 count = vertices) const {
         std::vector<float> feature(static_cast<std::size_t>(6 * count), 0.5F), label;
         for (I64 v = 0; v < count; ++v) label.push_back(static_cast<float>(v % 3));
@@ -150,7 +150,7 @@ TEST_F(Arrays, OfOtherNamesAreNotMadeUp) {
     EXPECT_THAT(run.err, AllOf(HasSubstr("Not read: " + list), HasSubstr("No features in the data: 6 generated")));
 }
 
-// A plan that was not asked for it says nothing of --generate, as those of earlier builds do not.
+// A plan made without --generate does not mention it, as plans of earlier builds do not.
 TEST_F(Arrays, APlanOfABareGraphDoesNotTrainOnNoiseInPlaceOfOtherNames) {
     const std::string bare = write({edge_index()}, "bare.npz");
     ASSERT_EQ(make_plan("--features 6 --classes 3 --graph " + bare).code, 0);
@@ -218,7 +218,7 @@ TEST_F(Arrays, HalfFeaturesAreReadWholeAndInShares) {
     }
 }
 
-// Ranks that read shares refuse what the whole is refused for, in the same words.
+// Ranks that read shares refuse the same data as one that reads all of it, in the same words.
 TEST_F(Arrays, SharesAreJudgedAsTheWhole) {
     const std::string good = write(whole(), "graph.npz");
     std::vector<Array> bad = whole();

@@ -67,8 +67,8 @@ TEST(RunCosine, TrainsTheSameNetworkOnAnyGrid) {
     for (const double loss : losses) EXPECT_NEAR(loss, losses.front(), 1e-5 * losses.front());
 }
 
-// Cosines are those of directions: embeddings times a number make outputs times that number, however large or small rows
-// get, and whichever ranks have which columns of them.
+// Cosines depend on directions alone: embeddings times a number give outputs times that number, however large or small
+// rows get, and whichever ranks hold their columns.
 TEST_F(Inference, CosinesDoNotSeeTheLengthsOfRows) {
     train("--model agnn --layers 3");
     const std::vector<io::NamedTensor> trained = io::read_weights(io::read_file(weights), weights);

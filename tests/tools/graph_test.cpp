@@ -65,7 +65,7 @@ TEST(GraphInfo, RemarksOnIdsFromOneAndEdgesListedOnce) {
     EXPECT_EQ(gnnplan("graph info --index-base 2 " + edges).code, 64);
 }
 
-// What public reports of such files want to see: see docs/text-files.md.
+// These are the texts that public reports of misread files ask for: see docs/text-files.md.
 TEST(GraphInfo, TextsAreWhatTheySayOrRefusedWithTheWayOut) {
     const Folder folder;
     const auto info = [&](const std::string& name, const std::string& text, const std::string& flags = "") {

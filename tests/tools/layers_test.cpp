@@ -179,7 +179,7 @@ TEST_F(Layers, EmbeddingsBehindALinkToNothing) {
     EXPECT_TRUE(near(read_npy(out), read_npy(folder / "trained.npy")));
 }
 
-// What a killed run has left of a file that ranks write together, or in a folder without an index, does not stay.
+// Leftovers of a killed run are removed: of a file that ranks write together, and in a folder without an index.
 TEST_F(Layers, LeftoversOfAKilledRunGo) {
     train3("--model gcn");
     const std::string path = plan("--ranks 2"), parts = folder / "parts";
@@ -202,7 +202,7 @@ TEST_F(Layers, LeftoversOfAKilledRunGo) {
     EXPECT_EQ(std::distance(fs::directory_iterator(layers), fs::directory_iterator()), 4) << "three and layers.json";
 }
 
-// A folder that was made for a run which then could not begin does not stay.
+// A folder that was made for a run that then could not begin is removed.
 TEST_F(Layers, ARunThatDoesNotBeginLeavesNoFolder) {
     train3("--model gcn");
     const std::string path = plan("--ranks 2");
@@ -212,7 +212,7 @@ TEST_F(Layers, ARunThatDoesNotBeginLeavesNoFolder) {
     EXPECT_FALSE(fs::exists(folder / "new"));
 }
 
-// Sums beyond what fp32 holds: said, and handed out in no form, on any number of ranks.
+// Sums beyond the range of fp32 are reported, and written in no form, on any number of ranks.
 TEST_F(Layers, ValuesThatAreNotFiniteAreNotHandedOut) {
     const std::string edges = folder / "edges.csv", path = folder / "infer.json", report = folder / "report.json";
     const std::string flags =
@@ -289,7 +289,7 @@ TEST_F(Layers, EmbeddingsInAFolder) {
     EXPECT_THAT(refused.err, HasSubstr("name another folder, or empty this one"));
 }
 
-// Other values of the right size are noticed, whatever the grid that reads them; of earlier builds nobody knows.
+// Layers with other values of the right size are refused on any grid; those of earlier builds have no hash.
 TEST_F(Layers, AreThoseThatWereWritten) {
     train3("--model gcn");
     ASSERT_EQ(run(plan("--ranks 4 --grid 2x2"), "--save-layers " + layers).code, 0);
@@ -313,7 +313,7 @@ TEST_F(Layers, AreThoseThatWereWritten) {
     EXPECT_EQ(index["hashes"].size(), 1U);
 }
 
-// A signal ends a pass between two steps; the command that is printed is run as it is.
+// A signal ends a pass between two steps; the test runs the command that is printed as it is.
 TEST_F(Layers, AnInterruptedPassGoesOn) {
     const std::string big = folder / "big", train = folder / "train.json", path = folder / "infer.json";
     ASSERT_EQ(
@@ -350,7 +350,7 @@ TEST_F(Layers, AnInterruptedPassGoesOn) {
         EXPECT_TRUE(near(read_npy(out), read_npy(folder / "whole.npy")));
         fs::remove(out);
     }
-    // At the end of loading, as nothing says that it has begun.
+    // The signal comes at the end of loading, as nothing tells when loading begins.
     const Outcome unsaved = interrupted("--trace " + (folder / "trace.json"), big, "TERM");
     EXPECT_TRUE(unsaved.code == 75 || unsaved.code == 128 + 15) << "before it was ready to be told: " << unsaved.err;
     if (unsaved.code == 75) {

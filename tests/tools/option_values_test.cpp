@@ -1,4 +1,4 @@
-// Numbers at the ends of what options take: plan refuses them, or all that read its plan take them.
+// Numbers at the limits of options: either plan refuses them, or all programs that read its plan take them.
 #include "planner/io/checkpoint.hpp"
 #include "planner/io/files.hpp"
 #include "tests/tools/inference.hpp"
@@ -8,12 +8,12 @@
 namespace gnnplan::testing {
 namespace {
 
-// As a shell takes them.
+// The values are separated by blanks and quoted for a shell.
 const std::string values =
     "0 -0 -1 -0.5 1e-320 -1e-320 1e-9 0.5 0.99999998 0.9999999999999999 1 2 1e10 3e38 -3e38 3.5e38 1e400 nan inf -inf "
     "1025 2147483647 2147483648 4611686018427387905 9223372036854775807 9223372036854775808 ''";
 
-// Options of numbers, beside what else makes them count.
+// Options that take a number, each behind the options without which it has no effect.
 const std::vector<std::string> options = {"--model gin --epsilon",
                                           "--model gin --normalisation symmetric --epsilon",
                                           "--model gat --slope",
@@ -42,7 +42,7 @@ TEST(OptionValues, WhatPlanTakesIsValidAndRuns) {
         for (std::string value; words >> value;) {
             const std::string flags = option + "=" + value;
             const Outcome planned = gnnplan("plan --graph " + graph + " " + flags + " -o " + plan);
-            // What takes more memory than there is is no plan.
+            // A configuration that takes more memory than there is gives no plan.
             if (planned.code == 64 || planned.code == 3) continue;
             ASSERT_EQ(planned.code, 0) << flags << ": " << planned.err;
             const Outcome valid = gnnplan("validate " + plan);
@@ -55,12 +55,12 @@ TEST(OptionValues, WhatPlanTakesIsValidAndRuns) {
     EXPECT_GT(taken, 3 * static_cast<int>(options.size()));
 }
 
-// The weights without what they say of their model, which is the same but for epsilon and normalisation.
+// Removes from the weights the facts about their model, which is the same except for epsilon and normalisation.
 void leave_out_facts(const std::string& weights) {
     write_text(weights, io::write_weights(io::read_weights(io::read_file(weights), weights), {}));
 }
 
-// gin's function does not jump where epsilon is 0, whatever divides what comes from the neighbours.
+// The function of gin is continuous at epsilon 0, however the terms of the neighbours are normalised.
 TEST_F(Inference, GinWithoutEpsilonIsThatOfATinyOne) {
     train("--model gin --bias");
     leave_out_facts(weights);
@@ -73,7 +73,7 @@ TEST_F(Inference, GinWithoutEpsilonIsThatOfATinyOne) {
     }
 }
 
-// With epsilon -1 a vertex counts as one of its neighbours alone, which are none where it has none.
+// With epsilon -1 only the neighbours of a vertex count, so that one without neighbours has the sum 0.
 TEST_F(Inference, GinTakesNegativeEpsilons) {
     train("--model gin");
     leave_out_facts(weights);

@@ -11,7 +11,7 @@ public:
     double seconds = 100;
 };
 
-// What is said at each of the times, in seconds since the start, where stderr is no terminal.
+// The lines that are printed at these times, in seconds since the start, where stderr is no terminal.
 std::string said_at(const std::vector<double>& times) {
     SetClock clock;
     ::testing::internal::CaptureStderr();

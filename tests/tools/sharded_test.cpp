@@ -58,7 +58,7 @@ void expect_predicted_loading(const nlohmann::json& report) {
     }
 }
 
-// A plan whose bytes were altered is at fault, and said to be before the pass.
+// A plan whose bytes were altered is refused as damaged before the pass.
 TEST_F(Sharded, AlteredBytesOfDealingAreThePlansFault) {
     train("--model gcn");
     ASSERT_EQ(gnnplan("plan --task infer --hidden 12 --graph " + graph + " --ranks 2 -o " + plan).code, 0);

@@ -89,7 +89,7 @@ TEST(Usage, VersionNamesWhatItWasBuiltWith) {
     for (const char* part : {"compiler", "MPI", "BLAS", "CUDA"}) EXPECT_THAT(outcome.out, HasSubstr(part));
 }
 
-// As many as --layers may say, whichever command reads them.
+// In every command, --widths gives at most as many layers as --layers may.
 TEST(Usage, WidthsAreAsFewAsLayersMayBe) {
     std::string widths = "4";
     for (int layer = 0; layer < 1001; ++layer) widths += ",2";
@@ -270,7 +270,7 @@ TEST(Usage, NamesThatTheSystemDoesNotTakeAre66) {
     }
 }
 
-// Nobody waits for who would write into a pipe, or for what a file of the system would say when something happens.
+// No program waits for a writer of a pipe, or for the events of a file of the system.
 TEST(Usage, OnlyRegularFilesAreRead) {
     const testing::Folder folder;
     const std::string pipe = folder / "pipe";

@@ -37,7 +37,7 @@ struct PreparationFlags {
     std::string normalisation;  // "": the model's
     bool edge_weights = false;
     std::int64_t seed = 1;
-    bool generate = false;  // what the data lacks, whatever else it holds
+    bool generate = false;  // generate what the data lacks, whatever else it holds
 };
 
 // Which network, apart from its widths.
@@ -71,7 +71,7 @@ struct GraphSizes {
 bool is_card(const std::string& selector);
 // From a card, or from --vertices and --nonzeros. Throws Error{usage} when neither says enough.
 GraphSizes graph_sizes(const ShapeFlags& flags);
-// f_0 .. f_L. Throws Error{usage} when a width is not known, naming what may have it among what is not read of the data.
+// Returns f_0 .. f_L. Throws Error{usage} when a width is not known, and names the unread data that may tell it.
 std::vector<std::int64_t> widths_of(const ShapeFlags& flags, std::int64_t features, std::int64_t classes,
                                     const data::Leftovers& leftovers = {});
 

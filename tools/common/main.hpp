@@ -37,10 +37,10 @@ struct EarlyEnd {
     std::string help;
 };
 
-// Parses; nothing when the work can start. Help and errors are the caller's to say, as end_early() does.
+// Parses the arguments. Returns nothing when the work can start; else the caller prints help or error with end_early().
 std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv);
 
-// Says it and returns the exit code.
+// Prints the help or the error, and returns the exit code.
 int end_early(const EarlyEnd& end);
 
 // "error: ..." on stderr, the only way in which errors are said. Control characters, which names of files may have and

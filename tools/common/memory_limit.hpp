@@ -1,11 +1,11 @@
-// Memory that is not there is refused where it is asked for, not where it is touched.
+// Makes allocations fail where memory is missing, rather than the first access to them.
 #pragma once
 
 namespace gnnplan::tools {
 
-// From here on allocations of this process fail where they would go beyond what the machine, or the container, allows:
-// then there is an error that says so, in place of a process that the system kills. `threads`: that this process will
-// have, whose stacks lie beside the rest.
+// From here on, allocations of this process fail where they would go beyond the memory of the machine or the container:
+// the process then ends with an error that says so, and is not killed by the system. `threads` is the number of threads
+// that this process will have; room for their stacks is added to the limit.
 void limit_memory(int threads);
 
 }  // namespace gnnplan::tools

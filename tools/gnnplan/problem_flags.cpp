@@ -22,7 +22,7 @@ double parse_fraction(const std::string& text) {
     return value;
 }
 
-// As many as networks of --layers may have.
+// Checks --widths against the limit of --layers.
 std::string few_widths(const std::string& text) {
     const auto layers = std::count(text.begin(), text.end(), ',');
     if (layers <= max_layers) return "";

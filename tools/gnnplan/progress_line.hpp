@@ -1,5 +1,5 @@
-// What a long search is at, on stderr: one live line on a terminal, which goes away in the end, else a line every ten
-// seconds.
+// Shows the progress of a long search on stderr: on a terminal as one live line, which is removed in the end, else as a
+// line every ten seconds.
 #pragma once
 
 #include "runtime/measure/clock.hpp"
@@ -15,7 +15,7 @@ public:
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    // "searching: 1d on 64x1, 12 of 96 grids, 3 s"; nothing during the first two seconds.
+    // Shows "searching: 1d on 64x1, 12 of 96 grids, 3 s", but nothing during the first two seconds.
     void show(const std::string& what);
 
 private:

@@ -77,7 +77,7 @@ std::vector<Fact> facts_of_model(const ProblemRecord& problem) {
     model.bias = false;
     std::string weighing(io::name_of(problem.graph.normalisation));
     if (problem.graph.edge_weights) weighing += ", with the data's weights";
-    // Earlier versions had the vertex of gin in the matrix that is normalised.
+    // In plans of earlier versions, the matrix that gin normalises includes the vertex itself.
     if (models::matrix_of(model).self_loops && !problem.graph.self_loops) weighing += ", without the vertex itself";
     return {{"the model", model_text(model)}, {"the weighing of edges", weighing}};
 }

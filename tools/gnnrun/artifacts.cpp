@@ -23,7 +23,7 @@ bool is_folder(const std::string& path) {
 
 namespace {
 
-// Whether a killed run has left this folder: parts, and no index of them.
+// Whether this folder is the leftover of a killed run: it has parts, and no index of them.
 bool holds_leftovers(const std::string& folder) {
     bool all_parts = true;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -49,7 +49,7 @@ void check_empty_folder(const std::string& folder, FolderLock& lock, bool quiet)
     }
 }
 
-// A folder of embeddings holds nothing else.
+// Refuses a folder for embeddings that is used for other files, too.
 void check_folders_apart(const RunFlags& flags, const std::optional<LayerFolder>& layers, bool infers) {
     const std::string& embeddings = *flags.save_embeddings;
     const std::string other = layers ? layers->path : infers ? "" : checkpoint_folder(flags);

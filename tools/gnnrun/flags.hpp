@@ -56,7 +56,7 @@ std::string checkpoint_folder(const RunFlags& flags);
 
 void add_flags(CLI::App& app, RunFlags& flags);
 
-// The options of a run of this plan, which says what the flags do not. `threads`: of a rank, where --threads does not say.
+// The options of a run of this plan, which gives those that the flags do not. `threads`: of a rank, without --threads.
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int threads);
 
 // The same for the report.

@@ -19,8 +19,8 @@ public:
     // process it names, or its file cannot be created.
     std::optional<std::string> take(const std::string& folder);
 
-    // The same of a folder that need not exist; says the note, unless `quiet`. What it made and nothing was written to is
-    // gone with the lock.
+    // The same for a folder that need not exist; prints the note, unless `quiet`. A folder that was made here and is
+    // still empty is removed with the lock.
     void make_and_take(const std::string& folder, bool quiet);
 
 private:

@@ -7,9 +7,9 @@
 
 namespace gnnplan::tools {
 
-// From now on the first SIGINT, SIGTERM, SIGUSR1, SIGUSR2 or SIGHUP is remembered; a second one, of whichever of them,
-// ends the process at once, as it would have without this call. With an answer, which lives on, the first one gets it on
-// stderr; null: none.
+// From now on the first SIGINT, SIGTERM, SIGUSR1, SIGUSR2 or SIGHUP is remembered; a second signal, whichever of these
+// it is, ends the process at once, as it would have without this call. The first signal prints `answer` on stderr,
+// unless it is null; the text has to outlive the process's work.
 void catch_interruptions(const char* answer);
 
 // "interrupted by SIGTERM", once there was a signal. What no thread but the handler changes, all may ask.

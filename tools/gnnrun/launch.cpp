@@ -23,7 +23,7 @@
 namespace gnnplan::tools {
 namespace {
 
-// As run_guarded, without a word.
+// Does the same as run_guarded, but prints nothing.
 int run_quietly(const std::function<int()>& work) {
     try {
         return work();
@@ -148,8 +148,8 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world, Watchdog* wa
     return static_cast<int>(comm::control_max(world, code));
 }
 
-// When one of the ranks has nothing to run, because of an error of its arguments or because it was asked for help, none
-// has; rank 0 says what the errors are.
+// When one rank has nothing to run, because of an error in its arguments or because it was asked for help, no rank
+// runs; rank 0 prints the errors.
 std::optional<int> end_everywhere(comm::Communicator& world, const std::optional<EarlyEnd>& end) {
     const bool speaks = world.rank() == 0;
     const std::vector<std::string> all = world.control_all_gather(!end                 ? "runs"
@@ -174,7 +174,7 @@ void say_note(comm::Communicator& world, const std::string& note, bool quiet) {
     if (said != all.end() && world.rank() == 0 && !quiet) say("note: {}\n", *said);
 }
 
-// What a rank does once MPI has started.
+// Does the work of a rank after MPI has started.
 int run_rank(comm::MpiEnvironment& mpi, const std::optional<EarlyEnd>& end, RunFlags& flags) {
     comm::Communicator& world = mpi.world();
     if (world.size() == 1 && !end) comm::refuse_lone_rank(mpi_library());
@@ -193,7 +193,7 @@ int run_rank(comm::MpiEnvironment& mpi, const std::optional<EarlyEnd>& end, RunF
 int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
     const std::optional<EarlyEnd> end = parse(app, argc, argv);
     const auto start = std::make_shared<comm::MpiStart>();
-    std::unique_ptr<Watchdog> outside;  // of MPI's start and of its end
+    std::unique_ptr<Watchdog> outside;  // watches MPI's start, and later its end
     std::optional<comm::MpiEnvironment> mpi;
     int code = run_guarded([&] {
         outside = watch_start(flags.timeout, *start);
@@ -203,7 +203,7 @@ int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const
     });
     if (code != 0) return code;
     const auto work = [&] { return run_rank(*mpi, end, flags); };
-    // Each of those that find nobody else is rank 0.
+    // Processes that find no others are all rank 0, so that the launcher's number decides which one prints errors.
     code = mpi->world().rank() == 0 && comm::rank_of_launcher() == 0 ? run_guarded(work) : run_quietly(work);
     start->heartbeat().enter(comm::Heartbeat::leaving);
     outside = watch_start(flags.timeout, *start);
@@ -234,7 +234,7 @@ int launch(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
         return run_here(flags);
     };
     if (comm::rank_of_launcher() == 0) return run_main(app, argc, argv, work);
-    const std::optional<EarlyEnd> end = parse(app, argc, argv);  // which the first of the processes says
+    const std::optional<EarlyEnd> end = parse(app, argc, argv);  // the first of the processes prints it
     return end ? end->code : run_quietly(work);
 }
 

@@ -26,7 +26,7 @@ struct LayerFolder {
     std::string index() const { return path + "/layers.json"; }
 };
 
-// Whether both name one folder, which need not be there.
+// Whether both paths name the same folder, which need not exist.
 bool same_folder(const std::string& a, const std::string& b);
 
 // The folder of --save-layers, or of --resume; none without either. Throws Error{usage} when the two do not fit, and
@@ -42,8 +42,8 @@ void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet)
 // Error{mismatch} when it was something else, and Error{data} when the last of them is damaged.
 int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts);
 
-// On rank 0: notes what a layer is before its file is there; and compares it with what was read of that file, unless
-// nobody noted it, as earlier builds did not. The latter throws Error{data} when values have changed.
+// On rank 0. note_layer() notes the hash of a layer before its file gets its name. check_layer() compares it with that
+// of the values that were read, if one was noted (earlier builds noted none); throws Error{data} when they differ.
 void note_layer(const LayerFolder& folder, int layer, const std::string& hash);
 void check_layer(const LayerFolder& folder, int layer, const std::string& hash);
 

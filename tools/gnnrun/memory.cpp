@@ -27,14 +27,14 @@ std::string needs(int ranks, std::int64_t bytes) {
                       : fmt::format("{} ranks here need {} each", ranks, memory_text(bytes));
 }
 
-// Of all threads of a process, at the moment when they have most.
+// The bytes of all threads of a process together, at the moment when they have most.
 std::int64_t bytes_of_threads(const Plan& plan, int candidate, const data::Dataset& dataset, std::int64_t features) {
     const auto& [configuration, schedule, predicted] = plan.candidates[static_cast<std::size_t>(candidate)];
     const std::int64_t ranks = plan.problem.ranks;
     const exec::GraphCounts graph = train::counts_of(dataset);
     const std::int64_t scales = 16 * graph.vertices();  // a rank's own
     const std::int64_t shared = load_bytes(graph) - scales;
-    // Partitioning the graph to count would take too long: at least so much it is.
+    // Partitioning the graph to count exactly would take too long, so this is a lower bound.
     if (schedule.numbering.parts > 1)
         return checked_multiply(ranks, predicted.peak_bytes_per_rank) - (ranks - 1) * shared + features;
     const auto counts = train::counts_for(schedule, dataset);

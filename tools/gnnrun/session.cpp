@@ -257,7 +257,7 @@ void Session::remember(comm::Communicator& comm, const NotFiniteError& error, in
     not_finite_->found.layer = layer;
 }
 
-// All ranks write, and rank 0 remembers.
+// All ranks write the embeddings, and rank 0 remembers the file.
 void Session::write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process) {
     if (!flags_.save_embeddings) return;
     hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
@@ -310,7 +310,7 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank, Watchdo
     comm::Heartbeat* const heartbeat = comm.heartbeats()[static_cast<std::size_t>(comm.rank())];
     heartbeat->belongs_to_caller();
     heartbeat->enter(comm::Heartbeat::loading);
-    // Of this function, so that an error ends it before the communicator, whose heartbeats it looks at.
+    // The watchdog is local, so that an error ends it before the communicator, whose heartbeats it reads.
     std::unique_ptr<Watchdog> of_threads;
     if (shared && first) {
         std::vector<int> all(static_cast<std::size_t>(comm.size()));

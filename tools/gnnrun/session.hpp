@@ -27,8 +27,8 @@ namespace gnnplan::tools {
 
 class Session {
 public:
-    // `speaks`: this process holds rank 0, which is the one to talk. `threads`: of a rank, where --threads does not say.
-    // Throws Error{unavailable} without the backend, which a dry run does not open.
+    // `speaks`: this process holds rank 0, which is the one that prints. `threads`: the number of threads of a rank
+    // where --threads is not given. Throws Error{unavailable} without the backend, which a dry run does not open.
     Session(const RunFlags& flags, Plan plan, bool speaks, int threads);
 
     // What all ranks have to have in common, see agreement.hpp: before and after the data is read.
@@ -40,11 +40,11 @@ public:
         if (speaks_) check_artifacts(flags_, plan_, layers_, folder_lock_, embeddings_lock_);
     }
 
-    // Throws Error{infeasible} when the plan is known to need more than the machine has: for the processes on it, or for
-    // ranks as threads, of which all is known when the data is `loaded`. See memory.hpp.
+    // Both throw Error{infeasible} when the plan is known to need more memory than the machine has: for the processes
+    // on it, or for ranks as threads, whose needs are known in full once the data is `loaded`. See memory.hpp.
     void check_memory(int ranks_here) const;
     void check_memory_of_threads(bool loaded) const;
-    // Allocations fail, with Error{infeasible}, before the system ends this process of `ranks` ranks for lack of memory.
+    // Makes allocations fail, with Error{infeasible}, before the system kills this process, which has `ranks` ranks.
     void limit_memory(int ranks) const {
         if (backend_.host_memory) tools::limit_memory(ranks * options_.threads);
     }
@@ -65,15 +65,15 @@ public:
     // Prints what a run would do, when this process speaks.
     void show_dry_run() const;
 
-    // Whether there is anything to compute, on every process alike. There is not where what training would go on from is
-    // of the end of the run, unless embeddings are asked for.
+    // Whether there is anything to compute; the same on every process. There is nothing where training would go on from
+    // the end of a run, unless embeddings are asked for.
     bool computes() const { return !is_finished() || flags_.save_embeddings.has_value(); }
     // Where nothing is left to train, takes report, metrics and weights from the checkpoint, when this process speaks.
     void take_finished();
 
-    // Trains, or infers, on one rank, number `local_rank` of those on this machine. Collective over `comm`; with `shared`,
-    // its ranks are threads that share this object. `watchdog` watches the rank, and may be null; ranks as threads get one
-    // of their own. The report is kept when this rank is 0, and the trace if one is asked for.
+    // Trains, or infers, on one rank, which has the number `local_rank` on this machine. Collective over `comm`; with
+    // `shared`, its ranks are threads that share this object. `watchdog` watches the rank and may be null; ranks as
+    // threads get one of their own. Rank 0 keeps the report, and the trace if one is asked for.
     void run(comm::Communicator& comm, bool shared, int local_rank, Watchdog* watchdog);
 
     // Writes and prints the results, when this process speaks; else does nothing. Returns the exit code: 74 when a file
@@ -88,7 +88,7 @@ private:
     bool is_finished() const { return train::is_finished(options_); }
     Checkpoints make_checkpoints();
     train::TrainOptions options_of_rank(int local_rank) const;
-    // Which file of vertices a run wrote, or was not to write.
+    // Remember, for the report, a file of vertices that was written, or was not because values are not finite.
     void remember(comm::Communicator& comm, std::string path, std::int64_t bytes);
     void remember(comm::Communicator& comm, const NotFiniteError& error, int layer);
     void write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process);

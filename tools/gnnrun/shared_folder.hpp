@@ -1,4 +1,4 @@
-// Whether ranks that write one output together see the same folder.
+// Checks whether ranks that write one output together see the same folder.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -7,9 +7,9 @@
 
 namespace gnnplan::tools {
 
-// Collective over the processes, before the work: rank 0 puts a file beside `path`, one that `output` ("--save-layers DIR")
-// has, and all others look whether it is where they would write, and whether they may. Nothing is left there. Throws
-// Error{cannot_create} on all of them, which names the rank that does not see it.
+// Collective over the processes, before the work: rank 0 puts a file beside `path`, a file of `output` ("--save-layers
+// DIR"), and each other process checks that it sees that file and may write there. The file is removed. Throws
+// Error{cannot_create} on all processes, which names a rank that does not see the folder or may not write.
 void check_shared(comm::Communicator& processes, const std::string& output, const std::string& path);
 
 }  // namespace gnnplan::tools

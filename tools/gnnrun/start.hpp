@@ -55,8 +55,8 @@ private:
     io::WeightFacts weight_facts_;
 };
 
-// The command that goes on from a checkpoint, or a folder of layers, as it was started but for --resume. A checkpoint has
-// weights of its own.
+// The command that goes on from a checkpoint or a folder of layers: that of this run with another --resume. It leaves
+// --load-weights out where `keeps_weights` is false, as checkpoints have weights of their own.
 std::string resuming_command(const RunFlags& flags, int processes, const std::string& from, bool keeps_weights);
 
 }  // namespace gnnplan::tools

@@ -28,7 +28,7 @@ std::vector<T> taken(const std::string& text, std::size_t from, std::size_t byte
     return values;
 }
 
-// How many rows are in any of the ranges, of which several ranks may have the same.
+// How many rows are in any of the ranges; several ranks may have the same rows.
 std::int64_t rows_in(std::vector<Range> ranges) {
     std::ranges::sort(ranges, {}, &Range::begin);
     std::int64_t rows = 0, end = 0;

@@ -1,4 +1,4 @@
-// What is found out about the values of a matrix of vertices while ranks write or read them, each value once.
+// Collects facts about the values of a matrix of vertices while ranks write or read them, each value once.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -17,10 +17,10 @@ namespace gnnplan::tools {
 
 class ValuesSeen {
 public:
-    // `columns`: how many the whole matrix has.
+    // `columns`: the number of columns of the whole matrix.
     explicit ValuesSeen(std::int64_t columns) : columns_(columns) {}
 
-    // Some columns of rows that follow each other, as the tensor counts them; `rows` knows whose they are.
+    // Looks at some columns of consecutive rows of the tensor; `rows` knows the vertices that they belong to.
     void look(const train::OutputRows& rows, Range part, Range columns, std::span<const float> values);
 
     // Collective: the same on every rank, on any number of ranks and any grid. Unset where all values are finite.

@@ -61,8 +61,8 @@ bool writes(const exec::Executor& executor, const Tensor& t) {
     return true;
 }
 
-// Calls visit(rows, values) for the rows of this rank's block, not too many at a time: they are copied. All that is
-// written comes by here.
+// Calls visit(rows, values) for the rows of this rank's block, not too many at a time, because they are copied. All
+// values that are written pass through here.
 template <class Visit>
 void visit_rows(const VertexMatrix& matrix, ValuesSeen& seen, const Visit& visit) {
     constexpr std::int64_t most_rows = 4096;
@@ -76,7 +76,7 @@ void visit_rows(const VertexMatrix& matrix, ValuesSeen& seen, const Visit& visit
     }
 }
 
-// Nothing is handed out that holds them.
+// Throws if any value is not finite: files with such values are not written.
 void refuse_not_finite(comm::Communicator& comm, const ValuesSeen& seen, const std::string& path) {
     if (const std::optional<NotFinite> found = seen.not_finite(comm)) throw NotFiniteError(*found, path);
 }
@@ -102,7 +102,7 @@ void write_block(io::PartWriter& file, std::size_t header, const VertexMatrix& m
 
 std::string part_file(const char* what, int rank) { return fmt::format("{}-{:05}.npy", what, rank); }
 
-// What a rank writes alone into a folder.
+// The files that a rank writes alone into a folder.
 struct RankFiles {
     std::string vertices, values;
     io::Draft draft_of_vertices, draft_of_values;
@@ -122,7 +122,7 @@ struct RankFiles {
     }
 };
 
-// Writes a whole draft: write(add) adds parts of what follows the header.
+// Writes a whole draft: the header, and behind it the parts that write(add) hands to add(part).
 template <class Write>
 void write_draft(io::Draft& draft, const std::string& path, const std::string& header, std::int64_t bytes,
                  const Write& write) {
@@ -154,7 +154,7 @@ void write_part(const VertexMatrix& matrix, RankFiles& files, ValuesSeen& seen) 
                 });
 }
 
-// That both files of a rank are in rank 0's folder, and whole.
+// Throws unless rank 0 finds both files of a rank in the folder, and both are whole.
 void check_part(const std::string& folder, int rank, std::int64_t rows, std::int64_t columns) {
     try {
         const VertexMatrixFile values(folder + "/" + part_file("part", rank), rows, columns);
@@ -171,7 +171,7 @@ void check_part(const std::string& folder, int rank, std::int64_t rows, std::int
     }
 }
 
-// index.json: which rank has how many rows.
+// Writes index.json, which lists the ranks and how many rows each has.
 void write_index(const std::string& folder, const Tensor& tensor, const std::vector<std::int64_t>& rows) {
     io::Document parts = io::Document::array();
     for (std::size_t rank = 0; rank < rows.size(); ++rank) {

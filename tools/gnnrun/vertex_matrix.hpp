@@ -23,10 +23,10 @@ struct VertexMatrix {
     const exec::Executor& executor;
     const Tensor& tensor;
     const train::OutputRows& rows;
-    bool one_process = false;  // ranks are threads, which can all write to what rank 0 has opened
+    bool one_process = false;  // ranks are threads, which can all write to the file that rank 0 has opened
 };
 
-// Values are not finite, on every rank; what they were to be written to is as it was.
+// Some values are not finite; thrown on every rank. The file or folder that was to be written is unchanged.
 class NotFiniteError : public comm::AgreedError {
 public:
     NotFiniteError(const NotFinite& values, const std::string& path);
@@ -40,10 +40,10 @@ void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, c
                          const std::function<void(const std::string& hash)>& before_named = {});
 
 // Collective: in this folder, for each rank that has rows, part-N.npy, and vertices-N.npy, which says whose they are; and
-// index.json, which names them and is written last, once rank 0 has found them all, and whole. Returns the bytes of all
-// parts. Throws as above, and then nothing of it is left in the folder.
+// index.json, which names them and is written last, once rank 0 has found them all whole. Returns the bytes of all
+// parts. Throws the same errors, and then leaves none of its files in the folder.
 std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& folder);
-// The last file that is written into the folder; and whether a file is called as one of those before.
+// The path of the file that is written last into the folder; and whether `name` is that of one of the other files.
 std::string index_of_parts(const std::string& folder);
 bool is_part(const std::string& name);
 
@@ -69,8 +69,8 @@ private:
     int descriptor_;
 };
 
-// Collective: reads such a file into a tensor of the executor, every rank its block. Returns the hash of all values. Throws
-// as the file does, on all ranks.
+// Collective: reads such a file into a tensor of the executor, every rank its block. Returns the hash of all values.
+// Throws the errors of VertexMatrixFile, on all ranks.
 std::string read_vertex_matrix(comm::Communicator& comm, exec::Executor& executor, TensorId tensor,
                                const train::OutputRows& rows, const std::string& path);
 

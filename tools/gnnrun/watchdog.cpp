@@ -36,7 +36,7 @@ std::string text_of(comm::Heartbeat::Stage stage) {
     return "";
 }
 
-// What others have to come to.
+// The call of MPI that a rank waits in until the others reach it, in words.
 std::string in_mpi(comm::Heartbeat::Stage stage) {
     using enum comm::Heartbeat::Stage;
     return stage == starting  ? "in MPI_Init, which all ranks have to reach: another has stopped, could not start, or "
@@ -89,8 +89,8 @@ void Watchdog::steps_of(const Schedule& schedule) {
     for (const Step& step : schedule.steps) names_.push_back(step.name);
 }
 
-// Outside steps nobody knows how much there is to do. Then whoever computes or reads gets on: a thread that is stuck in
-// the system uses no processor, and one that waits for others says so.
+// Outside steps it is not known how much there is to do. There a rank makes progress as long as it computes or reads: a
+// thread that is stuck in the system uses no processor time, and a rank that waits for others says so (Waiting).
 bool Watchdog::gets_on(const comm::Heartbeat& rank, Looked& before) const {
     constexpr std::chrono::microseconds least(100);  // between two looks
     const Seen seen = rank.seen();
@@ -99,11 +99,11 @@ bool Watchdog::gets_on(const comm::Heartbeat& rank, Looked& before) const {
     const bool waits_again = now.waited != before.waited;
     before = now;
     if (seen.beats == 0 || (seen.step >= 0 && all_.size() > 1)) return false;
-    // A disk takes as long as it takes.
+    // Writing to a slow disk may take any time.
     return computes || waits_again || seen.step == comm::Heartbeat::writing || seen.step == comm::Heartbeat::finishing;
 }
 
-// A rank that has not begun is not waited for.
+// Ranks that have not begun do not count.
 bool Watchdog::stuck(std::chrono::nanoseconds awake_since) const {
     const auto begun = [](const auto* rank) { return rank != nullptr && rank->seen().beats > 0; };
     return std::ranges::any_of(all_, begun) && std::ranges::none_of(all_, [&](const auto* rank) {
@@ -111,8 +111,8 @@ bool Watchdog::stuck(std::chrono::nanoseconds awake_since) const {
            });
 }
 
-// The rank whose process cannot go on, if there is one; else one that does not wait for others; else that which has done
-// fewest steps; a rank of this process, which is awake, only if no other has done as few.
+// The rank whose process cannot go on, if there is one; else a rank that does not wait for others; else the one that
+// has done the fewest steps. A rank of this process, which is awake, is named only if no other rank has done as few.
 std::size_t Watchdog::last_seen() const {
     const auto order = [&](std::size_t rank) {
         const comm::Heartbeat& seen = *all_[rank];
@@ -182,7 +182,7 @@ namespace {
     std::_Exit(static_cast<int>(ErrorCode::unavailable));
 }
 
-// Nothing else can be done for a rank that waits inside MPI.
+// Makes a watchdog whose `end` ends the process: nothing else helps a rank that waits inside MPI.
 std::unique_ptr<Watchdog> make(std::int64_t timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine,
                                std::function<void(const std::string&)> end) {
     if (timeout == 0) return nullptr;
@@ -207,7 +207,7 @@ std::unique_ptr<Watchdog> watch_start(std::int64_t timeout, comm::MpiStart& star
     constexpr std::int64_t least = 10;  // seconds, because nobody sees what MPI does meanwhile
     if (timeout > 0) timeout = std::max(timeout, least);
     return make(timeout, {&start.heartbeat()}, {0}, [&start, timeout](const std::string&) {
-        // Nobody sees the others: who has the lowest rank speaks first, and the launcher ends the others.
+        // No process sees the others, so the one with the lowest rank prints first, and the launcher ends the others.
         std::this_thread::sleep_for(std::chrono::milliseconds(100) * std::min(comm::rank_of_launcher(), 20));
         const auto stage = static_cast<comm::Heartbeat::Stage>(start.heartbeat().seen().step);
         std::string what = fmt::format("nothing has moved for {} s: rank {} waits ", timeout, comm::rank_of_launcher());

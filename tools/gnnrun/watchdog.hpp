@@ -21,11 +21,11 @@ namespace gnnplan::tools {
 // Watches the ranks of this process from a thread of its own.
 class Watchdog {
 public:
-    // When none of `all` that can be seen has got on for `timeout`, not counting the time for which this process was
-    // suspended, `end` is called once, on the watchdog's thread, with a sentence that says which rank was last seen
-    // where; with none if another process says it. A rank gets on when it does a step; outside steps (and where it is
-    // alone) also when it computes, reads, or ends to wait for others, which the watchdog of its process finds out and
-    // shows to the others. `mine` are the ranks of this process. The heartbeats outlive the watchdog.
+    // When no rank of `all` that can be seen has made progress for `timeout`, without the time for which this process
+    // was suspended, `end` is called once, on the watchdog's thread, with a sentence that says which rank was last seen
+    // where, or with "" if another process says it. A rank makes progress when it does a step; outside steps (and where
+    // it is alone) also when it computes, reads, or stops waiting for others; the watchdog of its process finds that
+    // out and shows it to the others. `mine` are the ranks of this process. The heartbeats outlive the watchdog.
     Watchdog(std::chrono::nanoseconds timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine,
              std::function<void(const std::string&)> end);
     ~Watchdog();
@@ -36,7 +36,7 @@ public:
     void steps_of(const Schedule& schedule);
 
 private:
-    // What a rank of this process had done when it was looked at last.
+    // The counters of a rank of this process when it was last looked at.
     struct Looked {
         std::chrono::nanoseconds processor_time{};
         std::uint64_t waited = 0;
@@ -62,8 +62,8 @@ private:
     std::thread thread_;  // the last, because it uses the others
 };
 
-// The watchdog of a run with this --timeout in seconds, which ends the process with ErrorCode::unavailable and says
-// why, and how to go on: the launcher then ends the others. Null where nothing is watched (0).
+// The watchdog of a run with this --timeout in seconds. It ends the process with ErrorCode::unavailable and prints why,
+// and how to go on; the launcher then ends the other processes. Null where --timeout is 0.
 std::unique_ptr<Watchdog> watch(std::int64_t timeout, std::vector<comm::Heartbeat*> all, std::vector<int> mine);
 
 // The same for the time in which MPI starts or ends, which may take ten seconds in any case. `start` outlives it.

@@ -1,4 +1,4 @@
-// Commands as people paste them.
+// Writes commands so that they can be pasted into a shell.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ OpGraph sage_max(const ModelRecord& model);
 OpGraph sage_pool(const ModelRecord& model);
 
 // Graph isomorphism network (Xu et al. 2019, eq. 4.1): H^l = activation(activation((A + (1 + epsilon) I)^T H W_0^l [+ b])
-// W_1^l [+ b]); the inner width is the layer's output width. A has no self loops; build() makes the same of one that has.
+// W_1^l [+ b]); the inner width is the layer's output width. A has no self loops; build() also takes an A with them.
 OpGraph gin(const ModelRecord& model);
 OpGraph gin(const std::vector<std::int64_t>& widths, bool bias);
 
@@ -70,8 +70,8 @@ const std::vector<Model>& registry();
 // "" is the default aggregator. Throws Error{usage} listing the names when there is no such model or aggregator.
 const Aggregator& find(std::string_view model, std::string_view aggregator);
 
-// The matrix of a model with its options, normalised as asked or else as the model has it. Throws Error{usage} as find()
-// does.
+// The matrix of a model with its options. It is normalised as `asked` says, else as is usual for the model. Throws
+// Error{usage} as find() does.
 MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> asked = {});
 
 // The same model with everything said that it has by default.

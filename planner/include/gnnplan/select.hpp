@@ -57,7 +57,7 @@ struct SelectOptions {
     std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
     bool alternatives = true;  // whether the plan says what its choices are worth
-    // Is told what the search is at, "searching: 1d on 64x1, 12 of 96 grids", as often as that changes.
+    // Called with the progress of the search, "searching: 1d on 64x1, 12 of 96 grids", whenever it changes.
     std::function<void(const std::string&)> progress = {};
 };
 

@@ -8,7 +8,7 @@
 namespace gnnplan {
 namespace {
 
-// The ranks that differ from `rank` along the axes of a sum alone, in their order.
+// The ranks that differ from `rank` along no axes but those of a sum, in ascending order.
 class SummingRanks {
 public:
     SummingRanks(const Grid& grid, const Axes& axes, int rank) : grid_(grid), rank_(rank) {

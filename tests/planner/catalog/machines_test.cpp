@@ -209,7 +209,7 @@ TEST(Host, ACpuQuotaLimitsAndSoDoThoseAroundIt) {
     EXPECT_EQ(quota("3:cpuacct,cpu:/docker/12\n0::/job\n"), 0.5);
     EXPECT_EQ(quota("3:cpuset:/docker/12\n"), std::nullopt);
     EXPECT_EQ(quota("3:cpu,cpuacct:/\n"), std::nullopt);
-    write("cpu/cpu.cfs_quota_us", "250000\n");  // the container's own group lies on top, where it sees no more
+    write("cpu/cpu.cfs_quota_us", "250000\n");  // a container sees its own group as the top, and none above
     EXPECT_EQ(quota("3:cpu,cpuacct:/not/seen/here\n"), 2.5);
     std::filesystem::remove_all(root);
 }

@@ -41,8 +41,8 @@ Checkpoint sample() {
     return checkpoint;
 }
 
-// As many tensors and texts as a header may have are read in a time that grows as they do: with a look through all names
-// for each it took more than a minute.
+// Reading as many tensors and texts as a header may have takes a time proportional to their number: a search through
+// all names for each of them took more than a minute.
 TEST(Safetensors, OfManyNamesIsRead) {
     std::string header = "{\"__metadata__\": {";
     for (int i = 0; i < 60'000; ++i) header += (i > 0 ? ", \"m" : "\"m") + std::to_string(i) + "\": \"\"";
@@ -58,7 +58,7 @@ TEST(Safetensors, OfManyNamesIsRead) {
     EXPECT_LT(text.size(), 300U);
 }
 
-// Whatever is wrong, a message has no more of a name than is read.
+// Whatever the error is, its message quotes only the begin of a long name.
 TEST(Safetensors, LongNamesAreCutInMessages) {
     const std::string name(2'000'000, 'n');
     for (const std::string header : {"{\"" + name + "\": 3}", "{\"" + name + "\": {\"dtype\": \"F32\"}}",

@@ -78,7 +78,7 @@ TEST(Parse, RefusesDuplicateKeys) {
                  "file: a[1]: duplicate key \"b\"");
 }
 
-// Of objects with many members too, which are looked up otherwise.
+// Duplicate keys are found in objects with many members, too, where keys are looked up in another way.
 TEST(Parse, RefusesDuplicateKeysAmongMany) {
     const ParseLimits many{.members = 100'000};
     for (const int count : {31, 32, 33, 500}) {

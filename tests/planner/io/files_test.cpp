@@ -30,7 +30,7 @@ protected:
     ~Files() override { fs::remove_all(folder_); }
 
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
-    // Runs in another process until that is killed, which is not waited for: it stays a zombie.
+    // Runs the work in another process until that is killed; nobody waits for it, so that it stays a zombie.
     static pid_t start(const std::function<void()>& work) {
         const pid_t child = ::fork();
         if (child == 0) {
@@ -77,7 +77,7 @@ TEST_F(Files, FollowsLinksToWhatIsNotThere) {
     expect_error([&] { write_file_atomically(path("nowhere"), "x"); }, ErrorCode::cannot_create, "No such file");
 }
 
-// What nobody locks was left by a process that was killed; who writes the file next removes it, and nothing else.
+// A draft that nobody locks was left by a killed process; the next writer of the file removes it, and nothing else.
 TEST_F(Files, TheNextWriterRemovesLeftovers) {
     for (const char* name : {"f.tmp-12-0", "f.tmp-2147483646-3", "f.tmp-77-1", "f.tmp-77", "f.tmp-x-1", "g.tmp-12-0"})
         write_file_atomically(path(name), "left");
@@ -94,7 +94,7 @@ TEST_F(Files, TheNextWriterRemovesLeftovers) {
     EXPECT_FALSE(fs::exists(path("f.tmp-77-1")));
 }
 
-// One that others write to, too, has a name; its process may be dead and not yet waited for.
+// A draft that several processes write to has a name; its process may be dead while nobody has waited for it yet.
 TEST_F(Files, ASharedDraftOfADeadProcessIsALeftover) {
     const pid_t child = start([&] {
         const Draft draft({path("f")}, Draft::Use::shared);
@@ -110,7 +110,7 @@ TEST_F(Files, ASharedDraftOfADeadProcessIsALeftover) {
     ::waitpid(child, nullptr, 0);
 }
 
-// Whenever a writer is killed, the file is one of those that were written, and what is left beside it goes with the next.
+// Whenever a writer is killed, the file is one of those that were written, and the next writer removes its leftovers.
 TEST_F(Files, KilledWritersLeaveAWholeFile) {
     const std::string a(30000, 'a'), b(40000, 'b');
     std::size_t left = 0;

@@ -292,8 +292,8 @@ TEST(Models, SumsAloneReadWeightsOfEdges) {
     for (const char* model : {"gat", "agnn"}) EXPECT_THROW(check(model, ""), Error);
 }
 
-// The function is (1 + epsilon) h + M h, M being the matrix of the in-neighbours alone however it is normalised: what a
-// product adds of the vertex itself, and what the diagonal has of it, make 1 + epsilon.
+// The function is (1 + epsilon) h + M h, where M is the matrix of the in-neighbours alone, however it is normalised:
+// the factor with which a product adds the vertex itself, plus the entry on the diagonal, is 1 + epsilon.
 TEST(Models, GinAddsTheVertexAsItIsWhateverTheNormalisation) {
     for (const double epsilon : {0.0, -0.0, -1.0, -2.5, 1e-9, 1e-17, 1e30}) {
         for (const Normalisation kind : {Normalisation::none, Normalisation::symmetric, Normalisation::row_mean}) {
@@ -315,7 +315,7 @@ TEST(Models, GinAddsTheVertexAsItIsWhateverTheNormalisation) {
     EXPECT_FALSE(models::matrix_of(trained.model, Normalisation::none).self_loops);
 }
 
-// A plan of an earlier version has the vertex on the diagonal of a normalised matrix, too, and says so.
+// Plans of earlier versions have the vertex on the diagonal of a normalised matrix, too, and say so.
 TEST(Models, GinIsBuiltOverTheMatrixThatAProblemHas) {
     ProblemRecord problem;
     problem.model = record("gin", {8, 4, 2});

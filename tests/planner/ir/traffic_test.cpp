@@ -47,7 +47,7 @@ TEST(Traffic, RingAllReduceEqualsItsSimulation) {
     }
 }
 
-// Sums over some axes of a grid: the same ring among ranks that differ along those alone, in the order of their numbers.
+// A sum over some axes of a grid runs the same ring among ranks that differ along these axes alone, in ascending order.
 TEST(Traffic, AllReducesOverSomeAxesAreRingsAmongRanksThatDifferAlongThem) {
     constexpr std::int64_t rows = 11, columns = 3;
     for (const Grid& grid : {Grid{2, 3, 1}, Grid{2, 3, 4}, Grid{1, 2, 3}, Grid{3, 1, 2}}) {

@@ -1,4 +1,4 @@
-// Profiles of columns against the counts that they were made of.
+// Compares profiles of columns with the counts from which they were made.
 #include "runtime/blocks/column_profile.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ ColumnProfile profile_of(const std::vector<std::int32_t>& columns, ColumnTally& 
     return ColumnProfile(tally, ones);
 }
 
-// Ranges that begin at every column, and end at it.
+// Checks ranges that begin at each column, and ranges that end at it.
 void expect_exact(const ColumnProfile& profile, const std::vector<std::int32_t>& counts) {
     const auto all = static_cast<std::int64_t>(counts.size());
     std::int64_t nonzeros = 0, distinct = 0;
@@ -39,7 +39,7 @@ void expect_exact(const ColumnProfile& profile, const std::vector<std::int32_t>&
     EXPECT_EQ(profile.nonzeros(), nonzeros);
 }
 
-// `count` columns, the first ones more often than the last where `skew` is above 1.
+// Draws `count` columns; the first ones are drawn more often than the last where `skew` is above 1.
 std::vector<std::int32_t> random_columns(std::int64_t all, std::int64_t count, double skew, std::mt19937& random) {
     std::uniform_real_distribution<double> share(0, 1);
     std::vector<std::int32_t> columns;
@@ -68,7 +68,7 @@ TEST(ColumnProfile, CountsWhatItWasMadeOf) {
     }
 }
 
-// A bit for each column, where a list of them with their counts takes twelve bytes for each.
+// A profile takes a bit for each column, where a list of columns with their counts takes twelve bytes for each.
 TEST(ColumnProfile, OfSparseGraphsIsSmall) {
     constexpr std::int64_t vertices = 100000;
     std::vector<std::int32_t> columns;

@@ -37,7 +37,7 @@ void check_exact_sums(Communicator& comm) {
     }
 }
 
-// Sums of squares that no float holds.
+// The squares in these sums are out of the range of floats.
 void check_square_sums(Communicator& comm) {
     for (const int length : lengths) {
         const auto term = [](int rank, int i) {

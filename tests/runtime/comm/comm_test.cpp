@@ -239,7 +239,7 @@ TEST(Launch, OfSeveralProcessesThatAreAloneIsRefused) {
                 HasSubstr("built with Some MPI 1.0: start it with mpirun -n 4 of that MPI"));
     EXPECT_EQ(rank_of_launcher(), 2);
     EXPECT_THAT(refused({{"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_PROCID", "1"}}), HasSubstr("SLURM step"));
-    // A batch script, which has a number, too; one process of Open MPI on a node where SLURM started its daemons.
+    // Allowed: a batch script, which has a rank, too; one process of Open MPI where SLURM started the daemons.
     EXPECT_EQ(refused({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}), "");
     EXPECT_EQ(refused({{"OMPI_COMM_WORLD_SIZE", "1"},
                        {"OMPI_COMM_WORLD_RANK", "0"},

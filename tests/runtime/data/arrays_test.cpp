@@ -52,7 +52,7 @@ TEST(ArraysOfMemory, AreTheDataSetOfTheSameFile) {
     EXPECT_EQ(made.report().path, "generated");
 }
 
-// Those without a label are in their set, and cannot be judged.
+// Vertices without a label stay in their set, but no accuracy counts them.
 TEST(ArraysOfMemory, CountWhatHasALabel) {
     Arrays arrays = triangle();
     arrays.label = {0, -1, 1};

@@ -376,7 +376,7 @@ TEST(GraphShare, SaysWhichLineIsWrongWhoeverReadsIt) {
     expect_refused("0 1\n1 2\n", 3, true, ErrorCode::mismatch, {"symmetric graph, this one is directed"});
 }
 
-// A share alone is a fine list of edges.
+// Each share alone is a valid list of edges.
 TEST(GraphShare, RefusesOtherFormsAsWhoReadsAll) {
     std::string list, matrix = "# c\n6 6 300\n", metis = "300 300\n";
     for (int i = 0; i < 300; ++i) {

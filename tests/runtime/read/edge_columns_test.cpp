@@ -1,4 +1,4 @@
-// Columns are what their header says, wherever they are.
+// Columns are read as the header names them, in whatever order they come.
 #include "runtime/data/dataset.hpp"
 
 #include "tests/support/test_files.hpp"

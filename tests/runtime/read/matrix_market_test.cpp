@@ -67,7 +67,7 @@ TEST(MatrixMarket, SymmetricMirrorsOffDiagonalEntries) {
     EXPECT_EQ(d.nonzeros(), 4);
 }
 
-// The draft of the format wants neither letters nor blanks to matter.
+// By the draft of the format, neither the case of letters nor blanks matter.
 TEST(MatrixMarket, TheBannerMakesItOneUnderAnyName) {
     const std::string rest = "% comment\n4 4 4\n1 2\n2 3\n3 4\n4 1\n";
     const std::string fingerprint = open_mtx(general + rest).fingerprint();

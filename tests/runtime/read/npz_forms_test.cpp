@@ -1,4 +1,4 @@
-// Forms of the arrays of an archive that programs write: types of numbers, masks, sparse matrices.
+// Archives are read in the forms that programs write: types of numbers, masks, sparse matrices.
 #include "runtime/data/dataset.hpp"
 #include "tests/support/test_files.hpp"
 

@@ -1,4 +1,4 @@
-// OGB's binary raw folders.
+// Tests of reading OGB's binary raw folders.
 #include "runtime/data/dataset.hpp"
 #include "tests/support/test_files.hpp"
 
@@ -14,7 +14,7 @@ using files::TempFolder;
 using I64 = std::int64_t;
 namespace fs = std::filesystem;
 
-// Four vertices, of which the last has no edges, with all that ogbn-papers100M has.
+// Makes a folder of all files that ogbn-papers100M has, for four vertices, of which the last has no edges.
 struct BinaryFolder {
     TempFolder folder;
     std::vector<Array> data = {{"edge_index", "<i8", {2, 2}, bytes_of<I64>({0, 1, 1, 2})},
@@ -103,7 +103,7 @@ TEST(OgbBinaryFolder, BadArrays) {
                  [&] { ogb.open(); });
 }
 
-// The archive by itself has no labels, and its folder has them.
+// The archive by itself has no labels, but its folder has them.
 TEST(OgbBinaryFolder, TheArchiveAloneIsToldOfItsFolder) {
     const BinaryFolder ogb;
     const fs::path archive = ogb.folder.path() / "raw/data.npz";

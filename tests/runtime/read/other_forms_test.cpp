@@ -1,4 +1,4 @@
-// Texts that look like edge lists and are none are refused with the way out; what can be edges stays so.
+// Texts that look like edge lists and are none are refused with a way out; texts that may be edge lists are still read.
 #include "runtime/data/dataset.hpp"
 
 #include "tests/support/test_files.hpp"

@@ -1,4 +1,4 @@
-// Arrays that are not read, and what they may be meant as.
+// Arrays that are not read are named, and so is what they may hold.
 #include "runtime/read/unread.hpp"
 
 #include "runtime/data/dataset.hpp"
@@ -43,7 +43,7 @@ TEST(Unread, IsNamedWithTypeAndShape) {
     std::vector<Array> many{edges()};
     for (int i = 0; i < 15; ++i) many.push_back(bytes("a" + std::to_string(i), "|u1", {1}));
     EXPECT_THAT(leftovers(many).names(), testing::EndsWith("a11 uint8 [1] and 3 more"));
-    // A pickle is no fault of data that is not asked of it; terminals obey control characters.
+    // A pickle is no error while its array is not needed; control characters are not printed, as terminals obey them.
     EXPECT_EQ(leftovers({edges(), {"class_names", "|O", {3}, "\x80\x04"}, bytes("a\x1b[0m", "|u1", {1})}).names(),
               "class_names, a?[0m uint8 [1]");
 }

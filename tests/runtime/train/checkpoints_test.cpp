@@ -308,7 +308,7 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     EXPECT_THAT(rate.output, HasSubstr("note: --lr was 0.01 up to epoch 5, and is 0.02 from here on"));
 }
 
-// What it is of is compared, so it has to be said.
+// A checkpoint has to name its run, so that the run can be compared with the one that is to go on.
 TEST_F(Checkpoints, OneThatSaysNothingIsOfAnotherRun) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
     const std::string file = path("c/checkpoint-000005.safetensors");
@@ -444,7 +444,7 @@ TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
 
 #ifdef MPIRUN
 
-// Ranks that write into folders of their own would leave parts that nobody finds.
+// Ranks that write into folders of their own would leave parts that rank 0 does not find.
 TEST_F(Checkpoints, EmbeddingsNeedAFolderThatRanksShare) {
     std::filesystem::create_directories(path("own"));
     const std::string rank =

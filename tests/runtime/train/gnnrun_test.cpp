@@ -124,7 +124,7 @@ TEST_F(Gnnrun, RefusesALaunchThePlanIsNotFor) {
     EXPECT_THAT(outcome.output, HasSubstr("--in-process"));
 }
 
-// Each process would be rank 0 of 1, and all would write the same files.
+// Otherwise each process would be rank 0 of 1, and all would write the same files.
 TEST_F(Gnnrun, RefusesTheLauncherOfAnotherMpi) {
     const std::string start = std::string(" ") + program + " --threads 1 --data @graph --epochs 2 ";
     const std::string step = "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_ID=0 SLURM_NTASKS=4 ";
@@ -140,13 +140,13 @@ TEST_F(Gnnrun, RefusesTheLauncherOfAnotherMpi) {
         EXPECT_THAT(outcome.output, HasSubstr(says)) << set << plan;
         EXPECT_THAT(outcome.output, HasSubstr("takes itself for rank 0 of 1")) << set << plan;
     }
-    // The first of them says it for all.
+    // The first process reports the error for all.
     for (const std::string& set : {std::string("PMI_RANK=1 PMI_SIZE=4"), step + "SLURM_PROCID=3"}) {
         const Outcome outcome = run(set + start + "@plan1.json");
         EXPECT_EQ(outcome.code, 78) << set;
         EXPECT_EQ(outcome.output, "") << set;
     }
-    // A batch script runs once, however many tasks its allocation has; and so does who was started alone.
+    // A batch script runs once, however many tasks its allocation has, and so does a process that was started alone.
     for (const char* set : {"SLURM_NTASKS=4 SLURM_PROCID=0 SLURM_JOB_ID=7", "PMI_RANK=0 PMI_SIZE=1",
                             "SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 SLURM_NTASKS=4"}) {
         const std::string plan = std::string(set).starts_with("PMI") ? "@plan1.json" : "@plan4.json --in-process";
@@ -160,7 +160,7 @@ TEST_F(Gnnrun, TakesTheThreadsOfItsMask) {
     EXPECT_EQ(report("r.json").threads, 1);
 }
 
-// Lack of memory has one code, also where OpenMP's library would end the process with 1.
+// Lack of memory always has the same exit code, also where OpenMP's library would end the process with 1.
 TEST_F(Gnnrun, ThreadsThatTheSystemRefusesAreLackOfMemory) {
     const Outcome outcome =
         run(std::string("OMP_STACKSIZE=100000G ") + program + " @plan1.json --data @graph --threads 2");

@@ -1,6 +1,6 @@
-// Preloaded into a program, makes rank 1 of those that mpirun starts stop inside a call, as GNNPLAN_STOP says: "CALL stopped"
-// (by a signal), "CALL blocked" (in the system, as on a file server that is gone), or "CALL slow" (it takes a while, each
-// time).
+// A library to preload into a program that mpirun starts. It makes rank 1 stop inside a call, as GNNPLAN_STOP says:
+// "CALL stopped" (by a signal), "CALL blocked" (in the system, as by a file server that is gone), or "CALL slow" (the
+// call takes a while each time).
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// A rank that stops, or gets stuck, outside of epochs: the others do not wait for it for ever.
+// When a rank stops or gets stuck outside of epochs, the others do not wait for it for ever.
 #include "tests/runtime/train/gnnrun_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class Stopped : public Gnnrun {
 protected:
-    // Rank 1 of four does what rank_stops.cpp knows. `timeout` gives 124 if a run hangs.
+    // Rank 1 of four stops as rank_stops.cpp makes it. `timeout` gives 124 if a run hangs.
     Outcome run_with(const std::string& stop, const std::string& arguments) const {
         return run("GNNPLAN_STOP='" + stop + "' timeout -k 5 60 " + MPIRUN +
                    " 4 -x LD_PRELOAD=" RANK_STOPS " -x ASAN_OPTIONS=verify_asan_link_order=0 " + program +

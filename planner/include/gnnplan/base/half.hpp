@@ -1,4 +1,4 @@
-// IEEE 754 binary16, as which large data sets keep features and some programs keep weights.
+// Numbers in IEEE 754 binary16 (float16), in which large data sets store features and some programs store weights.
 #pragma once
 
 #include <bit>

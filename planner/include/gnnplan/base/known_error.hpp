@@ -9,7 +9,7 @@
 
 namespace gnnplan {
 
-// Lack of memory, or of room for a thread, and paths that the system does not take; nothing of other exceptions.
+// The Error for lack of memory or of threads, and for paths that the system refuses; nothing for other exceptions.
 inline std::optional<Error> known_error(const std::exception& failure) {
     if (const auto* memory = dynamic_cast<const std::bad_alloc*>(&failure)) return memory_error(*memory);
     if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&failure))

@@ -66,8 +66,8 @@ struct MeasuredTotals {
     std::int64_t host_peak_bytes = 0;  // per rank, of an accelerator's host
 };
 
-// Why a run ended before its last epoch, or an inference before its last layer: a signal or a time limit; validation that
-// got no better (--patience); a loss, weights or outputs of a layer that are no numbers.
+// Why a run ended before its last epoch, or an inference before its last layer: a signal or a time limit; a validation
+// accuracy that got no better (--patience); a loss, weights or outputs of a layer that are not finite.
 enum class Ending : std::uint8_t { interrupted, patience, diverged };
 
 struct CheckpointTotals {
@@ -82,11 +82,11 @@ struct WrittenFile {
     std::int64_t bytes = 0;
 };
 
-// Values that are no finite numbers, of a layer's outputs for all vertices.
+// Counts the values that are not finite in a layer's outputs for all vertices.
 struct NotFinite {
     std::int64_t layer = 0;
     std::int64_t values = 0;
-    std::int64_t vertices = 0;      // that have some
+    std::int64_t vertices = 0;      // vertices that have such values
     std::int64_t first_vertex = 0;  // the lowest of them in the data's numbering, from 0
 };
 

@@ -43,7 +43,7 @@ struct GraphRecord {
     std::string split;                    // split folder; "" when there is only one
     std::int64_t generated_features = 0;  // > 0: features of this width are generated from `seed`
     std::int64_t generated_classes = 0;
-    bool generate = false;  // what the data lacks, although it may be meant by what is not read of the data
+    bool generate = false;  // generate what the data lacks, even where data that is not read may hold it
     std::uint64_t seed = 0;
 };
 
