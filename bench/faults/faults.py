@@ -141,9 +141,13 @@ class Faults(HandedOut):
         for flags in ("--report small1.json", "--report small.npz", "--trace small.npz", "--report x --metrics x"):
             self.expect(flags, self.one(f"--epochs 2 {flags}"), [64], "would overwrite|same file")
         self.expect("plan -o its own graph", f"{self.gnnplan} plan --graph small.npz --hidden 8 -o small.npz", [64], "would overwrite")
-        self.expect("a limit on the size of files", "rm -f r.json; ulimit -f 4; " + self.one("--epochs 60 --report r.json --save-weights w0.st"), [74],
+        self.expect("a limit on the size of files",
+                    "rm -f r.json; ulimit -f 4; " + self.one("--epochs 60 --report r.json --save-weights w0.st"), [74],
                     "r.json: cannot write: File too large", lambda: self.exists("w0.st"))
-        self.expect("a link to nothing", "ln -sf none.json link.json; " + self.one("--epochs 2 --report link.json") + " && test -L link.json", [0], also=lambda: self.exists("none.json"))
+        self.expect("a link to nothing",
+                    "ln -sf none.json link.json; " + self.one("--epochs 2 --report link.json")
+                    + " && test -L link.json",
+                    [0], also=lambda: self.exists("none.json"))
         self.expect("a pipe for data", "mkfifo -m 600 pipe 2>/dev/null; " + self.one("--epochs 2", data="pipe"), [66], "not a regular file", limit=10)
 
     def shared_memory(self):
@@ -164,22 +168,29 @@ class Faults(HandedOut):
             run = f"{self.gnnrun} large2.json --data large.npz --threads 1 --epochs 2 -q"
             command = f"mpirun -n 2 bash -c {shlex.quote(f'ulimit -v {kib}; exec {run}')}"
             self.expect(f"{kib} KiB, mpirun", command, [0, 3], "one epoch|out of memory")
-        self.run(f"{self.gnnplan} plan --task infer --graph small.npz --hidden 8 --ranks 4 -o infer4.json; gzip -c /dev/null >none.gz")
-        self.run("python3 -c \"print('\\n'.join(f'{i % 5000} {i * 7 % 5000}' for i in range(200000)))\" | gzip >text.gz")
+        self.run(f"{self.gnnplan} plan --task infer --graph small.npz --hidden 8 --ranks 4 -o infer4.json; gzip -c "
+                 "/dev/null >none.gz")
+        self.run("python3 -c \"print('\\n'.join(f'{i % 5000} {i * 7 % 5000}' for i in range(200000)))\" | gzip "
+                 ">text.gz")
         # Below 25 MB the dynamic linker may lack room for libraries, and then ends the program with 127.
         for kib in range(26000, 200000, 29000 if self.quick else 7000):
-            for name, run in (("planning", f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks 2 -o limited.json"),
-                              ("planning a text", f"{self.gnnplan} plan --graph text.gz --features 64 --classes 4 --hidden 8 --ranks 2 -o limited.json"),
+            for name, run in (("planning", f"{self.gnnplan} plan --graph small.npz --hidden 8 --ranks 2 -o "
+                                           "limited.json"),
+                              ("planning a text", f"{self.gnnplan} plan --graph text.gz --features 64 --classes 4 "
+                                                  "--hidden 8 --ranks 2 -o limited.json"),
                               ("graph info", f"{self.gnnplan} graph info text.gz"),
                               ("inference", f"{self.gnnrun} infer4.json --data small.npz --in-process --threads 1 -q"),
                               ("two threads", f"{self.gnnrun} small1.json --data small.npz --threads 2 --epochs 2 -q")):
                 self.expect(f"{kib} KiB, {name}", f"ulimit -v {kib}; {run}", [0, 3, 127])
-        self.expect("stacks that are too large", f"OMP_STACKSIZE=100000G {self.gnnrun} small1.json --data small.npz --threads 2 --epochs 2", [3], "refused a thread")
+        self.expect("stacks that are too large", f"OMP_STACKSIZE=100000G {self.gnnrun} small1.json --data small.npz "
+                                                 "--threads 2 --epochs 2", [3], "refused a thread")
 
     def memory_of_threads(self):
         """Ranks that are threads run in memory cgroups of any size: they succeed or end with 3, and are not killed."""
-        group = next((base / "gnnplan-faults" for base in (pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup"))
-                      if (base / "memory.limit_in_bytes").exists() or "memory" in self.text_of(base / "cgroup.subtree_control")), None)
+        group = next((base / "gnnplan-faults"
+                      for base in (pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup"))
+                      if (base / "memory.limit_in_bytes").exists()
+                      or "memory" in self.text_of(base / "cgroup.subtree_control")), None)
         try:
             group.mkdir(exist_ok=True)
         except (AttributeError, OSError):
@@ -190,12 +201,16 @@ class Faults(HandedOut):
             self.make_edges()
             for task in ("train", "infer"):
                 for load in ("whole", "sharded"):
-                    plan = f"{self.gnnplan} plan --task {task} --graph edges.txt --features 64 --classes 8 --hidden 32 --ranks 4 --load {load} -o threads4.json"
+                    plan = (f"{self.gnnplan} plan --task {task} --graph edges.txt --features 64 --classes 8 --hidden "
+                            f"32 --ranks 4 --load {load} -o threads4.json")
                     self.expect("the plan", plan, [0], limit=180)
                     for mebibytes in (200, 500, 900) if self.quick else range(150, 1500, 75):
                         limit.write_text(str(mebibytes << 20))
-                        self.expect(f"{mebibytes} MiB, {task}, {load}", f"echo $$ >{group}/cgroup.procs; exec {self.gnnrun} threads4.json --data edges.txt --in-process --threads 1 "
-                                    + ("--epochs 2 " if task == "train" else "") + "-q", [0, 3], "one epoch|the pass|out of memory", limit=120)
+                        self.expect(f"{mebibytes} MiB, {task}, {load}",
+                                    f"echo $$ >{group}/cgroup.procs; exec {self.gnnrun} threads4.json --data "
+                                    "edges.txt --in-process --threads 1 "
+                                    + ("--epochs 2 " if task == "train" else "") + "-q", [0, 3],
+                                    "one epoch|the pass|out of memory", limit=120)
         finally:
             group.rmdir()
 
@@ -211,9 +226,11 @@ class Faults(HandedOut):
         run = {ranks: f"{self.gnnrun} small{ranks}.json --data small.npz --threads 1 --epochs 2" for ranks in (1, 4)}
         step = "SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_PROCID=0"
         for ranks in (1, 4):
-            self.expect(f"PMI, a plan of {ranks}", f"PMI_RANK=0 PMI_SIZE=4 {run[ranks]}", [78], r"another MPI.*\(PMI_SIZE=4\)")
+            self.expect(f"PMI, a plan of {ranks}", f"PMI_RANK=0 PMI_SIZE=4 {run[ranks]}", [78],
+                        r"another MPI.*\(PMI_SIZE=4\)")
             self.expect(f"a SLURM step, a plan of {ranks}", f"{step} {run[ranks]} --in-process", [78], "SLURM step")
-            self.expect(f"a batch script, a plan of {ranks}", f"SLURM_NTASKS=4 SLURM_PROCID=0 {run[ranks]} --in-process", [0])
+            self.expect(f"a batch script, a plan of {ranks}",
+                        f"SLURM_NTASKS=4 SLURM_PROCID=0 {run[ranks]} --in-process", [0])
         self.expect("the others are silent", f"test -z \"$(PMI_RANK=2 PMI_SIZE=4 {run[1]} 2>&1)\"", [0])
         self.expect("calibrate", f"PMI_RANK=0 PMI_SIZE=4 {self.gnnplan} calibrate --quick", [78], "another MPI")
         self.expect("calibrate in a SLURM step", f"{step} {self.gnnplan} calibrate --quick", [78], "SLURM step")
@@ -300,16 +317,20 @@ class Faults(HandedOut):
         """A rank gets SIGSTOP at a random time before the first epoch, even while MPI starts: the run ends with 69."""
         self.make_edges()
         for task, load in ((task, load) for task in ("train", "infer") for load in ("sharded", "whole")):
-            self.expect("the plan", f"{self.gnnplan} plan --task {task} --graph edges.txt --features 4 --classes 2 --hidden 4 --ranks 4 --model sage --load {load} -o stop4.json",
+            self.expect("the plan", f"{self.gnnplan} plan --task {task} --graph edges.txt --features 4 --classes 2 "
+                                    f"--hidden 4 --ranks 4 --model sage --load {load} -o stop4.json",
                         [0], limit=180)
-            run = f"{self.gnnrun} stop4.json --data edges.txt --threads 1 -q --timeout 2s" + (" --epochs 100000000 --autotune 0" if task == "train" else "")
+            run = (f"{self.gnnrun} stop4.json --data edges.txt --threads 1 -q --timeout 2s"
+                   + (" --epochs 100000000 --autotune 0" if task == "train" else ""))
             mpirun = f"mpirun -n 4 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec {run}'"
             whole = self.run(f"rm -f pid.*; {mpirun}").seconds if task == "infer" else 6
             for _ in range(3 if self.quick else 12):
                 rank, delay = self.random.randrange(4), self.random.uniform(0.01, 0.6 * whole)
-                stop = (f"rm -f pid.*; {mpirun} & mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep {delay:.3f}; "
+                stop = (f"rm -f pid.*; {mpirun} & mpirun=$!; until test -s pid.{rank}; do sleep .01; done; sleep "
+                        f"{delay:.3f}; "
                         f"kill -STOP $(cat pid.{rank}); wait $mpirun")
-                self.expect(f"{task}, {load}, rank {rank} after {delay:.2f} s", stop, [69], r"nothing has moved for 2 s: rank \d", limit=40)
+                self.expect(f"{task}, {load}, rank {rank} after {delay:.2f} s", stop, [69],
+                            r"nothing has moved for 2 s: rank \d", limit=40)
 
     def checkpoints(self):
         """A run of 4 ranks, killed at a random time, goes on with other plans and ranks, and loses two intervals at most."""
@@ -377,8 +398,10 @@ class Faults(HandedOut):
         self.note(f"{epochs} epochs", why, ended.text)
 
 
-SECTIONS = ("speech", "outputs", "shared_memory", "memory", "memory_of_threads", "other_launchers", "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks",
-            "stopped_while_loading", "checkpoints", "soak", "killed_writers", "unshared_folders", "weights_and_embeddings", "not_finite", "signalled_inference")
+SECTIONS = ("speech", "outputs", "shared_memory", "memory", "memory_of_threads", "other_launchers",
+            "ranks_that_disagree", "signals", "killed_ranks", "killed_while_loading", "stopped_ranks",
+            "stopped_while_loading", "checkpoints", "soak", "killed_writers", "unshared_folders",
+            "weights_and_embeddings", "not_finite", "signalled_inference")
 
 
 def main():
