@@ -11,11 +11,12 @@ namespace {
 
 constexpr const char* plan_again = "plan again with --graph and this path";
 
-void require_equal(const char* what, std::int64_t planned, std::int64_t found) {
+// `unread`: what they may be among of the data that is not read.
+void require_equal(const char* what, std::int64_t planned, std::int64_t found, const std::string& unread = {}) {
     if (planned == found) return;
     throw Error(ErrorCode::mismatch,
                 "the plan is for " + std::to_string(planned) + " " + what + ", the data has " + std::to_string(found),
-                "data", plan_again);
+                "data", found > 0 || unread.empty() ? plan_again : "they may be among what is not read: " + unread);
 }
 
 // What was planned without the data, or by an earlier version, has no fingerprint.
@@ -126,7 +127,8 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     const auto& widths = plan.problem.model.widths;
     const bool whole = !dataset.in_shares();
     if (whole) match_graph(plan.problem.graph, plan.fingerprints.graph, found_in(dataset));
-    require_equal("features", widths.front(), dataset.features());
+    require_equal("features", widths.front(), dataset.features(),
+                  dataset.report().leftovers.names({&data::Unread::features}));
     const auto nonzeros = [&] {
         return whole ? match_nonzeros(plan.problem.graph.nonzeros, dataset.nonzeros()) : std::vector<std::string>();
     };

@@ -161,10 +161,24 @@ TEST_F(Arrays, APlanOfABareGraphDoesNotTrainOnNoiseInPlaceOfOtherNames) {
     EXPECT_THAT(run.err, AllOf(HasSubstr("features would be generated"), HasSubstr("features float32 [24, 6]")));
 }
 
+TEST_F(Arrays, APlanOfDataWithFeaturesSaysWhichMayBeThese) {
+    ASSERT_EQ(make_plan("--graph " + write(whole(), "graph.npz")).code, 0);
+    std::vector<Array> renamed = whole();
+    renamed[1].name = "features";
+    const Outcome run = gnnrun(plan + " -q --epochs 2 --data " + write(renamed, "graph.npz"));
+    EXPECT_EQ(run.code, 78);
+    EXPECT_THAT(run.err, HasSubstr("the plan is for 6 features, the data has 0 (they may be among what is not read: "
+                                   "features float32 [24, 6])"));
+}
+
 TEST_F(Arrays, ASplitOfAnotherNameIsNotDrawn) {
     for (const std::string name : {"split", "idx_train", "fold"}) {
         const std::string path = write({edge_index(), features("x"), labels("y"), labels(name)}, "split.npz");
-        EXPECT_THAT(gnnplan("graph info " + path).err, HasSubstr("Not read: " + name + " int64 [24]."));
+        const Outcome info = gnnplan("graph info " + path);
+        EXPECT_THAT(info.out, HasSubstr("split        -\n"));
+        EXPECT_THAT(info.err, AllOf(HasSubstr("Not read: " + name + " int64 [24]."),
+                                    HasSubstr("note: the split would be generated, and may be among")));
+        EXPECT_TRUE(gnnplan("graph info --json " + path).json()["split"].is_null());
         const Outcome refused = make_plan("--graph " + path);
         EXPECT_EQ(refused.code, 64);
         EXPECT_THAT(refused.err, HasSubstr("the split would be generated"));

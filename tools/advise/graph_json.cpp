@@ -27,7 +27,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
     std::vector<std::string> unread;
     for (const data::Unread& one : report.leftovers.unread) unread.push_back(one.name);
     io::Document split, labelled;
-    if (!dataset.subset().empty()) {
+    if (!dataset.subset().empty() && !report.split_generated) {
         const auto by_subset = [](const auto& count) {
             return io::Document::object(
                 {{"train", count(data::train)}, {"valid", count(data::valid)}, {"test", count(data::test)}});
@@ -61,7 +61,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
                                  {"fingerprint", of.graph},
                                  {"features_fingerprint", text_or_null(of.features)},
                                  {"labels_fingerprint", text_or_null(of.labels)},
-                                 {"split_fingerprint", text_or_null(of.split)}});
+                                 {"split_fingerprint", text_or_null(report.split_generated ? "" : of.split)}});
 }
 
 io::Document encode(const data::GeneratedGraph& graph, const Generation& generation) {

@@ -96,10 +96,10 @@ std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const Prepa
     if (labelled) options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
     use_available_threads();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
+    if (!preparation.generate) data::check_generated(dataset->report());
     say("{}: {}\n", shape.graph, dataset->report().describe());
     say_notes(dataset->report().remarks);
     say_notes(dataset->report().hints);
-    if (!preparation.generate) data::check_generated(dataset->report());
     return dataset;
 }
 

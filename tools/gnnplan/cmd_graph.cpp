@@ -31,7 +31,7 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
     const data::LoadReport& report = dataset.report();
     const auto count_or_dash = [](std::int64_t count) { return count > 0 ? format_count(count) : std::string("-"); };
     std::string split = "-";
-    if (!dataset.subset().empty()) {
+    if (!dataset.subset().empty() && !report.split_generated) {
         split =
             fmt::format("{} train, {} valid, {} test", format_count(dataset.subset_size(data::train)),
                         format_count(dataset.subset_size(data::valid)), format_count(dataset.subset_size(data::test)));
@@ -79,6 +79,11 @@ int run_info(const Context&, const InfoOptions& options) {
     }
     say_notes(dataset.report().remarks);
     say_notes(dataset.report().hints);
+    try {
+        data::check_generated(dataset.report());
+    } catch (const Error& error) {  // a plan would be refused; looking is not
+        say_notes({error.what()});
+    }
     return 0;
 }
 
