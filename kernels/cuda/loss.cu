@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(block_threads)
         for (std::int64_t r = 0; r < ranks; ++r) largest = fmaxf(largest, parts[r * rows + i].largest);
         for (std::int64_t r = 0; r < ranks; ++r) {
             const SoftmaxPart part = parts[r * rows + i];
-            if (isinf(part.largest) && part.others == 0) continue;  // no columns; a NaN counts
+            if (part.largest == -INFINITY && part.others == 0) continue;  // no columns; a NaN counts
             const bool counts = found || part.largest != largest;
             sum += counts ? (1 + part.others) * expf(part.largest - largest) : part.others;
             found = found || !counts;
