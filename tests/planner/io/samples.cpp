@@ -179,8 +179,8 @@ Plan sample_plan() {
     Plan plan;
     plan.tool_version = "0.1.0";
     plan.command_line = "gnnplan plan --graph \"a b\" -o plan.json";
-    plan.problem.graph = {"ring", "file: OGB folder",      7,      21, false, true, 1, true, true,
-                          false,  Normalisation::row_mean, "time", 3,  2,     42};
+    plan.problem.graph = {"ring", "file: OGB folder",      7,      21, false, true,  1, true, true,
+                          false,  Normalisation::row_mean, "time", 3,  2,     false, 42};
     plan.problem.model = {"gcn", {3, 2}, true};
     plan.problem.ranks = 4;
     plan.problem.memory_per_rank = 123'456'789;
