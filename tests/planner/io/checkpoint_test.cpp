@@ -61,7 +61,7 @@ TEST(Safetensors, OfManyNamesIsRead) {
 // Whatever the error is, its message quotes only the begin of a long name.
 TEST(Safetensors, LongNamesAreCutInMessages) {
     const std::string name(2'000'000, 'n');
-    for (const std::string header : {"{\"" + name + "\": 3}", "{\"" + name + "\": {\"dtype\": \"F32\"}}",
+    for (const std::string& header : {"{\"" + name + "\": 3}", "{\"" + name + "\": {\"dtype\": \"F32\"}}",
                                      "{\"" + name + R"(": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})",
                                      "{\"" + name + "\": {}, \"" + name + "\": {}}", "{\"" + name + "\": [",
                                      "{\"__metadata__\": {\"" + name + "\": 3}}",
