@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace gnnplan::data {
 namespace {
 
-constexpr std::size_t most_sets = 16;
-constexpr std::int64_t rich_bytes = sizeof(std::int32_t) + sizeof(std::int64_t);
+constexpr std::size_t most_sets = 8;
+constexpr std::int64_t listed_bytes = sizeof(std::int32_t) + sizeof(std::int64_t);
 
 // How many columns hold k nonzeros and more, for k = 1 .. most_sets + 1, and where they lie.
 struct Levels {
@@ -34,12 +35,19 @@ struct Levels {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (std::size_t sets = 1; sets <= most_sets; ++sets) {
             of_sets += ColumnSet::bytes(span, columns[sets - 1]);
-            const std::int64_t bytes = of_sets + rich_bytes * columns[sets];
+            const std::int64_t bytes = of_sets + listed_bytes * columns[sets];
             if (bytes < least) best = sets, least = bytes;
         }
         return best;
     }
 };
+
+// Indices of those within a range.
+std::pair<std::size_t, std::size_t> listed_within(const std::vector<std::int32_t>& columns, Range range) {
+    const auto low = std::lower_bound(columns.begin(), columns.end(), range.begin);
+    const auto high = std::lower_bound(low, columns.end(), range.end);
+    return {static_cast<std::size_t>(low - columns.begin()), static_cast<std::size_t>(high - columns.begin())};
+}
 
 }  // namespace
 
@@ -100,34 +108,40 @@ void ColumnTally::sort() {
     sorted_ = true;
 }
 
-ColumnProfile::ColumnProfile(ColumnTally& tally, Range ones) : ones_(ones) {
+ColumnProfile::ColumnProfile(ColumnTally& tally, Range ones, std::int64_t few_bytes) : ones_(ones) {
     const Levels levels(tally);
     nonzeros_ = ones.size() + levels.nonzeros;
-    const std::size_t sets = levels.thriftiest();
+    const std::size_t sets = listed_bytes * levels.columns.front() <= few_bytes ? 0 : levels.thriftiest();
     sets_.reserve(sets);
     for (std::size_t k = 0; k < sets; ++k) sets_.emplace_back(levels.span, levels.columns[k]);
-    rich_.reserve(static_cast<std::size_t>(levels.columns[sets]));
-    rich_before_.reserve(rich_.capacity() + 1);
-    rich_before_.push_back(0);
+    listed_.reserve(static_cast<std::size_t>(levels.columns[sets]));
+    listed_before_.reserve(listed_.capacity() + 1);
+    listed_before_.push_back(0);
     tally.each([&](std::int32_t column, std::int64_t count) {
         const auto in_sets = std::min(static_cast<std::size_t>(count), sets);
         for (std::size_t k = 0; k < in_sets; ++k) sets_[k].add(column);
         if (count <= static_cast<std::int64_t>(sets)) return;
-        rich_.push_back(column);
-        rich_before_.push_back(rich_before_.back() + count - static_cast<std::int64_t>(sets));
+        listed_.push_back(column);
+        listed_before_.push_back(listed_before_.back() + count - static_cast<std::int64_t>(sets));
     });
     for (ColumnSet& set : sets_) set.finish();
 }
 
-std::int64_t ColumnProfile::nonzeros_before(std::int64_t column) const {
-    std::int64_t before = 0;
-    for (const ColumnSet& set : sets_) before += set.before(column);
-    return before +
-           rich_before_[static_cast<std::size_t>(std::lower_bound(rich_.begin(), rich_.end(), column) - rich_.begin())];
+std::int64_t ColumnProfile::nonzeros(Range columns) const {
+    const auto [low, high] = listed_within(listed_, columns);
+    std::int64_t count = intersect(columns, ones_).size() + listed_before_[high] - listed_before_[low];
+    for (const ColumnSet& set : sets_) count += set.before(columns.end) - set.before(columns.begin);
+    return count;
+}
+
+std::int64_t ColumnProfile::met(Range columns) const {
+    if (!sets_.empty()) return sets_.front().before(columns.end) - sets_.front().before(columns.begin);
+    const auto [low, high] = listed_within(listed_, columns);
+    return static_cast<std::int64_t>(high - low);
 }
 
 std::int64_t ColumnProfile::bytes() const {
-    std::int64_t bytes = rich_bytes * std::ssize(rich_) + static_cast<std::int64_t>(sizeof(ColumnProfile));
+    std::int64_t bytes = listed_bytes * std::ssize(listed_) + static_cast<std::int64_t>(sizeof(ColumnProfile));
     for (const ColumnSet& set : sets_) bytes += set.bytes() + static_cast<std::int64_t>(sizeof(ColumnSet));
     return bytes;
 }

@@ -90,15 +90,15 @@ private:
     std::vector<std::int32_t> count_;  // stays where it is when it is cleared
 };
 
-// Set k holds the columns of k nonzeros and more; columns with more nonzeros than there are sets are listed. Each column of
-// a range may hold one nonzero besides.
+// Either a list of the columns with what they hold, where that takes few bytes: a list is the quickest to look into. Or sets
+// of columns, of which set k holds those of k nonzeros and more, and a list of what columns hold beyond the last set. Each
+// column of a range may hold one nonzero besides.
 class ColumnProfile {
 public:
-    explicit ColumnProfile(ColumnTally& tally, Range ones = {});
+    // `ones`: the columns that hold one more than the tally says.
+    ColumnProfile(ColumnTally& tally, Range ones, std::int64_t few_bytes);
 
-    std::int64_t nonzeros(Range columns) const {
-        return intersect(columns, ones_).size() + nonzeros_before(columns.end) - nonzeros_before(columns.begin);
-    }
+    std::int64_t nonzeros(Range columns) const;
     std::int64_t distinct(Range columns) const {
         const Range common = intersect(columns, ones_);
         if (common.empty()) return met(columns);
@@ -108,15 +108,12 @@ public:
     std::int64_t bytes() const;
 
 private:
-    std::int64_t nonzeros_before(std::int64_t column) const;
-    std::int64_t met(Range columns) const {
-        return sets_.front().before(columns.end) - sets_.front().before(columns.begin);
-    }
+    std::int64_t met(Range columns) const;
 
     Range ones_;
     std::vector<ColumnSet> sets_;
-    std::vector<std::int32_t> rich_;         // columns of more nonzeros than there are sets
-    std::vector<std::int64_t> rich_before_;  // nonzeros beyond the sets before each of them, and all in the end
+    std::vector<std::int32_t> listed_;         // columns of more nonzeros than there are sets
+    std::vector<std::int64_t> listed_before_;  // nonzeros beyond the sets before each of them, and all in the end
     std::int64_t nonzeros_ = 0;
 };
 

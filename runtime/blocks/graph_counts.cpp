@@ -64,7 +64,7 @@ public:
         if (slot != nullptr) return last_ = slot;
         tally_.clear();
         const Range ones = walk(tally_);
-        last_ = slot = std::make_shared<const ColumnProfile>(tally_, ones);
+        last_ = slot = std::make_shared<const ColumnProfile>(tally_, ones, most_bytes_ / few_share);
         bytes_ += last_->bytes();
         if (bytes_ > most_bytes_) {
             profiles_.clear();
@@ -90,6 +90,7 @@ private:
     // Several times the bytes of both directions of the matrix, and enough that small graphs keep every answer.
     static constexpr std::int64_t bytes_per_nonzero = 24;
     static constexpr std::int64_t least_bytes = std::int64_t{64} << 20;
+    static constexpr std::int64_t few_share = 64;  // a profile of a 64th of it is small
 
     std::mutex mutex_;
     std::map<std::array<std::int64_t, 6>, ReuseHistogram> reuses_;  // of a few hundred bytes each

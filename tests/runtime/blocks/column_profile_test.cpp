@@ -18,10 +18,11 @@ std::vector<std::int32_t> counts_of(const std::vector<std::int32_t>& columns, st
     return counts;
 }
 
-ColumnProfile profile_of(const std::vector<std::int32_t>& columns, ColumnTally& tally, Range ones = {}) {
+ColumnProfile profile_of(const std::vector<std::int32_t>& columns, ColumnTally& tally, Range ones = {},
+                         std::int64_t few_bytes = 0) {
     tally.clear();
     for (const std::int32_t column : columns) tally.add(column);
-    return ColumnProfile(tally, ones);
+    return {tally, ones, few_bytes};
 }
 
 // Checks ranges that begin at each column, and ranges that end at it.
@@ -63,6 +64,7 @@ TEST(ColumnProfile, CountsWhatItWasMadeOf) {
                 const Range ones{all / 3, all - all / 4};
                 for (std::int64_t c = ones.begin; c < ones.end; ++c) ++counts[at(c)];
                 expect_exact(profile_of(columns, tally, ones), counts);
+                expect_exact(profile_of(columns, tally, ones, 1 << 20), counts);  // listed
             }
         }
     }
