@@ -45,7 +45,7 @@ TEST(Unread, IsNamedWithTypeAndShape) {
     EXPECT_THAT(leftovers(many).names(), testing::EndsWith("a11 uint8 [1] and 3 more"));
     // A pickle is no error while its array is not needed; control characters are not printed, as terminals obey them.
     EXPECT_EQ(leftovers({edges(), {"class_names", "|O", {3}, "\x80\x04"}, bytes("a\x1b[0m", "|u1", {1})}).names(),
-              "class_names, a?[0m uint8 [1]");
+              "class_names, a\xE2\x86\x90[0m uint8 [1]");
 }
 
 TEST(Unread, IsTakenForWhatItMayBe) {
