@@ -71,12 +71,12 @@ TEST(RunCosine, TrainsTheSameNetworkOnAnyGrid) {
 // rows get, and whichever ranks hold their columns.
 TEST_F(Inference, CosinesDoNotSeeTheLengthsOfRows) {
     train("--model agnn --layers 3");
-    const std::vector<io::NamedTensor> trained = io::read_weights(io::read_file(weights), weights);
+    const std::vector<NamedTensor> trained = io::read_weights(io::read_file(weights), weights);
     const std::string flags = "--model agnn --layers 3 ";
     const std::vector<float> plain = embeddings(flags + "--ranks 1");
     for (const int exponent : {-110, -70, 62, 66, 100}) {
-        std::vector<io::NamedTensor> scaled = trained;
-        for (io::NamedTensor& tensor : scaled) {
+        std::vector<NamedTensor> scaled = trained;
+        for (NamedTensor& tensor : scaled) {
             if (tensor.name != "layers.1.embedding.weight") continue;
             for (float& weight : tensor.values) weight = std::ldexp(weight, exponent);
         }
