@@ -193,10 +193,10 @@ void head_unit_back_row(const float* gradient, const float* unit, const float* i
                         std::int64_t n, Heads heads, float* x) {
     for_heads(n, heads, [&](std::int64_t begin, std::int64_t end, std::int64_t k) {
         scale_by(inverse_length(squares[k]), [&](auto by) {
-            using Number = decltype(by);
-            const auto along = static_cast<Number>(inner[k]);
+            using Scalar = decltype(by);
+            const auto along = static_cast<Scalar>(inner[k]);
             for (std::int64_t j = begin; j < end; ++j) {
-                const Number across = static_cast<Number>(gradient[j]) - along * static_cast<Number>(unit[j]);
+                const Scalar across = static_cast<Scalar>(gradient[j]) - along * static_cast<Scalar>(unit[j]);
                 x[j] += static_cast<float>(across * by);
             }
         });

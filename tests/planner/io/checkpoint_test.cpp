@@ -62,10 +62,10 @@ TEST(Safetensors, OfManyNamesIsRead) {
 TEST(Safetensors, LongNamesAreCutInMessages) {
     const std::string name(2'000'000, 'n');
     for (const std::string& header : {"{\"" + name + "\": 3}", "{\"" + name + "\": {\"dtype\": \"F32\"}}",
-                                     "{\"" + name + R"(": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})",
-                                     "{\"" + name + "\": {}, \"" + name + "\": {}}", "{\"" + name + "\": [",
-                                     "{\"__metadata__\": {\"" + name + "\": 3}}",
-                                     R"({"a": {"dtype": ")" + name + "\"}}", "{\"a\": {\"" + name + "\": 3}}"}) {
+                                      "{\"" + name + R"(": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})",
+                                      "{\"" + name + "\": {}, \"" + name + "\": {}}", "{\"" + name + "\": [",
+                                      "{\"__metadata__\": {\"" + name + "\": 3}}",
+                                      R"({"a": {"dtype": ")" + name + "\"}}", "{\"a\": {\"" + name + "\": 3}}"}) {
         try {
             read_safetensors(file_of(header, std::string(8, '\0')), "w");
             ADD_FAILURE() << header.substr(header.size() - 40);
