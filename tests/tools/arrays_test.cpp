@@ -177,7 +177,7 @@ TEST_F(Arrays, ASplitOfAnotherNameIsNotDrawn) {
         const Outcome info = gnnplan("graph info " + path);
         EXPECT_THAT(info.out, HasSubstr("split        -\n"));
         EXPECT_THAT(info.err, AllOf(HasSubstr("Not read: " + name + " int64 [24]."),
-                                    HasSubstr("note: the split would be generated, and may be among")));
+                                    HasSubstr("the split would be generated, and may be among")));
         EXPECT_TRUE(gnnplan("graph info --json " + path).json()["split"].is_null());
         const Outcome refused = make_plan("--graph " + path);
         EXPECT_EQ(refused.code, 64);

@@ -124,8 +124,7 @@ TEST(GraphInfo, RemarksOnIdsWithGapsWhereverAGraphIsLoaded) {
                         " --load " + load + " -o " + plan);
             ASSERT_EQ(planned.code, 0) << planned.err;
             EXPECT_THAT(planned.err, HasSubstr(few));
-            const Outcome run =
-                run_program(GNNRUN_TOOL, plan + " --data " + edges + " --in-process --threads 1 --autotune 0");
+            const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + edges + " --in-process --threads 1");
             EXPECT_EQ(run.code, 0) << run.err;
             EXPECT_THAT(run.err, HasSubstr(few)) << load;
             EXPECT_THAT(run.err, HasSubstr(fewer)) << load;

@@ -145,8 +145,10 @@ def renamed(found):
     for name, ogb in {"x": "node_feat", "y": "node_label", "num_nodes": "num_nodes_list"}.items():
         if ogb in found:
             found.setdefault(name, found.pop(ogb))
-    subsets = {f"{subset}_{kind}" for subset in ("train", "valid", "val", "test") for kind in ("idx", "mask")}
-    others = set(found) - subsets - {"edge_index", "edge_weight", "edge_feat", "num_nodes", "num_edges_list", "x", "y"}
+    known = {"edge_index", "edge_weight", "edge_feat", "num_nodes", "num_edges_list", "x", "y"}
+    for subset in ("train", "valid", "val", "test"):
+        known |= {subset + "_idx", subset + "_mask"}
+    others = set(found) - known
     if others and not {"x", "y"} <= set(found):
         sys.exit("x and y are not made up where they may have other names: " + ", ".join(sorted(others)))
     return found
