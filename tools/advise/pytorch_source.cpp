@@ -150,7 +150,8 @@ def renamed(found):
         known |= {subset + "_idx", subset + "_mask"}
     others = set(found) - known
     if others and not {"x", "y"} <= set(found):
-        sys.exit("x and y are not made up where they may have other names: " + ", ".join(sorted(others)))
+        sys.exit("x and y are not made up where they may have other names: "
+                 + ", ".join(sorted(others)))
     return found
 
 
