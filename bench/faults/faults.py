@@ -163,7 +163,7 @@ class Faults(HandedOut):
         """Address space of any size: a run ends well, or with 3 and a word of memory."""
         for kib in range(25000, 120000, 19000 if self.quick else 3000):
             run = f"{self.gnnrun} large2.json --data large.npz --threads 1 --epochs 2 -q"
-            self.expect(f"{kib} KiB, threads", f"ulimit -v {kib}; {run} --in-process", [0, 3], "one epoch|out of memory|no thread")
+            self.expect(f"{kib} KiB, threads", f"ulimit -v {kib}; {run} --in-process", [0, 3], "one epoch|out of memory|no thread|refused a thread")
         for kib in range(60000, 700000, 210000 if self.quick else 20000):
             run = f"{self.gnnrun} large2.json --data large.npz --threads 1 --epochs 2 -q"
             command = f"mpirun -n 2 bash -c {shlex.quote(f'ulimit -v {kib}; exec {run}')}"
