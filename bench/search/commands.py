@@ -102,8 +102,8 @@ def main():
             least = min((run[0] for run in done), default=None)
             memory = f"{max(run[1] for run in done):.0f} MiB" if done else "–"
             missed += bool(bar) and (least is None or least > bar)
-            print(f"| {name} | {f'{least:.2f} s' if done else 'given up'} | {memory} | {f'{bar} s' if bar else '–'} |",
-                  flush=True)
+            least_text = f"{least:.2f} s" if done else "given up"
+            print(f"| {name} | {least_text} | {memory} | {f'{bar} s' if bar else '–'} |", flush=True)
     return 1 if missed else 0
 
 

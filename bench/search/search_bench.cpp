@@ -1,6 +1,7 @@
 // How long planning takes: select() on sizes alone, the whole full space or one scheme. Bars, in processor time: a
 // second for two and three layers on 1024 ranks, whatever the scheme, and for 100 layers of one width; five seconds for
 // two layers on 16384 ranks; a second and a half for 100 layers of as many widths, which is not met.
+// commands.py times the whole command.
 #include "planner/catalog/machines.hpp"
 
 #include <gnnplan/models.hpp>
