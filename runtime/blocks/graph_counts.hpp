@@ -60,7 +60,7 @@ private:
     class Cache;
     class Kept;
 
-    // Of the same graph in another numbering.
+    // The same graph in another numbering.
     GraphCounts(const GraphCounts& other, const Numbering& numbering);
     MatrixId stored(MatrixId which) const;
     std::shared_ptr<const ColumnProfile> profile(MatrixId which, Range rows) const;
