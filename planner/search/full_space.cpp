@@ -211,11 +211,11 @@ private:
     std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
                                       const Choices& choices) {
         std::vector<double> seconds(switches.size(), 0);
+        std::optional<StepCosts> costs;  // what ranks request of each other is counted once
         for (std::size_t i = 0; !space_.model.trains() && i < switches.size(); ++i) {
             const Configuration configuration = configuration_of(frame_with(frame, switches[i]), choices);
             const Schedule schedule = search::lowered(space_, configuration, graphs_).schedule;
             seconds[i] = loading_seconds(configuration, schedule);
-            std::optional<StepCosts> costs;
             for (const Step& step : schedule.steps) {
                 if (step.phase != Phase::setup) continue;
                 if (!costs) costs.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
