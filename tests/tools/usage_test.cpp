@@ -295,7 +295,7 @@ TEST(Usage, OnlyRegularFilesAreRead) {
 }
 
 TEST(Usage, PlansComeThroughPipes) {
-    const std::string plan = GNNPLAN_TOOL " plan --graph cora -o /dev/stdout | ";
+    const std::string plan = GNNPLAN_TOOL " plan --graph cora -o /dev/fd/3 3>&1 >/dev/null | ";
     EXPECT_EQ(run_program("sh", "-c '" + plan + GNNPLAN_TOOL " validate /dev/stdin'").code, 0);
     EXPECT_EQ(run_program("sh", "-c '" + plan + GNNPLAN_TOOL " explain /dev/stdin'").code, 0);
 }
