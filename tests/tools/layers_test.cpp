@@ -228,7 +228,7 @@ TEST_F(Layers, ValuesThatAreNotFiniteAreNotHandedOut) {
     ASSERT_EQ(run_program(GNNRUN_TOOL, path + " --data " + edges + " --epochs 2 --save-weights " + weights).code, 0);
     for (const std::string to : {"20", "21", "22"}) lines += "7," + to + ",3e38\n" + to + ",7,3e38\n";
     write_text(edges, lines);
-    nlohmann::ordered_json first;
+    // The order of products decides in which layer a sum is too large first.
     for (const std::string grid : {"--ranks 1", "--ranks 4 --grid 2x2 --permute on", "--ranks 3 --grid 3x1"}) {
         SCOPED_TRACE(grid);
         ASSERT_EQ(gnnplan("plan --task infer " + flags + grid + " -o " + path).code, 0);
@@ -247,14 +247,12 @@ TEST_F(Layers, ValuesThatAreNotFiniteAreNotHandedOut) {
         write_text(out, "as it was");
         const auto found = refused("--save-embeddings " + out);
         EXPECT_EQ(read_text(out), "as it was");
-        if (first.is_null()) first = found;
-        EXPECT_EQ(found, first);
         EXPECT_EQ(found["layer"], 3);
-        EXPECT_EQ(refused("--save-embeddings " + (folder / "parts/")), first);
+        EXPECT_EQ(refused("--save-embeddings " + (folder / "parts/")), found);
         EXPECT_FALSE(fs::exists(folder / "parts"));
         const auto of_layer = refused("--save-layers " + layers);
-        EXPECT_EQ(of_layer["layer"], 1);
-        EXPECT_FALSE(fs::exists(layer(1)));
+        EXPECT_LT(of_layer["layer"], 3);
+        EXPECT_FALSE(fs::exists(layer(of_layer["layer"])));
         EXPECT_EQ(nlohmann::json::parse(read_text(report))["ending"], "diverged");
         fs::remove_all(layers);
     }
@@ -295,7 +293,7 @@ TEST_F(Layers, AreThoseThatWereWritten) {
     ASSERT_EQ(run(plan("--ranks 4 --grid 2x2"), "--save-layers " + layers).code, 0);
     fs::remove(layer(3));
     std::string text = read_text(layer(2));
-    std::swap(text[text.size() - 4], text[text.size() - 8]);
+    text.back() = static_cast<char>(text.back() ^ 1);
     ASSERT_NE(text, read_text(layer(2)));
     write_text(layer(2), text);
     for (const std::string grid : {"--ranks 1", "--ranks 3 --permute on", "--ranks 4 --grid 2x2"}) {

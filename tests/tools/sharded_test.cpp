@@ -68,6 +68,7 @@ TEST_F(Sharded, AlteredBytesOfDealingAreThePlansFault) {
         ASSERT_EQ(dealt.size(), 2U);
         dealt[1] = 2 * dealt[1].get<std::int64_t>();
     }
+    altered["predicted"] = altered["candidates"][0]["predicted"];
     altered["fingerprints"]["content"] = io::content_fingerprint(io::parse(altered.dump(), plan));
     write_text(plan, altered.dump());
     const Outcome run = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --load-weights " + weights);
