@@ -169,7 +169,8 @@ double inverse_length(float root) {
     return wide == 0 ? 0 : 1 / (wide * wide);
 }
 
-// Nearly every row can be multiplied in floats, which is faster. Calls scale(by), a double where floats would lose bits.
+// Nearly every row can be multiplied in floats, which is faster. Calls scale(by) with a double where floats would lose
+// bits.
 template <class Scale>
 void scale_by(double by, const Scale& scale) {
     constexpr double least = 1e-37, most = 1e37;

@@ -149,7 +149,7 @@ int parse_physical_cores(std::istream& cpuinfo) {
     return checked_cast<int>(cores.size());
 }
 
-int available_units() { return std::min(units_allowed(), units_of_quota().value_or(units_allowed())); }
+int available_units() { return threads_of_rank(1, 1); }
 
 int threads_of_rank(int ranks_here, int ranks_on_own_units) {
     const int units = units_allowed();

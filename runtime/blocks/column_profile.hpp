@@ -90,9 +90,9 @@ private:
     std::vector<std::int32_t> count_;  // stays where it is when it is cleared
 };
 
-// Either a list of the columns with what they hold, where that takes few bytes, as a list is the quickest to look into; or
-// sets of columns, of which set k holds those of k nonzeros and more, with a list of what columns hold beyond the last set.
-// Each column of a range may hold one nonzero besides.
+// Either a list of the columns with what they hold, where that takes few bytes, as a list is the quickest to look into;
+// or sets of columns, of which set k holds those of k nonzeros and more, with a list of what columns hold beyond the
+// last set. Each column of a range may hold one nonzero besides.
 class ColumnProfile {
 public:
     // `ones`: the columns that hold one more than the tally says.

@@ -18,7 +18,7 @@ public:
     RowTally(const Csr& matrix, const OffDiagonal& off, Range rows, const VertexOrder& order, ColumnTally& tally)
         : matrix_(matrix), off_(off), rows_(rows), order_(order), tally_(tally) {}
 
-    // Where rows are many and lie anywhere in the file, it takes less time to pass all of them in the order of the file.
+    // Where rows are many and lie anywhere in the file, it takes less time to pass all of them in the file's order.
     void add_all() {
         constexpr std::int64_t rows_passed_for_one = 16;
         if (off_.few) {

@@ -63,7 +63,7 @@ TEST(GraphCounts, AreThoseOfTheMatrixInEveryNumbering) {
     }
 }
 
-// Rows that hold anything beside self loops are few; in some numberings ranges of rows are short beside the file, or not.
+// Rows that hold anything beside self loops are few; some ranges of rows are short beside the file, and others are not.
 TEST(GraphCounts, OfSparseGraphs) {
     for (const bool self_loops : {true, false}) {
         for (const int edges : {2, 30}) {
