@@ -62,6 +62,29 @@ bool next_entry(TextReader& reader, std::string_view& line) {
     return false;
 }
 
+// The size line: numbers of vertices and of entries.
+struct Sizes {
+    std::int64_t vertices = 0;
+    std::int64_t entries = 0;
+};
+
+Sizes read_sizes(TextReader& reader) {
+    std::string_view line;
+    if (!next_entry(reader, line)) reader.fail("the size line is missing");
+    constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+    Fields sizes(reader, line);
+    const std::int64_t rows = sizes.index(any, "number of rows");
+    const std::int64_t columns = sizes.index(any, "number of columns");
+    const std::int64_t entries = sizes.index(any, "number of entries");
+    sizes.finish();
+    if (rows != columns) {
+        reader.fail("a " + std::to_string(rows) + " x " + std::to_string(columns) +
+                    " matrix is no graph: it must be square");
+    }
+    if (rows > largest_vertices) reader.fail(std::to_string(rows) + " vertices: at most 2^31 - 1 are supported");
+    return {rows, entries};
+}
+
 }  // namespace
 
 ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
@@ -70,34 +93,23 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
         reader.fail("field 'pattern': the entries have no values, which would be the weights of the edges",
                     "leave --edge-weights out");
     }
-    std::string_view line;
-    if (!next_entry(reader, line)) reader.fail("the size line is missing");
-    constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-    Fields sizes(reader, line);
-    const std::int64_t rows = sizes.index(any, "number of rows");
-    const std::int64_t columns = sizes.index(any, "number of columns");
-    const std::int64_t declared = sizes.index(any, "number of entries");
-    sizes.finish();
-    if (rows != columns) {
-        reader.fail("a " + std::to_string(rows) + " x " + std::to_string(columns) +
-                    " matrix is no graph: it must be square");
-    }
-    if (rows > largest_vertices) reader.fail(std::to_string(rows) + " vertices: at most 2^31 - 1 are supported");
+    const auto [vertices, declared] = read_sizes(reader);
 
     ParsedGraph graph;
     graph.format = banner.symmetric ? "Matrix Market, symmetric" : "Matrix Market, general";
     graph.index_base = 1;
-    graph.vertices = rows;
+    graph.vertices = vertices;
     graph.edges = EdgeList(options.edge_weights, options.take);
     graph.edges_declared = declared;
     graph.divisible = reader.divisible();
     graph.by_one = reader.take_share(options.share, reader.offset());
+    std::string_view line;
     while (next_entry(reader, line)) {
         if (graph.edges_read == declared)
             reader.fail("more entries than the " + std::to_string(declared) + " declared");
         Fields fields(reader, line);
-        const auto i = static_cast<std::int32_t>(fields.index(rows + 1, "row index", 1) - 1);
-        const auto j = static_cast<std::int32_t>(fields.index(rows + 1, "column index", 1) - 1);
+        const auto i = static_cast<std::int32_t>(fields.index(vertices + 1, "row index", 1) - 1);
+        const auto j = static_cast<std::int32_t>(fields.index(vertices + 1, "column index", 1) - 1);
         float weight = 1;
         if (options.edge_weights) {
             weight = fields.finite("value");
