@@ -1,4 +1,4 @@
-#include "tools/advise/analysis.hpp"
+#include "tools/advise/analysis_pattern.hpp"
 #include "tools/advise/plan_text.hpp"
 
 #include "tools/text/format.hpp"
@@ -7,117 +7,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace gnnplan::tools {
 namespace {
 
-constexpr double holds = 0.10;           // an epoch this close, with errors this small inside it, is as predicted
-constexpr double waits = 0.15;           // of the epoch
-constexpr double explains = 0.50;        // of the time that communication took beyond what was predicted
-constexpr double dominates = 0.60;       // of the absolute error by work
-constexpr double same_factor = 1.4;      // ratios this close to each other are one
-constexpr double most_of = 0.75;         // of the time
-constexpr double counts = 0.05;          // of the epoch: work below says nothing about the machine
-constexpr std::int64_t small = 1 << 16;  // bytes of the busiest rank below which latency decides
-
-// Facts about the errors, by work.
-class Pattern {
-public:
-    explicit Pattern(const Analysis& analysis) : analysis_(analysis) {
-        for (const WorkTotal& total : analysis.totals) error_ += std::abs(total.seconds.error());
-    }
-
-    double error() const { return error_; }
-
-    // The work whose total errs by most seconds; there is one, for there are steps.
-    const WorkTotal& worst() const {
-        return *std::max_element(analysis_.totals.begin(), analysis_.totals.end(), [](const auto& a, const auto& b) {
-            return std::abs(a.seconds.error()) < std::abs(b.seconds.error());
-        });
-    }
-
-    // What other work takes, in words.
-    std::string others(const WorkTotal& total) const {
-        double predicted = 0;
-        double measured = 0;
-        for (const WorkTotal& other : analysis_.totals) {
-            if (other.work == total.work) continue;
-            predicted += other.seconds.predicted;
-            measured += other.seconds.measured;
-        }
-        if (predicted <= 0 || near(measured / predicted, 1)) return "other work about what was predicted";
-        return fmt::format("other work {:.2f}x", measured / predicted);
-    }
-
-    // The step of this work that errs by most seconds; there is one.
-    const StepAnalysis& worst_step(Work work) const {
-        const auto error = [&](const StepAnalysis& s) { return s.work == work ? std::abs(s.seconds.error()) : -1; };
-        return *std::max_element(analysis_.steps.begin(), analysis_.steps.end(),
-                                 [&](const auto& a, const auto& b) { return error(a) < error(b); });
-    }
-
-    // Whether most of the time of this work is off by about the same factor.
-    bool uniform(const WorkTotal& total) const {
-        const double ratio = total.seconds.ratio().value_or(0);
-        double agreeing = 0;
-        for (const StepAnalysis& step : analysis_.steps) {
-            const std::optional<double> own = step.seconds.ratio();
-            if (step.work == total.work && own && near(*own, ratio)) agreeing += step.seconds.predicted;
-        }
-        return total.steps > 1 && agreeing >= most_of * total.seconds.predicted;
-    }
-
-    // Whether all work that counts is off by about the same factor, none of it nearer to what was predicted.
-    bool everything_alike() const {
-        const double ratio = analysis_.epoch.ratio().value_or(0);
-        int kinds = 0;
-        for (const WorkTotal& total : analysis_.totals) {
-            if (total.seconds.measured < counts * analysis_.epoch.measured) continue;
-            const double own = total.seconds.ratio().value_or(0);
-            const bool as_predicted = ratio > 1 ? own * own < ratio : own * own > ratio;
-            if (as_predicted || !near(own, ratio)) return false;
-            ++kinds;
-        }
-        return kinds > 1;
-    }
-
-    // Whether the error of this work comes from steps that move little.
-    bool from_small_messages(Work work) const {
-        double of_small = 0, of_all = 0;
-        for (const StepAnalysis& step : analysis_.steps) {
-            if (step.work != work) continue;
-            of_all += std::abs(step.seconds.error());
-            if (step.max_rank_bytes < small) of_small += std::abs(step.seconds.error());
-        }
-        return of_small > dominates * of_all;
-    }
-
-    // Seconds beyond the predicted ones in steps where ranks meet, and the step that has most of them.
-    double late_seconds() const {
-        double seconds = 0;
-        for (const StepAnalysis& step : analysis_.steps) seconds += late(step) ? step.seconds.error() : 0;
-        return seconds;
-    }
-    const StepAnalysis* where_ranks_wait() const {
-        const StepAnalysis* longest = nullptr;
-        for (const StepAnalysis& step : analysis_.steps) {
-            if (!late(step)) continue;
-            if (longest == nullptr || step.seconds.error() > longest->seconds.error()) longest = &step;
-        }
-        return longest;
-    }
-
-private:
-    static bool late(const StepAnalysis& step) {
-        const bool meets = step.work == Work::communication || step.work == Work::spmm_exchange;
-        return meets && step.seconds.error() > 0;
-    }
-    static bool near(double a, double b) { return a > 0 && b > 0 && a / b < same_factor && b / a < same_factor; }
-
-    const Analysis& analysis_;
-    double error_ = 0;
-};
+constexpr double holds = 0.10;     // an epoch this close, with errors this small inside it, is as predicted
+constexpr double waits = 0.15;     // of the epoch
+constexpr double explains = 0.50;  // of the time that communication took beyond what was predicted
 
 std::string factor(const TimePair& seconds) {
     const double ratio = seconds.ratio().value_or(0);

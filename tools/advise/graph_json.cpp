@@ -18,6 +18,25 @@ Degrees degrees_of(const data::Dataset& dataset) {
     return degrees;
 }
 
+namespace {
+
+// Vertices of each subset, and those of them that have a label; null where the data has no split of its own.
+struct SubsetSizes {
+    io::Document split, labelled;
+};
+
+SubsetSizes subset_sizes(const data::Dataset& dataset) {
+    if (dataset.subset().empty() || dataset.report().split_generated) return {};
+    const auto by_subset = [](const auto& count) {
+        return io::Document::object(
+            {{"train", count(data::train)}, {"valid", count(data::valid)}, {"test", count(data::test)}});
+    };
+    return {by_subset([&](data::Subset subset) { return dataset.subset_size(subset); }),
+            by_subset([&](data::Subset subset) { return dataset.labelled(subset); })};
+}
+
+}  // namespace
+
 io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const Fingerprints& of) {
     const data::LoadReport& report = dataset.report();
     const auto count_or_null = [](std::int64_t count) { return count > 0 ? io::Document(count) : io::Document(); };
@@ -26,15 +45,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
     };
     std::vector<std::string> unread;
     for (const data::Unread& one : report.leftovers.unread) unread.push_back(one.name);
-    io::Document split, labelled;
-    if (!dataset.subset().empty() && !report.split_generated) {
-        const auto by_subset = [](const auto& count) {
-            return io::Document::object(
-                {{"train", count(data::train)}, {"valid", count(data::valid)}, {"test", count(data::test)}});
-        };
-        split = by_subset([&](data::Subset subset) { return dataset.subset_size(subset); });
-        labelled = by_subset([&](data::Subset subset) { return dataset.labelled(subset); });
-    }
+    SubsetSizes sizes = subset_sizes(dataset);
     return io::Document::object({{"schema", "gnnplan.graph/1"},
                                  {"path", report.path},
                                  {"format", report.format},
@@ -55,8 +66,8 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
                                  {"degree_max", degrees.max},
                                  {"features", count_or_null(dataset.features())},
                                  {"classes", count_or_null(dataset.classes())},
-                                 {"split", std::move(split)},
-                                 {"labelled", std::move(labelled)},
+                                 {"split", std::move(sizes.split)},
+                                 {"labelled", std::move(sizes.labelled)},
                                  {"unread", std::move(unread)},
                                  {"fingerprint", of.graph},
                                  {"features_fingerprint", text_or_null(of.features)},

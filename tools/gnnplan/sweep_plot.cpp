@@ -7,13 +7,13 @@
 #include "tools/advise/sweep_sentences.hpp"
 #include "tools/advise/sweep_units.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
+#include "tools/gnnplan/sweep_facets.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -21,20 +21,12 @@ namespace gnnplan::tools {
 namespace {
 
 constexpr std::size_t most_named_ticks = 10;
-constexpr std::size_t most_facets = 6;
 constexpr std::size_t most_limits = 4;
 constexpr const char* only_series = "the best plan";
 
 struct DisplayUnits {
     Unit time, memory;
 };
-
-double seconds_of(const SweepPoint& point) { return point.best->predicted.ranked_seconds(); }
-
-const SweepPoint* faster(const SweepPoint* a, const SweepPoint* b) {
-    if (b == nullptr || !b->best) return a;
-    return a == nullptr || seconds_of(*b) < seconds_of(*a) ? b : a;
-}
 
 void choose_logs(PlotPanel& panel, bool x_numbers) {
     std::vector<double> xs, ys;
@@ -48,44 +40,6 @@ void choose_logs(PlotPanel& panel, bool x_numbers) {
     }
     panel.x.log = x_numbers && wants_log(xs);
     panel.y.log = wants_log(ys);
-}
-
-// The lines that one panel shows and what it says of the others.
-struct Facet {
-    std::string title;  // "hidden=16"
-    std::vector<SweepLine> lines;
-    std::optional<std::size_t> by = std::nullopt;  // the variation that has one value in it
-};
-
-// One facet of all lines, or several of at most most_series each, one per value of another variation, problems before
-// the ways to compute them.
-std::vector<Facet> facets_of(const Sweep& sweep, std::size_t main) {
-    std::vector<SweepLine> lines = lines_along(sweep, main);
-    if (lines.size() <= most_series) return {{"", std::move(lines)}};
-    std::optional<std::size_t> by;
-    for (std::size_t v = 0; v < sweep.variations.size(); ++v) {
-        const std::size_t values = sweep.variations[v].settings.size();
-        if (v == main || values < 2 || values > most_facets || lines.size() / values > most_series) continue;
-        if (!by || (is_alternative(sweep.variations[*by]) && !is_alternative(sweep.variations[v]))) by = v;
-    }
-    if (by) {
-        std::vector<Facet> facets;
-        for (std::size_t i = 0; i < sweep.variations[*by].settings.size(); ++i) {
-            facets.push_back({place_text(sweep.variations[*by], i), {}, by});
-        }
-        for (SweepLine& line : lines) facets[line.others[*by]].lines.push_back(std::move(line));
-        return facets;
-    }
-    const auto best = [](const SweepLine& line) {
-        const SweepPoint* fastest = nullptr;
-        for (const SweepPoint* point : line.points) fastest = faster(fastest, point);
-        return fastest == nullptr ? std::numeric_limits<double>::infinity() : seconds_of(*fastest);
-    };
-    std::stable_sort(lines.begin(), lines.end(),
-                     [&](const SweepLine& a, const SweepLine& b) { return best(a) < best(b); });
-    const std::string title = fmt::format("the {} fastest of {}", most_series, lines.size());
-    lines.resize(most_series);
-    return {{title, std::move(lines)}};
 }
 
 class SweepDrawing {
