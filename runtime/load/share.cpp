@@ -1,4 +1,4 @@
-// Reading guide: edges are dealt to the ranks that make rows of them (deal_edges), which sort them as build_graph() does
+// Reading guide: edges are dealt to the ranks that make rows of them (deal_share), which sort them as build_graph() does
 // (make_rows) and draw; ranks that keep the same rows give each other theirs (keep_rows); columns are numbered as the
 // schedule says (number_columns), and scales come from those who know the degrees (find_scales).
 #include "runtime/load/share.hpp"
@@ -7,21 +7,18 @@
 #include "runtime/comm/counting.hpp"
 #include "runtime/graph/fingerprint.hpp"
 #include "runtime/graph/rows.hpp"
-#include "runtime/load/deal.hpp"
+#include "runtime/load/deal_share.hpp"
 #include "runtime/load/exchange_values.hpp"
 #include "runtime/load/make_rows.hpp"
 #include "runtime/load/occupied.hpp"
 #include "runtime/load/predict.hpp"
-#include "runtime/load/threaded_read.hpp"
 #include "runtime/load/totals.hpp"
 #include "runtime/sample/neighbours.hpp"
 
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <utility>
 
 namespace gnnplan::load {
@@ -72,29 +69,6 @@ private:
         share_.steps.push_back({name, traffic_, took.count()});
     }
 
-    // May be called by several threads at a time.
-    void note_largest(std::span<const data::Edge> edges) {
-        std::int32_t largest = -1;
-        for (const data::Edge& edge : edges) largest = std::max({largest, edge.from, edge.to});
-        std::int32_t known = largest_;
-        while (known < largest && !largest_.compare_exchange_weak(known, largest)) {
-        }
-    }
-
-    // No rank makes rows of vertices that the plan does not know. The error that names them waits until the file is
-    // known to have the form that it was read as.
-    void deal(Dealer& dealer, std::span<const data::Edge> edges, std::span<const float> weights) const {
-        if (largest_ < dataset_.vertices()) return dealer.deal(edges, weights);
-        std::vector<data::Edge> known;
-        std::vector<float> of_known;
-        for (std::size_t i = 0; i < edges.size(); ++i) {
-            if (std::max(edges[i].from, edges[i].to) >= dataset_.vertices()) continue;
-            known.push_back(edges[i]);
-            if (!weights.empty()) of_known.push_back(weights[i]);
-        }
-        dealer.deal(known, of_known);
-    }
-
     void check_ids(std::int64_t largest) const {
         if (largest < dataset_.vertices()) return;
         throw Error(ErrorCode::mismatch,
@@ -103,57 +77,29 @@ private:
                     dataset_.report().path, "plan again with --graph and this path");
     }
 
-    void deal_edges() {
-        Dealer dealer(comm_, shares_, *share_.order, options_.preparation.edge_weights, needs_.targets);
-        std::exception_ptr failure;
-        bool stopped = false;
-        bool dealing = false;  // what is thrown is not of the file
-        try {
-            found_ = read_with_threads(dataset_, comm_.rank(), comm_.size(),
-                                       {[&](auto edges) {
-                                            note_largest(edges);
-                                            listed_ += data::hash_of_listed(edges, comm_.rank());
-                                        },
-                                        [&](auto edges, auto weights) {
-                                            dealing = true;
-                                            deal(dealer, edges, weights);
-                                            dealing = false;
-                                        }});
-            dealing = true;
-            dealt_ = dealer.finish();
-            found_.edges = {};
-        } catch (const Dealer::Stopped&) {
-            stopped = true;
-        } catch (...) {
-            if (dealing) throw;
-            failure = std::current_exception();
-            dealer.fail();
-        }
-        comm::agree_on(comm_, failure);
-        ensure(!stopped, "a rank that stops the others says why");
-    }
+    void deal_edges() { dealt_ = deal_share(comm_, dataset_, shares_, *share_.order, needs_.targets); }
 
     void make() {
         const bool weighted = options_.preparation.edge_weights;
         const std::int64_t rows = shares_.made(comm_.rank()).size();
-        made_ =
-            make_rows(std::move(dealt_), rows, dataset_.vertices(), made_rows(), options_.preparation, needs_.targets);
+        made_ = make_rows(std::move(dealt_.edges), rows, dataset_.vertices(), made_rows(), options_.preparation,
+                          needs_.targets);
         made_.sources.first_row = made_.targets.first_row = shares_.made(comm_.rank()).begin;
         share_.graph.weighted = weighted;
     }
 
     void add_up() {
-        Totals all = totals_of(found_, made_, data::hash_of_rows(made_.sources, made_rows()));
-        all.listed = listed_;
-        all.largest_id = largest_;
+        Totals all = totals_of(dealt_.found, made_, data::hash_of_rows(made_.sources, made_rows()));
+        all.listed = dealt_.listed;
+        all.largest_id = dealt_.largest_id;
         all = sum_over_ranks(comm_, all);
         comm::agree(comm_, [&] {
             all.check_file(dataset_.report().path);
             check_ids(all.largest_id);
         });
         all.fill(share_.report, options_.preparation);
-        share_.report.format = found_.format;
-        share_.report.index_base = found_.index_base;
+        share_.report.format = dealt_.found.format;
+        share_.report.index_base = dealt_.found.index_base;
         share_.by_one = all.by_one > 0;
         share_.fingerprint = data::graph_fingerprint(all.vertices, all.hash);
         share_.listing = data::listing_fingerprint(all.listed);
@@ -269,10 +215,7 @@ private:
     const bool symmetric_;
     const LoadingNeeds needs_;
     GraphShare share_;
-    data::ParsedGraph found_;
-    std::atomic<std::uint64_t> listed_ = 0;   // threads add to it
-    std::atomic<std::int32_t> largest_ = -1;  // id
-    Dealt dealt_;
+    DealtShare dealt_;
     MadeRows made_;
     std::vector<double> in_degree_, out_degree_;  // no degrees out of vertices: those are the same
 };
