@@ -88,4 +88,18 @@ bool wants_log(const std::vector<double>& values) {
     return *least > 0 && *most / *least >= 4;
 }
 
+void choose_logs(PlotPanel& panel, bool x_numbers) {
+    std::vector<double> xs, ys;
+    for (const PlotSeries& series : panel.series) {
+        for (const PlotPoint& point : series.missing) xs.push_back(point.x);
+        if (series.line == PlotLine::reference) continue;
+        for (const PlotPoint& point : series.points) {
+            xs.push_back(point.x);
+            ys.push_back(point.y);
+        }
+    }
+    panel.x.log = x_numbers && wants_log(xs);
+    panel.y.log = wants_log(ys);
+}
+
 }  // namespace gnnplan::tools

@@ -29,4 +29,7 @@ std::vector<double> minor_ticks(const PlotScale& scale);
 // Whether a logarithmic axis shows these values better: all positive, and the largest at least 4 times the least.
 bool wants_log(const std::vector<double>& values);
 
+// Makes the axes of a panel logarithmic where that shows its points better; x only where it has numbers.
+void choose_logs(PlotPanel& panel, bool x_numbers);
+
 }  // namespace gnnplan::tools

@@ -28,20 +28,6 @@ struct DisplayUnits {
     Unit time, memory;
 };
 
-void choose_logs(PlotPanel& panel, bool x_numbers) {
-    std::vector<double> xs, ys;
-    for (const PlotSeries& series : panel.series) {
-        for (const PlotPoint& point : series.missing) xs.push_back(point.x);
-        if (series.line == PlotLine::reference) continue;
-        for (const PlotPoint& point : series.points) {
-            xs.push_back(point.x);
-            ys.push_back(point.y);
-        }
-    }
-    panel.x.log = x_numbers && wants_log(xs);
-    panel.y.log = wants_log(ys);
-}
-
 class SweepDrawing {
 public:
     SweepDrawing(const Sweep& sweep, const std::optional<std::size_t>& main) : sweep_(sweep), main_(main) {
