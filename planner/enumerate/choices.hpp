@@ -35,8 +35,8 @@ struct LayerRules {
     std::optional<Order> forward, backward;  // pinned
 };
 
-// Every choice, or with `undominated_only` those that no other beats in time: a product that a pass leaves anyway is never made
-// again, and a constant input that is aggregated first is aggregated once.
+// Every choice, or with `undominated_only` those that no other beats in time: a product that a pass leaves anyway is
+// never made again, and a constant input that is aggregated first is aggregated once.
 std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated_only);
 
 // Layer choices 1 .. L written into a configuration.

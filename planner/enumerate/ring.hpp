@@ -1,6 +1,6 @@
 // Rule: where dense products may exchange tiles of rows instead of moving whole matrices (RingGemmStep; DEAL, section
-// 3.4). Nobody but the product may want its operand or its result in whole rows, which a backward pass does for weight
-// gradients; and columns have to be split. Which products of a pass these are follows from its orders (lower/rules.hpp).
+// 3.4). The columns have to be split, and nobody but the product may want its operand or its result in whole rows, as a
+// backward pass does for weight gradients. The orders of a pass decide which products these are (lower/rules.hpp).
 #pragma once
 
 #include <gnnplan/ir/config.hpp>

@@ -85,7 +85,7 @@ void check_tensor(const Grid& grid, const Tensor& tensor) {
 void check_total_size(const Schedule& schedule) try {
     std::int64_t bytes = 0;
     for (const Tensor& tensor : schedule.tensors) {
-        // Of an adjacency only row starts are known here; its nonzeros are bounded with the graph.
+        // Only the row starts of an adjacency are known here; its nonzeros are bounded with the graph.
         const std::int64_t columns =
             tensor.role == Role::adjacency
                 ? checked_multiply(checked_multiply(schedule.grid.x, tensor.storage.splits),

@@ -85,8 +85,8 @@ std::vector<int> hand_classes(const Sizes& rows, const Grid& grid) {
     return classes;
 }
 
-// Whether a rank's own block is among those it is dealt (0), or not (-1); which one where turns do not come out even, so
-// that its owner serves more ranks at some step than others do.
+// Whether a rank's own block is among those it is dealt (0) or not (-1). Where turns do not come out even, the block's
+// place among them, because its owner then serves more ranks at some step than others do.
 std::int64_t place_in_hand(const Grid& grid, int ix, int iy) {
     const Range hand = balanced_block({0, grid.x}, iy, grid.y);
     if (ix < hand.begin || ix >= hand.end) return -1;
@@ -99,7 +99,7 @@ Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered,
     Marks marks(static_cast<std::size_t>(grid.extent(axis)));
     for (int i = 0; i < grid.extent(axis); ++i) {
         const int root = grid.neighbour(0, axis, i);
-        // Of y-coordinate 0 the nonzeros are asked for by another rank of the group; there is one.
+        // On y-coordinate 0 another rank of the group, if there is one, asks for the nonzeros.
         const int user = axis == Axis::y && i == 0 ? grid.neighbour(0, Axis::y, 1) : 0;
         for (const Tensor* matrix : gathered)
             marks[static_cast<std::size_t>(i)].push_back(std::ssize(pieces_of(grid, *matrix, root, user)));

@@ -11,7 +11,7 @@
 namespace gnnplan {
 namespace {
 
-// Requests of what a matrix exchanges, 0 where it exchanges none.
+// Bytes of the row requests that this rank sends for `matrix`; 0 if needed rows are not exchanged.
 std::int64_t request_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank) {
     for (const Step& step : schedule.steps) {
         if (requested_rows(step.operation) == matrix) return traffic_of(schedule, step, graph, rank).sent_bytes;

@@ -17,8 +17,8 @@ bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix);
 std::vector<std::int64_t> tensor_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 std::int64_t staged_bytes(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
-// The pairs of matrices between which steps move values of edges, each once. A rank keeps the order of each pair: 4 bytes
-// for each of its nonzeros of the second one.
+// The pairs of matrices between which steps move values of edges, each once. For each pair a rank keeps the order of
+// its nonzeros of the second matrix: 4 bytes each.
 std::vector<std::pair<TensorId, TensorId>> all_reordered_edges(const Schedule& schedule);
 std::int64_t edge_order_bytes(const Schedule& schedule, const std::vector<std::pair<TensorId, TensorId>>& pairs,
                               const GraphStats& graph, int rank);

@@ -1,4 +1,4 @@
-// Reading guide: the largest peak is asked for of every configuration that a search looks at, so the peaks of many ranks
+// Reading guide: a search asks for the largest peak of every configuration that it looks at, so the peaks of many ranks
 // are put together from what they have in common.
 #include "planner/ir/arena.hpp"
 #include "planner/ir/memory_parts.hpp"

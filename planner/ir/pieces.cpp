@@ -16,8 +16,8 @@ Range hand_of(const Grid& grid, int rank) {
     return balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
 }
 
-// Into how many pieces a rank's products take the block of `root`: where each begins with its own block, and has it whole,
-// that is not split.
+// Into how many pieces a rank's products cut the block of `root`. A rank's own block is not split where each rank
+// begins with its own block and has it whole.
 int splits_of(const Tensor& matrix, int root, int rank) {
     return root == rank && !block_distributed(matrix) ? 1 : matrix.storage.splits;
 }
@@ -284,8 +284,8 @@ std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int ra
     return stages;
 }
 
-// Where each rank has all blocks of the dense operand, one that begins so many places further back comes to this rank's
-// after as many others. A rank's own block, with which it begins, is not split.
+// Each rank has all blocks of the dense operand. Peer r starts at its own block, so it reaches this rank's block after
+// (own - r) mod P stages. A rank's own block, with which it begins, is not split.
 void serve_all(const Grid& grid, const Tensor& matrix, int rank, std::vector<Stage>& stages) {
     const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
     const std::vector<int> roots = dense_roots(grid, matrix, rank);

@@ -1,5 +1,5 @@
-// Reading guide: in the order of their positions, the pieces of a slice that lie in one rank's rows are consecutive, and
-// so are those in one rank's nonzeros.
+// Reading guide: in the order of positions, those pieces of a slice that lie in one rank's rows are consecutive, and so
+// are those that lie in one rank's nonzeros.
 #include "planner/ir/sharded.hpp"
 
 #include "planner/ir/steps/pieces_between.hpp"

@@ -25,7 +25,7 @@ public:
         require(at(id).dtype == dtype, "an operand has the wrong element type");
     }
     bool placed(TensorId id, const Layout& layout) const { return same_placement(at(id).layout, layout, grid()); }
-    // The same of what may have been summands, of which every rank has the sum by now: the order of steps is checked apart.
+    // As placed(), but the tensor may have been a partial sum that is complete by now; another check sees the order.
     bool sum_placed(TensorId id, const Layout& layout) const {
         return same_placement({at(id).layout.rows, at(id).layout.columns, {}}, layout, grid());
     }
@@ -51,8 +51,8 @@ public:
     }
     // Residents other than weights and moments are never written after load.
     void written(TensorId id) const { with_role(id, {Role::transient, Role::cached}); }
-    // So many values for each nonzero of `matrix`, sums over the axes of `partial` that are yet to be made. Of what was a sum,
-    // every rank has all of it now.
+    // `id` has `columns` values for each nonzero of `matrix`, which are still to be summed over the axes of `partial`.
+    // Where they were summed before, every rank has the whole sum now.
     void edges(TensorId id, TensorId matrix, const Axes& partial, std::int64_t columns = 1) const {
         with_role(id, {Role::edges});
         require(at(id).columns == columns, "there are other numbers of values for each nonzero");

@@ -70,8 +70,8 @@ void add(RankTraffic& sum, const RankTraffic& traffic, std::int64_t times = 1) {
     sum.received_bytes += times * traffic.received_bytes;
 }
 
-// What each rank sends and receives, step by step: of most steps one rank of each class is looked at, or one of each
-// class of the step itself where the schedule has many.
+// The bytes that each rank sends and receives, step by step. For most steps one rank of each class is looked at, or one
+// of each class of the step itself where the schedule has many.
 class TrafficSums {
 public:
     TrafficSums(const Schedule& schedule, const GraphStats& graph)

@@ -109,7 +109,7 @@ private:
         return row_starts_ > 0 ? std::min(most, most_with_row_starts) : most;
     }
 
-    // What the largest piece that any rank gets takes with its nonzeros; any number above `enough` where it is above.
+    // Bytes of the largest piece of any rank, with its nonzeros; any number above `enough` if it is larger than that.
     std::int64_t piece_bytes(int splits, std::int64_t enough) {
         for (const TensorId id : ids_) storage_of(id).splits = splits;
         std::int64_t largest = 0;
@@ -134,11 +134,11 @@ private:
         for (int rank = 0; rank < schedule_.grid.size(); ++rank) ranks_.push_back(rank);
     }
 
-    // The smallest number of splits for which no piece takes more than `enough`; if there is none, the most that there may
-    // be, whose pieces take more.
+    // The smallest number of splits for which no piece takes more than `enough`; if there is none, the largest number
+    // that is allowed, whose pieces take more.
     KnownCuts::Cut smallest(int least, int most, std::int64_t enough) {
         find_ranks();
-        // Row starts come with each piece; of the rest, splits have a part each, of which the largest is no less than the
+        // Row starts come with each piece, and the splits share the rest, so the largest share is no less than the
         // mean.
         const std::int64_t room = enough - row_starts_;
         if (room <= 0) return {most, piece_bytes(most, any)};

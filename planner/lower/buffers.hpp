@@ -29,12 +29,12 @@ private:
 };
 
 // Cuts the pieces of each adjacency of a lowered schedule into as few splits as are enough for every product with it to
-// have SpmmBuffers::exchange_bytes() of at most `bytes` on every rank. Where products overlap their transfers, one piece
-// at least is on its way while another is multiplied, and as many more as fit. `graph` answers in the schedule's
-// numbering; where it estimates, the buffers of needed rows and of nonzeros that are sent are as many bytes by estimate.
+// have SpmmBuffers::exchange_bytes() of at most `bytes` on every rank. Where products overlap their transfers, at least
+// one piece is on its way while another is multiplied, and as many more as fit. `graph` answers in the schedule's
+// numbering; where it estimates, the buffers of needed rows and of nonzeros that are sent are estimates too.
 //
-// Returns 0, or, where no number of splits is enough, a number of bytes that would be, with the most splits that there may
-// be; then the schedule is of no use.
+// Returns 0, or, where no number of splits is enough, a number of bytes that would be enough with the largest number of
+// splits; then the schedule is of no use.
 std::int64_t bound_buffers(Schedule& schedule, const GraphStats& graph, std::int64_t bytes, KnownCuts& known);
 inline std::int64_t bound_buffers(Schedule& schedule, const GraphStats& graph, std::int64_t bytes) {
     KnownCuts nothing;

@@ -43,8 +43,8 @@ public:
     std::int64_t rows(int l) const { return rows_in_space(space(l)); }
     std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
-    // --- residents, created on first use ---
-    // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A. That of A^T may have its rows dealt over
+    // The matrix of layer l: A^T is |N_l| x |N_(l-1)|, A is |N_(l-1)| x |N_l|. The rows of A^T may be dealt over the
+    // ranks of a y-group, too (`dealt`).
     // the ranks of a y-group, too.
     TensorId adjacency(int l, bool transposed, bool dealt = false);
     // The rows of `space`, the first of the vertices.
@@ -71,7 +71,7 @@ public:
     };
     Attended attend(const std::string& step, const Site& product, TensorId h, TensorId source, TensorId target,
                     bool training);
-    // The gradients of h, for given weights, and of source, from that of the sums; `inner` is <gradient, sums> by heads.
+    // The gradients of h (for given weights) and of source, made from dL/d(sums); `inner` is <gradient, sums> by heads.
     struct AttendedBack {
         TensorId h, source;
     };
@@ -102,8 +102,8 @@ public:
         TensorId of_unit, unit, inner, squares;
     };
     void head_unit_back(const std::string& step, const Site& product, const UnitBack& in, TensorId gradient);
-    // <y_v, x_u> of the nonzeros of layer l's matrix A^T: x has the rows that the layer reads, y those that it makes, both
-    // where the configuration makes scores. The sum over ranks is made.
+    // <y_v, x_u> for the nonzeros of layer l's matrix A^T: x has the rows that the layer reads, y those that it makes,
+    // both where the configuration makes scores. The result is already summed over ranks.
     TensorId edge_dot(const std::string& step, int l, TensorId x, TensorId y, const std::string& out);
     // The softmax of beta * scores in each row.
     TensorId edge_softmax(const std::string& step, const Site& product, TensorId scores, const std::string& out);
@@ -135,7 +135,7 @@ public:
     void add_to(const std::string& step, TensorId sum, TensorId other);
     // gradient /= ties, 0 where there are none.
     void divide(const std::string& step, TensorId gradient, TensorId ties);
-    // What a product adds of the vertices themselves: sum += (self + e) own.
+    // The vertices' own part of a product: sum += (self + e) own.
     void add_self(const std::string& step, const Site& product, TensorId sum, TensorId own);
     // The gradient of a product's e, <left, right>, both in R or both in C, and its update.
     void update_epsilon(const std::string& step, const Site& product, TensorId left, TensorId right);
@@ -156,7 +156,7 @@ public:
     void all_reduce(const std::string& step, TensorId tensor, OpKind op);
     void loss(TensorId logits);
     void score(TensorId logits);
-    // What an inference is for.
+    // Declares the result of an inference.
     void output(TensorId logits) { schedule_.output = logits; }
     // Sums the gradient of a parameter over the ranks and takes a step of the optimiser.
     void reduce_and_update(TensorId parameter, TensorId gradient, OpKind op);

@@ -13,7 +13,7 @@ Builder::Attended Builder::attend(const std::string& name, const Site& site, Ten
     product.attending = {site.heads.count, site.heads.slope, site.layer, training, stored};
     product.column_operands = {h, source};
     product.row_operands = {target};
-    // Where what follows makes Z of them, they are not Z.
+    // If a mean over heads or a copy follows, the raw sums are called "Z.sums"; "Z" is that step's result.
     const std::string z = numbered("Z", site.layer) + (training || site.heads.average ? ".sums" : "");
     const Attended made{spmm_result(product, z, h), {}, {}};
     const Tensor result = tensor_of(schedule_, made.sums);

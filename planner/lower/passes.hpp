@@ -27,8 +27,8 @@ struct Value {
         std::optional<TensorId> scores;  // by heads of edges, where the configuration stores them
     };
     std::optional<Attended> attended;
-    // A product by cosines leaves h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of
-    // the lengths by rows, the sums, and by edges the cosines and weights.
+    // A product by cosines leaves h; u = h / |h| for the rows that the layer reads and for those that it makes; the
+    // squared lengths by rows; the sums; and by edges the cosines and the weights.
     struct Compared {
         TensorId h, unit, unit_of_rows, squares, sums, cosines, weights;
     };
@@ -68,7 +68,7 @@ struct Passes {
     TensorId fetch(int site, Place place, const std::string& step, OpKind reader);
     // Those of its rows that layer `l` computes.
     TensorId fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader);
-    // What has arrived of dL/d(value of a site), in R alone, where more may be added to it; nothing if nothing has.
+    // The part of dL/d(value of a site) that has arrived so far, in R; more may be added. Nothing if there is none.
     std::optional<TensorId> arrived(int site, const std::string& step);
 };
 
@@ -94,8 +94,8 @@ void forward_output(Passes& passes, int site);
 // Adds to the gradient of a value what it has in common with another one (Gradient::same_as).
 void add_same(Passes& passes, int site);
 
-// What the backward pass will want of the value, made while it is at hand: a copy as operand of the weight gradient of
-// the product that reads it, and its mask.
+// Makes, while the value is at hand, what the backward pass will want of it: a copy as operand of the weight gradient
+// of the product that reads it, and its mask.
 void prepare_backward(Passes& passes, int site);
 
 // The gradient of the bias that waits for this gradient, if any: its column sums, where its rows count once.

@@ -1,4 +1,4 @@
-// What a configuration decides about layouts, per layer; the same answers for lowering and for search.
+// The layouts that a configuration decides, per layer; lowering and search get the same answers.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
@@ -48,14 +48,14 @@ public:
         return configuration_.replicated_input && places_differ() && graph_.at(site.input).kind == SiteKind::input;
     }
 
-    // Whether the dense product of a site exchanges tiles, from columns to columns (RingGemmStep): where, without rings, its
-    // operand is redistributed from C for it alone, and its result to C, and nobody wants it elsewhere. `site` is one of
-    // the model's.
+    // Whether the dense product of a site exchanges tiles, from columns to columns (RingGemmStep). It does where,
+    // without rings, its operand would be redistributed from C for it alone and its result to C, and nobody wants
+    // either of them elsewhere. `site` is one of the model's.
     bool rings(const Site& site) const;
-    // Whether that of any site does.
+    // Whether the dense product of any site does.
     bool any_rings() const;
 
-    // What names of steps and tensors call a site: its layer, and what tells it from others of the layer.
+    // The site's name within names of steps and tensors: its layer, and a word that tells it from others of the layer.
     std::string label(int site) const;
 
     // Where a product wants its dense operand and where it leaves its result.
@@ -72,8 +72,9 @@ public:
 
     // Where a product or linear map wants what it reads.
     Place wanted_by(const Site& site) const;
-    // Where the value of a site is made. A sum rests where its linear map leaves it, unless what it is added to is where
-    // the loss wants it; a sum with the layer's input where the rest of it is.
+    // Where the value of a site is made. A linear map with an addend leaves its sum in gemm_out(), with two exceptions:
+    // a sum with the layer's input stays where the addend is, and so does the last layer's sum if the loss wants it
+    // there.
     Place made_in(int site) const;
     // Where dL/d(value) is complete: where the site that reads the value leaves it, or in R where several arrive.
     Place gradient_made_in(int site) const;
@@ -90,7 +91,7 @@ private:
         : graph_(graph), configuration_(configuration), ring_(ring) {}
     // Whether what the product of a site multiplies by its weight is in C, and nobody else wants it in whole rows.
     bool takes_columns(int site) const;
-    // Whether everyone who reads what that product makes wants it in C; of the value of a site, whether all its readers do.
+    // Whether all who read the product's result want it in C; and whether all readers of a site's value want it there.
     bool leaves_columns(int site) const;
     bool wanted_in_columns(int site) const;
     // Where a linear map or a sum wants the value of a site that it reads.

@@ -1,8 +1,8 @@
-// Attention over what a linear map has made of H, and its gradients (kernels/attention.hpp has the formulas). h = H W is
+// Attention over the result h = H W of a linear map, and its gradients (kernels/attention.hpp has the formulas). h is
 // moved once, beside one number for each head as source and one as target of edges; no value of an edge is stored,
-// unless the configuration wants scores kept for the backward pass. Backwards the gradient of the sums is moved once,
-// and so are three numbers for each head, or two with stored scores. Where y cuts heads, each rank has its columns' part
-// of what is by heads: all of that is linear in it, and is summed over y at the end.
+// unless the configuration keeps scores for the backward pass. Backwards the gradient of the sums is moved once, beside
+// three numbers for each head, or two with stored scores. Where y cuts heads, each rank has its own columns' part of
+// the numbers by heads; they are linear in it, and are summed over y at the end.
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
@@ -73,8 +73,8 @@ private:
                                      name + ".whole", OpKind::aggregate, builder_.space(l_ - 1));
     }
 
-    // What the layer leaves: the mean over heads, or the sums, which a backward pass reads once more after they have
-    // been activated in place.
+    // The layer's result: the mean over heads, or the sums, which a backward pass reads once more after they have been
+    // activated in place.
     TensorId result(const std::string& at, TensorId sums) {
         if (site_.heads.average) {
             const TensorId rows = builder_.redistribute(at + ".sums.redistribute", sums, Place::r,

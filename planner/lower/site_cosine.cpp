@@ -1,6 +1,6 @@
-// Sums that are weighed by cosines (ir/op_graph.hpp: Reduce::cosine), and their gradients. With u = h / |h|, the edge u -> v
-// has the score <u_v, u_u>, made of rows of both ends (SDDMM) and kept as a value of the edge, the weight w of a softmax over
-// the in-neighbours of v, and Z = A_w^T h. Backwards, with G the gradient of Z:
+// Sums weighted by cosines (ir/op_graph.hpp: Reduce::cosine), and their gradients. With u = h / |h|, the edge u -> v
+// has the score <u_v, u_u>, made from rows of both ends (SDDMM) and kept as a value of the edge. Its softmax over the
+// in-neighbours of v, scaled by beta, is the weight w, and Z = A_w^T h. Backwards, with G the gradient of Z:
 //   d w(u, v) = <G_v, h_u>, from which the softmax makes d score(u, v) and d beta
 //   d h = A_w G, and d u = A_d h of both ends of d score: rows of v through A_d^T, and rows of u through A_d
 // A_w and A_d have their values where A has them, which takes a transposition of values.

@@ -140,8 +140,8 @@ TensorId aggregate_gradient(Builder& builder, const Site& site, Gradient& gradie
     return multiply(builder, at, site, false, columns, "U" + builder.label(site.input));
 }
 
-// U^(l-1) by the pass's order, `first` being its first product if that has been made. What other sites have left of it
-// in R is added.
+// U^(l-1) by the pass's order; `first` is its first product if that has been made. The gradients that other sites have
+// left in R are added.
 void pass_on(Passes& passes, const Site& site, std::optional<TensorId> first, Gradient& gradient) {
     Builder& builder = passes.builder;
     const std::string at = numbered("backward.", site.layer);

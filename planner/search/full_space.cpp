@@ -86,8 +86,8 @@ private:
         return lower::Rules(space_.model, configuration).any_rings();
     }
 
-    // Members without a ring are those of the frame without rings. Where none of the fastest has one, though it is asked
-    // for, regular ones are taken.
+    // Members without a ring belong to the frame without rings. If none of the fastest members has a ring, although one
+    // is asked for, regular members are taken.
     void keep_ringing(const ConfigurationFrame& frame, const ExchangeOptions& switches,
                       std::vector<DeepMember>& fastest) {
         std::erase_if(fastest, [&](const DeepMember& member) { return !rings(frame, member.choices); });
@@ -162,8 +162,8 @@ private:
         return seconds;
     }
 
-    // The same where buffers are bounded, with what comes before a pass: how pieces are cut depends on the exchange, on the
-    // overlap, and on the widths of all products.
+    // As above with bounded buffers, and with the steps that come before a pass: how pieces are cut depends on the
+    // exchange, on the overlap, and on the widths of all products.
     std::vector<std::vector<double>> seconds_of_bounded(const ConfigurationFrame& frame,
                                                         const std::vector<ExchangeOptions>& switches,
                                                         const std::vector<Choices>& sequences) {
@@ -206,8 +206,8 @@ private:
         return entry->second;
     }
 
-    // What comes before a pass, under each of the switches: it counts where there is one pass. It is the same for all
-    // sequences of choices, but for how pieces are cut where buffers are bounded.
+    // The seconds of the steps before a pass, under each of the switches; they count where there is one pass only. They
+    // are the same for all sequences of choices, except for how pieces are cut where buffers are bounded.
     std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
                                       const Choices& choices) {
         std::vector<double> seconds(switches.size(), 0);

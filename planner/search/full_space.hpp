@@ -47,7 +47,7 @@ struct Members {
     std::vector<ConfigurationFrame> frames;
     std::vector<Choices> choices;
     std::vector<Member> members;  // fastest first
-    // The smallest bound on buffers that would be enough for one of those that do not keep to it, as far as it is known.
+    // The smallest bound that would be enough for one of the members that miss the bound on buffers, as far as known.
     std::int64_t needed_buffer = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -24,7 +24,7 @@ std::uint64_t code(const LayerChoice& c) {
     return bits;
 }
 
-// What of a site, besides its width, decides which steps it has.
+// Key of all properties (except width) that change which steps a site lowers to.
 std::uint64_t code(const Site& site) {
     std::uint64_t bits = 4 * static_cast<std::uint64_t>(site.kind) + static_cast<std::uint64_t>(site.activation);
     bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);

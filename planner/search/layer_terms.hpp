@@ -13,16 +13,16 @@
 
 namespace gnnplan::search {
 
-// The time of layer l's steps under each of the switches, of networks in which it depends on layers l - 1 to l + 1
-// alone. What it is made of outlives the object.
+// The time of layer l's steps under each of the switches, for networks in which it depends on layers l - 1 to l + 1
+// alone. All arguments of the constructor outlive the object.
 class LayerTerms {
 public:
     LayerTerms(const Space& space, const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
                const Machine& machine, NumberedGraphs& graphs);
     // Where choice `c` of layer `l` leaves H^l; that may depend on what layer l + 1 begins with.
     lower::Place produced_in(int l, const enumerate::LayerChoice& c, const enumerate::LayerChoice& next);
-    // One time for each of the switches, valid until the next call. H^(l-1) is produced at `before`; `next` is layer l +
-    // 1's choice, null for the last layer.
+    // One time for each of the switches, valid until the next call. H^(l-1) is produced at `before`; `next` is the
+    // choice of layer l + 1, null for the last layer.
     const double* seconds(int l, lower::Place before, const enumerate::LayerChoice& c,
                           const enumerate::LayerChoice* next);
 
@@ -40,7 +40,7 @@ private:
                                                         const enumerate::LayerChoice* next);
     // A step's time in layer l under each of the switches.
     const double* step_seconds(WidthlessSteps::StepId step, int l);
-    // What of layer l and its neighbours decides which steps there are.
+    // The properties of layer l and its neighbours that decide which steps there are.
     std::vector<std::int64_t> kinds_around(int l, const SiteGraph& layers) const;
     SiteGraph layers_around(int l) const { return window(space_.model, first(l), last(l)); }
     int position(int l) const { return l - first(l) + 1; }
@@ -50,7 +50,7 @@ private:
     Schedule lowered_between(int l, lower::Place before, const enumerate::LayerChoice& c,
                              const enumerate::LayerChoice* next, const SiteGraph& layers,
                              const ConfigurationFrame& frame) const;
-    // The time of its steps, cut as the bound on buffers asks for between these neighbours; infinite where none keeps to it.
+    // The time of its steps, cut to meet the bound on buffers between these neighbours; infinite where no cut meets it.
     double bounded_seconds(int l, Schedule schedule);
     // How wide source panels are where that is the same for all widths between the network's narrowest and its widest;
     // nothing where rows differ between layers.

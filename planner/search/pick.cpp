@@ -258,8 +258,8 @@ SearchResult search_full_space(const Space& space, const Machine& machine, Numbe
         left_out =
             static_cast<std::int64_t>(std::erase_if(grids, [](const Distribution& g) { return g.sends_nonzeros(); }));
     }
-    // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved. What
-    // nobody reads is not stored.
+    // Factored values are slower: without need they are shown for the fastest only, as the memory that could be saved.
+    // Values that nobody reads are not stored.
     std::optional<bool> factored = space.options.factored_values;
     if (!factored && !space.reads_values()) factored = true;
     SearchResult found = walk(grids, {factored.value_or(false)});

@@ -70,15 +70,15 @@ struct Lowered {
 };
 Lowered lowered(const Space& space, const Configuration& configuration, NumberedGraphs& graphs);
 
-// What a schedule costs in this space: without dropping features where runs will not, and with dropping weights of
-// attention where they will. `graph` answers in its numbering.
+// The predicted cost of a schedule in this space: without the time of dropping features where runs drop none, and with
+// that of dropping weights of attention where they do. `graph` answers in the schedule's numbering.
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                    std::int64_t peak_bytes);
-// The same with what is known of its steps.
+// The same, with step costs that are known already.
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, SharedCosts& costs,
                    std::int64_t peak_bytes);
 
-// Lowers and costs one configuration, which fits the space; nothing where no cut keeps to the bound on buffers.
+// As cost_if_bounded(), for a configuration that is known to meet --buffer (always true without a bound).
 std::optional<Candidate> cost_if_bounded(const Space& space, const Configuration& configuration, const Machine& machine,
                                          NumberedGraphs& graphs);
 // The same of one that keeps to it, as any does where there is none.

@@ -23,8 +23,8 @@ struct ExchangeOptions {
 
 class StepCosts {
 public:
-    // Costs steps of schedules on the grid of `sample` whose tensors have the same row counts and widths; `graph` answers
-    // in their numbering. Everything outlives the object.
+    // Costs steps of schedules on the grid of `sample` whose tensors have the same row counts and widths; `graph`
+    // answers in the schedules' numbering. All arguments outlive the object.
     StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine);
 
     double seconds(const Schedule& schedule, const Operation& operation);

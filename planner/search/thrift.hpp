@@ -12,9 +12,9 @@ struct Thriftiest {
     std::int64_t peak_bytes = 0;
 };
 
-// Overlap and the numbering of vertices save no memory, so one frame stands for those that differ in nothing else. Of
-// each such frame the fastest member that keeps nothing is looked at, and of the thriftiest frames every member. A
-// function of the space alone: what is allowed does not enter.
+// Overlap and the numbering of vertices save no memory, so one frame stands for those that differ in nothing else. Each
+// such frame is represented by its fastest member that keeps nothing, and the thriftiest frames by every member. The
+// result depends on the space alone, not on how much memory is allowed.
 Thriftiest thriftiest_member(const Space& space, const Members& all, NumberedGraphs& graphs);
 
 }  // namespace gnnplan::search

@@ -11,7 +11,7 @@
 namespace gnnplan::exec {
 namespace {
 
-// Calls visit(row, column, entry) for the nonzeros of some rows of a block in the order of the rows, whatever its panels.
+// Calls visit(row, column, entry) for the nonzeros of some rows of a block, row by row, whatever its panels.
 template <class Visit>
 void visit_by_rows(const kernels::Csr& block, Range rows, const Visit& visit) {
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {

@@ -16,18 +16,18 @@ namespace gnnplan::exec {
 
 // Says where the nonzeros of a matrix `to` lie in a matrix `from`.
 //
-// Where `to` is the transpose, the pieces that this rank has of one root's columns of `to` have the nonzeros that the root
-// has of this rank's columns of `from`, where they come in the order of the root's pieces: piece after piece, in each
-// source panel after panel, row after row. Where `from` is the same matrix with its rows dealt over the ranks of a y-group,
-// the nonzeros of `from` are those of the group, one rank after the other; then neither is split. Throws Error{usage} for
-// 2^31 nonzeros or more of one root or group.
+// Where `to` is the transpose: this rank's pieces of one root's columns of `to` hold the same nonzeros as the root's
+// pieces of this rank's columns of `from`. The root sends them in the order of its pieces: piece after piece, within
+// each source panel after panel, row after row. Where `from` is the same matrix with its rows dealt over the ranks of a
+// y-group, the nonzeros of `from` are those of the group, one rank after the other; then neither is split. Throws
+// Error{usage} for 2^31 nonzeros or more of one root or group.
 class EdgeOrder {
 public:
     EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int rank, const data::Graph& graph,
               const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
               MemoryTracker& tracker);
 
-    // Says for each nonzero of the stage which of those it is that the root has for this rank, or the group; lies on the
+    // For each nonzero of stage k, its index among the nonzeros that the root, or the group, has for this rank; on the
     // device.
     const std::int32_t* stage(std::size_t k) const { return reinterpret_cast<const std::int32_t*>(stages_[k]->data()); }
 

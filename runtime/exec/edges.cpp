@@ -1,5 +1,5 @@
-// Reading guide: values of nonzeros lie as a rank's pieces do, stage after stage (SparseStage::first_edge), each as the piece
-// has its nonzeros.
+// Reading guide: values of nonzeros lie as a rank's pieces do, stage after stage (SparseStage::first_edge), and within
+// a piece in the order of its nonzeros.
 #include "runtime/exec/handlers.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -90,7 +90,7 @@ std::vector<OfRoot> by_root(const SparsePart& part) {
 
 }  // namespace
 
-// What others have of this rank's rows comes one rank after the other; own values are where they are.
+// The values of others for this rank's rows arrive one rank after the other; its own values stay where they are.
 void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     const Store& store = context.store;
     const auto [from, to] = step.reordered_edges(store.schedule());
@@ -127,7 +127,7 @@ void run_step(const EdgeTransposeStep& step, const StepContext& context) {
     }
 }
 
-// What the ranks of the group have comes one rank after the other, with what this one has in its place.
+// The values of the ranks of the group arrive one rank after the other, with this rank's own in its place.
 void run_step(const EdgeGatherStep& step, const StepContext& context) {
     const Store& store = context.store;
     const Grid& grid = store.schedule().grid;

@@ -44,7 +44,7 @@ public:
     // Reads this rank's blocks of features, labels, subset and the numbers of their vertices, but for those that only
     // steps of an epoch before `first_step` read.
     void fill(const data::Dataset& dataset, std::size_t first_step = 0);
-    // Calls write(rows, values) for the rows of this rank's block of a float tensor, counted in the tensor, some at a time.
+    // Calls write(rows, values) for a few rows of a float tensor's block at a time; `rows` counts in the whole tensor.
     void load(TensorId tensor, const std::function<void(Range rows, float* values)>& write);
 
     // For each step, the kernels of its product on this rank's first own block, the one that computes it first; none
@@ -55,8 +55,8 @@ public:
     // Called after each step, before its tensors may be overwritten.
     using Observer = std::function<void(const Step& step, const Executor& executor)>;
 
-    // Collective. Runs the steps of `phase` in order, from `first_step` on. Returns a sample for each step of the schedule,
-    // 0 for those that it does not run.
+    // Collective. Runs the steps of `phase` in order, from `first_step` on. Returns a sample for each step of the
+    // schedule; those of steps that it does not run are 0.
     std::vector<measure::StepSample> run(Phase phase, const PassSettings& settings, const Observer& observer = {},
                                          std::size_t first_step = 0);
 
@@ -64,16 +64,16 @@ public:
     const MemoryPlan& memory() const { return store_.plan(); }
     int rank() const { return store_.rank(); }
 
-    // A copy of this rank's block of a float tensor, row-major; and of some of its rows, counted from the block's first.
-    // A transient holds its values from the step that writes it to the last step that reads it. Throws ErrorCode::usage
-    // when there is no such tensor.
+    // A copy of this rank's block of a float tensor, row-major; or of some of its rows, counted from the first row of
+    // the block. A transient holds its values from the step that writes it to the last step that reads it. Throws
+    // ErrorCode::usage when there is no such tensor.
     std::vector<float> values(std::string_view tensor) const;
     std::vector<float> values(std::string_view tensor, Range rows) const;
     Block block(std::string_view tensor) const;
     Block block(TensorId tensor) const { return store_.block(tensor); }
 
-    // What the last pass found: the sum of the cross-entropies of all training vertices, and how many vertices of train,
-    // valid and test were classified correctly.
+    // The results of the last pass: the sum of the cross-entropies of all training vertices, and how many vertices of
+    // train, valid and test were classified correctly.
     double loss_sum() const { return loss_sum_; }
     const std::array<double, 3>& correct() const { return correct_; }
 

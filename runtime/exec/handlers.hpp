@@ -21,8 +21,8 @@ struct StepContext {
     std::size_t step;                 // index in the schedule
 };
 
-// Work of a product between two looks at the network: long enough that looking costs little, well below the time in which
-// what a product waits for travels.
+// Flops of a product between two polls of the network: enough to make polling cheap, and far fewer than are done while
+// the data that a product waits for travels.
 inline constexpr std::int64_t flops_per_look = 1'000'000;
 
 // Whether the result of the step is sums of squares, which floats hold as kernels::SquareSum.

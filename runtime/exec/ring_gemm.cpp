@@ -1,7 +1,7 @@
-// Reading guide: the stages of gnnplan/ir/steps/ring_gemm.hpp. Tiles are sent from where they are in `in`, and results arrive
-// where they belong in `out`, as whole rows of either; what is staged are the pieces of a tile, one for each other rank of the
-// y-group, which is a range of columns. W is multiplied in blocks: its rows by pieces of the operand, its columns by
-// pieces of the result.
+// Reading guide: the stages of gnnplan/ir/steps/ring_gemm.hpp. Tiles are sent from where they are in `in`, and results
+// arrive where they belong in `out`, as whole rows of either. The pieces of a tile are staged: one for each other rank
+// of the y-group, which is a range of columns. W is multiplied in blocks: its rows by pieces of the operand, its
+// columns by pieces of the result.
 #include "runtime/exec/handlers.hpp"
 
 #include <gnnplan/ir/ring_tiles.hpp>
@@ -38,8 +38,8 @@ public:
         }
     }
 
-    // Exchanges are waited for in the order in which they begin: of a tile, of the next one, of the first one's result, and
-    // so on.
+    // Exchanges are waited for in the order in which they begin: the first tile, the second tile, the first tile's
+    // result, the third tile, and so on.
     void run() {
         fetch(0);
         for (int t = 0; t < tiles_; ++t) {
@@ -75,8 +75,8 @@ private:
         return std::as_writable_bytes(std::span(rows.data, floats));
     }
 
-    // The pieces of this rank's tile t, by the ranks of the group: its own in the rows of `local`, those of others one after
-    // the other in `staged`.
+    // The pieces of this rank's tile t, by the ranks of the group: its own in the rows of `local`, those of the others
+    // one after the other in `staged`.
     std::vector<Piece> pieces(TensorId id, const kernels::Matrix& local, std::byte* staged, int t) const {
         const Range rows = rows_of_tile(own_, t);
         std::vector<Piece> all;
@@ -98,8 +98,8 @@ private:
     void fetch(int t) { exchange_pieces(operand(t), in_, t, true); }
     void send_result(int t) { exchange_pieces(result(t), out_, t, false); }
 
-    // Either gets the pieces of its own tile and sends its columns of the others' tiles, or the other way round. At the d-th
-    // message a rank sends to the one d further along the ring.
+    // Gets the pieces of its own tile and sends its columns of the others' tiles (`to_staging`), or the other way
+    // round. In the d-th message a rank sends to the one that is d further along the ring.
     void exchange_pieces(const std::vector<Piece>& staged, const kernels::Matrix& local, int t, bool to_staging) {
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;

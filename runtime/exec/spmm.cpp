@@ -26,7 +26,7 @@ struct Views {
     std::vector<kernels::ConstMatrix> columns;
     std::vector<kernels::Matrix> rows, results;
 
-    // Some of the columns of all of them.
+    // The same views, restricted to columns [first, first + count).
     Views slice(std::int64_t first, std::int64_t count) const {
         Views cut = *this;
         const auto narrow = [&](auto& views) {
@@ -274,9 +274,9 @@ private:
         return how;
     }
 
-    // Slice after slice of the columns, and panel after panel, as the product does by itself: cut only by rows, each
-    // portion would read all of the column operands. Attention has columns of several kinds, and heads instead, and products
-    // of rows are of all their columns.
+    // Goes slice after slice of the columns, and panel after panel, as the product does by itself: if it were cut only
+    // by rows, each portion would read all of the column operands. Attention is cut by heads instead, as its columns
+    // are of several kinds, and products of rows need all columns.
     void in_portions(const kernels::Csr& nonzeros, const Views& views) const {
         if (step_.attends() || step_.program == Program::dot) return in_portions(nonzeros, views, accumulate_);
         const std::int64_t width = views.results.front().columns;

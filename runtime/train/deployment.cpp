@@ -198,7 +198,8 @@ void Deployment::load_model(const Candidate& next) {
             if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
         }
         executor_->allocate(*state_);
-        // Products that are timed overwrite their results, which may lie where features wait for the setup to read them.
+        // Products that are timed overwrite their results, whose memory may hold features that the setup has yet to
+        // read.
         measured_.kernels = executor_->choose_kernels(options_.product_kernel);
         executor_->fill(dataset_, first_step_);
     });

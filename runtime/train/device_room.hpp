@@ -15,8 +15,8 @@ struct DeviceRoom {
     int ranks = 1;                    // that share the device
 };
 
-// The same on every rank; empty where tensors are in the host's memory, or no device says what is free. Collective, when
-// the devices of all ranks are open. Other programs may take of what is free later.
+// The same on every rank; empty where tensors are in the host's memory, or no device says how much is free. Collective,
+// when the devices of all ranks are open. Other programs may use up some of the free memory later.
 std::optional<DeviceRoom> device_room(comm::Communicator& comm, const kernels::Device& device);
 
 }  // namespace gnnplan::train

@@ -12,8 +12,8 @@ namespace gnnplan::train {
 // Whether options.start has all epochs, or its validation got no better for as long as the options allow.
 bool is_finished(const TrainOptions& options);
 
-// The report of such a run, from what its checkpoint knows: the epochs and how they ended. It has no steps, and nothing
-// was measured. Of the plan's candidates it names the first that the options allow. Tool, command line, backend and
+// The report of such a run, from its checkpoint: the epochs and how they ended. It has no steps, and nothing was
+// measured. It names the first of the plan's candidates that the options allow. Tool, command line, backend and
 // communicator are the caller's to fill in.
 RunReport report_of_finished(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset);
 

@@ -28,9 +28,9 @@ std::vector<std::string> match_share(const Plan& plan, const load::GraphShare& s
 // The same for the features: `sum` is Dataset::feature_hash() of all rows. Throws ErrorCode::mismatch.
 void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_t sum);
 
-// Finds out whether data that was found wrong is of another graph than the plan. Of a graph that `options` leave to be
-// read in shares, nobody has asked yet how many vertices it has: reads the file once for that, and throws
-// ErrorCode::mismatch if they are not the plan's.
+// Finds out whether data that was found wrong is of another graph than the plan. If `options` leave the graph to be
+// read in shares, nobody has counted its vertices yet: this reads the file once to do so, and throws
+// ErrorCode::mismatch if the plan has another number.
 void match_vertices(const Plan& plan, const std::filesystem::path& path, data::DatasetOptions options);
 
 // Plans cost dropout, because it may be asked for. Takes the steps out of the predictions that have nothing to do

@@ -73,8 +73,8 @@ struct TrainHooks {
     std::function<void()> cache_features;          // several candidates will read features, and there is room for all
     std::function<void()> release_features;        // no rank reads features any more
     std::function<void(const std::string&)> note;  // a sentence for the user
-    // All epochs are done, and the executor has evaluated the weights that the run leaves behind; not called after a run
-    // that diverged or was interrupted. Collective.
+    // Called when all epochs are done and the executor has evaluated the final weights; not called after a run that
+    // diverged or was interrupted. Collective.
     std::function<void(const exec::Executor&, const OutputRows&)> outputs;
     // In an inference: this tensor holds the outputs of layer 1, 2, ... for the vertices of these rows. Collective.
     std::function<void(int layer, const exec::Executor&, TensorId, const OutputRows&)> layer;

@@ -1,4 +1,4 @@
-// What a network makes of every vertex: the rows of its layers' outputs, and whose they are.
+// The outputs of a network for every vertex: the rows of its layers' outputs, and the vertices that they belong to.
 #pragma once
 
 #include "runtime/exec/executor.hpp"
@@ -9,16 +9,17 @@
 
 namespace gnnplan::train {
 
-// What the last layer makes in an evaluation. Throws Error{data} when the schedule has none.
+// The last layer's output in an evaluation. Throws Error{data} when the schedule has none.
 const Tensor& outputs_of(const Schedule& schedule);
 
-// Where a schedule that applies a model has the outputs of a layer: in `tensor`, when `step` is done. No later step reads
-// anything else that was computed up to there.
+// Where a schedule that applies a model has the outputs of a layer: in `tensor`, when `step` is done. No later step
+// reads anything else that was computed up to there.
 struct LayerEnd {
     std::size_t step = 0;
     TensorId tensor{};
 };
-// Of layers 1 .. L; the last one is the schedule's output. Throws Error{unavailable} where a layer hands on several tensors.
+// One end for each layer 1 .. L; the last is the schedule's output. Throws Error{unavailable} where a layer hands on
+// several tensors.
 std::vector<LayerEnd> layer_ends(const Schedule& schedule);
 
 // Which outputs are written, so that the vertices of their rows are kept.

@@ -16,8 +16,8 @@
 
 namespace gnnplan::train {
 
-// What the steps of `phase` should send and receive on `rank`: indexed by step of the schedule, 0 for those of other
-// phases, as Executor::run counts. `graph` answers in the schedule's numbering.
+// The bytes that the steps of `phase` should send and receive on `rank`, indexed by step of the schedule; 0 for steps
+// of other phases, as Executor::run counts. `graph` answers in the schedule's numbering.
 std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
                                                 int rank);
 

@@ -1,5 +1,5 @@
-// Reading guide: run() is the whole of training: candidates of the plan take turns while the tuner wants them, and the one
-// that it chooses trains the rest. What it takes to run a candidate is in deployment.hpp.
+// Reading guide: run() is the whole of training: candidates of the plan take turns while the tuner wants them, and the
+// one that it chooses trains the rest. Setting a candidate up and running it is in deployment.hpp.
 #include "runtime/train/course.hpp"
 #include "runtime/train/deployment.hpp"
 #include "runtime/train/finished.hpp"

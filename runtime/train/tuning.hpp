@@ -24,8 +24,8 @@ struct Tuning {
     std::vector<std::string> notes;  // for the user
 };
 
-// `keeps_features`, `memory` and `room`: as in trials.hpp. Throws ErrorCode::mismatch or infeasible when no candidate can
-// train.
+// `keeps_features`, `memory` and `room` are as in trials.hpp. Throws ErrorCode::mismatch or infeasible when no
+// candidate can train.
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
                     const TensorMemory& memory, const std::optional<DeviceRoom>& room);
 

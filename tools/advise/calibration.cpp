@@ -48,7 +48,7 @@ KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& her
     return kept;
 }
 
-// Of the calibration in `file`; 0 where there is none, or one that is stale or cannot be read.
+// Number of samples in `file`, or 0 if it is missing, stale or unreadable.
 std::size_t measurements_worth_keeping(const std::string& file) {
     std::error_code none;
     if (!std::filesystem::is_regular_file(file, none)) return 0;

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Configur
             {"constant input", c.constant_input ? "yes" : "no"}};
 }
 
-// Of training nothing: it reads all.
+// "" for training, which always reads all neighbours.
 std::string neighbours_text(const ProblemRecord& problem) {
     if (problem.task == Task::train) return "";
     return problem.fanout.empty() ? "all" : fmt::format("{}", fmt::join(problem.fanout, ","));

@@ -67,8 +67,8 @@ struct Comparison {
         kind_bytes;  // per kind of step; seconds measured where both are, else predicted
     bool kinds_measured = false;
     const Machine* machine() const;  // that predictions are for, where a side says
-    // Whether the model can tell apart what is predicted of the epochs, or of the passes with what comes before them; none
-    // without a machine, nor where that is known of one side only.
+    // Whether the model can tell the two predictions apart: of the epochs, or of the passes with the loading before
+    // them. None without a machine, or where only one side has a prediction.
     std::optional<bool> tie() const;
 };
 Comparison compare(Side a, Side b);

@@ -1,4 +1,4 @@
-// What ranks will send each other while they load a graph in shares.
+// The messages of ranks while they load a graph in shares.
 #pragma once
 
 #include <gnnplan/ir/plan.hpp>
@@ -7,8 +7,8 @@
 
 namespace gnnplan::tools {
 
-// Reads the graph's file once more, as the ranks of the plan will, and says in each candidate what they send. Does nothing
-// for candidates that load the graph whole.
+// Reads the graph's file once more, as the ranks of the plan will, and notes in each candidate what they send. Does
+// nothing for candidates that load the graph whole.
 void predict_dealing(Plan& plan, const std::string& path);
 
 }  // namespace gnnplan::tools

@@ -100,7 +100,7 @@ private:
         return bytes_.of_epoch(schedule, graphs_.numbered(schedule.numbering));
     }
 
-    // Of the front, which has many members of the same units, the fastest of each scheme and grid is enough.
+    // Many members of the front have the same units; the fastest of each scheme and grid is enough.
     bool first_of_its_kind(const Configuration& configuration, const Units& units) {
         return kinds_.emplace(configuration.sharing, configuration.grid.text(), units.redistribution, units.sparse)
             .second;

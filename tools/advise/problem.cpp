@@ -75,7 +75,7 @@ SiteGraph sites_before_widths(ModelRecord model) {
     return sites_of(models::build(model));
 }
 
-// Labels are generated, where there are none, for training. `reads_values`: whether the model reads those of the matrix.
+// Labels are generated for training where there are none. `reads_values`: whether the model reads the matrix's values.
 std::unique_ptr<data::Dataset> read_dataset(const ShapeFlags& shape, const PreparationFlags& preparation,
                                             const ProblemRecord& record, bool self_loops, bool reads_values) {
     const bool labelled = record.task == Task::train;

@@ -11,7 +11,7 @@ namespace gnnplan::tools {
 // "init_device_mesh("cuda", (2, 4), mesh_dim_names=("x", "y"))": axes of one rank are left out.
 std::string device_mesh(const Grid& grid);
 
-// "[Shard(0), Replicate()]", an entry for each dimension of the mesh. Of an adjacency dealt or sharded over an axis:
+// "[Shard(0), Replicate()]", an entry for each dimension of the mesh. An adjacency dealt or sharded over an axis has
 // "[Shard(0), columns over z]", as torch has no word for that.
 std::string placements(const Layout& layout, const Grid& grid);
 

@@ -10,8 +10,8 @@
 
 namespace gnnplan::tools {
 
-// Counts each kind and shape of step on each grid once. Of one graph's statistics: which vertices stand where makes no
-// difference to them.
+// Counts each kind and shape of step on each grid once. All counts are of one graph's statistics, which do not depend
+// on how vertices are numbered.
 class StepBytes {
 public:
     // What leaves a rank for another one in an epoch: total_traffic's total_bytes.

@@ -19,7 +19,7 @@ std::optional<std::size_t> rank_axis(const std::vector<Variation>& variations) {
     return main && variations[*main].name == "ranks" ? main : std::nullopt;
 }
 
-// Of points with increasing ranks; nullptr where nothing is planned.
+// The points have increasing ranks; nullptr where nothing is planned.
 std::vector<std::optional<Scaling>> scaling_along(const std::vector<const SweepPoint*>& points, const Variation& ranks,
                                                   std::size_t axis) {
     const auto number = [&](const SweepPoint* point) { return ranks.settings[point->at[axis]].number.value_or(1); };

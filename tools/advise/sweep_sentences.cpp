@@ -186,7 +186,7 @@ std::vector<std::string> nothing_fits_sentences(const Sweep& sweep) {
         for (const SweepPoint* point : line.points) {
             if (varies) asked.push_back(sweep.variations[*main].settings[point->at[*main]].text);
         }
-        // Of the point with the fewest ranks: every larger number was looked at.
+        // The point with the fewest ranks knows the answer, as its search looked at every larger number.
         const std::optional<int> smallest = line.points.front()->smallest_ranks;
         const std::string text =
             fmt::format("nothing fits{}; {}", varies ? fmt::format(" on {} ranks", fmt::join(asked, ", ")) : "",

@@ -153,8 +153,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
 
 namespace {
 
-// What is of training is refused, rather than read and not done. Embeddings of weights that nobody trained would look like
-// others.
+// Options of training are refused, rather than read and not obeyed: embeddings by weights that nobody trained would
+// look like any others.
 void check_inference_flags(const RunFlags& flags) {
     refuse_training_questions(flags.question);
     const std::pair<bool, const char*> of_training[] = {{flags.learning_rate.has_value(), "--lr"},

@@ -7,7 +7,7 @@
 
 namespace gnnplan::tools {
 
-// Parses the arguments and runs; the exit code. Of the processes an MPI launcher started only rank 0 talks.
+// Parses the arguments, runs, and returns the exit code. Only rank 0 of the MPI launcher's processes writes messages.
 int launch(CLI::App& app, RunFlags& flags, int argc, const char* const* argv);
 
 }  // namespace gnnplan::tools

@@ -34,12 +34,12 @@ bool same_folder(const std::string& a, const std::string& b);
 std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan);
 
 // Before any work: makes the folder and takes its lock. Throws Error{cannot_create} when nothing can be written there,
-// Error{usage} when it holds layers and none are gone on from, Error{missing_input} when there is nothing to go on from,
-// Error{data} when it holds layers of nobody knows what.
+// Error{usage} when it holds layers and --resume is not given, Error{missing_input} when there is nothing to resume,
+// and Error{data} when it holds layers of unknown origin.
 void check_layer_folder(const LayerFolder& folder, FolderLock& lock, bool quiet);
 
-// How many layers are there already, whole; with what they were computed from, which is noted where there are none. Throws
-// Error{mismatch} when it was something else, and Error{data} when the last of them is damaged.
+// Returns how many whole layers the folder holds, and notes the facts they are computed from if it holds none yet.
+// Throws Error{mismatch} when they were computed from other facts, and Error{data} when the last of them is damaged.
 int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts);
 
 // On rank 0. note_layer() notes the hash of a layer before its file gets its name. check_layer() compares it with that

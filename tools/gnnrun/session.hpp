@@ -57,8 +57,8 @@ public:
 
     // Reads the data and checks that it is the plan's. Not collective.
     void open_data();
-    // Collective over the processes: checks that the features are the plan's and the same on each. Of more than 1 GiB
-    // each process looks at its share only.
+    // Collective over the processes: checks that the features are the plan's and the same on each. If there is more
+    // than 1 GiB of them, each process looks at its share only.
     void check_features(comm::Communicator& processes);
     // Collective over the processes: finds out which layers an inference goes on from, and what is written where.
     void open_outputs(comm::Communicator& processes);
@@ -113,7 +113,7 @@ private:
     std::string features_;  // their fingerprint, once they were checked
     Start start_;
     double trained_at_ = 0;  // the epoch under way, but for its evaluation
-    // Of rank 0:
+    // On rank 0 alone:
     double longest_epoch_ = 0;  // seconds, with its evaluation
     std::unique_ptr<Metrics> metrics_;
     FolderLock folder_lock_, embeddings_lock_;

@@ -69,9 +69,9 @@ std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std:
     return found;
 }
 
-// New checkpoints go into a folder with those before the one that is resumed, if with any: of others, or of later
-// epochs, nobody could tell afterwards which are of which run. Of a folder (not `by_name`) the newest whole one was
-// taken, so that later ones are damaged.
+// New checkpoints may share a folder with older ones only if the run resumes one of these and it is the newest there:
+// otherwise nobody could tell afterwards which checkpoint belongs to which run. If a folder was named (not `by_name`),
+// its newest whole checkpoint was taken, so later ones are damaged.
 void check_folder(const std::string& folder, const std::string& resumed, bool by_name) {
     const bool own = same_folder(folder_of(resumed), folder);
     const std::optional<std::int64_t> epoch = checkpoint_epoch(resumed);

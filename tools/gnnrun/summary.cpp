@@ -126,7 +126,7 @@ std::string configuration_line(const RunReport& report) {
     return labelled(infers ? "inferred" : "trained", line, text_begin);
 }
 
-// What was predicted of an inference's times, in the terms of the line above: of the setup, requests for rows alone.
+// The predicted times of an inference, in the terms of the line above; its setup is the requests for rows alone.
 std::string predicted_line(const RunReport& report, const Machine& machine) {
     const Prediction& predicted = report.predicted;
     if (predicted.loading == LoadingSeconds()) return "";

@@ -48,7 +48,7 @@ std::string_view bytes_of(const std::vector<T>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-// Of ranks that hold the same block, the first one writes it.
+// If several ranks hold the same block, the first one writes it.
 bool writes(const exec::Executor& executor, const Tensor& t) {
     const Grid& grid = executor.schedule().grid;
     const auto block = [&](int rank) { return block_of(t.rows, t.columns, t.layout, grid, rank); };

@@ -33,15 +33,15 @@ public:
     NotFinite found;  // without the layer, which the writer does not know
 };
 
-// Collective: one file in the data's numbering. Every rank writes its own rows into it, so all ranks must be able to open
-// it. before_named(), if there is one, is called on rank 0 with the hash of all values before the file gets its name.
-// Throws Error{cannot_create}, Error{io} or NotFiniteError on all ranks; `path` is then as it was.
+// Collective: writes one file in the data's numbering. Every rank writes its own rows into it, so all ranks must be
+// able to open it. before_named(), if given, is called on rank 0 with the hash of all values before the file gets its
+// name. Throws Error{cannot_create}, Error{io} or NotFiniteError on all ranks; `path` is then as it was.
 void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& path,
                          const std::function<void(const std::string& hash)>& before_named = {});
 
-// Collective: in this folder, for each rank that has rows, part-N.npy, and vertices-N.npy, which says whose they are; and
-// index.json, which names them and is written last, once rank 0 has found them all whole. Returns the bytes of all
-// parts. Throws the same errors, and then leaves none of its files in the folder.
+// Collective: writes into this folder, for each rank that has rows, part-N.npy, and vertices-N.npy, which names their
+// vertices; and index.json, which lists them and is written last, once rank 0 has found them all whole. Returns the
+// bytes of all parts. Throws the same errors, and then leaves none of its files in the folder.
 std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& folder);
 // The path of the file that is written last into the folder; and whether `name` is that of one of the other files.
 std::string index_of_parts(const std::string& folder);

@@ -146,7 +146,7 @@ std::string Watchdog::describe() {
                        others_unseen ? "; ranks of other nodes cannot be seen from here" : "");
 }
 
-// Of the ranks of a node one speaks; the others leave it the time to.
+// One rank of each node speaks; the others leave it the time to.
 void Watchdog::end() {
     const auto seen = std::find_if(all_.begin(), all_.end(), [](const auto* rank) { return rank != nullptr; });
     if ((*seen)->claim()) return end_(describe());

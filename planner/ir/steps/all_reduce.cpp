@@ -72,8 +72,8 @@ std::vector<int> AllReduceStep::peers(const Schedule& schedule, int rank) const 
     return ring_peers(ranks.place(), ranks.size(), [&](int place) { return ranks.at(place); });
 }
 
-// Patarasuk & Yuan 2009: in the reduce-scatter rank r of g sends every block but (r + 1) mod g, which it ends up owning;
-// in the all-gather every block but (r + 2) mod g; all to its neighbour r + 1.
+// Patarasuk & Yuan 2009: in the reduce-scatter rank r of g sends every block but (r + 1) mod g, which it ends up
+// owning; in the all-gather it sends every block but (r + 2) mod g. Both times its neighbour r + 1 is the receiver.
 Message AllReduceStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
     const std::int64_t elements = elements_of(schedule, tensor, graph, from);
     const SummingRanks ranks = summing(schedule, *this, from);

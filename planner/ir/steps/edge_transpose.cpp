@@ -36,7 +36,7 @@ Message EdgeTransposeStep::between(const Schedule& schedule, const GraphStats& g
                        4 * values * graph.block_nonzeros(tensor_of(schedule, source).matrix(), rows, columns));
 }
 
-// What others send; what is sent lies together.
+// The receive buffer for all peers; nothing is packed to be sent, because the values are contiguous.
 Staging EdgeTransposeStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
     Staging staging;
     for (const int peer : peers(schedule, rank)) staging.receive_bytes += between(schedule, graph, peer, rank).bytes;

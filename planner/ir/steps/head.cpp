@@ -21,7 +21,7 @@ public:
     }
     bool cut() const { return !wide_.layout.columns.empty() && cuts_heads(step_.grid(), heads_); }
 
-    // A number for each row and head. Of what was a sum over ranks, every rank has all of it now.
+    // A number for each row and head. Where it was a partial sum over ranks, every rank has the whole sum now.
     void scales(TensorId id) const {
         step_.typed(id, DType::f32), step_.with_role(id, {Role::transient});
         step_.require(step_.sum_placed(id, by_heads()), "an operand is in the wrong layout");

@@ -1,5 +1,5 @@
-// What a rank computes in a product, in two parts: counting nonzeros takes a question for each piece, and products of all
-// widths multiply the same ones.
+// The work of a rank in a product, in two parts, because counting nonzeros takes a query for each piece, and products
+// of all widths multiply the same nonzeros.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>

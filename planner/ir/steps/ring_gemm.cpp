@@ -76,8 +76,8 @@ Staging RingGemmStep::staging(const Schedule& schedule, const GraphStats& /*grap
             two_buffers([&](int t) { return arriving_bytes(schedule, rank, t); })};
 }
 
-// Whole rows, by blocks of W: rows of it for the columns that one rank has of the operand, and columns for those that one
-// has of the result.
+// Whole rows are multiplied by blocks of W: by its rows for those columns that one rank has of the operand, and by its
+// columns for those that one rank has of the result.
 RankWork RingGemmStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     const Tensor& w = tensor_of(schedule, weight);
     const auto rows = static_cast<double>(rows_multiplied(schedule, in, rank).size());

@@ -8,8 +8,8 @@
 
 namespace gnnplan {
 
-// Reads every operand and writes every result, each byte once; each staged byte is written and read. Of steps with edges
-// `graph` says how many they are; of an adjacency nothing is read but where rows begin.
+// Reads every operand and writes every result, each byte once; each staged byte is written and read. `graph` counts the
+// edges of steps that have values of edges; an adjacency is not read, except for where its rows begin.
 inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, ElementwiseKind stream,
                          const Staging& staging = {}, const GraphStats* graph = nullptr) {
     RankWork work;

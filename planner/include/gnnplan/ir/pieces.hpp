@@ -37,8 +37,7 @@ std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank);
 // How many pieces a rank has.
 int piece_count(const Grid& grid, const Tensor& matrix, int rank);
 
-// Its pieces of which `root` holds the dense rows, if it is one of those that do, or the nonzeros, if it is one of the same
-// y-group.
+// The pieces of `rank` whose dense rows (same y) or nonzeros (other y) live on `root`.
 std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, int rank);
 
 // Into how many pieces blocks are cut where products with the matrix overlap their transfers: enough for a pipeline.
