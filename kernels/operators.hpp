@@ -1,6 +1,6 @@
-// The operators of generalised SpMM (Md et al., "DistGNN", SC 2021, Table 1; DGL calls it g-SpMM): row v of the result is
-// the reduction over the entries (v, u) of a sparse matrix of op(x_u, e_vu), column by column, where x_u is row u of a
-// dense operand and e_vu belongs to the entry: one number for all columns, or one for each.
+// The operators of generalised SpMM (Md et al., "DistGNN", SC 2021, Table 1; DGL calls it g-SpMM): row v of the result
+// is the reduction over the entries (v, u) of a sparse matrix of op(x_u, e_vu), column by column, where x_u is row u of
+// a dense operand and e_vu belongs to the entry: one number for all columns, or one for each.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ void gnnplan_spmm(std::int64_t rows, std::int64_t columns, std::int64_t panels, 
     cpu_table().spmm(a, {b, columns, width, width}, {c, rows, width, width}, false, {});
 }
 
-// out (rows x width) by an operator and a reduction, numbered as in kernels/operators.hpp, of a square matrix in one panel;
-// `edge` has edge_columns numbers for each entry.
+// out (rows x width) by an operator and a reduction, numbered as in kernels/operators.hpp, of a square matrix in one
+// panel; `edge` has edge_columns numbers for each entry.
 void gnnplan_gspmm(int op, int reduce, std::int64_t rows, const std::int64_t* row_start, const std::int32_t* column,
                    const float* x, const float* edge, std::int64_t edge_columns, float* out, std::int64_t width) {
     const Csr a{rows, rows, row_start, column};

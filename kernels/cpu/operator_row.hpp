@@ -1,5 +1,5 @@
-// One policy for every sum, maximum and minimum over the entries of a row: an operator, a reduction, and where the numbers
-// of entries come from. Part of vector_body.hpp, whose linkage rules hold here too.
+// One policy for every sum, maximum and minimum over the entries of a row: an operator, a reduction, and where the
+// numbers of entries come from. Part of vector_body.hpp, whose linkage rules hold here too.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +71,9 @@ struct Signed {
 };
 
 // x / e by products with 1 / e, which one division makes for a whole row: the error of a quotient is found exactly with
-// fused operations, and corrected (Markstein 1990). None of 200 million random quotients differed from a division; a zero
-// may lose its sign. Where e or 1 / e is near the ends of what floats are it is a division; where x is, or is not finite,
-// the correction is no number or does not matter.
+// fused operations, and corrected (Markstein 1990). None of 200 million random quotients differed from a division; a
+// zero may lose its sign. Where e or 1 / e is near the ends of what floats are it is a division; where x is, or is not
+// finite, the correction is no number or does not matter.
 template <class Vector, class Edge>
 Vector quotient(const Vector& x, const Edge& e) {
 #ifdef __FMA__
@@ -91,9 +91,9 @@ Vector quotient(const Vector& x, const Edge& e) {
     return x / e;
 }
 
-// Takes what `op` makes of x and e, a vector or a number, into what the reduction holds. There are two: sums, and maxima
-// of numbers times `direction`, which are minima where that is -1. A difference is an `add` of Signed numbers. So a
-// quarter of the code does what all operators and reductions by themselves would.
+// Takes what `op` makes of x and e, a vector or a number, into what the reduction holds. There are two: sums, and
+// maxima of numbers times `direction`, which are minima where that is -1. A difference is an `add` of Signed numbers.
+// So a quarter of the code does what all operators and reductions by themselves would.
 template <EdgeOp op, bool sums>
 struct Operator {
     static_assert(op != EdgeOp::sub);

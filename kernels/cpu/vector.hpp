@@ -20,8 +20,8 @@ struct DrawRows {
     const std::int32_t* ids = nullptr;  // null: first + r
 };
 
-// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or combined
-// with what is there (added to a sum).
+// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or
+// combined with what is there (added to a sum).
 enum class Store : std::uint8_t { write, nontemporal, add };
 
 // Memory that is read after a block of a product.

@@ -107,8 +107,8 @@ double dot_row(const float* a, const float* b, std::int64_t n) {
     return sum;
 }
 
-// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` two of them,
-// as those of a maximum, 2 * `height` a tile of a product.
+// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` two of
+// them, as those of a maximum, 2 * `height` a tile of a product.
 template <int width, int strip, int height>
 constexpr VectorKernels vector_kernels(const char* name) {
     constexpr int pairs = strip / 2 + (width == 16 ? 3 : 0);  // 32 registers instead of 16

@@ -57,7 +57,7 @@ void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accu
     reference::spmm_max<float>(a, b, maxima, ties, accumulate);
 }
 
-// Of one row, whose part r is part[r * rows].
+// The total of one row, whose part r is part[r * rows].
 SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
     SoftmaxPart total;
     for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);

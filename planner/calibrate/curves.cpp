@@ -88,7 +88,7 @@ double seconds_per_row(const Windows& windows) {
     return std::max(0.0, median(std::move(estimates)));
 }
 
-// What a row takes longer that adds to a result, against the same matrix multiplied without.
+// The extra time of a row that adds to a result, against the same matrix multiplied without.
 std::optional<double> seconds_per_row_again(std::span<const Sample> samples, std::int64_t width) {
     for (const Sample& adding : samples) {
         if (adding.what != "spmm.add" || adding.at[0] != width) continue;
@@ -109,8 +109,9 @@ struct Passing {
     double share() const { return changes / passed; }
 };
 
-// Where hardly any row has nonzeros, next to nothing is guessed wrong; where half of them have, a guess is as good as
-// any. What a row takes that has some is that of the product in which all have.
+// Solves two timings for (seconds per empty row, seconds per mispredicted branch): hardly any branch is mispredicted
+// where few rows have nonzeros, and half of them where half of the rows have. A non-empty row costs what spmm.add
+// measured.
 std::optional<PassingCost> fit_passing(std::span<const Sample> samples, std::int64_t width) {
     const auto all = std::ranges::find_if(
         samples, [&](const Sample& sample) { return sample.what == "spmm.add" && sample.at[0] == width; });
@@ -183,8 +184,8 @@ ColumnCost fit_columns(const std::vector<AtWidth>& points) {
     return {(seconds - slope * widths) / weights, slope};
 }
 
-// What a row takes shows between matrices of long and of short rows, what waiting takes where more is gathered than fits
-// into caches, and what a nonzero takes in the rest. Leaves alone what no sample says; false if that is all.
+// What a row takes shows between matrices of long and of short rows, what waiting takes where more is gathered than
+// fits into caches, and what a nonzero takes in the rest. Leaves alone what no sample says; false if that is all.
 bool fit_program(const ProgramSamples& samples, ProgramCost& cost) {
     const auto by_bytes = [](const ProgramSample& sample) { return sample.bytes; };
     const auto by_rows = [](const ProgramSample& sample) { return sample.rows; };

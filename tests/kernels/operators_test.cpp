@@ -119,7 +119,7 @@ TEST_P(Operator, EqualsReferenceInEveryFormAndWidth) {
     }
 }
 
-// Of one element in double precision: what comes out, and the sum of what the operator makes of the entries, by amount.
+// One element in double precision: the result, and the sum of what the operator makes of the entries, by amount.
 struct Exact {
     double result = 0, amounts = 0, largest_amount = 0;
     std::int64_t terms = 0;
