@@ -5,7 +5,6 @@
 #pragma once
 
 #include "kernels/attention.hpp"
-#include "kernels/operators.hpp"
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
@@ -101,17 +100,6 @@ struct Table {
     // `gradient` and `maxima` are k x n, `own` and c m x n.
     void (*spmm_max_back)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
                           bool accumulate);
-
-    // Generalised SpMM: out(i, j) = the reduction of op(x(u, j), edge(k, j)) over the entries k of a in row i, u being
-    // the column of entry k. The values of a are not read. `edge` has a row for each entry, numbered as column and
-    // value are, of as many columns as `out` or of one, which all columns of the result take; then its stride is 1. x
-    // is not read where the operator is copy_rhs, nor is `edge` where it is copy_lhs. Rows are whole: a has all of
-    // their entries, in any number of panels. Rows without entries are 0. A NaN is never the largest or the smallest;
-    // an element all of whose entries are NaN is what maxima and minima start from, -infinity or infinity. Room is as
-    // in spmm, for x: in bf16 sums are of x rounded; maxima, minima and the numbers of edges are of floats whatever it
-    // says.
-    void (*gspmm)(EdgeOp op, ReduceOp reduce, const Csr& a, ConstMatrix x, ConstMatrix edge, Matrix out,
-                  PanelRoom room);
 
     // The sums of attention and what a backward pass needs of them, from all entries of a row, whose values are not
     // read. Row e of scores is of the entry whose column is a.column[e], here and in attend_back. A call may know some

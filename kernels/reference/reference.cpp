@@ -1,7 +1,6 @@
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/edges.hpp"
-#include "kernels/reference/operators.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -46,11 +45,6 @@ struct Rounded {
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (!room.bf16) return reference::spmm<float>(a, b, c, accumulate);
     reference::spmm<float>(a, Rounded(b).matrix, c, accumulate);
-}
-
-void gspmm(EdgeOp op, ReduceOp reduce, const Csr& a, ConstMatrix x, ConstMatrix edge, Matrix out, PanelRoom room) {
-    if (!room.bf16 || !rounds_vertices(op, reduce)) return reference::gspmm<float>(op, reduce, a, x, edge, out);
-    reference::gspmm<float>(op, reduce, a, Rounded(x).matrix, edge, out);
 }
 
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte>) {
@@ -181,7 +175,6 @@ const Table& reference_table() {
         .spmm = spmm,
         .spmm_max = spmm_max,
         .spmm_max_back = reference::spmm_max_back<float>,
-        .gspmm = gspmm,
         .attend = reference::attend<float>,
         .attend_back = reference::attend_back<float>,
         .head_dot = reference::head_dot<float>,
