@@ -83,8 +83,8 @@ std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
 // a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of
 // several panels are read as they are if
-//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses every
-//     set of a cache, or
+//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses
+//     every set of a cache, or
 //   - they are at most a unit long;
 // those of a single panel if
 //   - each begins with a unit or lies within one,
