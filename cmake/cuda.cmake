@@ -1,5 +1,5 @@
-# The CUDA backend, built where a CUDA toolkit is found: a module of kernels/cuda that programs open on demand, since the
-# libraries that it needs would cost every start a quarter of a second. Sets GNNPLAN_CUDA_FOUND.
+# The CUDA backend, built where a CUDA toolkit is found: a module of kernels/cuda that programs open on demand, since
+# the libraries that it needs would cost every start a quarter of a second. Sets GNNPLAN_CUDA_FOUND.
 set(GNNPLAN_CUDA_FOUND OFF)
 set(oldest_toolkit 12.0)
 if(NOT GNNPLAN_CUDA OR GNNPLAN_SANITIZE)

@@ -1,9 +1,10 @@
-# What `cmake --install` puts in place: the tools, the public headers and one static library for those who embed the planner.
+# What `cmake --install` puts in place: the tools, the public headers and one static library for those who embed the
+# planner.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# The planner's and the models' folders only: the library needs no MPI and no BLAS. Its archive is libgnnplan.a; the target
-# has another name because the tool is called gnnplan, too.
+# The planner's and the models' folders only: the library needs no MPI and no BLAS. Its archive is libgnnplan.a; the
+# target has another name because the tool is called gnnplan, too.
 add_library(gnnplan_static STATIC)
 set_target_properties(gnnplan_static PROPERTIES
   OUTPUT_NAME gnnplan EXPORT_NAME gnnplan LINKER_LANGUAGE CXX)

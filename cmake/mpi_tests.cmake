@@ -14,12 +14,14 @@ set(GNNPLAN_MPIRUN "${MPIEXEC_EXECUTABLE} ${mpiexec_flags_text} ${MPIEXEC_NUMPRO
 set(GNNPLAN_MPI_ENVIRONMENT OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=detect_leaks=0
   TSAN_OPTIONS=ignore_noninstrumented_modules=1 XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/no-cache)
 
-# gnnplan_mpi_environment(TEST...): these tests use both cores and start ranks under mpirun, themselves or as their command.
+# gnnplan_mpi_environment(TEST...): these tests use both cores and start ranks under mpirun, themselves or as their
+# command.
 function(gnnplan_mpi_environment)
   set_tests_properties(${ARGN} PROPERTIES PROCESSORS 2 TIMEOUT 300 ENVIRONMENT "${GNNPLAN_MPI_ENVIRONMENT}")
 endfunction()
 
-# gnnplan_mpi_test(NAME RANKS COMMAND...): a ctest entry that runs COMMAND under mpirun, with more ranks than cores if need be.
+# gnnplan_mpi_test(NAME RANKS COMMAND...): a ctest entry that runs COMMAND under mpirun, with more ranks than cores if
+# need be.
 function(gnnplan_mpi_test name ranks)
   add_test(NAME ${name}
     COMMAND ${MPIEXEC_EXECUTABLE} ${mpiexec_flags} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} ${ARGN})

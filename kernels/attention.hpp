@@ -1,7 +1,7 @@
-// What kernels of attention are told. Additive attention (Velickovic et al. 2018, eq. 1 to 6) has K heads: head k of a
-// matrix H W is some of its columns, and one number for each vertex says how much it weighs as the source of an edge, s,
-// and one as its target, t. Of the edge u -> v head k has the score e = leaky(s_u + t_v), with leaky(x) = x > 0 ? x :
-// slope * x, and the weight alpha, the softmax of e over the in-neighbours u of v.
+// The arguments of kernels of attention. Additive attention (Velickovic et al. 2018, eq. 1 to 6) has K heads: head k of
+// a matrix H W is some of its columns, and one number for each vertex says how much it weighs as the source of an edge,
+// s, and one as its target, t. For the edge u -> v head k has the score e = leaky(s_u + t_v), with leaky(x) = x > 0 ? x
+// : slope * x, and the weight alpha, the softmax of e over the in-neighbours u of v.
 #pragma once
 
 #include "kernels/pass_values.hpp"
@@ -57,7 +57,7 @@ bool is_dropped(T stored) {
     return (std::bit_cast<Bits>(stored) & 1U) != 0;
 }
 
-// Of Table::attend, for the rows v of a matrix m x k whose entry (v, u) is the edge u -> v.
+// Operands of Table::attend, for the rows v of a matrix m x k whose entry (v, u) is the edge u -> v.
 template <class T>
 struct BasicAttendOperands {
     Dense<const T> h;       // k x n: rows of column operands
@@ -75,7 +75,7 @@ struct BasicAttendResults {
     Dense<T> scores{};          // entries x heads: stored_score() of each entry; null where nobody wants them
 };
 
-// Of Table::attend_back, for the rows u of a matrix m x k whose entry (u, v) is the edge u -> v.
+// Operands of Table::attend_back, for the rows u of a matrix m x k whose entry (u, v) is the edge u -> v.
 template <class T>
 struct BasicAttendBackOperands {
     Dense<const T> gradient;   // k x n: G_v = dL / dZ_v

@@ -22,12 +22,12 @@ struct Backend {
 // "cpu", "reference", and those that need not be there: "cuda".
 std::vector<std::string> backend_names();
 
-// What tensors lie in on its devices. Nothing is opened to know it.
+// The kind of memory that tensors lie in on its devices. Opens nothing.
 TensorMemory tensor_memory(std::string_view backend);
 
-// Finds the backend, and a device of it. What "cuda" needs is loaded here and not before: the module that the variable
-// GNNPLAN_CUDA_MODULE names, else libgnnplan_cuda.so in ../lib beside the program, else where the loader finds it.
-// Throws Error{unavailable} with what is missing.
+// Finds the backend, and a device of it. The libraries of "cuda" are loaded here and not before, from the module that
+// the variable GNNPLAN_CUDA_MODULE names, else libgnnplan_cuda.so in ../lib beside the program, else where the loader
+// finds it. Throws Error{unavailable} with what is missing.
 Backend open_backend(std::string_view name);
 
 }  // namespace gnnplan::kernels

@@ -1,4 +1,4 @@
-// What a backend that is opened on demand offers to the program that opens it. Both have to be of the same build.
+// The interface of a backend that is opened on demand. Both have to be of the same build.
 #pragma once
 
 #include "kernels/device.hpp"

@@ -21,7 +21,8 @@
 
 namespace gnnplan::kernels {
 
-// Memory of a device, freed with the object. Its bytes are the device's: kernels read and write them, the host does not.
+// Memory of a device, freed with the object. Its bytes are the device's: kernels read and write them, the host does
+// not.
 class DeviceMemory {
 public:
     virtual ~DeviceMemory() = default;
@@ -36,7 +37,7 @@ struct FreeMemory {
     std::int64_t held_bytes = 0;  // of its TensorMemory::workspace_bytes, by the rank that asks; alike on all ranks
 };
 
-// One for each rank, used by the rank's thread alone. What fails in the queue comes out of finish().
+// One for each rank, used by the rank's thread alone. Errors of queued work come out of finish().
 class Device {
 public:
     virtual ~Device() = default;
@@ -46,14 +47,14 @@ public:
 
     virtual TensorMemory memory() const = 0;
 
-    // What is left beside what all programs hold of it now, this one included. Empty where nobody knows.
+    // Memory that no program, this one included, holds now. Empty where it is unknown.
     virtual std::optional<FreeMemory> free_memory() const { return std::nullopt; }
 
     // Not initialised, aligned to 64 bytes at least. Throws OutOfMemory, a std::bad_alloc.
     virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 
-    // Memory with these bytes of the host's. A device with memory of its own copies them, and lets `owner` go; otherwise
-    // they stay where they are.
+    // Memory with these bytes of the host's. A device with memory of its own copies them, and lets `owner` go;
+    // otherwise they stay where they are.
     virtual std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) = 0;
 
     // Host memory for what is to be at `to`: `bytes` bytes, or as many as the device has room for at a time. send()
@@ -61,14 +62,15 @@ public:
     virtual std::span<std::byte> stage(std::byte* to, std::size_t bytes) = 0;
     virtual void send(std::size_t bytes) = 0;
 
-    // What makes products with `a` faster, which lies in the device's memory and stays there for as long as what is
-    // returned; it goes into Csr::prepared. Takes of TensorMemory::workspace_bytes. Null where there is nothing to make,
-    // or no room. Waits for the queue.
+    // Prepares faster products with `a`, which lies in the device's memory and stays there for as long as the result;
+    // it goes into Csr::prepared. Takes of TensorMemory::workspace_bytes. Null where there is nothing to make, or no
+    // room. Waits for the queue.
     virtual std::unique_ptr<Prepared> prepare(const Csr&) { return nullptr; }
 
-    // Takes one of its kernels for products of a prepared matrix with operands of so many columns: the fastest with these
-    // operands, or untimed the one that is `wanted`, or the first that can where that one cannot. `c` is overwritten.
-    // Returns the kernels, the one that was taken first; none where there is no choice. Waits for the queue.
+    // Takes one of its kernels for products of a prepared matrix with operands of so many columns: the fastest with
+    // these operands, or untimed the one that is `wanted`, or the first that can where that one cannot. `c` is
+    // overwritten. Returns the kernels, the one that was taken first; none where there is no choice. Waits for the
+    // queue.
     virtual std::vector<ProductKernel> choose(const Csr&, ConstMatrix /*b*/, Matrix /*c*/, PanelRoom,
                                               std::string_view /*wanted*/) {
         return {};
@@ -92,7 +94,7 @@ public:
 // The processor, with one of its tables.
 std::unique_ptr<Device> host_device(const Table& table);
 
-// What makes the device of a rank, called by the rank's thread.
+// Makes the device of a rank; called by the rank's thread.
 using OpenDevice = std::function<std::unique_ptr<Device>()>;
 
 // Queues a copy of `from`, which may be reused on return.

@@ -1,5 +1,5 @@
-// Vectors for arrays as long as a graph has edges: growing them writes nothing into what is new, so that the threads that
-// fill an array are the first to touch it, and they lie on huge pages where they are long.
+// Vectors for arrays as long as a graph has edges: growing them writes nothing into what is new, so that the threads
+// that fill an array are the first to touch it, and they lie on huge pages where they are long.
 #pragma once
 
 #include "kernels/large_buffer.hpp"

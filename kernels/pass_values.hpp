@@ -1,5 +1,5 @@
-// What changes from pass to pass. It lies in the device's memory (Device::begin_pass), so that a device may run the
-// work of a pass again without being told each call anew.
+// The values that change from pass to pass. They lie in the device's memory (Device::begin_pass), so that a device may
+// run the work of a pass again without being told each call anew.
 #pragma once
 
 #include <cmath>

@@ -10,7 +10,7 @@
 
 namespace gnnplan::kernels {
 
-// What one dropout draw depends on, besides the global position of the element.
+// A dropout draw depends on these and on the global position of the element.
 struct DropoutKey {
     std::uint64_t seed = 0;
     const PassValues* pass = nullptr;  // whose epoch counts; may be null where nothing is dropped

@@ -2,11 +2,12 @@
 //
 // A stream is a Philox4x32-10 key derived from (seed, use, a, b): the first two words of Philox under the key
 // (seed low, seed high) at the counter (use, a, b, 0). Uses and their (a, b): draws (stream, 0), weights (layer, 0),
-// dropout and attention (epoch, layer). Inside a stream the counter is (column low, column high, row low, row high), both global.
+// dropout and attention (epoch, layer). Inside a stream the counter is (column low, column high, row low, row high),
+// both global.
 //
-// Dropout, of elements or of attention, reads one counter per group of eight global columns, group = column / 8 in the place of the column; its four
-// words are eight 16-bit draws, word 0 first, low half first, for columns 8 * group .. 8 * group + 7. An element
-// survives if draw >= threshold = round(p * 65536), so p is honoured to 2^-17.
+// Dropout, of elements or of attention, reads one counter per group of eight global columns, group = column / 8 in the
+// place of the column; its four words are eight 16-bit draws, word 0 first, low half first, for columns 8 * group .. 8
+// * group + 7. An element survives if draw >= threshold = round(p * 65536), so p is honoured to 2^-17.
 #pragma once
 
 #include <array>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "kernels/attention.hpp"
-#include "kernels/operators.hpp"
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
@@ -41,9 +40,9 @@ struct SoftmaxPart {
 
 // Where a product copies the rows of its dense operand that one panel meets, a slice of columns at a time, so that they
 // lie well in memory: PackedPanel of gnnplan/ir/pieces.hpp says how and how many bytes that takes, 64-byte aligned.
-// Panels then cut the columns of the matrix as balanced_block does. In fp32 the result has the same bits as without, and
-// with no memory nothing is copied. In bf16 the operand is rounded to bfloat16 (to nearest, ties to even) and sums are
-// of floats; there is memory then.
+// Panels then cut the columns of the matrix as balanced_block does. In fp32 the result has the same bits as without,
+// and with no memory nothing is copied. In bf16 the operand is rounded to bfloat16 (to nearest, ties to even) and sums
+// are of floats; there is memory then.
 struct PanelRoom {
     std::span<std::byte> memory{};
     bool bf16 = false;
@@ -66,8 +65,8 @@ struct EdgeTotals {
     float* total = nullptr;
 };
 
-// What goes back from weights to scores. Scores, weights and `gradient` have an element for each entry, inner and of_beta for
-// each row.
+// The gradient of scores from that of weights. Scores, weights and `gradient` have an element for each entry, inner and
+// of_beta for each row.
 struct EdgeSoftmaxBack {
     const float* scores = nullptr;
     const float* weights = nullptr;
@@ -91,38 +90,28 @@ struct Table {
     // The largest neighbour, elementwise: maxima(i, j) = the largest b(u, j) over the entries (i, u) of a, whose values
     // are not read, and ties(i, j) = how many of them equal it; both are 0 in rows without entries. With `accumulate`
     // the maximum is over what the two hold, too: a greater one replaces it and its ties, an equal one adds its ties,
-    // and ties of 0 say that nothing was there. A NaN is never the largest. `memory` is PanelRoom::memory of floats. The
-    // shapes of a, b and both results are those of spmm.
+    // and ties of 0 say that nothing was there. A NaN is never the largest. `memory` is PanelRoom::memory of floats.
+    // The shapes of a, b and both results are those of spmm.
     void (*spmm_max)(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate,
                      std::span<std::byte> memory);
 
-    // What goes back from the largest neighbours: c(u, j) = the sum of gradient(v, j) over the entries (u, v) of a,
+    // The gradient of a maximum over neighbours: c(u, j) = the sum of gradient(v, j) over the entries (u, v) of a,
     // whose values are not read, where own(u, j) equals maxima(v, j); with `accumulate` it is added to c. a is m x k,
     // `gradient` and `maxima` are k x n, `own` and c m x n.
     void (*spmm_max_back)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
                           bool accumulate);
 
-    // Generalised SpMM: out(i, j) = the reduction of op(x(u, j), edge(k, j)) over the entries k of a in row i, u being
-    // the column of entry k. The values of a are not read. `edge` has a row for each entry, numbered as column and value
-    // are, of as many columns as `out` or of one, which all columns of the result take; then its stride is 1. x is not
-    // read where the operator is copy_rhs, nor is `edge` where it is copy_lhs. Rows are whole: a has all of their
-    // entries, in any number of panels. Rows without entries are 0. A NaN is never the largest or the smallest; an
-    // element all of whose entries are NaN is what maxima and minima start from, -infinity or infinity. Room is as in
-    // spmm, for x: in bf16 sums are of x rounded; maxima, minima and the numbers of edges are of floats whatever it says.
-    void (*gspmm)(EdgeOp op, ReduceOp reduce, const Csr& a, ConstMatrix x, ConstMatrix edge, Matrix out,
-                  PanelRoom room);
-
-    // The sums of attention and what a backward pass needs of them, from all entries of a row, whose values are not read.
-    // Row e of scores is of the entry whose column is a.column[e], here and in attend_back.
-    // A call may know some of the entries only: with `accumulate` the results hold what earlier calls have left of the
-    // same rows, and until the call with `last` they are no more than that. Sums and totals then are of exp(e - largest)
-    // in place of alpha, log_total holds the largest e so far, by_target the part of the sum whose s + t is not positive
-    // and negative_share its part of the total; a total of 0 says that there was no entry yet. Rows without entries end
+    // The sums of attention and what a backward pass needs of them, from all entries of a row, whose values are not
+    // read. Row e of scores is of the entry whose column is a.column[e], here and in attend_back. A call may know some
+    // of the entries only: with `accumulate` the results hold what earlier calls have left of the same rows, and until
+    // the call with `last` they are no more than that. Sums and totals then are of exp(e - largest) in place of alpha,
+    // log_total holds the largest e so far, by_target the part of the sum whose s + t is not positive and
+    // negative_share its part of the total; a total of 0 says that there was no entry yet. Rows without entries end
     // with zeros everywhere.
     void (*attend)(const Csr& a, const AttendOperands& in, const AttendResults& to, const Attention& how,
                    bool accumulate, bool last);
 
-    // What goes back to sources; with `accumulate` it is added to the results. The values of a are not read.
+    // The gradients of sources; with `accumulate` it is added to the results. The values of a are not read.
     void (*attend_back)(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,
                         bool accumulate);
 
@@ -142,7 +131,7 @@ struct Table {
     // out(i, j) = the mean of x(i, k * out.columns + j) over all heads k; x has whole heads.
     void (*head_mean)(ConstMatrix x, Matrix out);
 
-    // What goes back from the mean: out(i, k * g.columns + j) = g(i, j) / heads.
+    // The gradient of the mean: out(i, k * g.columns + j) = g(i, j) / heads.
     void (*head_share)(ConstMatrix g, Matrix out);
 
     // out(i, j) = x(i, j) / the length of its row and head, which `squares` holds as SquareSums; 0 where that is 0.
@@ -151,8 +140,8 @@ struct Table {
     // Gradient of head_unit: x(i, j) += (gradient(i, j) - inner(i, k) * unit(i, j)) / the length, where that is not 0.
     void (*head_unit_back)(const UnitBackOperands& in, Heads heads, Matrix x);
 
-    // Below, element e of scores, weights and gradients is of the entry whose column is a.column[e]; the values of a are not
-    // read.
+    // Below, element e of scores, weights and gradients is of the entry whose column is a.column[e]; the values of a
+    // are not read.
 
     // scores[e] = <y(i), x(u)> for the entries e = (i, u).
     void (*edge_dot)(const Csr& a, ConstMatrix x, ConstMatrix y, float* scores);
@@ -163,8 +152,8 @@ struct Table {
     // weights[e] = exp(beta * scores[e] - largest) / total, of e's row.
     void (*edge_softmax)(const Csr& a, const float* scores, const float* beta, EdgeTotals of, float* weights);
 
-    // gradient[e], of the weights, becomes that of the scores: beta * d with d = weights[e] * (gradient[e] - inner). of_beta =
-    // the sums of d * scores[e] over rows; with `accumulate` they are added to it.
+    // gradient[e], of the weights, becomes that of the scores: beta * d with d = weights[e] * (gradient[e] - inner).
+    // of_beta = the sums of d * scores[e] over rows; with `accumulate` they are added to it.
     void (*edge_softmax_back)(const Csr& a, const EdgeSoftmaxBack& back, bool accumulate);
 
     // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums
@@ -210,8 +199,8 @@ struct Table {
     // columns, which is that of no columns where a row does not train.
     void (*softmax_parts)(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts);
 
-    // totals[i] = what is known of row i from all of `ranks` parts, part r of which is parts[r * rows + i]. `totals` may
-    // be `parts`.
+    // totals[i] = what is known of row i from all of `ranks` parts, part r of which is parts[r * rows + i]. `totals`
+    // may be `parts`.
     void (*softmax_totals)(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals);
 
     // In place: the gradient, given the totals. *loss = the sum of the cross-entropies of the training rows whose label

@@ -24,7 +24,7 @@ struct Dense {
 using Matrix = Dense<float>;
 using ConstMatrix = Dense<const float>;
 
-// What a device has made of a matrix that it multiplies again and again; see Device::prepare().
+// A device's own form of a matrix that it multiplies again and again; see Device::prepare().
 class Prepared {
 public:
     virtual ~Prepared() = default;

@@ -359,8 +359,8 @@ class Faults(HandedOut):
                 rest = json.loads((self.folder / "rest.json").read_text())
                 lost = seen - rest.get("resumed_after", 0)
                 loss = rest["epochs"][-1]["loss"]
-                # One checkpoint may be on its way while the epochs of the next interval are trained; the last of these is in the metrics
-                # before training waits for it.
+                # One checkpoint may be on its way while the epochs of the next interval are trained; the last of these
+                # is in the metrics before training waits for it.
                 if lost > 2 * every:
                     why = f"{lost} epochs are lost, with a checkpoint every {every}"
                 elif len(rest["epochs"]) != epochs or abs(loss - whole[-1]) > 1e-5 * whole[-1]:

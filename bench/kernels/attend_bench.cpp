@@ -2,9 +2,9 @@
 //
 //     attend_bench [--vertices 170000] [--edges 1200000] [--shapes 8x8,4x32,...] [--threads 2]
 //
-// The graph is an R-MAT graph of so many drawn edges, in both directions, with self loops. A shape is heads x columns of
-// a head. Medians of `--repeats` rounds, and the least times, as other programs
-// disturb both; ratios are to the product with values as one panel.
+// The graph is an R-MAT graph of so many drawn edges, in both directions, with self loops. A shape is heads x columns
+// of a head. Medians of `--repeats` rounds, and the least times, as other programs disturb both; ratios are to the
+// product with values as one panel.
 #include "bench/kernels/alternate.hpp"
 #include "bench/kernels/huge_buffer.hpp"
 #include "kernels/table.hpp"

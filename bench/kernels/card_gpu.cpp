@@ -2,10 +2,11 @@
 //
 //     card_gpu [--scale 1] [--repeats 9] [--json FILE]
 //
-// Memory: what a context takes, what the first use of each library takes, and what cudaMalloc takes for blocks of several
-// sizes. Rates: bytes per second of the rows that our SpMM reads out of a window of 1 to 512 MiB, one after the other or
-// at random, by their width; they fall where the L2 ends. cuSPARSE: the buffers that CSR_ALG2 and CSR_ALG3 want for R-MAT
-// graphs, and whether two products have the same bits. --scale 0.01 makes windows and graphs a hundredth as large.
+// Memory: what a context takes, what the first use of each library takes, and what cudaMalloc takes for blocks of
+// several sizes. Rates: bytes per second of the rows that our SpMM reads out of a window of 1 to 512 MiB, one after the
+// other or at random, by their width; they fall where the L2 ends. cuSPARSE: the buffers that CSR_ALG2 and CSR_ALG3
+// want for R-MAT graphs, and whether two products have the same bits. --scale 0.01 makes windows and graphs a hundredth
+// as large.
 #include "bench/kernels/card_memory.hpp"
 #include "bench/kernels/gpu_bench.hpp"
 #include "bench/kernels/rmat_block.hpp"

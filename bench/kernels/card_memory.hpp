@@ -17,8 +17,8 @@ struct Taken {
     std::int64_t asked = 0;
 };
 
-// A process of its own that opens a context of the GPU when it is told to: what the memory lacks then is the context, which
-// a process cannot see of itself. To be made before this process uses CUDA, which does not outlive a fork.
+// A process of its own that opens a context of the GPU when it is told to: what the memory lacks then is the context,
+// which a process cannot see of itself. To be made before this process uses CUDA, which does not outlive a fork.
 class SecondContext {
 public:
     SecondContext();
@@ -41,8 +41,8 @@ struct ContextMemory {
 };
 ContextMemory measure_context();
 
-// The opening of the device, and the first use of each library and of our kernels, which load code; `free` was free before
-// the device was opened.
+// The opening of the device, and the first use of each library and of our kernels, which load code; `free` was free
+// before the device was opened.
 std::vector<Taken> measure_first_uses(kernels::Device& device, std::int64_t free);
 
 // What some allocations of each of several sizes took together.

@@ -205,7 +205,8 @@ Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, in
     constexpr std::int64_t most = std::int64_t{1} << 30;
     Rates rates;
     rates.memory = copy_rate(device, std::max(8 * card.l2_bytes, std::min(card.memory_bytes / 64, most)), repeats);
-    // How much of the L2 a copy may take differs from card to card; two of its bytes are needed for each that is copied.
+    // How much of the L2 a copy may take differs from card to card; two of its bytes are needed for each that is
+    // copied.
     rates.l2 = visit_rate(device, {card.l2_bytes / 8, 128, 32 * card.l2_bytes, true}, repeats);
     for (const std::int64_t part : {16, 8, 6, 4})
         rates.l2 = std::max(rates.l2, copy_rate(device, card.l2_bytes / part, repeats));

@@ -98,7 +98,8 @@ double visit_rate(kernels::Device& device, const Visits& visits, int repeats);
 // fastest of the same copies of what fits it and of our SpMM's gathers of rows that fit it: launches do not show there.
 Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, int repeats);
 
-// The main function of a benchmark: opens the first GPU and calls `body`. One line and exit code 77 where there is none.
+// The main function of a benchmark: opens the first GPU and calls `body`. One line and exit code 77 where there is
+// none.
 int on_gpu(const char* program, const std::function<int(kernels::Device&, const kernels::cuda::Card&)>& body);
 
 nlohmann::ordered_json json_of(const Times& times);

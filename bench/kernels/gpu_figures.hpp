@@ -1,5 +1,5 @@
-// What measurements of kernels on a GPU are judged by: medians and spreads, bounds by the measured rates of the card, and
-// the bars that a kernel is held to.
+// The figures by which kernels on a GPU are judged: medians and spreads, bounds by the measured rates of the card,
+// and the bars that a kernel is held to.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gnnplan::bench {
 
-// Of repeated measurements, in seconds.
+// Repeated measurements, in seconds.
 struct Times {
     double median = 0, least = 0, most = 0;
     double low = 0, high = 0;  // quartiles

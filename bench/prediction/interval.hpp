@@ -16,8 +16,8 @@ constexpr std::size_t least_values = 6;
 
 // The two of the values between which the median of what they were drawn from lies with a confidence of 95 % or more,
 // whatever its distribution: order statistics, as near to the middle as that allows (David and Nagaraja, "Order
-// Statistics", section 7.1). Of fewer than `least_values` the smallest and the largest, which are not so sure. There is
-// at least one value, and each was drawn independently of the others.
+// Statistics", section 7.1). For fewer than `least_values` these are the smallest and the largest, with less
+// confidence. There is at least one value, and each was drawn independently of the others.
 Interval median_interval(std::vector<double> values);
 
 }  // namespace gnnplan::bench

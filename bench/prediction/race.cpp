@@ -23,8 +23,8 @@ constexpr int most_in_turn = 50;
 constexpr int least_rounds = 3;   // even when time is short
 constexpr int most_rounds = 100;  // even when a machine never rests
 
-// By how much each step moves the latest rank on, median over epochs; all ranks begin an epoch together. Of one epoch
-// these add up to its time: what a rank waits for another is not counted again.
+// By how much each step moves the latest rank on, median over epochs; all ranks begin an epoch together. Within one
+// epoch they add up to its time: waiting for another rank is not counted again.
 std::vector<double> step_seconds(const std::vector<measure::StepLog>& ranks) {
     const std::size_t passes = ranks.front().passes();
     const std::size_t steps = ranks.front().bytes().size();

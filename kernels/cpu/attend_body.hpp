@@ -1,7 +1,7 @@
 // The rows of attention. Part of vector_body.hpp, whose linkage rules hold here too.
 //
-// A row's edges are taken in batches. First come their weights (attend_scores.hpp), then the sums that are weighted with
-// them (weighted_row.hpp), strip by strip of the columns.
+// A row's edges are taken in batches. First come their weights (attend_scores.hpp), then the sums that are weighted
+// with them (weighted_row.hpp), strip by strip of the columns.
 #pragma once
 
 #include <cstdint>
@@ -133,8 +133,8 @@ public:
     }
 
 private:
-    // Adds the row's number to those of its edges, and returns the largest score of each head from lane `part` on, in all
-    // lanes of that head.
+    // Adds the row's number to those of its edges, and returns the largest score of each head from lane `part` on, in
+    // all lanes of that head.
     Vector largest_score(std::int64_t part, std::int64_t count, const Vector& before) {
         const Vector target = load<width>(target_.of + part);
         const Vector lowest = Vector{} - __builtin_inff();

@@ -17,7 +17,7 @@ std::int64_t block_start(std::int64_t rows, std::int64_t block) {
     return block * (rows / row_blocks) + std::min(block, rows % row_blocks);
 }
 
-// What an element costs, in additions, for the decision how many threads are worth it.
+// The cost of an element in additions, which decides how many threads are worth it.
 constexpr std::int64_t exponential_cost = 4;
 
 // The sum of of_row(i).
@@ -37,7 +37,7 @@ double sum_over_rows(Matrix logits, const OfRow& of_row) {
     return total;
 }
 
-// Of one row, whose part r is part[r * rows].
+// The total of one row, whose part r is part[r * rows].
 SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
     SoftmaxPart total;
     for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);

@@ -1,4 +1,5 @@
-// The rows of a maximum over neighbours and of its gradient. Part of vector_body.hpp, whose linkage rules hold here too.
+// The rows of a maximum over neighbours and of its gradient. Part of vector_body.hpp, whose linkage rules hold here
+// too.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// How the kernels of sparse products walk the rows of a matrix, vectorised over columns with the result row in registers.
-// Part of vector_body.hpp, whose linkage rules hold here too.
+// How the kernels of sparse products walk the rows of a matrix, vectorised over columns with the result row in
+// registers. Part of vector_body.hpp, whose linkage rules hold here too.
 //
-// A result row of n columns is cut into strips of `width * strips` columns. A strip's results stay in registers while the
-// row's nonzeros are walked once. The last strip takes the rest, at least one vector wide; its last vector is moved
+// A result row of n columns is cut into strips of `width * strips` columns. A strip's results stay in registers while
+// the row's nonzeros are walked once. The last strip takes the rest, at least one vector wide; its last vector is moved
 // left until it ends at the row's end, so that it computes some of the strip's columns a second time (to the same
-// value: every lane takes the nonzeros in their order) instead of leaving a scalar tail. Rows narrower than a vector use
-// a narrower one.
+// value: every lane takes the nonzeros in their order) instead of leaving a scalar tail. Rows narrower than a vector
+// use a narrower one.
 //
 // What is computed is a `Row` (spmm_body.hpp, max_body.hpp): a RowEntries with
 //   columns()                        of the result

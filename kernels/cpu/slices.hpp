@@ -1,5 +1,5 @@
-// How sparse products go over a matrix: slices of the columns, and of each the panels one after the other; and the copies
-// that are made of the rows of a dense operand that a panel meets.
+// How sparse products go over a matrix: slices of the columns, and of each the panels one after the other; and the
+// copies that are made of the rows of a dense operand that a panel meets.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,6 @@ constexpr Table table = {
     .spmm = cpu::spmm,
     .spmm_max = cpu::spmm_max,
     .spmm_max_back = cpu::spmm_max_back,
-    .gspmm = cpu::gspmm,
     .attend = cpu::attend,
     .attend_back = cpu::attend_back,
     .head_dot = cpu::head_dot,

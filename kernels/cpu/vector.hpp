@@ -20,8 +20,8 @@ struct DrawRows {
     const std::int32_t* ids = nullptr;  // null: first + r
 };
 
-// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or combined
-// with what is there (added to a sum).
+// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or
+// combined with what is there (added to a sum).
 enum class Store : std::uint8_t { write, nontemporal, add };
 
 // Memory that is read after a block of a product.
@@ -68,18 +68,6 @@ struct AttendBackBlock {
     bool accumulate = false;
 };
 
-// Table::gspmm, a in one panel.
-template <class Element>
-struct GspmmBlock {
-    EdgeOp op = EdgeOp::copy_lhs;
-    ReduceOp reduce = ReduceOp::sum;
-    Csr a{};
-    Dense<const Element> x{};
-    ConstMatrix edge{};
-    bool edge_rows = false;  // whether entries have a number for each column
-    Matrix out{};
-};
-
 // A block of a dense product: c = op(a) * b, or c += op(a) * b. No dimension is 0.
 struct GemmBlock {
     Transpose transpose_a = Transpose::no;
@@ -105,12 +93,6 @@ struct VectorKernels {
                           std::int64_t last);
     void (*spmm_max_back_rows)(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c,
                                Store store, std::int64_t first, std::int64_t last);
-
-    // Rows first .. last - 1 of Table::gspmm. Rows of no entries are left as a reduction of nothing: 0, or an infinity;
-    // Store::add passes over them.
-    void (*gspmm_rows)(const GspmmBlock<float>& block, Store store, std::int64_t first, std::int64_t last);
-    void (*gspmm_rows_bf16)(const GspmmBlock<Bf16>& block, Store store, std::int64_t first,
-                            std::int64_t last);  // sums that read vertices
 
     // Rows first .. last - 1.
     void (*attend_rows)(const AttendBlock& block, std::int64_t first, std::int64_t last);

@@ -11,7 +11,6 @@
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/edges_body.hpp"
 #include "kernels/cpu/gemm_body.hpp"
-#include "kernels/cpu/gspmm_body.hpp"
 #include "kernels/cpu/head_body.hpp"
 #include "kernels/cpu/mask_body.hpp"
 #include "kernels/cpu/max_body.hpp"
@@ -107,8 +106,8 @@ double dot_row(const float* a, const float* b, std::int64_t n) {
     return sum;
 }
 
-// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` two of them,
-// as those of a maximum, 2 * `height` a tile of a product.
+// `width` floats fill a vector register; `strip` registers hold a strip of an SpMM's result row, twice `pairs` two of
+// them, as those of a maximum, 2 * `height` a tile of a product.
 template <int width, int strip, int height>
 constexpr VectorKernels vector_kernels(const char* name) {
     constexpr int pairs = strip / 2 + (width == 16 ? 3 : 0);  // 32 registers instead of 16
@@ -117,8 +116,6 @@ constexpr VectorKernels vector_kernels(const char* name) {
             spmm_rows<width, strip, Bf16>,
             spmm_max_rows<width, pairs>,
             spmm_max_back_rows<width, pairs>,
-            gspmm_rows<width, strip>,
-            gspmm_rows_bf16<width, strip>,
             attend_rows<width, strip, pairs>,
             attend_back_rows<width, pairs>,
             head_dot_row<width>,

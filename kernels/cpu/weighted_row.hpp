@@ -140,8 +140,8 @@ bool vectors_have_one_head(const std::int32_t* head_of, std::int64_t columns) {
     return one;
 }
 
-// Whether the columns of every part are of one head. Parts are of `part` columns, and the last, which takes the rest, is at
-// least `least` columns wide.
+// Whether the columns of every part are of one head. Parts are of `part` columns, and the last, which takes the rest,
+// is at least `least` columns wide.
 inline bool have_one_head(const std::int32_t* head_of, std::int64_t columns, std::int64_t part, std::int64_t least) {
     std::int64_t j = 0;
     for (; columns - j >= part + least; j += part) {

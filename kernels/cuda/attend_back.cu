@@ -27,8 +27,8 @@ struct AttendBackRule {
     template <int width, int vectors>
     using Row = FoundRow<width, vectors, results, scalars>;
 
-    // Finds the weights of a batch of edges, from entry `first` on; returns the sum of alpha * slope * inner over those of
-    // the lane.
+    // Finds the weights of a batch of edges, from entry `first` on; returns the sum of alpha * slope * inner over those
+    // of the lane.
     template <int width, int vectors>
     __device__ float weigh(const Walker<width, vectors>& walker, std::int64_t first, int count, float s) const {
         float x[most_heads] = {}, log_total[most_heads] = {}, inner[most_heads] = {};

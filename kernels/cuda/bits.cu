@@ -44,7 +44,7 @@ struct BitBlock {
     std::int64_t target_first, target_columns;
     std::int64_t rows, columns;
 
-    // Of the target, the first of the block and the one behind its last.
+    // The end of the block in the target, one behind its last element.
     __host__ __device__ std::int64_t target_end() const { return target_first + (rows - 1) * target_columns + columns; }
 };
 

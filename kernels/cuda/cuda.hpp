@@ -7,7 +7,6 @@ namespace gnnplan::kernels::cuda {
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte> memory);
 void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate);
-void gspmm(EdgeOp op, ReduceOp reduce, const Csr& a, ConstMatrix x, ConstMatrix edge, Matrix out, PanelRoom room);
 void attend(const Csr& a, const AttendOperands& in, const AttendResults& to, const Attention& how, bool accumulate,
             bool last);
 void attend_back(const Csr& a, const AttendBackOperands& in, const AttendBackResults& to, const Attention& how,

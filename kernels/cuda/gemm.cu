@@ -1,5 +1,5 @@
-// Dense products by cuBLAS in fp32, whose pedantic mode takes no TF32. It has matrices by columns: a row-major matrix is
-// its transpose there, so that c = a b is computed as c^T = b^T a^T of the same memory.
+// Dense products by cuBLAS in fp32, whose pedantic mode takes no TF32. It has matrices by columns: a row-major matrix
+// is its transpose there, so that c = a b is computed as c^T = b^T a^T of the same memory.
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/queue.hpp"
 

@@ -14,8 +14,8 @@ struct Gpu {
     std::int64_t l2_bytes = 0;
 };
 
-// The ranks of a machine, counted from 0, take its GPUs in turn. Throws Error{unavailable} where there is no driver, one
-// that is too old, no GPU, or one that is too old.
+// The ranks of a machine, counted from 0, take its GPUs in turn. Throws Error{unavailable} where there is no driver,
+// one that is too old, no GPU, or one that is too old.
 Gpu choose_gpu(int local_rank);
 
 // "13.0" of 13000.

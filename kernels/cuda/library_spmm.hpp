@@ -10,7 +10,8 @@
 
 namespace gnnplan::kernels::cuda {
 
-// Those of cuSPARSE for CSR (CUSPARSE_SPMM_CSR_ALG1 to 3). By its documentation only csr3 gives the same bits each time.
+// Those of cuSPARSE for CSR (CUSPARSE_SPMM_CSR_ALG1 to 3). By its documentation only csr3 gives the same bits each
+// time.
 enum class LibraryAlgorithm { csr1, csr2, csr3 };
 
 // c = a b, or c += a b, for one block a and dense matrices of one width and one pair of strides. The constructor and
@@ -28,8 +29,8 @@ public:
     // The product needs so much of the device's memory for itself.
     std::size_t buffer_bytes() const;
 
-    // Queued; once, before the first product. cuSPARSE keeps in `buffer` (buffer_bytes() or more, 256-byte aligned) what
-    // it finds out about `a`, so the buffer belongs to the product from then on.
+    // Queued; once, before the first product. cuSPARSE keeps in `buffer` (buffer_bytes() or more, 256-byte aligned)
+    // what it finds out about `a`, so the buffer belongs to the product from then on.
     void prepare(std::span<std::byte> buffer);
 
     // Queued. `b` and `c` have the shapes and strides of the constructor's, and addresses of their own.

@@ -1,4 +1,5 @@
-// Products that copy the rows of a dense operand which a panel meets to where they lie well, a slice of columns at a time.
+// Products that copy the rows of a dense operand which a panel meets to where they lie well, a slice of columns at a
+// time.
 #pragma once
 
 #include "kernels/cuda/spmm_sweep.cuh"

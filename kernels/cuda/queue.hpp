@@ -32,8 +32,8 @@ struct Queue {
 
 Queue& queue();  // of this thread's device
 
-// The cusparseHandle_t of this thread's device, whose stream is the queue's. It is made when it is asked for first, since
-// it takes time and memory that runs without products of cuSPARSE need not spend. Throws Error{unavailable}.
+// The cusparseHandle_t of this thread's device, whose stream is the queue's. It is made when it is asked for first,
+// since it takes time and memory that runs without products of cuSPARSE need not spend. Throws Error{unavailable}.
 void* sparse_library();
 
 }  // namespace gnnplan::kernels::cuda

@@ -1,7 +1,7 @@
 // The product of a sparse and a dense matrix. Reading guide: the columns of the product are cut into slices, and each
 // is multiplied panel after panel. Where there is room, the rows of the operand that a panel meets are copied there
-// first, a slice at a time: rounded to bfloat16, or as they are, so that each begins with the 32 bytes that memory gives
-// at a time. The rest is in spmm_walk.cuh.
+// first, a slice at a time: rounded to bfloat16, or as they are, so that each begins with the 32 bytes that memory
+// gives at a time. The rest is in spmm_walk.cuh.
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/packed.cuh"
 #include "kernels/cuda/spmm_sweep.cuh"

@@ -120,17 +120,6 @@ struct CurrentRow {
     }
 };
 
-// What a sweep gathers of `count` entries from `entry` on. Some read memory of the entries themselves.
-template <int width, int vectors, class Sweep>
-__device__ auto fetch(const Sweep& sweep, const Lane<width, vectors>& lane, std::int64_t entry,
-                      const std::int32_t (&columns)[entries_at_once], int count) {
-    if constexpr (requires { sweep.fetch(lane, entry, columns, count); }) {
-        return sweep.fetch(lane, entry, columns, count);
-    } else {
-        return sweep.fetch(lane, columns, count);
-    }
-}
-
 // Each group has a share.
 template <int width, int vectors, class Sweep>
 __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep, int lanes, Shares shares) {
@@ -171,7 +160,7 @@ __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep
                 columns[s] = __shfl_sync(all_lanes, column, t + s, lanes);
                 if constexpr (Sweep::weighted) weights[s] = __shfl_sync(all_lanes, weight, t + s, lanes);
             }
-            const auto fetched = fetch(sweep, lane, entry + t, columns, count - t);
+            const auto fetched = sweep.fetch(lane, columns, count - t);
             GNNPLAN_UNROLL
             for (int s = 0; s < entries_at_once; ++s) {
                 if (t + s >= count) continue;

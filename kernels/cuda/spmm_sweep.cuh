@@ -69,8 +69,7 @@ void sweep_panel(const char* what, const Panel& panel, const Sweep& sweep) {
     }
 }
 
-// Of how many floats the vectors of dense operands may be: the rows of each begin with such a vector, and are made of
-// them.
+// The largest vector, in floats, that all dense operands allow: their rows begin with one and are made of them.
 inline int vector_width(std::initializer_list<ConstMatrix> operands) {
     for (const std::int64_t width : {4, 2}) {
         const auto fits = [&](const ConstMatrix& m) {

@@ -1,11 +1,11 @@
 // How a kernel sweeps over the nonzeros of one panel of a sparse matrix: for products with a dense matrix, and for
 // maxima over neighbours.
 //
-// A sweep has as many steps as the panel has nonzeros and rows: it takes the nonzeros in their order, and after those of
-// a row it ends the row. The steps are cut into shares of equal numbers of steps, wherever that falls, so that long rows,
-// short ones and empty ones all cost what they take (merge path: Merrill and Garland, "Merge-based parallel sparse
-// matrix-vector multiplication", SC 2016; Yang, Buluc and Owens, "Design principles for sparse matrix multiplication on
-// the GPU", Euro-Par 2018, for several columns).
+// A sweep has as many steps as the panel has nonzeros and rows: it takes the nonzeros in their order, and after those
+// of a row it ends the row. The steps are cut into shares of equal numbers of steps, wherever that falls, so that long
+// rows, short ones and empty ones all cost what they take (merge path: Merrill and Garland, "Merge-based parallel
+// sparse matrix-vector multiplication", SC 2016; Yang, Buluc and Owens, "Design principles for sparse matrix
+// multiplication on the GPU", Euro-Par 2018, for several columns).
 //
 // A share is computed by a group of 4 to 32 lanes of a warp, as many as have something to do: each lane has one or two
 // vectors of the columns of the result, of as many floats as can be loaded together (four, two or one), and keeps its
@@ -14,8 +14,8 @@
 // that several loads are under way at a time. The groups of a warp go from nonzero to nonzero together: all lanes reach
 // every shuffle.
 //
-// A row that lies in several shares has a part from each. They are kept in the scratch, and a second kernel adds them in
-// the order of the shares (kernels/cuda/spmm_shares.cuh), so that the same bits come out whatever the order of the
+// A row that lies in several shares has a part from each. They are kept in the scratch, and a second kernel adds them
+// in the order of the shares (kernels/cuda/spmm_shares.cuh), so that the same bits come out whatever the order of the
 // groups. No float is ever added to memory that others add to.
 //
 // What is computed is a Sweep. It says what a row starts with (start), gathers what four nonzeros need (fetch), takes

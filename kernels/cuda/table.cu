@@ -17,7 +17,6 @@ const Table& cuda_table() {
         .spmm = spmm,
         .spmm_max = spmm_max,
         .spmm_max_back = spmm_max_back,
-        .gspmm = gspmm,
         .attend = attend,
         .attend_back = attend_back,
         .head_dot = head_dot,

@@ -1,7 +1,6 @@
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/edges.hpp"
-#include "kernels/reference/operators.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -48,16 +47,11 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     reference::spmm<float>(a, Rounded(b).matrix, c, accumulate);
 }
 
-void gspmm(EdgeOp op, ReduceOp reduce, const Csr& a, ConstMatrix x, ConstMatrix edge, Matrix out, PanelRoom room) {
-    if (!room.bf16 || !rounds_vertices(op, reduce)) return reference::gspmm<float>(op, reduce, a, x, edge, out);
-    reference::gspmm<float>(op, reduce, a, Rounded(x).matrix, edge, out);
-}
-
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte>) {
     reference::spmm_max<float>(a, b, maxima, ties, accumulate);
 }
 
-// Of one row, whose part r is part[r * rows].
+// The total of one row, whose part r is part[r * rows].
 SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
     SoftmaxPart total;
     for (std::int64_t r = 0; r < ranks; ++r) total.largest = std::max(total.largest, part[r * rows].largest);
@@ -181,7 +175,6 @@ const Table& reference_table() {
         .spmm = spmm,
         .spmm_max = spmm_max,
         .spmm_max_back = reference::spmm_max_back<float>,
-        .gspmm = gspmm,
         .attend = reference::attend<float>,
         .attend_back = reference::attend_back<float>,
         .head_dot = reference::head_dot<float>,

@@ -22,13 +22,14 @@ std::vector<GatherCurve> fit_gather(std::span<const Sample> samples);
 // For each width the rate with a dense operand of a size that is neither cached nor far from it.
 std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples);
 
-// What programs over nonzeros take besides sums: the "program." samples without what the gather curves say of as many
+// The time of programs over nonzeros besides sums: the "program." samples without what the gather curves say of as many
 // columns. None where there are no curves.
 std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Calibration& gathered);
 
 std::vector<GemmRate> fit_gemm(std::span<const Sample> samples);
 std::optional<LossCost> fit_loss(std::span<const Sample> samples);
-// From the "load." samples; rows are made of edges that are dealt first, which takes what dealing takes. None without them.
+// From the "load." samples; rows are made of edges that are dealt first, which takes what dealing takes. None without
+// them.
 std::optional<LoadingCost> fit_loading(std::span<const Sample> samples);
 std::vector<StreamRate> fit_streams(std::span<const Sample> samples);
 

@@ -14,8 +14,8 @@ namespace gnnplan::calibrate {
 // result has a calibration.
 Machine fit_machine(const Machine& base, std::span<const Sample> samples);
 
-// What the machine says a sample takes. Throws Error{internal} for samples that are not predicted one by one: reading,
-// overlap, steps.
+// The time of a sample, as the machine predicts it. Throws Error{internal} for samples that are not predicted one by
+// one: reading, overlap, steps.
 double predicted_seconds(const Machine& machine, const Sample& sample);
 
 // Relative errors of predicting samples that were left out of the fit: each size between the smallest and the largest

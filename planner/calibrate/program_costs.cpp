@@ -73,8 +73,8 @@ ColumnCost fit_columns(const std::vector<AtWidth>& points) {
     return {(seconds - slope * widths) / weights, slope};
 }
 
-// What a row takes shows between matrices of long and of short rows, what waiting takes where more is gathered than fits
-// into caches, and what a nonzero takes in the rest. Leaves alone what no sample says; false if that is all.
+// The cost of a row shows between matrices of long and of short rows, the cost of waiting where more is gathered than
+// fits into caches, and the cost of a nonzero in the rest. Leaves alone what no sample says; false if that is all.
 bool fit_program(const ProgramSamples& samples, ProgramCost& cost) {
     const auto by_bytes = [](const ProgramSample& sample) { return sample.bytes; };
     const auto by_rows = [](const ProgramSample& sample) { return sample.rows; };

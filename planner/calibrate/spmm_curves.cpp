@@ -42,7 +42,7 @@ double seconds_per_row(const Windows& windows) {
     return std::max(0.0, median(std::move(estimates)));
 }
 
-// What a row takes longer that adds to a result, against the same matrix multiplied without.
+// The extra time of a row that adds to a result, against the same matrix multiplied without.
 std::optional<double> seconds_per_row_again(std::span<const Sample> samples, std::int64_t width) {
     for (const Sample& adding : samples) {
         if (adding.what != "spmm.add" || adding.at[0] != width) continue;
@@ -63,8 +63,9 @@ struct Passing {
     double share() const { return changes / passed; }
 };
 
-// Where hardly any row has nonzeros, next to nothing is guessed wrong; where half of them have, a guess is as good as
-// any. What a row takes that has some is that of the product in which all have.
+// Solves two timings for (seconds per empty row, seconds per mispredicted branch): hardly any branch is mispredicted
+// where few rows have nonzeros, and half of them where half of the rows have. A non-empty row costs what spmm.add
+// measured.
 std::optional<PassingCost> fit_passing(std::span<const Sample> samples, std::int64_t width) {
     const auto all = std::ranges::find_if(
         samples, [&](const Sample& sample) { return sample.what == "spmm.add" && sample.at[0] == width; });

@@ -10,7 +10,7 @@
 
 namespace gnnplan::catalog {
 
-// What a printed edge count counts; it decides the nonzeros of the propagation matrix.
+// The meaning of a printed edge count; it decides the nonzeros of the propagation matrix.
 enum class EdgeCount : std::uint8_t {
     nonzeros,      // the stored entries, self loops included: nonzeros = edges
     off_diagonal,  // the stored entries (an undirected edge twice) without self loops: nonzeros = edges + vertices
@@ -45,7 +45,7 @@ std::span<const Card> variants_of(std::string_view name);
 // Throws Error{missing_input} that lists near names, or the variants there are.
 const Card& find_card(std::string_view selector);
 
-// What selects this card: "reddit" for a default variant, else "reddit:cagnet".
+// The name that selects this card: "reddit" for a default variant, else "reddit:cagnet".
 std::string selector_of(const Card& card);
 
 }  // namespace gnnplan::catalog

@@ -1,4 +1,4 @@
-// What the operating system tells of the machine we are on.
+// The operating system's description of the machine that we are on.
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>

@@ -1,4 +1,4 @@
-// What a machine's measured gather curve says about its caches.
+// A machine's caches, as its measured gather curve shows them.
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>

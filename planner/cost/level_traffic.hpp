@@ -1,4 +1,4 @@
-// What ranks exchange in a step, by the level of links that it goes over.
+// The traffic of ranks in a step, by the level of links that it goes over.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>
@@ -14,7 +14,7 @@ namespace gnnplan::cost {
 
 struct CostedRanks;
 
-// What one rank moves over one level of links.
+// The traffic of one rank over one level of links.
 struct LevelTraffic {
     std::int64_t sent_bytes = 0;
     std::int64_t received_bytes = 0;
@@ -28,8 +28,8 @@ struct LevelTraffic {
 enum Level : std::size_t { within_node, between_nodes };
 using RankLevels = std::array<LevelTraffic, 2>;
 
-// What `rank` exchanges in a step. Peers are looked at one of each kind where some are alike, and not at all where it is
-// known what the ranks request of each other.
+// The traffic of `rank` in a step. Peers are looked at one of each kind where some are alike, and not at all where it
+// is known what the ranks request of each other.
 RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation, const StepMessages& messages,
                             const Machine& machine, const CostedRanks& on, int rank);
 

@@ -76,7 +76,7 @@ private:
                exchange_seconds(peers, messages, bytes);
     }
 
-    // Of matrices that a rank keeps: those that layers have drawn alone, or all.
+    // Nonzeros of all matrices that a rank keeps, or only of those that layers have drawn.
     double nonzeros_of(Range rows, bool drawn_only = false) const {
         double nonzeros = 0;
         for (const MatrixId matrix : kept_matrices(needs_, graph_)) {
@@ -100,8 +100,8 @@ private:
         return schedule_.numbering.identity() ? 0 : cost_.row_seconds_per_nonzero * nonzeros_of(kept);
     }
 
-    // All ranks say how many scales they want of each other; then they ask those that keep other rows, for about as many
-    // as they are asked for.
+    // All ranks say how many scales they want of each other; then they ask those that keep other rows, for about as
+    // many as they are asked for.
     double degree_seconds(const RowShare& share, int rank) const {
         const Peers group = peers_in(share.group, rank), all = all_peers(rank);
         const double seconds = exchange_seconds(group, 2, 16.0 * static_cast<double>(share.made.size()) * group.all());
@@ -146,7 +146,7 @@ private:
         return {static_cast<double>(near - 1), static_cast<double>(std::ssize(group) - near)};
     }
 
-    // So many messages to each peer, and as many from it, of so many bytes together.
+    // Time to exchange `each` messages with every peer, `bytes` in total.
     double exchange_seconds(const Peers& peers, double each, double bytes) const {
         if (peers.all() == 0 || each == 0) return 0;
         const double size = bytes / (each * peers.all());

@@ -9,8 +9,8 @@
 
 namespace gnnplan::cost {
 
-// Seconds of each part of loading on the rank that takes longest in it, as the schedule says: in shares, or whole on every
-// rank. `record` says how the graph is prepared; `graph` answers in the schedule's numbering.
+// Seconds of each part of loading on the rank that takes longest in it, as the schedule says: in shares, or whole on
+// every rank. `record` says how the graph is prepared; `graph` answers in the schedule's numbering.
 LoadingSeconds loading_seconds(const Schedule& schedule, const GraphStats& graph, const GraphRecord& record,
                                const Listing& listing, const Machine& machine);
 

@@ -20,7 +20,7 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, const Mach
 Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vector<double> step_seconds,
                    std::int64_t peak_bytes);
 
-// What dropping weights of attention takes in an epoch's step, where the machine was measured at it; 0 of others.
+// Seconds of dropping weights of attention in an epoch's step; 0 if the machine was not measured at it.
 double attention_dropout_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph,
                                  const Machine& machine, const CostedRanks& on);
 // Adds that to the prediction of an epoch.

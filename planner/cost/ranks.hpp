@@ -39,8 +39,9 @@ struct NearRanks {
 };
 NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis axis);
 
-// Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a single
-// step has few kinds of blocks: of ranks that take exactly as long in it, one is kept. The machine outlives the object.
+// Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a
+// single step has few kinds of blocks: of ranks that take exactly as long in it, one is kept. The machine outlives the
+// object.
 class RanksOfSteps {
 public:
     RanksOfSteps(CostedRanks all, const Machine& machine);

@@ -1,11 +1,11 @@
-// What the model cannot tell apart.
+// Predictions that the model cannot tell apart.
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>
 
 namespace gnnplan::cost {
 
-// What one sparse rate for all graphs misses by on average, where it was measured: the error of a machine that was not
+// The mean relative error of one sparse rate for all graphs, as measured: the error of a machine that was not
 // calibrated.
 inline constexpr double error_unmeasured = 0.25;
 

@@ -21,7 +21,7 @@
 
 namespace gnnplan::io {
 
-// What numbers of a file may be at most, unless said otherwise. Products of two of them fit where they are formed.
+// The largest numbers in a file, unless said otherwise. Products of two of them fit where they are formed.
 inline constexpr std::int64_t max_int = 1 << 20;                   // `int` fields: ranks, layers, threads
 inline constexpr std::int64_t max_bytes = std::int64_t{1} << 62;   // `int64_t` fields
 inline constexpr std::int64_t max_extent = std::int64_t{1} << 42;  // vertices, rows, widths
@@ -86,7 +86,7 @@ public:
     void optional(const char* key, const T& value) {
         if (holds_something(value)) field(key, value);
     }
-    // What follows from other fields, for people and scripts.
+    // A value that follows from other fields, for people and scripts.
     template <class Value>
     void derived(const char* key, const Value& value) {
         field(key, value());

@@ -16,7 +16,7 @@ std::optional<std::string> calibration_folder();
 
 // One of each kind is kept; the kind is "2x1" for two ranks a node of one thread each.
 std::string calibration_kind(const Profile& profile);
-// What its ranks were: "processes" under mpirun, "threads" of one process; "" where that is not known.
+// The kind of its ranks: "processes" under mpirun, "threads" of one process; "" where that is not known.
 std::string calibration_ranks(const Profile& profile);
 // The name of its file in that folder: machine-2x1-processes.json. Files of older versions, machine-2x1.json, are read.
 std::string calibration_file(const Profile& profile);

@@ -15,7 +15,7 @@ inline constexpr std::string_view checkpoint_schema = "gnnplan.checkpoint/1";
 struct Checkpoint {
     std::string tool_version;
     std::string command_line;
-    // What the run was asked and of which data it is, each with its name, as people read it.
+    // The settings and the data of the run, each with its name, as people read it.
     std::vector<std::pair<std::string, std::string>> facts;
     TrainingState state;
 };
@@ -28,12 +28,13 @@ std::string write_checkpoint(const Checkpoint& checkpoint);
 // measures.
 Checkpoint read_checkpoint(std::string_view file, const std::string& where);
 
-// What weights belong to besides their shapes, each with its name, as people read it.
+// The facts about weights besides their shapes, each with its name, as people read it.
 using WeightFacts = std::vector<std::pair<std::string, std::string>>;
 
 std::string write_weights(const std::vector<NamedTensor>& tensors, const WeightFacts& facts = {});
 
-// None of a checkpoint, and of a file that another program has written. Throws Error{data} when it is no safetensors file.
+// None of a checkpoint, and of a file that another program has written. Throws Error{data} when it is no safetensors
+// file.
 WeightFacts facts_of_weights(std::string_view file, const std::string& where);
 
 // The tensors of a safetensors file whose names begin with "layers.", in the order of the file; a checkpoint is one,
@@ -41,7 +42,7 @@ WeightFacts facts_of_weights(std::string_view file, const std::string& where);
 // of another type, or one is not finite as a float.
 std::vector<NamedTensor> read_weights(std::string_view file, const std::string& where);
 
-// What a safetensors file holds.
+// The content of a safetensors file.
 struct TensorsContent {
     std::string_view schema;  // of a checkpoint; "" of weights alone
     std::string text;         // "epoch 30, layers 128x256, 256x40 with biases, --seed 1"

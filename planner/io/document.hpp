@@ -72,7 +72,7 @@ private:
 // read back to the same value; bytes that are not UTF-8 become U+FFFD. Throws Error{internal} on NaN and infinity.
 std::string dump(const Document& document, int indent = 0);
 
-// The same value always gives the same text: one line, members sorted by key. What fingerprints are taken of.
+// The same value always gives the same text: one line, members sorted by key. Fingerprints are taken of this text.
 std::string canonical(const Document& document);
 
 }  // namespace gnnplan::io

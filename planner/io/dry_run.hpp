@@ -1,4 +1,4 @@
-// What `gnnrun --dry-run --json` prints, schema gnnplan.dry-run/1: docs/json-output.md.
+// The output of `gnnrun --dry-run --json`, schema gnnplan.dry-run/1: docs/json-output.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What `gnnplan enumerate --json` prints, schema gnnplan.enumeration/1: docs/plan-format.md.
+// The output of `gnnplan enumerate --json`, schema gnnplan.enumeration/1: docs/plan-format.md.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>

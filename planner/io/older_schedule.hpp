@@ -1,4 +1,4 @@
-// What schedules of plan versions 1 and 2 leave out: spaces, parameters, and which updates decay.
+// The fields that schedules of plan versions 1 and 2 leave out: spaces, parameters, and which updates decay.
 #pragma once
 
 #include <gnnplan/ir/schedule.hpp>

@@ -8,7 +8,7 @@
 
 namespace gnnplan::io {
 
-// What no file of ours comes near; a file beyond is refused before it costs memory.
+// Limits that no file of ours comes near; a file beyond is refused before it costs memory.
 struct ParseLimits {
     int depth = 32;                  // nested arrays and objects
     std::size_t members = 256;       // of one object

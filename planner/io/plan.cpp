@@ -9,7 +9,7 @@
 namespace gnnplan::io {
 namespace {
 
-// What comes before the candidates.
+// The part of a plan before the candidates.
 template <class Archive>
 void describe_head(Archive& archive, Subject<Archive, Plan>& plan) {
     archive.field("tool_version", plan.tool_version);

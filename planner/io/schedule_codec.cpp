@@ -51,7 +51,7 @@ void describe_tensor(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.tensor("structure", tensor.structure);
 }
 
-// What version 3 added.
+// The fields that version 3 added.
 template <class Archive>
 void describe_references(Archive& archive, Subject<Archive, Tensor>& tensor) {
     archive.space("space", tensor.space);

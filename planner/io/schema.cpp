@@ -17,7 +17,8 @@ struct Kind {
     const char* what;
     const char* command;  // that takes such a file, before its name
 };
-constexpr std::array<Kind, 8> kinds{{
+// Every schema of a JSON object of ours; docs/plan-format.md and docs/json-output.md say what is in each.
+constexpr std::array<Kind, 20> kinds{{
     {"gnnplan.plan", "a plan", "gnnplan explain"},
     {"gnnplan.run", "a run report", "gnnplan explain --analyze"},
     {"gnnplan.machine", "a machine profile", "gnnplan plan --machine"},
@@ -26,6 +27,18 @@ constexpr std::array<Kind, 8> kinds{{
     {"gnnplan.analysis", "what gnnplan explain --json printed of a run", ""},
     {"gnnplan.sweep", "what gnnplan sweep --json printed", ""},
     {"gnnplan.enumeration", "what gnnplan enumerate --json printed", ""},
+    {"gnnplan.infeasible", "what gnnplan plan --json printed where nothing fits", ""},
+    {"gnnplan.comparison", "what gnnplan compare --json printed", ""},
+    {"gnnplan.validation", "what gnnplan validate --json printed", ""},
+    {"gnnplan.graph", "what gnnplan graph info --json printed", ""},
+    {"gnnplan.generated", "what gnnplan graph generate --json printed", ""},
+    {"gnnplan.datasets", "what gnnplan datasets --json printed", ""},
+    {"gnnplan.dataset", "what gnnplan datasets show --json printed", ""},
+    {"gnnplan.machines", "what gnnplan machines list --json printed", ""},
+    {"gnnplan.calibrations", "what gnnplan machines --json printed", ""},
+    {"gnnplan.dry-run", "what gnnrun --dry-run --json printed", ""},
+    {"gnnplan.layers", "the index of saved layers", ""},
+    {"gnnplan.embeddings", "the index of embeddings in parts", ""},
 }};
 
 }  // namespace

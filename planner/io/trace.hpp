@@ -38,7 +38,7 @@ struct Trace {
 };
 
 // Processes and lanes are numbered (pid, tid) from 0 in their order, so that a rank's tid is the rank; times are in
-// microseconds, as the format wants them. What a step waits for others is a slice within its own, "waiting".
+// microseconds, as the format wants them. Time that a step waits for others is a slice "waiting" within the step's.
 std::string write_trace(const Trace& trace);
 
 }  // namespace gnnplan::io

@@ -41,13 +41,14 @@ DegreeScales stored_scales(const Graph& graph, Normalisation normalisation);
 struct BlockFormat {
     bool values = true;              // stored; else products of scales that are kept elsewhere
     std::int64_t panel_columns = 0;  // of source panels, see panel_count in gnnplan/ir/pieces.hpp
-    // Of row starts, 4 or 8; blocks of 2^31 nonzeros and more have 8. See row_start_bytes in gnnplan/base/blocking.hpp.
+    // Bytes of one row start, 4 or 8; blocks of 2^31 nonzeros and more have 8. See row_start_bytes in
+    // gnnplan/base/blocking.hpp.
     std::int64_t row_start_bytes = 8;
 };
 
-// A block in one buffer, as it is sent: for each panel row starts (4 or 8 bytes each, rows + 1), then columns (4), panel
-// after panel, then values (4) if there are any. Rows and columns count from the begin of the block's ranges; columns
-// ascend within a row of a panel.
+// A block in one buffer, as it is sent: for each panel row starts (4 or 8 bytes each, rows + 1), then columns (4),
+// panel after panel, then values (4) if there are any. Rows and columns count from the begin of the block's ranges;
+// columns ascend within a row of a panel.
 struct LocalBlock {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -85,8 +86,8 @@ kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::i
                      std::int64_t panels = 1, bool values = true, std::int64_t row_start_bytes = 8);
 
 // Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`,
-// null or the identity being the order of the file. Of a rank's share of a graph, rows are those that it has, and ranges
-// and scales count as the share is numbered, without an order.
+// null or the identity being the order of the file. A rank's share of a graph has only some of the rows; ranges and
+// scales then count in the share's own numbering, without an order.
 
 // The block (rows x columns). Its values are those of the vertices whatever the order, and the blocks of A and A^T are
 // exact transposes of each other, values included. A graph with weights has its values stored.

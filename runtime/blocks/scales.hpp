@@ -15,13 +15,13 @@ std::vector<double> degrees(const Csr& matrix);
 // The scales of vertices with these degrees, as the sources or as the targets of edges; a degree of 0 has the scale 0.
 std::vector<double> degree_scales(std::vector<double> degrees, Normalisation normalisation, bool of_targets);
 
-// Throws Error{data} for a negative degree, of the edges "into" or "out of" one of these vertices, where the normalisation
-// takes its square root.
+// Throws Error{data} for a negative degree, of the edges "into" or "out of" one of these vertices, where the
+// normalisation takes its square root.
 void refuse_negative_degrees(const std::vector<double>& degrees, const char* edges, const RowVertices& vertices,
                              Normalisation normalisation, const std::string& where);
 
-// Throws Error{data} for a weight that is beyond a float once it is normalised. Rows are of A^T, and count with the columns
-// and the scales in `order`; null: as in the file.
+// Throws Error{data} for a weight that is beyond a float once it is normalised. Rows are of A^T, and count with the
+// columns and the scales in `order`; null: as in the file.
 void refuse_large_values(const Csr& sources, const DegreeScales& scales, const VertexOrder* order,
                          const std::string& where);
 

@@ -17,8 +17,8 @@ namespace gnnplan::calibrate {
 Sample measure_read(const Setting& setting, std::int64_t bytes);
 
 // "spmm", at {width, bytes of the dense operand, nonzeros, rows}: uniformly random columns, `degree` in a row on
-// average; "spmm.add" where the product is added to a result; "spmm.pass", at {.., rows, rows with nonzeros}, where it is
-// and only some rows have nonzeros.
+// average; "spmm.add" where the product is added to a result; "spmm.pass", at {.., rows, rows with nonzeros}, where it
+// is and only some rows have nonzeros.
 struct SpmmPoint {
     std::int64_t width = 0;
     std::int64_t working_set_bytes = 0;  // of the dense operand, at least one row
@@ -29,8 +29,8 @@ struct SpmmPoint {
 };
 Sample measure_spmm(const Setting& setting, const SpmmPoint& point);
 
-// "program.max" etc., "program.attend.dropout" where weights are dropped, at {wide columns, heads, columns gathered for a
-// nonzero, their bytes, nonzeros, rows}: programs other than sums, over rows of `degree` nonzeros on average.
+// "program.max" etc., "program.attend.dropout" where weights are dropped, at {wide columns, heads, columns gathered for
+// a nonzero, their bytes, nonzeros, rows}: programs other than sums, over rows of `degree` nonzeros on average.
 struct ProgramPoint {
     Program program = Program::max;
     std::int64_t width = 0;
@@ -49,19 +49,19 @@ Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, st
 // Those of dropout change from run to run, within `cold_bytes` of them: the features were last touched an epoch ago.
 Sample measure_stream(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t cold_bytes);
 
-// "stream.edge_softmax", "stream.edge_softmax_back" or "stream.edge_transpose", at {bytes as ir/work.hpp counts them}: of as
-// many rows as make about `bytes`, with `degree` nonzeros on average.
+// "stream.edge_softmax", "stream.edge_softmax_back" or "stream.edge_transpose", at {bytes as ir/work.hpp counts them}:
+// of as many rows as make about `bytes`, with `degree` nonzeros on average.
 Sample measure_edges(const Setting& setting, ElementwiseKind stream, std::int64_t bytes, std::int64_t degree);
 
-// "stream.head_dot" etc., at {bytes as ir/work.hpp counts them}: of matrices of four heads, of as many rows as make about
-// `bytes`.
+// "stream.head_dot" etc., at {bytes as ir/work.hpp counts them}: of matrices of four heads, of as many rows as make
+// about `bytes`.
 Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_t bytes);
 
 // "loss", at {rows, columns}: of rows that all train.
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);
 
-// "load.parse", "load.deal" and "load.rows", at {edges}, and "load.cut", at {nonzeros}: parsing a text of so many edges,
-// dealing them to the rank itself, the same and making rows of them, and cutting blocks out of these.
+// "load.parse", "load.deal" and "load.rows", at {edges}, and "load.cut", at {nonzeros}: parsing a text of so many
+// edges, dealing them to the rank itself, the same and making rows of them, and cutting blocks out of these.
 void measure_loading(const Setting& setting, std::int64_t edges, std::vector<Sample>& samples);
 
 // Which ranks share a node.

@@ -29,8 +29,8 @@ void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::spa
                     std::span<float> scratch);
 
 // Ring all-reduce over `group`, as above: afterwards the values are their sum on each of its ranks. A reduce-scatter in
-// which the rank at index i ends with block i + 1 of g balanced blocks, and an all-gather: it sends every block but that
-// one, then every block but the next, as Communicator::all_reduce() does over all ranks.
+// which the rank at index i ends with block i + 1 of g balanced blocks, and an all-gather: it sends every block but
+// that one, then every block but the next, as Communicator::all_reduce() does over all ranks.
 //
 //   add      Table::add, or Table::add_squares, of the memory that the values are in
 //   scratch  at least as long as the largest block

@@ -42,7 +42,8 @@ struct DatasetOptions {
     bool drawn_weighted = false;  // with what each of them stands for
     bool graph_only = false;      // read the graph, not features, labels and split
     bool supervised = true;       // read or generate labels and split
-    // > 0: so many vertices are expected, and the graph, of this fingerprint if it has one, is left to be read in shares.
+    // > 0: so many vertices are expected, and the graph, of this fingerprint if it has one, is left to be read in
+    // shares.
     std::int64_t in_shares = 0;
     std::string expected_fingerprint = {};
     // Called when the graph is there and before features, labels and split are; throws to refuse it.
@@ -57,7 +58,7 @@ public:
     const DatasetOptions& options() const { return options_; }
     bool in_shares() const { return options_.in_shares > 0; }
     // Reads a share of the edges as they are listed, and hands them on in blocks. Throws what open_dataset() throws for
-    // what the file has. Of a data set that was opened to be read in shares; safe to call from several threads.
+    // what the file has. Only for a data set that was opened to be read in shares; safe to call from several threads.
     ParsedGraph read_share(const FileShare& share, const EdgeList::Take& take) const;
     // Frees the graph once its blocks are built; vertices(), report() and fingerprint() stay.
     void release_graph() { graph_ = {}; }

@@ -49,8 +49,8 @@ struct Graph {
     std::int64_t nonzeros() const { return out.nonzeros(); }
 };
 
-// What is done to the listed edges. Listed self loops are always dropped, and of duplicates one is left, whose weight is
-// the sum of theirs.
+// What is done to the listed edges. Listed self loops are always dropped, and of duplicates one is left, whose weight
+// is the sum of theirs.
 struct Preparation {
     // Add v -> u for each u -> v, of the same weight. Edges listed in both directions get the mean of the two weights,
     // so that doing it again changes nothing.

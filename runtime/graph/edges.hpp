@@ -22,16 +22,16 @@ struct Edge {
     bool operator==(const Edge&) const = default;
 };
 
-// Edges in blocks: growing never moves what is there, so that the list never takes more than its own 8 bytes an edge, or
-// 12 with weights, and what its last block has room for.
+// Edges in blocks: growing never moves what is there, so that the list never takes more than its own 8 bytes an edge,
+// or 12 with weights, and what its last block has room for.
 class EdgeList {
 public:
     // Gets edges and their weights, if they have any, a block at a time.
     using Take = std::function<void(std::span<const Edge>, std::span<const float>)>;
 
     EdgeList() = default;
-    // With `take`, which may be empty, edges are handed on as soon as there are `block_edges`, and hand_on() hands on the
-    // rest.
+    // With `take`, which may be empty, edges are handed on as soon as there are `block_edges`, and hand_on() hands on
+    // the rest.
     explicit EdgeList(bool weighted, Take take = {}) : weighted_(weighted), take_(std::move(take)) {}
 
     // Whether every edge has a weight; if not, add() takes no notice of one.
@@ -97,8 +97,8 @@ public:
         drain_part({0, size()}, visit);
         clear();
     }
-    // The same for some of them; may be called for different parts at the same time. Blocks that two parts share are freed
-    // by clear(), which has to be the next call.
+    // The same for some of them; may be called for different parts at the same time. Blocks that two parts share are
+    // freed by clear(), which has to be the next call.
     template <class Visit>
     void drain_part(Range part, Visit&& visit) {
         for (Block& block : blocks_) {

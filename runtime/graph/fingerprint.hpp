@@ -11,20 +11,20 @@
 
 namespace gnnplan::data {
 
-// The sum of XXH3 (64 bit) of each row of A^T, its columns and its weights if there are any, so that ranks can each hash
-// some; rows are those of `vertices`. And the fingerprint of a graph that has this sum: 16 hexadecimal digits.
+// The sum of XXH3 (64 bit) of each row of A^T, its columns and its weights if there are any, so that ranks can each
+// hash some; rows are those of `vertices`. And the fingerprint of a graph that has this sum: 16 hexadecimal digits.
 std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices = {});
 std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum);
 std::string fingerprint(const Graph& graph);
 
-// What a reader of a share of a file has been told: adds up, over all edges of all shares, to a number that is another one
-// where a share has other edges.
+// What a reader of a share of a file has been told: adds up, over all edges of all shares, to a number that is another
+// one where a share has other edges.
 std::uint64_t hash_of_listed(std::span<const Edge> edges, int reader);
 // The text of such a sum.
 std::string listing_fingerprint(std::uint64_t sum);
 
-// Adds up to 0 over all rows of A^T where each edge comes with its reverse, of the same weight if asked, and to anything
-// else where one does not, but for one chance in 2^64.
+// Adds up to 0 over all rows of A^T where each edge comes with its reverse, of the same weight if asked, and to
+// anything else where one does not, but for one chance in 2^64.
 std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices, bool with_weights = true);
 
 // Fingerprints of the labels, and of the subsets that the vertices are in.

@@ -14,8 +14,8 @@
 
 namespace gnnplan::data {
 
-// How many parts so many operations make. One where threads would cost more than they save; else some for each thread, so
-// that none of them waits long for another.
+// How many parts so many operations make. One where threads would cost more than they save; else some for each thread,
+// so that none of them waits long for another.
 inline std::int64_t part_count(std::int64_t work) {
     constexpr std::int64_t parts_of_thread = 4;
     const int threads = kernels::max_threads();
@@ -30,7 +30,8 @@ inline std::vector<Range> even_parts(Range rows, std::int64_t work) {
     return parts;
 }
 
-// Consecutive ranges of rows with about as many nonzeros each, at least one; row i has row_start[i] .. row_start[i + 1] - 1.
+// Consecutive ranges of rows with about as many nonzeros each, at least one; row i has row_start[i] .. row_start[i + 1]
+// - 1.
 inline std::vector<Range> row_parts(std::span<const std::int64_t> row_start) {
     const std::int64_t rows = std::ssize(row_start) - 1;
     // A row costs about as much as a nonzero, even where it is empty.

@@ -28,7 +28,8 @@ Row row_of(const Csr* matrix, std::int64_t row) {
             matrix->weighted() ? std::span(matrix->weight).subspan(begin, count) : std::span<const float>()};
 }
 
-// Writes the union of two rows, ascending, and returns its end. Which of them the next entry is from cannot be predicted.
+// Writes the union of two rows, ascending, and returns its end. Which of them the next entry is from cannot be
+// predicted.
 std::int32_t* unite(std::span<const std::int32_t> a, std::span<const std::int32_t> b, std::int32_t* out) {
     std::size_t i = 0, j = 0;
     while (i < a.size() && j < b.size()) {

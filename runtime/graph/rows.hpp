@@ -10,8 +10,8 @@
 
 namespace gnnplan::data {
 
-// Whose rows a matrix has, as its columns are vertices: row i is that of the vertex at position `first` + i of an order;
-// null: that of the file.
+// Whose rows a matrix has, as its columns are vertices: row i is that of the vertex at position `first` + i of an
+// order; null: that of the file.
 struct RowVertices {
     std::int64_t first = 0;
     const VertexOrder* order = nullptr;

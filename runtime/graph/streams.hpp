@@ -30,8 +30,8 @@ inline double draw_unit(std::uint64_t seed, RandomUse stream, std::int64_t row, 
     return static_cast<double>(draw(seed, stream, row, column) >> 11U) * 0x1p-53;
 }
 
-// Uniform in [0, bound) of a uniform number whose high bits count (Lemire 2019, without the rejection: of b random bits the
-// bias is below bound / 2^b).
+// Uniform in [0, bound) of a uniform number whose high bits count (Lemire 2019, without the rejection: of b random bits
+// the bias is below bound / 2^b).
 inline std::int64_t below(std::uint64_t random, std::int64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::int64_t>((Wide{random} * static_cast<std::uint64_t>(bound)) >> 64U);

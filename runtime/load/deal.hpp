@@ -17,16 +17,16 @@ struct Dealt {
     data::EdgeList targets;  // rows of sources: where it goes; none unless they were asked for
 };
 
-// Bytes that travel: 8 for each edge to the maker of its target's row, as many to that of its source's where targets are
-// dealt too, 4 more each with weights; and in every round 24 between each two ranks.
+// Bytes that travel: 8 for each edge to the maker of its target's row, as many to that of its source's where targets
+// are dealt too, 4 more each with weights; and in every round 24 between each two ranks.
 class Dealer {
 public:
     // Everything outlives the object.
     Dealer(comm::Communicator& comm, const RowShares& shares, const data::VertexOrder& order, bool weighted,
            bool with_targets);
 
-    // Collective, as is finish(), but ranks may deal different numbers of edges: those who have finished take part until
-    // all have. Throws Stopped when another rank has failed.
+    // Collective, as is finish(), but ranks may deal different numbers of edges: those who have finished take part
+    // until all have. Throws Stopped when another rank has failed.
     void deal(std::span<const data::Edge> edges, std::span<const float> weights);
     // All edges of this rank are dealt. Returns what this rank has been dealt when all ranks have finished.
     Dealt finish();
@@ -51,8 +51,8 @@ private:
     bool weighted_;
     bool with_targets_;
     Dealt dealt_;
-    // Who makes the row of a vertex, and which of the maker's rows that is: first of the target of each edge of a round, then
-    // of the sources, where edges are dealt to them, too.
+    // Who makes the row of a vertex, and which of the maker's rows that is: first of the target of each edge of a
+    // round, then of the sources, where edges are dealt to them, too.
     struct Place {
         int maker = 0;
         std::int32_t row = 0;

@@ -12,8 +12,8 @@
 
 namespace gnnplan::load {
 
-// Collective, as is all here. Puts the rows that the ranks of a group have made of a matrix together, so that each has all
-// that they keep. 8 bytes for each row, 4 for each nonzero, 4 more with weights, to each other rank of the group.
+// Collective, as is all here. Puts the rows that the ranks of a group have made of a matrix together, so that each has
+// all that they keep. 8 bytes for each row, 4 for each nonzero, 4 more with weights, to each other rank of the group.
 data::Csr share_rows(comm::Communicator& comm, const RowShares& shares, data::Csr made, bool weighted);
 
 // The same for a number of each row; 8 bytes a row.

@@ -15,7 +15,7 @@ namespace gnnplan::load {
 struct MadeRows {
     data::Csr sources;  // rows of A^T, self loops included; columns are vertices
     data::Csr targets;  // rows of A, the same; none unless targets were dealt and A is not A^T
-    // Of these rows as listed:
+    // These count the rows as listed:
     data::PreparationCounts counts;  // without `one_way`
     std::uint64_t imbalance = 0;     // see imbalance_of_rows()
     std::uint64_t pattern_imbalance = 0;

@@ -21,7 +21,8 @@ struct Dealing {
     std::string listing;                           // the fingerprint of that
 };
 
-// The data set's file is read once for it, in the shares of all ranks. `dataset` was opened with DatasetOptions::in_shares.
+// The data set's file is read once for it, in the shares of all ranks. `dataset` was opened with
+// DatasetOptions::in_shares.
 Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Schedule*>& schedules,
                         Normalisation normalisation, bool symmetric);
 

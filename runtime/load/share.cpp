@@ -1,6 +1,6 @@
-// Reading guide: edges are dealt to the ranks that make rows of them (deal_share), which sort them as build_graph() does
-// (make_rows) and draw; ranks that keep the same rows give each other theirs (keep_rows); columns are numbered as the
-// schedule says (number_columns), and scales come from those who know the degrees (find_scales).
+// Reading guide: edges are dealt to the ranks that make rows of them (deal_share), which sort them as build_graph()
+// does (make_rows) and draw; ranks that keep the same rows give each other theirs (keep_rows); columns are numbered as
+// the schedule says (number_columns), and scales come from those who know the degrees (find_scales).
 #include "runtime/load/share.hpp"
 
 #include "runtime/blocks/scales.hpp"

@@ -1,4 +1,5 @@
-// A rank's share of a graph: read by all ranks together, each a part of the file, without any of them holding the whole.
+// A rank's share of a graph: read by all ranks together, each a part of the file, without any of them holding the
+// whole.
 #pragma once
 
 #include "runtime/blocks/block.hpp"
@@ -42,16 +43,16 @@ struct GraphShare {
     std::int64_t bytes = 0;
 };
 
-// What a loaded graph, or a share of one, and its scales hold, which is what the memory plan predicts for loading. Buffers
-// of reading and parsing, such as the edge list, are gone by then and are outside that equality, although they may need
-// more.
+// What a loaded graph, or a share of one, and its scales hold, which is what the memory plan predicts for loading.
+// Buffers of reading and parsing, such as the edge list, are gone by then and are outside that equality, although they
+// may need more.
 std::int64_t held_bytes(const data::Graph& graph, const data::DegreeScales& scales);
 
 // Collective. Loads what this rank needs of the data set's graph to cut the blocks of `schedule`: rows of A^T, and of A
-// where the schedule multiplies by it, or what layers have drawn of A^T. Blocks cut out of it are the same bits as those of
-// the whole graph. `dataset` was opened with DatasetOptions::in_shares; `symmetric`: it is expected to be. Throws
-// AgreedError as open_dataset() throws, and ErrorCode::mismatch when there are more vertices than expected, or the graph is
-// not symmetric against the expectation.
+// where the schedule multiplies by it, or what layers have drawn of A^T. Blocks cut out of it are the same bits as
+// those of the whole graph. `dataset` was opened with DatasetOptions::in_shares; `symmetric`: it is expected to be.
+// Throws AgreedError as open_dataset() throws, and ErrorCode::mismatch when there are more vertices than expected, or
+// the graph is not symmetric against the expectation.
 GraphShare load_share(comm::Communicator& comm, const data::Dataset& dataset, const Schedule& schedule,
                       Normalisation normalisation, bool symmetric);
 

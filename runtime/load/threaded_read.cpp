@@ -1,6 +1,6 @@
 // Reading guide: a share has several parts, which threads take one after the other. What other threads than the calling
-// one read waits in a queue of bounded length until that one takes it; in between it reads parts itself, so that nothing
-// depends on how many threads there really are.
+// one read waits in a queue of bounded length until that one takes it; in between it reads parts itself, so that
+// nothing depends on how many threads there really are.
 #include "runtime/load/threaded_read.hpp"
 
 #include "kernels/parallel.hpp"

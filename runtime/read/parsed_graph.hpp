@@ -1,4 +1,4 @@
-// What every graph reader hands on: edges as listed, with what there is to say about the file.
+// The result of every graph reader: edges as listed, and remarks about the file.
 #pragma once
 
 #include "runtime/graph/edges.hpp"
@@ -27,7 +27,7 @@ struct FileShare {
 
     bool whole() const { return of == 1 && parts == 1; }
     bool first() const { return index == 0 && part == 0; }
-    // Of so many bytes or entries, those that are in it.
+    // The sub-range of [0, all) that this share and part cover.
     Range range(std::int64_t all) const { return balanced_block(balanced_block({0, all}, index, of), part, parts); }
 };
 
@@ -36,8 +36,8 @@ struct ReadOptions {
     IndexBase index_base = IndexBase::unsaid;
     // Read a weight of every edge, which a form says where it keeps: a finite number that a float can hold.
     bool edge_weights = false;
-    // Read these entries alone. The shares have all entries between them; of what cannot be read from its middle, such as
-    // compressed files, the first share has all.
+    // Read these entries alone. The shares have all entries between them; of what cannot be read from its middle, such
+    // as compressed files, the first share has all.
     FileShare share = {};
     EdgeList::Take take = {};  // gets the edges instead of ParsedGraph::edges
 };

@@ -29,8 +29,8 @@ struct Reader {
 };
 
 // The first reader of the table that matches the path and its first bytes: the only place where the form of data is
-// decided. Throws ErrorCode::missing_input when nothing is there and ErrorCode::data for what is known not to be a graph
-// (pickles, lone arrays, binary files).
+// decided. Throws ErrorCode::missing_input when nothing is there and ErrorCode::data for what is known not to be a
+// graph (pickles, lone arrays, binary files).
 const Reader& find_reader(const std::filesystem::path& path);
 
 // The functions of a reader, for whatever form. read_graph() throws ErrorCode::usage when ids are said to count

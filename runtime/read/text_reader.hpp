@@ -28,9 +28,9 @@ public:
     std::int64_t line_number() const { return line_number_; }  // of the last line, from 1
     std::int64_t offset() const { return buffer_offset_ + static_cast<std::int64_t>(begin_); }  // of the next line
 
-    // From here on the lines are those of a share of the file that do not begin before byte `from`: a line belongs to the
-    // share that has its first byte. Where the file cannot be read from its middle, the first share has all lines from
-    // the next one on; returns whether this is so.
+    // From here on the lines are those of a share of the file that do not begin before byte `from`: a line belongs to
+    // the share that has its first byte. Where the file cannot be read from its middle, the first share has all lines
+    // from the next one on; returns whether this is so.
     bool take_share(const FileShare& share, std::int64_t from);
     // Whether it can be read from its middle.
     bool divisible() const { return input_->size().has_value(); }

@@ -104,8 +104,8 @@ public:
     // How many of so many neighbours are left to chance.
     std::int64_t draws(std::int64_t degree) const { return degree > fanout_ ? fanout_ : 0; }
 
-    // Draws among so many neighbours (Floyd's algorithm: Bentley and Floyd 1987, "A sample of brilliance"), with what the
-    // layer has of each number.
+    // Draws among so many neighbours (Floyd's algorithm: Bentley and Floyd 1987, "A sample of brilliance"), with what
+    // the layer has of each number.
     void draw(std::int64_t degree, const RandomNumbers& numbers, std::size_t layer, Positions& drawn) const {
         const std::int64_t count = draws(degree);
         for (std::int64_t i = 0; i < count; ++i) {

@@ -83,8 +83,8 @@ TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
     EXPECT_EQ(embeddings, io::read_file(path("e.npy")));
 }
 
-// The device and the kernels of CUDA, compiled for the processor: the stream works when it is waited for, kernels run on
-// fibres, and the host that touches the device's memory is killed. Sums are added up in another order than the
+// The device and the kernels of CUDA, compiled for the processor: the stream works when it is waited for, kernels run
+// on fibres, and the host that touches the device's memory is killed. Sums are added up in another order than the
 // reference's, so values differ in their last places.
 TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
     const std::string rest = "@plan1.json --epochs 10 --dropout 0.5 --save-embeddings @e.npy -v ";
@@ -246,8 +246,8 @@ TEST_F(GnnrunBackend, TrainsPlansOfSeveralRanks) {
     ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest).code, 0);
 }
 
-// Whatever machine a plan is for, row starts are as wide as the device that runs it reads them, and what is counted is what
-// was predicted.
+// Whatever machine a plan is for, row starts are as wide as the device that runs it reads them, and what is counted is
+// what was predicted.
 TEST_F(GnnrunBackend, StoresRowStartsAsTheDeviceReadsThem) {
     Plan plan = testing::make_plan(dataset_, 4, true, 4, {{2, 6}});
     const exec::GraphCounts counts(dataset_.graph());

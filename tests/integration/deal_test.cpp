@@ -34,8 +34,8 @@ data::Graph graph_of(const Edges& edges, std::int64_t vertices, bool loops = fal
 // Values that each machine receives.
 using Received = std::vector<std::int64_t>;
 
-// DEAL's two, on P x M machines: x of a grid is its P, y its M. Machine (p, m) has rows of block p, and of them the columns
-// m. It gets the whole rows of targets, and of the sources of its nonzeros.
+// DEAL's two, on P x M machines: x of a grid is its P, y its M. Machine (p, m) has rows of block p, and of them the
+// columns m. It gets the whole rows of targets, and of the sources of its nonzeros.
 struct Deal {
     const data::Graph& graph;
     Grid grid;
@@ -106,10 +106,10 @@ Received ours(const data::Graph& graph, const Grid& grid, std::int64_t width, Sc
 
 // "The communication size is 26"; with dealt nonzeros "machine 0 receives 17 values", and of machine 1 "the total # of
 // received values is 19". The figure shows which of its nonzeros are where: rows 0 and 1 have three, of which (1, 6) is
-// remote, rows 2 and 3 five; together they meet columns 5, 6 and 7 of the other half and three of their own. Here each rank
-// gathers 8 values of its own half once, for targets and sources, or gets 6 and 8 sums of scores. With dealt rows it gets 4
-// for the whole rows that rest with it, 12 for sources that rest elsewhere, 2, 3 and 6, and 5 scores; or 4 for the rows 2
-// and 3, 12 for 0, 5 and 7, and 3 scores.
+// remote, rows 2 and 3 five; together they meet columns 5, 6 and 7 of the other half and three of their own. Here each
+// rank gathers 8 values of its own half once, for targets and sources, or gets 6 and 8 sums of scores. With dealt rows
+// it gets 4 for the whole rows that rest with it, 12 for sources that rest elsewhere, 2, 3 and 6, and 5 scores; or 4
+// for the rows 2 and 3, 12 for 0, 5 and 7, and 3 scores.
 TEST(Deal, WorkedExampleOfSddmm) {
     const Edges upper = {{2, 0}, {3, 0}, {6, 1}, {0, 2}, {5, 2}, {0, 3}, {2, 3}, {7, 3}};
     Edges edges = upper;
@@ -143,10 +143,11 @@ Edges all_edges(std::int32_t vertices) {
     return edges;
 }
 
-// Table 1: a machine sends N D (M - 1) / (P M^2) before its product and as much behind it, where summing partial products
-// takes N D (M - 1) / (P M). Ours are two redistributions, or a ring, whose tiles are of N D / (P M^2) elements, as in the
-// table, where there are eight machines or more, and of an eighth of a machine's rows else. Of a tile the rank has an M-th
-// in place; the rest it holds twice, as one is on its way while another is multiplied, and so of its results.
+// Table 1: a machine sends N D (M - 1) / (P M^2) before its product and as much behind it, where summing partial
+// products takes N D (M - 1) / (P M). Ours are two redistributions, or a ring, whose tiles are of N D / (P M^2)
+// elements, as in the table, where there are eight machines or more, and of an eighth of a machine's rows else. Of a
+// tile the rank has an M-th in place; the rest it holds twice, as one is on its way while another is multiplied, and so
+// of its results.
 TEST(Deal, TableOneIsTwoRedistributionsOrARing) {
     constexpr std::int64_t n = 1024, width = 256;  // buffers are whole cache lines
     for (const Grid& grid : {Grid{4, 2, 1}, Grid{2, 4, 1}, Grid{1, 8, 1}, Grid{2, 8, 1}, Grid{1, 16, 1}}) {
@@ -182,8 +183,8 @@ TEST(Deal, TableOneIsTwoRedistributionsOrARing) {
     }
 }
 
-// Table 2 has "N (P - 1) / P^2 unique columns" for what a machine gets of the others. That many there are only if no two
-// machines need the same row: of Z neighbours in random places a machine needs N (P - 1) / P (1 - e^(-Z / P)) rows.
+// Table 2 has "N (P - 1) / P^2 unique columns" for what a machine gets of the others. That many there are only if no
+// two machines need the same row: of Z neighbours in random places a machine needs N (P - 1) / P (1 - e^(-Z / P)) rows.
 TEST(Deal, TableTwoCountsNoRowTwice) {
     constexpr std::int64_t n = 4000, machines = 4;
     for (const int degree : {1, 8, 51}) {
@@ -283,9 +284,9 @@ TEST(Deal, DealtRowsMoveNoMoreThanDealsWhereVerticesHaveLoops) {
     }
 }
 
-// Neighbours that are near share their sources, so that few rows are asked for: then dealing rows moves the least. On 1 x 8
-// ranks of 12 vertices each, groups of 12 with 32 columns: N D 7 / 8 values of rows and seven of each score, where columns
-// take 14 of each score and whole rows N D 7 values.
+// Neighbours that are near share their sources, so that few rows are asked for: then dealing rows moves the least. On 1
+// x 8 ranks of 12 vertices each, groups of 12 with 32 columns: N D 7 / 8 values of rows and seven of each score, where
+// columns take 14 of each score and whole rows N D 7 values.
 TEST(Deal, DealtRowsMoveTheLeastWhereNeighboursAreNear) {
     constexpr std::int32_t n = 96, group = 12, width = 32;
     const data::Graph graph = graph_of(grouped_edges(n, group), n, true);

@@ -1,5 +1,5 @@
-// What a device computes and what ranks exchange meanwhile run in any order that nothing forbids. With every ordering in
-// place the result is always the same; without one of them it is not, so each of them is needed and would be missed.
+// What a device computes and what ranks exchange meanwhile run in any order that nothing forbids. With every ordering
+// in place the result is always the same; without one of them it is not, so each of them is needed and would be missed.
 #include "planner/search/full_space.hpp"
 #include "tests/integration/expectations.hpp"
 #include "tests/integration/full_space_runs.hpp"

@@ -1,6 +1,6 @@
-// Every model but GCN in the full space: every scheme on every grid of 1 to 12 ranks with combinations of layer choices,
-// the dominated ones included, in turns with graphs and switches. Values equal the serial reference, bytes and memory
-// equal the prediction.
+// Every model but GCN in the full space: every scheme on every grid of 1 to 12 ranks with combinations of layer
+// choices, the dominated ones included, in turns with graphs and switches. Values equal the serial reference, bytes and
+// memory equal the prediction.
 #include "tests/integration/full_space_runs.hpp"
 
 #include <gtest/gtest.h>

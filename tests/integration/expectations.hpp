@@ -33,8 +33,8 @@ void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, 
 // The same for one rank.
 void check_rank(const TestProblem& problem, const RankRun& run, const Expected& expected);
 
-// The outputs of an inference with the weights that training begins with: every vertex is on one rank, and has the logits
-// that the serial reference makes without dropout.
+// The outputs of an inference with the weights that training begins with: every vertex is on one rank, and has the
+// logits that the serial reference makes without dropout.
 void check_outputs(const TestProblem& problem, const std::vector<RankRun>& runs);
 
 // Bytes sent and received in each step of each epoch and of the evaluation, on each rank, exactly.

@@ -61,8 +61,8 @@ struct Run {
     bool rings() const { return lower::Rules(space.model, configuration).any_rings(); }
 
 private:
-    // Cuts pieces; afterwards the buffers of no product take more on any rank, and whatever of dense rows is sent is the
-    // same.
+    // Cuts pieces; afterwards the buffers of no product take more on any rank, and whatever of dense rows is sent is
+    // the same.
     void bound(std::int64_t bytes) {
         const auto numbered = counts.numbered(schedule.numbering);
         const Schedule whole = schedule;

@@ -63,8 +63,8 @@ inline constexpr std::array<Switches, 8> pairwise_switches = {{
     {true, true, true, false, false, false, true},
 }};
 
-// The rows in turns that do not keep step with choices, which come in powers of two; two runs in five with buffers of any
-// size, and each row with each of the others.
+// The rows in turns that do not keep step with choices, which come in powers of two; two runs in five with buffers of
+// any size, and each row with each of the others.
 inline Switches switches_in_turn(std::size_t run) {
     constexpr std::array<std::int64_t, 5> buffers{0, 1, 0, 1024, 192};
     Switches switches = pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
@@ -82,8 +82,8 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
 void check_configuration(const TestProblem& problem, const Expected& expected, const Distribution& on,
                          const Switches& switches, const search::Choices& choices, Scores scores = Scores::columns);
 
-// The same of an inference: the outputs of every vertex, by exactly one rank, are those of an evaluation of the model. Where
-// dense products may be rings, once more with these.
+// The same of an inference: the outputs of every vertex, by exactly one rank, are those of an evaluation of the model.
+// Where dense products may be rings, once more with these.
 void check_inference(const TestProblem& problem, const Distribution& on, const Switches& switches,
                      const search::Choices& choices, Scores scores = Scores::columns);
 

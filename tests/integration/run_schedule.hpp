@@ -46,8 +46,8 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 inline constexpr std::uint64_t run_seed = 1;
 inline constexpr double run_weight_decay = 5e-3;
 
-// Trains `epochs` epochs and evaluates once, or infers once, as one rank of `comm`: on the host with these kernels, or on
-// another device. Collective.
+// Trains `epochs` epochs and evaluates once, or infers once, as one rank of `comm`: on the host with these kernels, or
+// on another device. Collective.
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
                  comm::Communicator& comm, const std::optional<DeviceKind>& on = wanted_device());
 

@@ -47,8 +47,8 @@ struct Address {
 // constant is fetched again.
 class Operands {
 public:
-    // With `prepares` sparse matrices are prepared, where the device does that; with `narrows` they have row starts of 32
-    // bits, where it reads them.
+    // With `prepares` sparse matrices are prepared, where the device does that; with `narrows` they have row starts of
+    // 32 bits, where it reads them.
     Operands(Device& device, bool prepares, bool narrows)
         : device_(device), prepares_(prepares), narrows_(narrows && device.memory().row_start_bytes == 4) {}
 
@@ -199,8 +199,8 @@ private:
 // A test on one of the devices.
 class OnDevice : public ::testing::TestWithParam<gnnplan::testing::DeviceKind> {
 public:
-    // Runs a kernel twice, with matrices prepared the second time and with narrow row starts once, and asks for the same
-    // bits. Operands are as in the table, but for memory of which the table has an address only: that is a span.
+    // Runs a kernel twice, with matrices prepared the second time and with narrow row starts once, and asks for the
+    // same bits. Operands are as in the table, but for memory of which the table has an address only: that is a span.
     template <class... Parameters, class... Arguments>
     void run(void (*Table::*kernel)(Parameters...), Arguments... operands) {
         const bool narrow_first = ++runs_ % 2 == 0;

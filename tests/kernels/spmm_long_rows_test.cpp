@@ -22,8 +22,8 @@ class SpmmLongRows : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, SpmmLongRows, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 
 // Long rows may be cut, and then their pieces computed by others, as many at a time as there is room for: the bits of a
-// column never depend on how many there are beside it. Sums of n terms of either sign and about 1 grow to about sqrt(n),
-// and n roundings of them add up to about n 2^-24, 1e-3 for the longest row; the reference rounds, too.
+// column never depend on how many there are beside it. Sums of n terms of either sign and about 1 grow to about
+// sqrt(n), and n roundings of them add up to about n 2^-24, 1e-3 for the longest row; the reference rounds, too.
 TEST_P(SpmmLongRows, DoNotDependOnTheColumnsBeside) {
     std::mt19937 random(9);
     // The memory for pieces of rows holds those of a million nonzeros on a GPU.

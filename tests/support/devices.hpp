@@ -16,21 +16,21 @@ namespace gnnplan::testing {
 struct DeviceKind {
     std::string name;
     kernels::OpenDevice open;
-    // Of tests over many shapes, it takes every so manieth.
+    // It takes every `every`-th of the shapes of tests over many.
     int every = 1;
     comm::OpenCommunicator communicator{};  // between such devices; empty where their memory is the hosts'
 };
 inline void PrintTo(const DeviceKind& kind, std::ostream* out) { *out << kind.name; }
 
-// Those of tests of kernels: the oracle itself, the processor, the CUDA kernels on fibres, a memory that the host cannot
-// touch, and a GPU where GNNPLAN_TEST_DEVICE is "cuda". The first does not stand for the others: it shows that operands
-// get to a device and back.
+// Those of tests of kernels: the oracle itself, the processor, the CUDA kernels on fibres, a memory that the host
+// cannot touch, and a GPU where GNNPLAN_TEST_DEVICE is "cuda". The first does not stand for the others: it shows that
+// operands get to a device and back.
 const std::vector<DeviceKind>& devices();
 
 // What GNNPLAN_TEST_DEVICE asks tests of steps and of whole plans to run on instead of the processor:
 //   emulated  tests/support/emulated_device.hpp
 //   staged    the same, whose ranks exchange through their hosts
-//   cuda      the device of gnnrun --backend cuda; where there is none, the program says "skipped: why" and exits with 77
+//   cuda      the device of gnnrun --backend cuda; without one, the program says "skipped: why" and exits with 77
 std::optional<DeviceKind> wanted_device();
 
 // The blocking of schedules that run on it: of a GPU whose cache is so small that tests meet slices of it.

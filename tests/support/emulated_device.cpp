@@ -220,7 +220,6 @@ constexpr Table queued_table = {
     .spmm = Queued<&Table::spmm>::call,
     .spmm_max = Queued<&Table::spmm_max>::call,
     .spmm_max_back = Queued<&Table::spmm_max_back>::call,
-    .gspmm = Queued<&Table::gspmm>::call,
     .attend = Queued<&Table::attend>::call,
     .attend_back = Queued<&Table::attend_back>::call,
     .head_dot = Queued<&Table::head_dot>::call,

@@ -1,5 +1,5 @@
-// Attention of the tape of serial_network.hpp, edge by edge as its definition reads (Velickovic et al. 2018, eq. 1 to 6),
-// and its gradients by the chain rule: what is stored for edges here, the product never has. Only the decisions of
+// Attention of the tape of serial_network.hpp, edge by edge as its definition reads (Velickovic et al. 2018, eq. 1 to
+// 6), and its gradients by the chain rule: what is stored for edges here, the product never has. Only the decisions of
 // dropout are asked from its generator.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Sums weighed by cosines of the tape of serial_network.hpp, edge by edge as their definition reads (Thekumparampil et al.
-// 2018, eq. 6), and their gradients by the chain rule.
+// Sums weighed by cosines of the tape of serial_network.hpp, edge by edge as their definition reads (Thekumparampil et
+// al. 2018, eq. 6), and their gradients by the chain rule.
 #pragma once
 
 #include "tests/support/serial_network.hpp"

@@ -1,4 +1,5 @@
-// The queues of a device without one: work of each runs in order, but only what one waits for says how the two interleave.
+// The queues of a device without one: work of each runs in order, but only what one waits for says how the two
+// interleave.
 #pragma once
 
 #include <gnnplan/base/error.hpp>
@@ -15,8 +16,8 @@ class TwoQueues {
 public:
     explicit TwoQueues(unsigned order) : random_(order) {}
 
-    // Queues work that runs after all that this queue holds and after the first `after` of the other queue, counted from
-    // the beginning. Returns how many this queue has got by then.
+    // Queues work that runs after all that this queue holds and after the first `after` of the other queue, counted
+    // from the beginning. Returns how many this queue has got by then.
     std::size_t compute(std::function<void()> work, std::size_t after = 0) {
         return computations_.add(std::move(work), after);
     }

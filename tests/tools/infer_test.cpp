@@ -122,7 +122,8 @@ TEST_F(Inference, IsTheSameWithRings) {
     }
 }
 
-// Blocks come in pieces, of needed rows or of all, on their way one at a time or several: what is computed stays the same.
+// Blocks come in pieces, of needed rows or of all, on their way one at a time or several: what is computed stays the
+// same.
 TEST_F(Inference, IsTheSameWithinSmallBuffers) {
     for (const std::string model :
          {"--model gcn --bias", "--model gat --heads 4", "--model sage --aggregator max", "--model agnn"}) {

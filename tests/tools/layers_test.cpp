@@ -268,7 +268,7 @@ TEST_F(Layers, EmbeddingsInAFolder) {
         const Outcome outcome = run(plan(grid), "--save-embeddings " + parts + "/");
         ASSERT_EQ(outcome.code, 0) << outcome.err;
         const auto index = nlohmann::ordered_json::parse(read_text(parts + "/index.json"));
-        EXPECT_EQ(index["format"], "gnnplan.embeddings/1");
+        EXPECT_EQ(index["schema"], "gnnplan.embeddings/1");
         std::vector<float> all(trained.size(), -1);
         for (const auto& part : index["parts"]) {
             const std::vector<float> values = read_npy(parts + "/" + part["values"].get<std::string>());

@@ -20,8 +20,8 @@ struct RunQuestion {
 
 void add_run_question(CLI::App& app, RunQuestion& question);
 
-// What the flags say, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws Error{usage}
-// where Adam is to have momentum.
+// What the flags say, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws
+// Error{usage} where Adam is to have momentum.
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned = {});
 
 // Throws Error{usage} naming the first question that only training answers; the second asks for one flag.

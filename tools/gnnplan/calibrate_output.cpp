@@ -173,7 +173,7 @@ std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& s
     constexpr double most = 0.9;
     std::vector<double> spreads;
     for (const Sample& sample : samples) {
-        // Of other samples there is one time a rank.
+        // Only .hot/.cold samples are repeated; the others have one time per rank and show no spread.
         const bool repeated = sample.what.ends_with(".hot") || sample.what.ends_with(".cold");
         if (!repeated || sample.seconds.size() < 2) continue;
         spreads.push_back(calibrate::quantile(sample.seconds, most) / calibrate::median(sample.seconds) - 1);

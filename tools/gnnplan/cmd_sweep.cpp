@@ -118,8 +118,8 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
     io::write_file_atomically(*options.plot, page ? report_page(report, title, svg, context.command_line) : svg);
 }
 
-// With the shape of the first point that is possible: heads of attention may be too many for a width, and the width that is
-// there by default is asked for by nobody. Throws what the first point throws where none is.
+// With the shape of the first point that is possible: heads of attention may be too many for a width, and the width
+// that is there by default is asked for by nobody. Throws what the first point throws where none is.
 LoadedProblem load_first_possible(const SweepOptions& options, const std::vector<Variation>& variations) {
     constexpr int most = 64;  // points; each reads the graph
     std::vector<std::size_t> at(variations.size());

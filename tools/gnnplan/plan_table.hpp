@@ -1,4 +1,4 @@
-// What `gnnplan plan` prints for people.
+// The text that `gnnplan plan` prints for people.
 #pragma once
 
 #include "tools/advise/plan_text.hpp"
@@ -18,7 +18,7 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
 // the model cannot tell apart. `objectives`: what the search marked the front over.
 std::string plan_table(const Selection& selection, const std::vector<Objective>& objectives, std::int64_t top,
                        bool color);
-// Of accelerators: what loading takes on their hosts, and whether the best leaves a device some room. Else empty.
+// For accelerators, the memory of loading on their hosts, and whether the best plan leaves a device some; else "".
 std::string memory_lines(const Selection& selection, const GraphStats& graph);
 
 }  // namespace gnnplan::tools

@@ -13,7 +13,7 @@
 
 namespace gnnplan::tools {
 
-// Of flags in --help.
+// The heading of flags of the graph in --help.
 inline constexpr const char* graph_heading = "Graph";
 inline constexpr const char* model_heading = "Model";
 inline constexpr const char* training_heading = "Training";
@@ -26,7 +26,7 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags);
 void add_index_base(CLI::App& command, std::string& value);  // --index-base
 
 void add_problem_flags(CLI::App& command, ProblemFlags& flags);
-// What loading such a problem reads, which may be a card or a preset instead of a file.
+// The files that loading such a problem reads; a card or a preset may stand for a file.
 std::vector<NamedFile> files_read(const ProblemFlags& flags);
 // --space and --scheme, which `enumerate` has, too.
 void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme);

@@ -182,7 +182,7 @@ private:
         return shown;
     }
 
-    // Of each line at one setting of the main variation, which the title is told.
+    // The fronts of all lines at one setting of the main variation, which is added to the title.
     std::vector<std::pair<const SweepPoint*, std::string>> fronts_across(const Facet& facet, std::string& title) const {
         std::size_t at = facet.lines.front().points.size() - 1;
         if (along_ranks()) {

@@ -15,7 +15,7 @@
 namespace gnnplan::tools {
 namespace {
 
-// Of the fastest point, where the points are answers to one problem: what its row of a table has no room for.
+// Details of the fastest point that have no room in its row of a table, where all points answer one problem.
 std::string fastest_text(const Sweep& sweep) {
     const std::vector<Race> races = races_of(sweep);
     const std::optional<std::size_t> axis = race_axis(sweep.variations);
@@ -26,7 +26,7 @@ std::string fastest_text(const Sweep& sweep) {
     return where + configuration_text(fastest->best->configuration);
 }
 
-// What is said below the tables.
+// The remarks below the tables.
 std::vector<std::string> remarks_of(const SweepReport& report) {
     std::vector<std::string> remarks;
     const std::string marks = marks_text(report.shown.sweep);

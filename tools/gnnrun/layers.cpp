@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* format = "gnnplan.layers/1";
+constexpr const char* schema = "gnnplan.layers/1";
 
 bool is_there(const std::string& path) {
     std::error_code none;
@@ -47,7 +47,7 @@ void write_index(const LayerFolder& folder, const std::vector<Fact>& facts) {
     io::Document said = io::Document::object();
     for (const Fact& fact : facts) said.set(fact.name, fact.value);
     const io::Document index = io::Document::object(
-        {{"format", format}, {"vertices", folder.vertices}, {"columns", folder.columns}, {"of", said}});
+        {{"schema", schema}, {"vertices", folder.vertices}, {"columns", folder.columns}, {"of", said}});
     write(folder, index);
 }
 
@@ -55,9 +55,10 @@ void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
     const std::string path = folder.index();
     const io::Document index = io::parse(io::read_file(path), path);
     const io::Document* const said = index.find("of");
-    const io::Document* const named = index.find("format");
+    const io::Document* named = index.find("schema");
+    if (named == nullptr) named = index.find("format");  // the key in older folders
     if (said == nullptr || named == nullptr || named->get_if<std::string>() == nullptr ||
-        *named->get_if<std::string>() != format) {
+        *named->get_if<std::string>() != schema) {
         throw Error(ErrorCode::data, "does not say what layers were computed from", path,
                     "remove the folder, or name another one with --save-layers");
     }

@@ -183,7 +183,7 @@ void write_index(const std::string& folder, const Tensor& tensor, const std::vec
                                          {"vertices", part_file("vertices", number)}}));
     }
     const io::Document index = io::Document::object(
-        {{"format", "gnnplan.embeddings/1"}, {"vertices", tensor.rows}, {"columns", tensor.columns}, {"parts", parts}});
+        {{"schema", "gnnplan.embeddings/1"}, {"vertices", tensor.rows}, {"columns", tensor.columns}, {"parts", parts}});
     io::write_file_atomically(index_of_parts(folder), io::dump(index, 2) + "\n");
 }
 

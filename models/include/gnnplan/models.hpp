@@ -12,10 +12,10 @@
 
 namespace gnnplan::models {
 
-// Graph convolutional network (Kipf & Welling 2017, eq. 2): H^l = activation(A^T H W^l [+ b^l]), H = dropout(H^(l-1)), the
-// last layer without activation, softmax cross-entropy over the training vertices. Of every model: `residual` adds H, or
-// H W^l where the widths differ, to each layer's output before its bias; `jk_concat` (Xu et al. 2018) gives the last
-// layer an activation too, and the width of the one before, and the logits are [H^1 .. H^L] W [+ b].
+// Graph convolutional network (Kipf & Welling 2017, eq. 2): H^l = activation(A^T H W^l [+ b^l]), H = dropout(H^(l-1)),
+// the last layer without activation, softmax cross-entropy over the training vertices. For every model, `residual` adds
+// H, or H W^l where the widths differ, to each layer's output before its bias; `jk_concat` (Xu et al. 2018) gives the
+// last layer an activation too, and the width of the one before, and the logits are [H^1 .. H^L] W [+ b].
 OpGraph gcn(const ModelRecord& model);
 OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias);
 
@@ -23,26 +23,28 @@ OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias);
 // H W_s^l [+ b^l]); A has no self loops, and its columns say which of the two it is.
 OpGraph sage(const ModelRecord& model);
 OpGraph sage(const std::vector<std::int64_t>& widths, bool bias);
-// The same with means over the in-neighbours and the vertex itself ("GCN aggregator"): A has self loops, and there is no
-// W_s.
+// The same with means over the in-neighbours and the vertex itself ("GCN aggregator"): A has self loops, and there is
+// no W_s.
 OpGraph sage_gcn(const ModelRecord& model);
 // The same with the largest of the in-neighbours' H, or of activation(H W_p^l [+ b_p^l]) (eq. 3), in each column.
 OpGraph sage_max(const ModelRecord& model);
 OpGraph sage_pool(const ModelRecord& model);
 
-// Graph isomorphism network (Xu et al. 2019, eq. 4.1): H^l = activation(activation((A + (1 + epsilon) I)^T H W_0^l [+ b])
-// W_1^l [+ b]); the inner width is the layer's output width. A has no self loops; build() also takes an A with them.
+// Graph isomorphism network (Xu et al. 2019, eq. 4.1): H^l = activation(activation((A + (1 + epsilon) I)^T H W_0^l [+
+// b]) W_1^l [+ b]); the inner width is the layer's output width. A has no self loops; build() also takes an A with
+// them.
 OpGraph gin(const ModelRecord& model);
 OpGraph gin(const std::vector<std::int64_t>& widths, bool bias);
 
-// Graph attention network (Velickovic et al. 2018): of each head H^l = activation(A_alpha^T H W^l [+ b^l]), where A_alpha
-// has the softmax of leaky(<h_u, source> + <h_v, target>) over the in-neighbours u of v, h = H W^l. The heads of hidden
-// layers follow each other, or are averaged as those of the last layer are; the activation is ELU unless another is asked for.
+// Graph attention network (Velickovic et al. 2018): of each head H^l = activation(A_alpha^T H W^l [+ b^l]), where
+// A_alpha has the softmax of leaky(<h_u, source> + <h_v, target>) over the in-neighbours u of v, h = H W^l. The heads
+// of hidden layers follow each other, or are averaged as those of the last layer are; the activation is ELU unless
+// another is asked for.
 OpGraph gat(const ModelRecord& model);
 
-// Attention-based graph neural network (Thekumparampil et al. 2018, eq. 5 and 6): H^0 = activation(X W [+ b]) of width f_1,
-// L propagation layers H^l = P^l H^(l-1), where P^l weighs edges by the softmax of beta^l cos(H_u, H_v) over the in-neighbours
-// of v, and logits dropout(H^L) W_out [+ b]. L >= 2, and f_1 = .. = f_(L-1).
+// Attention-based graph neural network (Thekumparampil et al. 2018, eq. 5 and 6): H^0 = activation(X W [+ b]) of width
+// f_1, L propagation layers H^l = P^l H^(l-1), where P^l weighs edges by the softmax of beta^l cos(H_u, H_v) over the
+// in-neighbours of v, and logits dropout(H^L) W_out [+ b]. L >= 2, and f_1 = .. = f_(L-1).
 OpGraph agnn(const ModelRecord& model);
 
 // The matrix A that a model multiplies by, unless the user asks for another.

@@ -9,7 +9,7 @@
 
 namespace gnnplan {
 
-// What `gnnplan calibrate` has measured of this machine, as `gnnplan plan` picks it for so many ranks: of as many on a
+// The calibration of this machine by `gnnplan calibrate`, as `gnnplan plan` picks it for so many ranks: of as many on a
 // node, else of the next more, else of the most. With `threads`, only calibrations of so many threads a rank count.
 // None where nothing was kept in $XDG_CACHE_HOME/gnnplan or ~/.cache/gnnplan, or nothing that can be read.
 // `gnnplan machines` says whether what was kept still holds; that is not looked into here.

@@ -27,11 +27,11 @@ struct Problem {
 
 enum class SearchSpace : std::uint8_t { full, paper };
 
-// What a Pareto front may be asked over.
+// The objectives that a Pareto front may have.
 enum class Objective : std::uint8_t { time, memory, volume, spmm };
 
-// What may be pinned for what-if questions; unset: searched. A pinned choice that does not exist for the ranks is an
-// Error{usage}.
+// The choices that may be pinned for what-if questions; unset: searched. A pinned choice that does not exist for the
+// ranks is an Error{usage}.
 struct SelectOptions {
     SearchSpace space = SearchSpace::full;
     std::optional<std::string> scheme;  // one of scheme_names()
@@ -52,7 +52,7 @@ struct SelectOptions {
     std::int64_t buffer_bytes = 0;     // of each product's buffers of what others send, on every rank; 0: any
     bool constant_input = false;       // features never change between epochs, whatever a run asks
     // Whether runs will drop features: then no configuration may rely on constant ones, or predictions leave dropping
-    // out; unset: either, so that a plan has candidates for both. What Problem::record.run says, unless set here.
+    // out; unset: either, so that a plan has candidates for both. Unset here, Problem::record.run decides.
     std::optional<bool> drops_features;
     std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
@@ -108,13 +108,13 @@ struct SelectResult {
 };
 
 // Searches the full space, or that of the paper, over every scheme and grid unless pinned, filters by memory, ranks by
-// predicted time and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a user can act
-// on.
+// predicted time and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a
+// user can act on.
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options = {});
 
 // Just the orders, for those who have their own training loop: S or D per layer and pass, and which forward products to
-// keep. Throws Error where select() returns a code: a graph without vertices, a model without a layer, a machine without
-// rates.
+// keep. Throws Error where select() returns a code: a graph without vertices, a model without a layer, a machine
+// without rates.
 struct OrderAdvice {
     Orders forward;   // layers 1 .. L
     Orders backward;  // layers L .. 1

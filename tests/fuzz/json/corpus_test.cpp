@@ -47,8 +47,8 @@ TEST(JsonCorpus, APlanOfVersion1IsReadAndRewrittenAsTheNewest) {
     EXPECT_EQ(write_plan(read_plan(now, "plan.json")), now);
 }
 
-// Version 2 did not say what rows are, nor which parameters there are. Of this version's sample it leaves out nothing
-// that cannot be told from the rest.
+// Version 2 did not say what rows are, nor which parameters there are. Everything that it leaves out of this version's
+// sample follows from the rest.
 TEST(JsonCorpus, APlanOfVersion2IsReadAsTheNewest) {
     const Plan plan = read_plan(read_file((corpus / "plan_version_2.json").string()), "plan.json");
     EXPECT_EQ(write_plan(plan), read_file((corpus / "plan.json").string()));

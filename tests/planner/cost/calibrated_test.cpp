@@ -41,7 +41,7 @@ TEST(CalibratedStep, MessagesCostWhatTheirSizeCosts) {
     EXPECT_NEAR(seconds(redistribution(), m, graph), streamed + 3 * (2e-6 + 8 / 4e6), 1e-12);
 }
 
-// Of 32 bytes 24 come in messages, whose times include reading and writing them; 8 are copied, 24 unpacked.
+// From 32 bytes 24 come in messages, whose times include reading and writing them; 8 are copied, 24 unpacked.
 TEST(CalibratedStep, ARedistributionCopiesWhatStays) {
     const UniformStats graph(8, 8, true);
     Machine m = machine();

@@ -65,8 +65,8 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
         << "the last panel is multiplied after all came";
 }
 
-// A ring of four ranks has eight tiles. The first one comes before the first product, and the last result leaves behind the
-// last one.
+// A ring of four ranks has eight tiles. The first one comes before the first product, and the last result leaves behind
+// the last one.
 TEST(StepTime, RingIsAPipelineOfTiles) {
     const CostedRanks all{{0, 1, 2, 3}, {}};
     const UniformStats graph(400, 400, true);

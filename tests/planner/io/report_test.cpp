@@ -45,7 +45,8 @@ TEST(Report, HasTheKeysScriptsRelyOn) {
     EXPECT_EQ(report["measured"], json::parse(R"({"epoch_seconds": 0.1875, "total_bytes": 4096, "max_rank_bytes": 1024,
                                                   "peak_bytes_per_rank": 65536})"));
     EXPECT_EQ(report["autotune"], json::parse(R"({"tried": [{"candidate": 0, "epochs": 3, "median_seconds": 0.5},
-                                                  {"candidate": 1, "epochs": 3, "median_seconds": 0.25}], "chosen": 1})"));
+                                                  {"candidate": 1, "epochs": 3, "median_seconds": 0.25}],
+                                                  "chosen": 1})"));
     EXPECT_EQ(report["fingerprints"], json::parse(R"({"graph": "xxh64:1", "machine": "xxh64:2", "plan": "xxh64:3"})"));
 }
 
@@ -63,8 +64,9 @@ TEST(Report, SettingsMayBeMissing) {
     RunReport report = sample_report();
     const json settings = json::parse(write_report(report))["settings"];
     EXPECT_EQ(settings, json::parse(R"({"epochs": 200, "learning_rate": 0.01, "weight_decay": 0.0005,
-                                        "decay_all": false, "dropout": 0.5, "input_dropout": 0.25, "feature_norm": "row",
-                                        "keep_best": true, "patience": 10, "first_weights": "w.safetensors"})"));
+                                        "decay_all": false, "dropout": 0.5, "input_dropout": 0.25,
+                                        "feature_norm": "row", "keep_best": true, "patience": 10,
+                                        "first_weights": "w.safetensors"})"));
     report.settings.reset();
     const std::string without = write_report(report);
     EXPECT_FALSE(json::parse(without).contains("settings"));

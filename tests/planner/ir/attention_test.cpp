@@ -61,8 +61,8 @@ TEST(Attention, SendsWideOperandsOnceAndFewNumbersByHeads) {
     }
 }
 
-// Stored scores go to the ranks that have the sources, those of a rank's heads from the rank that has the target and the
-// same heads; then no number of the target travels, nor is anything drawn again.
+// Stored scores go to the ranks that have the sources, those of a rank's heads from the rank that has the target and
+// the same heads; then no number of the target travels, nor is anything drawn again.
 TEST(Attention, SendsStoredScoresToSources) {
     constexpr std::int64_t nonzeros = 131;
     for (const Grid& grid : {Grid{1, 1, 1}, Grid{3, 1, 1}, Grid{2, 2, 1}, Grid{3, 4, 1}}) {

@@ -60,8 +60,8 @@ TEST(Cosine, SumsScoresOverGroupsOrGathersWholeRows) {
     }
 }
 
-// Rows of the operands go to R, rank by rank, from there those that nonzeros of the dealt rows meet to who has them, and
-// each value to the others of its y-group.
+// Rows of the operands go to R, rank by rank, from there those that nonzeros of the dealt rows meet to who has them,
+// and each value to the others of its y-group.
 TEST(Cosine, DealsRowsOverGroups) {
     for (const Grid& grid : {Grid{1, 4, 1}, Grid{2, 2, 1}, Grid{3, 4, 1}}) {
         const std::int64_t rows = 4 * vertices * width;

@@ -1,4 +1,5 @@
-// What a maximum over neighbours and its gradient send, stage and compute, and what a schedule may get wrong about them.
+// What a maximum over neighbours and its gradient send, stage and compute, and what a schedule may get wrong about
+// them.
 #include "planner/ir/sharded.hpp"
 
 #include <gtest/gtest.h>

@@ -32,8 +32,8 @@ Tensor matrix_of_dealt_rows(std::int64_t columns) {
     return {"A^T.dealt", Role::adjacency, DType::f32, 7, columns, layout_r(), true};
 }
 
-// The three ways to lay out the contraction side on every grid that can have them, and rows that are dealt over all ranks;
-// more ranks than columns, too.
+// The three ways to lay out the contraction side on every grid that can have them, and rows that are dealt over all
+// ranks; more ranks than columns, too.
 std::vector<Case> cases() {
     std::vector<Case> all;
     for (int x = 1; x <= 12; ++x) {

@@ -68,7 +68,7 @@ TEST(RingGemm, MovesWhatTwoRedistributionsMoveBetweenEveryTwoRanks) {
     });
 }
 
-// Of every tile that has rows, a message for those who have columns of it.
+// Every tile that has rows is a message for those who have columns of it.
 TEST(RingGemm, SendsAMessageForEveryTile) {
     on_every_grid([](const Schedule& s, const GraphStats& graph) {
         const auto& step = std::get<RingGemmStep>(s.steps[0].operation);

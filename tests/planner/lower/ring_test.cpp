@@ -69,8 +69,8 @@ Names rings_of(const ModelRecord& model, const Grid& grid, const std::string& or
     return rings_of(lowered(model, configuration_on({Sharing::replicated, grid}, orders, true)));
 }
 
-// Layer 1 that transforms first reads features, which are there as whole rows, and the last layer's logits are wanted as
-// such. A layer that aggregates first leaves columns only if the next one does, too.
+// Layer 1 that transforms first reads features, which are there as whole rows, and the last layer's logits are wanted
+// as such. A layer that aggregates first leaves columns only if the next one does, too.
 TEST(Ring, TakesTheProductsBetweenColumns) {
     const ModelRecord gcn = model_of("gcn");
     const std::pair<const char*, Names> cases[] = {{"SSS", {"forward.1.gemm", "forward.2.gemm"}},

@@ -85,7 +85,7 @@ void write_full_space(std::ostream& out) {
         {13, 5}, {13, 7, 5}, {7, 13, 5}, {9, 14, 6, 5}, {16, 16, 8, 8, 4, 6}};
     const UniformStats graph(vertices, 900, true);
     for (const auto& widths : networks) {
-        // Of deeper networks the choices of two layers, which the others repeat.
+        // Deeper networks have the choices of two layers, which the others repeat.
         const std::vector<std::int64_t> enumerated =
             widths.size() <= 4 ? widths : std::vector<std::int64_t>(widths.begin(), widths.begin() + 3);
         const SiteGraph model = sites_of(models::gcn(widths, widths.size() % 2 == 0));

@@ -174,8 +174,8 @@ TEST(SelectInference, DeepNetworksWithRingsGetTheFastestOrders) {
     }
 }
 
-// With a network that is slow, a ring hides what moves behind its product. Every one that is listed has a ring in it, and is no
-// configuration that is listed without.
+// With a network that is slow, a ring hides what moves behind its product. Every one that is listed has a ring in it,
+// and is no configuration that is listed without.
 TEST(SelectInference, SearchesRings) {
     Machine m = machine();
     m.gemm_flops_per_second = 1e10;
@@ -299,7 +299,7 @@ TEST(SelectBuffer, BoundsTheBuffersOfEveryCandidate) {
     }
 }
 
-// Of all orders, exchanges and overlaps under the bound the search takes the one that is fastest under it.
+// The search takes the fastest of all orders, exchanges and overlaps under the bound.
 TEST(SelectBuffer, RanksConfigurationsAsTheyAreCut) {
     for (const bool infers : {false, true}) {
         const std::vector<std::int64_t> widths{100, 128, 47};

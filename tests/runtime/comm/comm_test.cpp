@@ -1,5 +1,5 @@
-// Runs the contract on one rank alone, on threads, and on threads whose data is in the memory of devices, and tests what
-// only threads have: the release after a failure.
+// Runs the contract on one rank alone, on threads, and on threads whose data is in the memory of devices, and tests
+// what only threads have: the release after a failure.
 #include "contract.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/self.hpp"

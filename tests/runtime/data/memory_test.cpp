@@ -1,5 +1,5 @@
-// Loading takes at most three times the bytes of the graph it gives, counted at operator new, and where memory on huge pages
-// is allocated and freed (the linker puts our functions in place of those that the loader calls).
+// Loading takes at most three times the bytes of the graph it gives, counted at operator new, and where memory on huge
+// pages is allocated and freed (the linker puts our functions in place of those that the loader calls).
 #include "runtime/generate/generate.hpp"
 #include "runtime/graph/csr.hpp"
 #include "runtime/read/edge_list.hpp"

@@ -94,8 +94,8 @@ struct TestedDevice {
     comm::Communicator& comm;
 };
 
-// Counts, and in the host's memory spoils receive buffers as soon as an exchange begins: from then on they belong to the
-// communicator, which may fill them before anyone waits.
+// Counts, and in the host's memory spoils receive buffers as soon as an exchange begins: from then on they belong to
+// the communicator, which may fill them before anyone waits.
 class SpoilingCommunicator final : public comm::CountingCommunicator {
 public:
     using CountingCommunicator::CountingCommunicator;

@@ -59,9 +59,9 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
     EXPECT_GT(turn, 0);
 }
 
-// Blocks come in any number of pieces, more than they have rows too, of which any number is on its way. What is received
-// lies within the buffers that are planned. Dense rows take as many bytes as in whole blocks; nonzeros that are sent have
-// row starts for each piece.
+// Blocks come in any number of pieces, more than they have rows too, of which any number is on its way. What is
+// received lies within the buffers that are planned. Dense rows take as many bytes as in whole blocks; nonzeros that
+// are sent have row starts for each piece.
 TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
     const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
     const data::DegreeScales scales = testing::integer_scales(graph);
@@ -155,7 +155,7 @@ TEST(SpmmOverlap, OfLargePiecesIsTheDenseProduct) {
     });
 }
 
-// Of every piece, the rows that a rank is asked for are those that the asking rank's nonzeros meet.
+// In every piece a rank is asked for exactly those rows that the asking rank's nonzeros meet.
 class Indices : public ::testing::TestWithParam<int> {};
 
 TEST_P(Indices, ServedAreTheRequestedOnes) {

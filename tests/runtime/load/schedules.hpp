@@ -23,7 +23,7 @@ inline Tensor adjacency(const std::string& name, std::int64_t vertices, bool tra
     return tensor;
 }
 
-// Of an inference, whose `samples` layers draw if there are any, or of training, which multiplies by A, too.
+// A schedule of an inference, whose first `samples` layers draw, or of training, which multiplies by A, too.
 inline Schedule schedule(std::int64_t vertices, const Grid& grid, bool backward = false, int samples = 0,
                          const Numbering& numbering = {}) {
     Schedule made;

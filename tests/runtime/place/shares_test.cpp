@@ -62,7 +62,7 @@ TEST(Shares, CoresBeforeTheirSecondThreads) {
     EXPECT_THAT(every_share(two, "0-15", 8, 1), ElementsAre("0", "2", "4", "6", "8", "10", "12", "14"));
     EXPECT_THAT(every_share(two, "0-15", 2, 4), ElementsAre("0", "2", "4", "6", "8", "10", "12", "14"));
     EXPECT_THAT(every_share(two, "0-15", 16, 1).size(), 16);
-    // Of three cores, one may be used with both of its units.
+    // One of three cores may be used with both of its units.
     EXPECT_THAT(every_share(two, "0-2,4", 3, 1), ElementsAre("0", "2", "4"));
     EXPECT_THAT(every_share(two, "0-2,4", 4, 1), ElementsAre("0", "1", "2", "4"));
 }

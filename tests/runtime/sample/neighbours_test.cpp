@@ -96,9 +96,9 @@ TEST(DrawNeighbours, WeightsSayWhatAnEdgeStandsFor) {
     }
 }
 
-// Pearson's statistic of how often each neighbour, and each pair, is drawn, against the quantile of 1 - 1e-6 of a normal
-// distribution of its mean and variance. Neighbours of one draw exclude each other, which makes it smaller: by (d - k) / (d -
-// 1) in the mean.
+// Pearson's statistic of how often each neighbour, and each pair, is drawn, against the quantile of 1 - 1e-6 of a
+// normal distribution of its mean and variance. Neighbours of one draw exclude each other, which makes it smaller: by
+// (d - k) / (d - 1) in the mean.
 TEST(DrawNeighbours, EveryNeighbourAndPairIsAsLikely) {
     constexpr std::int64_t degree = 20, fanout = 6;
     constexpr int draws = 20000;

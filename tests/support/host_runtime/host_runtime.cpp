@@ -26,7 +26,7 @@ struct cublasContext {
 namespace gnnplan::testing::host_runtime {
 namespace {
 
-// Of GNNPLAN_HOST_CUDA.
+// A setting of GNNPLAN_HOST_CUDA, or `otherwise`.
 int setting(const char* name, int otherwise) {
     const char* all = std::getenv("GNNPLAN_HOST_CUDA");
     const char* found = all != nullptr ? std::strstr(all, (std::string(name) + "=").c_str()) : nullptr;

@@ -1,4 +1,4 @@
-// What a layer does to each element of its output.
+// The function that a layer applies to each element of its output.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,9 @@ struct Blocking {
 };
 
 // That of a GPU. Reads from the L2 of an H100 PCIe keep their speed up to 33 of its 50 MB (gpu-l2-cache of
-// github.com/te42kyfo/gpu-benches): two thirds are assumed of all GPUs until they are measured. Kernels multiply at most
-// two vectors of four floats for each lane of a warp. Rows are read hundreds of times, so that copying them once pays.
+// github.com/te42kyfo/gpu-benches): two thirds are assumed of all GPUs until they are measured. Kernels multiply at
+// most two vectors of four floats for each lane of a warp. Rows are read hundreds of times, so that copying them once
+// pays.
 constexpr Blocking gpu_blocking(std::int64_t l2_bytes) {
     return {.unit_bytes = 32,
             .slice_columns = 256,

@@ -1,4 +1,4 @@
-// What the CUDA backend allocates beside tensors, and what plans for its devices count.
+// The CUDA backend's allocations beside tensors, which plans for its devices count.
 #pragma once
 
 #include <gnnplan/base/tensor_memory.hpp>
@@ -11,7 +11,8 @@ namespace gnnplan {
 // ones.
 inline constexpr std::int64_t cuda_scratch_bytes = std::int64_t{32} << 20;
 
-// At most, for what it makes of sparse blocks to multiply them faster. What does not fit is done without.
+// At most, for what it makes of sparse blocks to multiply them faster. Blocks for which there is no room are multiplied
+// without.
 inline constexpr std::int64_t cuda_prepared_bytes = std::int64_t{96} << 20;
 
 inline constexpr std::int64_t cuda_workspace_bytes = cuda_scratch_bytes + cuda_prepared_bytes;

@@ -26,7 +26,7 @@ private:
     std::array<char, 96> text_{};
 };
 
-// What a user is told, with ErrorCode::infeasible: "out of memory: 20.6 MiB of memory in one piece were not to be had".
+// The user's message, with ErrorCode::infeasible: "out of memory: 20.6 MiB of memory in one piece were not to be had".
 inline Error memory_error(const std::string& why) {
     return {ErrorCode::infeasible,
             "out of memory" + (why.empty() ? "" : ": " + why),

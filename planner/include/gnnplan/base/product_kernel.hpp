@@ -7,8 +7,8 @@
 
 namespace gnnplan {
 
-// Those of the CUDA backend: ours with slices of columns whose operand stays in the L2, or with all columns at once, and
-// cuSPARSE's.
+// Those of the CUDA backend: ours with slices of columns whose operand stays in the L2, or with all columns at once,
+// and cuSPARSE's.
 inline constexpr std::array product_kernel_names = {"sliced", "whole", "cusparse"};
 
 struct ProductKernel {

@@ -17,11 +17,11 @@ struct RankClasses {
     std::vector<int> class_of;        // per rank, index into representative
 };
 
-// Ranks of one class send, receive, hold and stage equally many bytes in every step whose bytes follow from sizes alone:
-// their blocks, peers and pieces have the same sizes. All-reduces are excluded, they depend on the number of the rank.
-// Where a product gathers nonzeros, or rows move between spaces, every rank is a class of its own. Without `neighbours` there are fewer classes, which
-// is enough for times: their ranks may differ by a row in what a reduce-scatter brings them, and in where the pieces of
-// gathered nonzeros are cut, but not in how many there are.
+// Ranks of one class send, receive, hold and stage equally many bytes in every step whose bytes follow from sizes
+// alone: their blocks, peers and pieces have the same sizes. All-reduces are excluded, they depend on the number of the
+// rank. Where a product gathers nonzeros, or rows move between spaces, every rank is a class of its own. Without
+// `neighbours` there are fewer classes, which is enough for times: their ranks may differ by a row in what a
+// reduce-scatter brings them, and in where the pieces of gathered nonzeros are cut, but not in how many there are.
 RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 
 // The same classes as if no product gathered nonzeros. Their ranks are alike in all other steps; without `neighbours`
@@ -29,7 +29,7 @@ RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);
 RankClasses size_classes(const Schedule& schedule, bool neighbours = true);
 
 // The classes of size_classes in single steps, of which there are fewer than in a whole schedule whose widths differ.
-// Steps whose operands have the same sizes share an answer, which stays where it is. Of schedules on one grid.
+// Steps whose operands have the same sizes share an answer, which stays where it is. All schedules are on one grid.
 class StepClasses {
 public:
     const RankClasses& of(const Schedule& schedule, const Operation& operation);

@@ -45,8 +45,8 @@ enum class Sharing : std::uint8_t {
     block_distributed,  // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
 };
 
-// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows, on
-// which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
+// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows,
+// on which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
 enum class Scores : std::uint8_t {
     columns,     // each of its own columns; the products are summed over the group, a value for each edge
     whole_rows,  // whole rows are gathered on every rank of the group, and each makes all products (DEAL's duplication)
@@ -59,7 +59,7 @@ enum class AttentionScores : std::uint8_t {
     stored,     // the forward pass keeps a number for each edge and head, which goes to where the edge's source is
 };
 
-// How work is spread over the ranks. What the papers call schemes are distributions on some grids.
+// How work is spread over the ranks. The schemes of the papers are distributions on some grids.
 struct Distribution {
     Sharing sharing = Sharing::replicated;
     Grid grid;

@@ -1,4 +1,4 @@
-// What the planner needs to know of a graph. Cards and plain sizes answer by statistics, a loaded graph exactly.
+// The planner's questions about a graph. Cards and plain sizes answer by statistics, a loaded graph exactly.
 #pragma once
 
 #include <gnnplan/base/range.hpp>
@@ -14,8 +14,8 @@ namespace gnnplan {
 // results are reported in the user's numbering whatever it is. Rules apply in the order of the fields: vertices are
 // grouped by loss_layers, within a group by part, within a part shuffled or left in the order of the file.
 struct Numbering {
-    // Where this is L > 0, the rows that the loss of L layers needs come first. N_L is the training vertices, N_(l-1) is
-    // N_l and its in-neighbours; N_l is the first |N_l| vertices.
+    // Where this is L > 0, the rows that the loss of L layers needs come first. N_L is the training vertices, N_(l-1)
+    // is N_l and its in-neighbours; N_l is the first |N_l| vertices.
     int loss_layers = 0;
     int parts = 0;  // > 1: parts of equal size (balanced_block's sizes) with few edges between them
     bool permuted = false;
@@ -69,12 +69,12 @@ public:
     virtual std::vector<std::int64_t> marks_of_rows(MatrixId matrix, Range rows) const;
 
     // How a product comes back to rows that walks the rows of a block in order, in source panels of at most
-    // `panel_columns` columns of equal size, one after the other; 0: one panel. Here it is what the block's nonzeros and
-    // distinct columns let expect, were they uniformly random.
+    // `panel_columns` columns of equal size, one after the other; 0: one panel. Here it is what the block's nonzeros
+    // and distinct columns let expect, were they uniformly random.
     virtual ReuseHistogram reuse(MatrixId matrix, Range rows, Range columns, std::int64_t panel_columns) const;
 
-    // Layers that have drawn edges of their own, whose matrices are asked for as MatrixId::sample 1 .. samples(), and whether
-    // these say how much an edge stands for.
+    // Layers that have drawn edges of their own, whose matrices are asked for as MatrixId::sample 1 .. samples(), and
+    // whether these say how much an edge stands for.
     virtual int samples() const { return 0; }
     virtual bool samples_weighted() const { return false; }
 
@@ -103,8 +103,8 @@ public:
     bool symmetric() const override { return symmetric_; }
     bool weighted() const override { return weighted_; }
     bool exact() const override { return false; }
-    // The same graph of which layer l has drawn fanout[l - 1] neighbours of each vertex, and the vertex itself where it has
-    // a self loop: at most min(nonzeros, N (fanout + 1)) of its nonzeros, which is taken for their number.
+    // The same graph of which layer l has drawn fanout[l - 1] neighbours of each vertex, and the vertex itself where it
+    // has a self loop: at most min(nonzeros, N (fanout + 1)) of its nonzeros, which is taken for their number.
     UniformStats drawn(const std::vector<std::int64_t>& fanout, bool self_loops, bool weighted) const;
 
     std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override;

@@ -1,5 +1,5 @@
-// How the ranks of a schedule load a graph: what the file lists, which rows each rank makes and keeps, and what it sends for
-// that.
+// How the ranks of a schedule load a graph: what the file lists, which rows each rank makes and keeps, and what it
+// sends for that.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>
@@ -23,7 +23,7 @@ struct Listing {
 // loader adds, and half of them where it adds the reverse of each edge.
 std::int64_t listed_edges(const Listing& listing, const GraphRecord& graph);
 
-// What a schedule and its problem ask of loading in shares.
+// The demands of a schedule and its problem on loading in shares.
 struct LoadingNeeds {
     bool backward = false;  // rows of A
     // Edges are dealt to their sources' rows, too: where these are wanted, or the degrees out of vertices, and are not
@@ -33,8 +33,8 @@ struct LoadingNeeds {
     LoadingNeeds(const Schedule& schedule, Normalisation normalisation, bool symmetrise, bool symmetric);
 };
 
-// The rows that a rank keeps of the matrices, those of its adjacencies, and the part of them that it makes out of edges.
-// Rows count as the schedule numbers them.
+// The rows that a rank keeps of the matrices, those of its adjacencies, and the part of them that it makes out of
+// edges. Rows count as the schedule numbers them.
 struct RowShare {
     Range kept, made;
     std::vector<int> group;  // the ranks that keep the same, in the order of what they make; this rank is one of them
@@ -50,8 +50,8 @@ std::int64_t shared_row_bytes(const LoadingNeeds& needs, const GraphStats& graph
 
 // Ranks tell each other so much before they deal, in each round.
 inline constexpr std::int64_t deal_header_bytes = 24;
-// How many edges of a rank are dealt in one round: all ranks together deal about 65,536 edges, so that one that is dealt
-// everything has room for that; of very many ranks each deals enough for messages that are worth sending.
+// How many edges of a rank are dealt in one round: all ranks together deal about 65,536 edges, so that one that is
+// dealt everything has room for that; of very many ranks each deals enough for messages that are worth sending.
 std::int64_t edges_dealt_in_round(int ranks);
 
 }  // namespace gnnplan

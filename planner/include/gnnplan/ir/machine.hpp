@@ -1,4 +1,4 @@
-// What the planner needs to know of a machine: one node and the network between nodes.
+// A machine as the planner knows it: one node and the network between nodes.
 #pragma once
 
 #include <gnnplan/base/blocking.hpp>
@@ -38,7 +38,7 @@ struct GatherCost {
     std::int64_t working_set_bytes = 0;
     double seconds_per_nonzero = 0;
 };
-// What rows without nonzeros cost in a panel that adds to what panels before have left: each is skipped, and where rows
+// The cost of rows without nonzeros in a panel that adds to the sums of earlier panels: each is skipped, and where rows
 // with nonzeros and without follow each other without order, the processor guesses wrong.
 struct PassingCost {
     double seconds_per_row = 0;     // without nonzeros
@@ -96,8 +96,8 @@ struct ColumnCost {
     double seconds_per_column = 0;
 };
 
-// What a program over nonzeros takes besides a sum of rows as long as all that it gathers: for each nonzero and for each
-// row of the result, by the columns of its wide operands.
+// The time of a program over nonzeros besides a sum of rows as long as all that it gathers: for each nonzero and for
+// each row of the result, by the columns of its wide operands.
 struct ProgramCost {
     Program program = Program::sum;
     int heads = 0;         // of attention
@@ -115,7 +115,7 @@ struct LossCost {
     double seconds_per_logit = 0;
 };
 
-// What loading a graph takes of the processor of a rank, beside its messages.
+// The processor time of a rank for loading a graph, beside its messages.
 struct LoadingCost {
     double parse_seconds_per_edge = 0;   // reading an edge of a text
     double deal_seconds_per_edge = 0;    // finding the rank that makes a row of it, packing it, unpacking it there
@@ -125,8 +125,8 @@ struct LoadingCost {
     bool operator==(const LoadingCost&) const = default;
 };
 
-// What a calibration measured beyond single rates; times of one rank while all cores of the node are busy. What is
-// empty was not measured, and the single rates serve.
+// The measurements of a calibration beyond single rates; times of one rank while all cores of the node are busy. Empty
+// members were not measured, and the single rates serve.
 struct Calibration {
     std::vector<GatherCurve> gather{};    // by increasing width
     std::vector<GemmRate> gemm{};         // each product, inner and columns once

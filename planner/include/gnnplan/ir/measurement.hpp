@@ -1,4 +1,4 @@
-// What a run measured, laid beside what was predicted: the content of a run report.
+// The measurements of a run beside its predictions: the content of a run report.
 #pragma once
 
 #include <gnnplan/base/product_kernel.hpp>
@@ -76,7 +76,7 @@ struct CheckpointTotals {
     double seconds = 0;  // for which training waited for them
 };
 
-// What the run left on disk of its vertices: embeddings, outputs of layers.
+// A file about its vertices that the run wrote: embeddings, outputs of layers.
 struct WrittenFile {
     std::string path;
     std::int64_t bytes = 0;
@@ -90,7 +90,7 @@ struct NotFinite {
     std::int64_t first_vertex = 0;  // the lowest of them in the data's numbering, from 0
 };
 
-// What a run was asked that decides what is learnt, given the plan, the data and the seed.
+// The settings of a run that decide what is learnt, given the plan, the data and the seed.
 struct RunSettings {
     std::int64_t epochs = 0;  // asked for; those that were trained are in the report
     double learning_rate = 0;

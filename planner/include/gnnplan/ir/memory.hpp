@@ -38,7 +38,7 @@ struct MemoryPlan {
     std::int64_t peak(const TensorMemory& memory) const {
         return memory.accelerator ? device_peak_bytes + memory.workspace_bytes : peak_bytes;
     }
-    // Of an accelerator's host, which cuts `cut` bytes, keeps the requests and, once all is cut, `rows` more bytes.
+    // The peak of an accelerator's host that cuts `cut` bytes, then keeps the requests and `rows` more bytes.
     std::int64_t host_peak(std::int64_t cut, std::int64_t rows) const {
         return load_bytes + order_bytes + std::max(cut, request_bytes + rows);
     }
@@ -82,8 +82,8 @@ struct SpmmBuffers {
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
 // The largest panel that a product packs; smaller ones are cut into slices of as many columns. None with overlap, which
-// multiplies in small portions, nor where rows that nobody needs are left out, which makes panels uneven, nor of several
-// operands. Maxima pack no single panel.
+// multiplies in small portions, nor where rows that nobody needs are left out, which makes panels uneven, nor of
+// several operands. Maxima pack no single panel.
 PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank);
 
 // Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values
@@ -93,16 +93,16 @@ std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId matrix, co
 // Bytes of the whole graph as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, 4 * nnz more where edges have
 // weights, and two 8-byte scales per vertex.
 std::int64_t load_bytes(const GraphStats& graph);
-// The same of what `rank` holds: where graphs are loaded in shares, of n rows of A^T, or of what layers have drawn of it,
-// 8 (n + 1) bytes and as many for each nonzero; of A as well where the schedule multiplies by it and it is not A^T; two
-// scales for each row, one for each column that others' rows are met in, in each direction, and 12 bytes for every 64
-// vertices to find these.
+// The same of what `rank` holds: where graphs are loaded in shares, of n rows of A^T, or of what layers have drawn of
+// it, 8 (n + 1) bytes and as many for each nonzero; of A as well where the schedule multiplies by it and it is not A^T;
+// two scales for each row, one for each column that others' rows are met in, in each direction, and 12 bytes for every
+// 64 vertices to find these.
 std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 // A numbering that is not the file's takes 8 bytes per vertex, with its inverse.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
 
-// Of an inference with a numbering that is not the file's, 4 bytes for each row of the outputs that `rank` has: the
-// vertex that it is of, by which they are written.
+// In an inference whose numbering is not the file's, 4 bytes for each row of the outputs that `rank` has: its vertex in
+// the file, which decides where the row is written.
 std::int64_t output_vertex_bytes(const Schedule& schedule, int rank);
 
 // The `count` tensors (names) that take most bytes on `rank`, largest first.

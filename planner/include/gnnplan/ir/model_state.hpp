@@ -1,4 +1,5 @@
-// What training changes and files keep: the parameters of a schedule and what its optimiser remembers of each.
+// The state that training changes and files keep: the parameters of a schedule and what its optimiser remembers of
+// each.
 #pragma once
 
 #include <gnnplan/ir/schedule.hpp>

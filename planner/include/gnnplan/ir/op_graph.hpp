@@ -38,22 +38,22 @@ constexpr OpKind operation_of(Activation activation) {
                                                   : OpKind::relu;
 }
 
-// What an aggregation makes of the rows of a vertex's in-neighbours.
+// How an aggregation reduces the rows of a vertex's in-neighbours.
 enum class Reduce : std::uint8_t {
     sum,  // weighed by the entries of the matrix
     max,  // the largest of each column, 0 of none; the entries of the matrix are not read
     // Weighed by what the two vertices of an edge are, whatever the entries of the matrix: see Heads.
     attention,
-    // Weighed by how alike the two vertices of an edge are, whatever the entries of the matrix (Thekumparampil et al. 2018,
-    // eq. 6): the edge u -> v has the softmax over the in-neighbours of v of beta <h_u, h_v> / (|h_u| |h_v|). `parameter` is
-    // beta.
+    // Weighed by how alike the two vertices of an edge are, whatever the entries of the matrix (Thekumparampil et al.
+    // 2018, eq. 6): the edge u -> v has the softmax over the in-neighbours of v of beta <h_u, h_v> / (|h_u| |h_v|).
+    // `parameter` is beta.
     cosine,
 };
 
 // The heads of an aggregation by attention (Velickovic et al. 2018, eq. 1 to 6). Its input is the columns of all heads,
 // one head after the other; of the edge u -> v head k has the score leaky(<h_u, source_k> + <h_v, target_k>), with
-// leaky(x) = x > 0 ? x : slope * x, and the weight that the softmax makes of it over the in-neighbours of v. Its result is
-// the weighted sums of all heads, one after the other, or their mean.
+// leaky(x) = x > 0 ? x : slope * x, and the weight that the softmax makes of it over the in-neighbours of v. Its result
+// is the weighted sums of all heads, one after the other, or their mean.
 struct Heads {
     int count = 0;  // 0: no attention
     bool average = false;

@@ -3,7 +3,8 @@
 // A kind is a struct of its operands and switches (steps/*.hpp) that describes itself. It must have
 //   kind                                  its name in plans and reports
 //   fields(self, archive)                 its operands and switches, by their keys in plan files: what it reads, writes
-//                                         and updates (a tensor, one or none, or a list of them), and values; the archive writes, reads, compares or lists them
+//                                         and updates (a tensor, one or none, or a list of them), and values; the
+//                                         archive writes, reads, compares or lists them
 //   subject()                             the tensor whose shape describes the step in reports
 //   check(StepCheck)                      what an executor relies on, throwing Error{data}
 //   work(schedule, graph, rank)           what one rank computes (ir/work.hpp)
@@ -81,8 +82,8 @@ std::optional<TensorId> summed(const Operation& operation);
 // The logits of which the step reads one row for each label; none of most.
 std::optional<TensorId> logits_of(const Operation& operation);
 
-// What the step writes, if that is its input itself where no element is dropped: nothing may overwrite it, and without
-// dropout it takes no time. None of most.
+// The tensor that the step writes, if without dropout it is the input itself: nothing may overwrite it then, and the
+// step takes no time. Most kinds have none.
 std::optional<TensorId> dropped_features(const Operation& operation);
 
 // Whether its messages differ between ranks of equal sizes, as a ring's do; no, of most.
@@ -94,7 +95,8 @@ bool depends_on_graph(const Schedule& schedule, const Operation& operation);
 // How the messages of a step on `rank` are measured, with what is done to their bytes; plain ones, of most.
 Collective collective_of(const Schedule& schedule, const Operation& operation, int rank);
 
-// Whether the step moves rows between spaces, so that what a rank exchanges depends on where its blocks lie; no, of most.
+// Whether the step moves rows between spaces, so that what a rank exchanges depends on where its blocks lie; no, of
+// most.
 bool moves_between_spaces(const Schedule& schedule, const Operation& operation);
 
 // The matrix that the step brings into another layout: the messages, and the part that a rank has already; none of
@@ -105,8 +107,8 @@ std::optional<TensorId> redistributed(const Operation& operation);
 // multiplied while the next one is on its way. As many tiles as ring_tiles() says. None, of most.
 std::vector<TensorId> tiled(const Operation& operation);
 
-// The matrices between which the step moves values of edges, to each of which a rank knows its place by an order that it
-// keeps; none of most.
+// The matrices between which the step moves values of edges, to each of which a rank knows its place by an order that
+// it keeps; none of most.
 std::optional<std::pair<TensorId, TensorId>> reordered_edges(const Schedule& schedule, const Operation& operation);
 
 }  // namespace gnnplan

@@ -43,7 +43,8 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
 // Into how many pieces blocks are cut where products with the matrix overlap their transfers: enough for a pipeline.
 int splits_for_overlap(const Grid& grid, const Tensor& matrix);
 
-// The most pieces that blocks may be cut into: what a rank keeps of its pieces stays small beside what it has of a graph.
+// The most pieces that blocks may be cut into: what a rank keeps of its pieces stays small beside what it has of a
+// graph.
 int most_splits(const Grid& grid);
 
 // Step k of a distributed product on one rank: it multiplies its k-th piece, and sends the k-th pieces of others what
@@ -80,10 +81,10 @@ Layout dense_layout(const Tensor& matrix);
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
-// a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of several
-// panels are read as they are if
-//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses every
-//     set of a cache, or
+// a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of
+// several panels are read as they are if
+//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses
+//     every set of a cache, or
 //   - they are at most a unit long;
 // those of a single panel if
 //   - each begins with a unit or lies within one,

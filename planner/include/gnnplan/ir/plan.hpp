@@ -57,15 +57,15 @@ struct ModelRecord {
     bool jk_concat = false;                  // the logits are a linear map of all layers' outputs, concatenated
     double epsilon = 0;                      // of gin: fixed, or where training begins
     bool trains_epsilon = false;
-    // These belong to models that attend; 0 and unset mean their defaults. Hidden layers have `heads`, whose results follow
-    // each other unless they are averaged; the last layer averages `output_heads`.
+    // These belong to models that attend; 0 and unset mean their defaults. Hidden layers have `heads`, whose results
+    // follow each other unless they are averaged; the last layer averages `output_heads`.
     int heads = 0;
     int output_heads = 0;
     bool average_heads = false;
     std::optional<double> slope{};
 };
 
-// What the run will be asked, as far as a plan depends on it. gnnrun takes from here what its own flags do not say.
+// The settings of the run on which a plan depends. gnnrun takes from here what its own flags do not say.
 struct RunRecord {
     std::int64_t epochs = 200;
     std::optional<double> dropout;           // on every layer's input; unset: not said
@@ -81,7 +81,7 @@ struct RunRecord {
     bool operator==(const RunRecord&) const = default;
 };
 
-// What a plan is for.
+// The purpose of a plan.
 enum class Task : std::uint8_t {
     train,
     infer,  // the outputs of all vertices, by one pass with weights that are there
@@ -91,8 +91,8 @@ struct ProblemRecord {
     Task task = Task::train;
     GraphRecord graph;
     ModelRecord model;
-    // Of an inference, by layer: how many in-neighbours of each vertex are drawn (runtime/sample), from graph.seed. Empty:
-    // all are read.
+    // Inference only, by layer: how many in-neighbours of each vertex are drawn (runtime/sample), from graph.seed.
+    // Empty: all are read.
     std::vector<std::int64_t> fanout = {};
     Loading loading = Loading::whole;  // where the numbering allows it
     int ranks = 1;
@@ -102,7 +102,7 @@ struct ProblemRecord {
     RunRecord run;
 };
 
-// What loading the graph takes, part by part; of each the slowest rank counts.
+// Seconds of loading the graph, part by part, each on its slowest rank.
 struct LoadingSeconds {
     double deal = 0;     // reading the file, and dealing its edges where ranks read shares of it
     double rows = 0;     // making rows of edges, and giving them to the ranks that keep the same
@@ -123,10 +123,11 @@ struct Prediction {
     std::vector<double> step_seconds;  // per step of the schedule, all phases
     double setup_seconds = 0;          // of inference: the steps before the pass
     LoadingSeconds loading = {};       // of inference: what comes before those
-    // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read for it.
+    // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read
+    // for it.
     std::vector<std::int64_t> dealt_bytes = {};
 
-    // What plans are ranked by: loading and setup are done once, which counts where the pass is, too.
+    // The time that ranks plans; it has loading and setup where the pass, too, is done only once.
     double ranked_seconds() const { return loading.total() + setup_seconds + epoch_seconds; }
 };
 
@@ -165,8 +166,8 @@ struct Fingerprints {
     std::string content;  // of everything else in the file; detects damage and edits
     // These are of the data; they are "" when planned without it, and of features that are generated.
     std::string features = {}, labels = {}, split = {};
-    // This is of the edges as ranks read them, where the graph is loaded in shares and the file was there: what dealt_bytes of
-    // predictions are of.
+    // This is of the edges as ranks read them, where the graph is loaded in shares and the file was there: what
+    // dealt_bytes of predictions are of.
     std::string listing = {};
 };
 
@@ -191,7 +192,7 @@ inline constexpr int max_alternatives = 64;
 // Whether layers draw edges with what each of them stands for: where products read values.
 bool draws_weighted(const Schedule& schedule);
 
-// What a plan tells of its graph by itself: sizes, and what layers draw of it at most.
+// Statistics of a plan's graph from the plan alone: its sizes, and how much layers draw at most.
 UniformStats sizes_of(const Plan& plan);
 
 // Checks what a stranger's plan may get wrong beyond each schedule: sizes that disagree, ranks and grid that disagree,

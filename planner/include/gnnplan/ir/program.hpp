@@ -5,8 +5,8 @@
 
 namespace gnnplan {
 
-// What a product makes of its operands at the nonzeros of its matrix. Below, v is a row of the matrix, u a column in
-// which it has a nonzero, and all is elementwise.
+// The function that a product computes from its operands at the nonzeros of its matrix. Below, v is a row of the
+// matrix, u a column in which it has a nonzero, and all is elementwise.
 enum class Program : std::uint8_t {
     sum,  // column operand: in; result: out. out_v = the sum of M(v, u) in_u.
     // Column operand: in; results: maxima and ties. maxima_v = the largest in_u, ties_v = how many of them equal it, as
@@ -22,17 +22,17 @@ enum class Program : std::uint8_t {
     // which is d sum / dt, and negative_share by heads; and at last, where the backward pass is to read them, scores:
     // values of the nonzeros by heads.
     attend,
-    // What goes back from the sums; the matrix is A. Column operands: the gradient of the sums, and t, log_total and
+    // The gradients of attend; the matrix is A. Column operands: the gradient of the sums, and t, log_total and
     // inner = <gradient, sums> by heads; row operands: h, and s by heads. Results: the gradient of h for given weights,
-    // and that of s by heads. Of stored scores, column operands: the gradient, log_total and inner; row operands: h and
-    // the scores.
+    // and that of s by heads. With stored scores, column operands: the gradient, log_total and inner; row operands: h
+    // and the scores.
     attend_back,
-    // Column operand: x; row operand: y; result: values of the nonzeros, <y_v, x_u> (SDDMM). The values of the matrix are not
-    // read. Where each rank has some columns of x and y the values are partial sums over y; where x and y are whole rows on
-    // every rank of a y-group, so are the values.
+    // Column operand: x; row operand: y; result: values of the nonzeros, <y_v, x_u> (SDDMM). The values of the matrix
+    // are not read. Where each rank has some columns of x and y the values are partial sums over y; where x and y are
+    // whole rows on every rank of a y-group, so are the values.
     dot,
-    // As sum, with values of the nonzeros in place of the matrix's own. Column operand: in; row operand: the values; result:
-    // out.
+    // As sum, with values of the nonzeros in place of the matrix's own. Column operand: in; row operand: the values;
+    // result: out.
     edge_sum,
 };
 

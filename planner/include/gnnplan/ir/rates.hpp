@@ -39,25 +39,25 @@ double packed_gather_seconds(const Machine& machine, const PackedPanel& packed, 
 // One row of the result in one source panel, linear in the width likewise.
 double row_seconds(const Calibration& calibration, std::int64_t width);
 
-// What a row costs more that adds to what a panel before has left there. None if it was not measured at every width.
+// The extra time of a row that adds to an earlier panel's sums; none if it was not measured at every width.
 std::optional<double> row_again_seconds(const Calibration& calibration, std::int64_t width);
 
-// What a program takes besides a sum, as ProgramCost has it, of one width.
+// The time of a program besides a sum, as in ProgramCost, at one width.
 struct ProgramSeconds {
     double nonzero = 0;
     double row = 0;
     double working_set_bytes = 0;
     double waiting = 0;
 };
-// Of `width` columns of the program's wide operands; linear in the heads, between measured ones and beyond the most. All 0
-// where the program was not measured.
+// For `width` columns of the program's wide operands; linear in the heads, between measured ones and beyond the most.
+// All 0 where the program was not measured.
 ProgramSeconds program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
                                bool dropout = false);
 
-// What loading takes: as the machine was measured, or else what one core of an AMD EPYC (Zen 3) took.
+// The cost of loading, as measured on the machine, or else as measured on one core of an AMD EPYC (Zen 3).
 LoadingCost loading_cost(const Machine& machine);
 
-// What rows without nonzeros cost, linear in the width between those at which it was measured; nothing if at none.
+// The cost of rows without nonzeros, linear between the measured widths; nothing if there is none.
 PassingCost passing_cost(const Calibration& calibration, std::int64_t width);
 
 }  // namespace gnnplan

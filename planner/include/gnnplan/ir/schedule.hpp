@@ -40,7 +40,7 @@ struct Step {
     Origin origin{};
 };
 
-// What the rows of tensors are: all vertices, or those that the loss needs of a layer's result. Rows of every space are
+// The meaning of tensors' rows: all vertices, or those that the loss needs of a layer's result. Rows of every space are
 // the first ones in the schedule's numbering.
 struct Space {
     std::string name;  // "vertices", "needed.2"
@@ -53,8 +53,8 @@ struct Space {
 // they give each other the edges of their rows.
 enum class Loading : std::uint8_t { whole, sharded };
 
-// How a graph is loaded for a numbering where `wanted` is asked for: the whole graph decides about parts and about who is
-// needed by the loss.
+// How a graph is loaded for a numbering where `wanted` is asked for: the whole graph decides about parts and about who
+// is needed by the loss.
 inline Loading loading_for(const Numbering& numbering, Loading wanted) {
     return numbering.parts > 1 || numbering.loss_layers > 0 ? Loading::whole : wanted;
 }
@@ -79,8 +79,8 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
 Block block_of(const Schedule& schedule, TensorId id, int rank);
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 
-// Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for. `graph`
-// answers in the schedule's numbering.
+// Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for.
+// `graph` answers in the schedule's numbering.
 std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank);
 // The rows of all adjacencies of a rank, from the first to the last.
 Range adjacency_rows(const Schedule& schedule, int rank);

@@ -1,12 +1,11 @@
 // The sites of a model: groups of operations about which a plan decides as one.
 //
 // An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
-// (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first, or attends to what the linear map has made.
-// Attention by cosines is a product without a linear map. A linear map that has no aggregation beside it is a site of its
-// own; where a model adds its result to another value, the sum is made in place of that
-// value. What a rank does to single elements, one operation after the other, is one site too. Every site makes one
-// value, a matrix with a row for each vertex, which several sites may read; lowering, the search and the passes of an
-// epoch walk sites, and never the operations again.
+// (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first, or attends to what the linear map has
+// made. Attention by cosines is a product without a linear map. A linear map that has no aggregation beside it is a
+// site of its own; where a model adds its result to another value, the sum is made in place of that value. Consecutive
+// elementwise operations are one site too. Every site makes one value, a matrix with a row for each vertex, which
+// several sites may read; lowering, the search and the passes of an epoch walk sites, and never the operations again.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
@@ -57,7 +56,7 @@ struct Site {
     // The orders of one that is not reorderable, and why, as what the layer does.
     std::optional<OnlyOrders> only_orders() const;
     std::string_view why_one_order() const;
-    // What its linear map makes: the columns of all heads.
+    // The columns of its linear map's result: those of all heads.
     std::int64_t mapped_width() const { return heads.average ? heads.count * width : width; }
     // Whether a product has a linear map.
     bool maps() const { return reduce != Reduce::cosine; }

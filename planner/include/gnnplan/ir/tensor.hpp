@@ -24,8 +24,8 @@ enum class Role : std::uint8_t {
     moment,     // Adam's first and second moments; resident
     cached,     // made in setup, read in every epoch and evaluation
     transient,  // lives from its first to its last use within a phase
-    // Values for each nonzero of an adjacency, where the adjacency has them: `structure` says of which, rows are those of the
-    // adjacency, and columns say how many a nonzero has. Lives as long as a transient.
+    // Values for each nonzero of an adjacency, where the adjacency has them: `structure` says of which, rows are those
+    // of the adjacency, and columns say how many a nonzero has. Lives as long as a transient.
     edges,
 };
 
@@ -58,10 +58,10 @@ struct Tensor {
     Layout layout;
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
     Storage storage{};        // of adjacency
-    // Of an adjacency, another one, its transpose, that has the same pattern: both use its nonzeros, each with its own
-    // scales. Of edges, the adjacency whose nonzeros they are values for.
+    // For an adjacency: its transpose, if that has the same pattern; both then use the transpose's nonzeros, each with
+    // its own scales. For values of edges: the adjacency whose nonzeros they belong to.
     std::optional<TensorId> structure{};
-    // What the rows are, and of an adjacency the columns: indices into Schedule::spaces; none of parameters and sums.
+    // The row space, and an adjacency's column space, as indices into Schedule::spaces; parameters and sums have none.
     std::optional<int> space{};
     std::optional<int> column_space{};
     std::optional<int> parameter{};  // of weights and biases: index into Schedule::parameters

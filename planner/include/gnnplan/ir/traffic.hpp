@@ -4,7 +4,8 @@
 //   redistribute    Pairwise, each pair of ranks of a y-group whose blocks intersect. Where the source is replicated, a
 //                   rank is served by the one that has its coordinates, so that out of F nothing moves.
 //   spmm            Pairwise, straight from the rank that holds them: dense rows of each piece (all, or the needed
-//                   ones), a message for each column operand, and the nonzeros of each piece that another rank of the y-group stores.
+//                   ones), a message for each column operand, and the nonzeros of each piece that another rank of the
+//                   y-group stores.
 //   index           The numbers of the needed rows, 4 bytes each.
 //   reduce_scatter  A ring over the ranks of the partial axis: each sends every block but its own to its right
 //                   neighbour, one message for each.

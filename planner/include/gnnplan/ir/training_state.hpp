@@ -1,5 +1,5 @@
-// What training carries from one epoch to the next. It knows of no plan, grid or number of ranks: any plan of the same
-// model goes on from it.
+// The state that training carries from one epoch to the next. It knows of no plan, grid or number of ranks: any plan of
+// the same model goes on from it.
 #pragma once
 
 #include <gnnplan/ir/measurement.hpp>
@@ -19,7 +19,7 @@ struct NamedTensor {
     std::vector<float> values;
 };
 
-// What tuning has learnt: the same candidates of the same plan, told the same times, are decided about alike.
+// The findings of tuning: the same candidates of the same plan, told the same times, are decided about alike.
 struct TuningLog {
     // A candidate was set up before this epoch.
     struct Built {

@@ -1,4 +1,4 @@
-// What a step does on each rank, counted: operations, bytes touched. The fold that costs read.
+// The work of a step on each rank, counted: operations, bytes touched. Cost models read these counts.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>

@@ -4,8 +4,8 @@
 
 namespace gnnplan {
 
-// Sums a partial tensor over the ranks along the axes of its sum, in place: afterwards each of them holds the sum of their
-// blocks.
+// Sums a partial tensor over the ranks along the axes of its sum, in place: afterwards each of them holds the sum of
+// their blocks.
 struct AllReduceStep {
     TensorId tensor;
 

@@ -6,19 +6,19 @@
 
 namespace gnnplan {
 
-// What is done to values of the nonzeros of a matrix, row by row. Below, v is a row and u a column in which it has a
+// Operations on values of the nonzeros of a matrix, row by row. Below, v is a row and u a column in which it has a
 // nonzero.
 enum class EdgeOp : std::uint8_t {
-    // In: scores e, beta; out: weights = the softmax over u of beta e(v, u), and by rows the largest beta e and the sum of
-    // exp(beta e - largest); 0 of rows without nonzeros.
+    // In: scores e, beta; out: weights = the softmax over u of beta e(v, u), and by rows the largest beta e and the sum
+    // of exp(beta e - largest); 0 of rows without nonzeros.
     softmax,
-    // What goes back from there. In: e, weights, inner by rows = the sum over u of weights times their gradient, beta; in
-    // place: gradient, of the weights, becomes that of e; out by rows: what goes back to beta.
+    // The gradients of softmax. In: e, weights, inner by rows = the sum over u of weights times their gradient, beta;
+    // in place: gradient, of the weights, becomes that of e; out by rows: the gradient of beta.
     softmax_back,
 };
 
-// Every rank has whole rows: values are where the matrix is, beta is a parameter of one element, and what is by rows has a
-// column and lies with the rows of the matrix.
+// Every rank has whole rows: values are where the matrix is, beta is a parameter of one element, and what is by rows
+// has a column and lies with the rows of the matrix.
 struct EdgeStep {
     EdgeOp op;
     TensorId matrix;

@@ -6,8 +6,8 @@
 
 namespace gnnplan {
 
-// The values of edges on every rank of a y-group, where each has had those of the rows that it was dealt. A rank sends all
-// that it has; the receiver knows where each value belongs.
+// The values of edges on every rank of a y-group, where each has had those of the rows that it was dealt. A rank sends
+// all that it has; the receiver knows where each value belongs.
 struct EdgeGatherStep {
     TensorId in, out;
 

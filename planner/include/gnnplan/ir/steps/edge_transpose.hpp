@@ -6,8 +6,8 @@
 
 namespace gnnplan {
 
-// The values of edges where the transpose of their matrix has them: out(u, v) = in(v, u). A rank of the same x-group sends
-// what it has of another one's rows, in the order in which it has them; the receiver knows where it belongs.
+// The values of edges where the transpose of their matrix has them: out(u, v) = in(v, u). A rank of the same x-group
+// sends what it has of another one's rows, in the order in which it has them; the receiver knows where it belongs.
 struct EdgeTransposeStep {
     TensorId in, out;
 

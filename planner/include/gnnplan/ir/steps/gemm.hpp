@@ -4,8 +4,8 @@
 
 namespace gnnplan {
 
-// out = in * W, or in * W^T (transposed), or that added to what `out` has (accumulate): rows stay where they are, W is replicated. Where `in` is in F, `out` may be
-// in C: each rank multiplies by its columns of W (column-parallel).
+// out = in * W, or in * W^T (transposed), or that added to what `out` has (accumulate): rows stay where they are, W is
+// replicated. Where `in` is in F, `out` may be in C: each rank multiplies by its columns of W (column-parallel).
 struct GemmStep {
     TensorId in, weight, out;
     bool transposed;

@@ -6,8 +6,8 @@
 
 namespace gnnplan {
 
-// What attention computes head by head. A wide matrix has some columns for each head, and one by heads has one column for
-// each (spmm.hpp).
+// The operations of attention head by head. A wide matrix has some columns for each head, and one by heads has one
+// column for each (spmm.hpp).
 enum class HeadOp : std::uint8_t {
     dot,     // in: x, y; out by heads = the sums of x * y over the columns of each head; of x * x as kernels::SquareSum
     spread,  // in: s by heads, p; in place: out = out + s * p, each column with the number of its head
@@ -15,12 +15,12 @@ enum class HeadOp : std::uint8_t {
     mean,    // in: x; out = the mean over its heads
     share,   // in: g; out = g / heads for every head: what goes back from the mean
     unit,    // in: x, what dot makes of x and x; out = x / |x|, 0 where |x| is 0
-    // What goes back from there reads g, the gradient of u = x / |x|, u, inner by heads = <g, u>, squares; in place,
+    // The gradient of unit reads g, the gradient of u = x / |x|, u, inner by heads = <g, u>, squares; in place,
     // out = out + (g - inner * u) / |x|, unchanged where |x| is 0.
     unit_back,
 };
 
-// What is done head by head to local blocks. y and p are wide too, or parameters with a row for each head.
+// An operation head by head on local blocks. y and p are wide too, or parameters with a row for each head.
 struct HeadStep {
     HeadOp op;
     int heads;

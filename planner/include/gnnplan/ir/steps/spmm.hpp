@@ -12,9 +12,9 @@ namespace gnnplan {
 // Whether a product can pack panels, with these switches.
 constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
 
-// What programs of attention have besides. Matrices by heads have a column for each head: split over y, as wide ones
-// are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the gradient of
-// s are sums over y, of which each rank has what its columns make.
+// The further properties of programs of attention. Matrices by heads have a column for each head: split over y, as wide
+// ones are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the
+// gradient of s are sums over y, of which each rank has what its columns make.
 struct Attending {
     int heads = 0;
     double slope = 0;
@@ -24,8 +24,9 @@ struct Attending {
 };
 constexpr bool cuts_heads(const Grid& grid, std::int64_t heads) { return heads % grid.y != 0; }
 
-// What an operand or a result of a program is: a matrix as wide as the others, one with a column for each head, such a
-// one that may be a sum over y, the vertices that rows stand for, values of the nonzeros, or such values by heads.
+// The kind of an operand or a result of a program: a matrix as wide as the others, one with a column for each head,
+// such a one that may be a sum over y, the vertices that rows stand for, values of the nonzeros, or such values by
+// heads.
 enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges, edges_by_heads };
 struct ProgramOperands {
     std::vector<OperandKind> columns, rows, results;
@@ -36,9 +37,9 @@ struct ProgramOperands {
 //
 // Rows of column operands meet columns of the matrix. They are in C, in F when the contraction side is over y, and in R
 // when rows are over all ranks. The rows that other ranks hold come piece by piece, of each operand in a message of its
-// own; with `overlap` the next piece is on its way while one is multiplied. Rows of row operands and results are rows of
-// the matrix, where it has them: they stay. A sum is partial over the axes that split the contraction side; other programs
-// want all of it on every rank. Wide operands and results have equally many columns.
+// own; with `overlap` the next piece is on its way while one is multiplied. Rows of row operands and results are rows
+// of the matrix, where it has them: they stay. A sum is partial over the axes that split the contraction side; other
+// programs want all of it on every rank. Wide operands and results have equally many columns.
 //
 // With `bf16` the rows that a panel meets are kept in cache as bfloat16, to which they are rounded: in sums only, not
 // with overlap, nor with needed rows, where nothing is packed.

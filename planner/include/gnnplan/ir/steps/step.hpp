@@ -1,4 +1,4 @@
-// What descriptions of steps are made with.
+// The types with which steps describe themselves.
 #pragma once
 
 #include <gnnplan/ir/tensor.hpp>
