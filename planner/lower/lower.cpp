@@ -102,10 +102,11 @@ void check(const SiteGraph& model, const Configuration& configuration) {
         refuse("neither a loss nor an output can follow an activation directly: they are of logits", "the last layer");
 }
 
-// What a kind of site emits in either pass.
+// The steps that a kind of site has in either pass, and in setup, where its aggregation can be cached.
 struct SiteLowering {
     void (*forward)(Passes&, int site);
     void (*backward)(Passes&, int site);
+    TensorId (*setup)(Builder&, const Site&) = nullptr;
 };
 
 SiteLowering lowering_of(const Site& site) {
@@ -113,8 +114,8 @@ SiteLowering lowering_of(const Site& site) {
         case SiteKind::input: break;
         case SiteKind::product:
             switch (site.reduce) {
-                case Reduce::sum: return {forward_product, backward_product};
-                case Reduce::max: return {forward_max, backward_max};
+                case Reduce::sum: return {forward_product, backward_product, setup_product};
+                case Reduce::max: return {forward_max, backward_max, setup_max};
                 case Reduce::attention: return {forward_attention, backward_attention};
                 case Reduce::cosine: return {forward_cosine, backward_cosine};
             }
@@ -125,6 +126,17 @@ SiteLowering lowering_of(const Site& site) {
         case SiteKind::output: return {forward_output, [](Passes&, int) {}};
     }
     return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
+}
+
+// T^1 in left(1), made in setup, where the configuration caches it.
+std::optional<TensorId> lower_setup(Builder& builder) {
+    if (!builder.rules().configuration().cached_aggregation) return std::nullopt;
+    builder.begin_phase(Phase::setup);
+    builder.begin(Pass::forward, 1);
+    const Site& site = builder.rules().model().product(1);
+    const TensorId cached = lowering_of(site).setup(builder, site);
+    builder.cache(cached);
+    return cached;
 }
 
 void lower_passes(Builder& builder, bool training, std::optional<TensorId> cached) {
@@ -148,7 +160,7 @@ Schedule lower(const SiteGraph& model, const Configuration& configuration, const
     lower_passes(builder, model.trains(), cached);
     if (!model.trains()) return builder.take();
     // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
-    const bool whole = builder.rows(1) == graph.vertices;
+    const bool whole = builder.rows_in_space(builder.space(1)) == graph.vertices;
     builder.begin_phase(Phase::evaluation);
     lower_passes(builder, false, whole ? cached : std::nullopt);
     return builder.take();

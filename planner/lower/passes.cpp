@@ -5,6 +5,13 @@
 namespace gnnplan::lower {
 namespace {
 
+TensorId drop_features(Builder& builder, const std::string& step, TensorId in, const std::string& out) {
+    const auto keys = builder.draw_keys(in);
+    const TensorId dropped = builder.like(out, in);
+    builder.step(step, OpKind::dropout, MapStep{MapOp::dropout, in, {}, dropped, 1, Activation::none, true, keys});
+    return dropped;
+}
+
 // The features in `place`, dropped while training. Every layout in which they are wanted is filled at load, and so are
 // rows of them that are wanted alone.
 TensorId features_at(Passes& passes, int site, int space, Place place) {
@@ -13,12 +20,12 @@ TensorId features_at(Passes& passes, int site, int space, Place place) {
     Copies& copies = space == 0 ? value.copies : value.parts[space];
     if (copies.in(place)) return copies.at(place);
     const Place source = copies.source_for(place);
-    if (!builder.places_differ() && copies.in(source)) return copies.at(source);
+    if (!passes.rules.places_differ() && copies.in(source)) return copies.at(source);
     TensorId id = builder.features(place, space);
-    if (passes.training && passes.model.at(site).dropout > 0 && !builder.configuration().constant_input) {
+    if (passes.training && passes.model.at(site).dropout > 0 && !passes.rules.configuration().constant_input) {
         const std::string rows = space == 0 ? "" : "." + std::to_string(builder.rows_in_space(space));
         const std::string which = rows + suffix(place);
-        id = builder.dropout_input("dropout.0" + which, id, "H0.dropped" + which);
+        id = drop_features(builder, "dropout.0" + which, id, "H0.dropped" + which);
     }
     copies.add(place, id);
     return id;
@@ -29,7 +36,7 @@ TensorId features_at(Passes& passes, int site, int space, Place place) {
 TensorId Passes::fetch(int site, Place place, const std::string& step, OpKind reader) {
     const Site& made = model.at(site);
     if (made.kind == SiteKind::input) return features_at(*this, site, 0, place);
-    return builder.at(value(site).copies, place, step, "H" + builder.label(site), reader);
+    return builder.at(value(site).copies, place, step, "H" + rules.label(site), reader);
 }
 
 TensorId Passes::fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader) {
@@ -40,7 +47,7 @@ TensorId Passes::fetch_rows(int site, int l, Place place, const std::string& ste
     const Copies& copies = value(site).copies;
     Copies& part = value(site).parts[space];
     if (!part.in(place)) {
-        const std::string name = "H" + builder.label(site) + "." + std::to_string(builder.rows_in_space(space));
+        const std::string name = "H" + rules.label(site) + "." + std::to_string(builder.rows_in_space(space));
         part.add(place, builder.redistribute(step, copies.at(copies.source_for(place)), place, name, reader, space));
     }
     return part.at(place);
@@ -49,7 +56,7 @@ TensorId Passes::fetch_rows(int site, int l, Place place, const std::string& ste
 std::optional<TensorId> Passes::arrived(int site, const std::string& step) {
     Copies& copies = gradient(site).copies;
     if (copies.empty()) return std::nullopt;
-    const TensorId rows = builder.at(copies, Place::r, step, "U" + builder.label(site), OpKind::add);
+    const TensorId rows = builder.at(copies, Place::r, step, "U" + rules.label(site), OpKind::add);
     copies = Copies();
     copies.add(Place::r, rows);
     return rows;
@@ -61,14 +68,15 @@ void add_same(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& other = passes.model.at(*same_as);
     builder.begin(Pass::backward, other.layer);
-    const std::string at = "backward." + builder.label(*same_as) + ".residual";
+    const std::string at = "backward." + passes.rules.label(*same_as) + ".residual";
     const std::optional<TensorId> sum = passes.arrived(id, at + ".sum.redistribute");
     ensure(sum.has_value(), "what a layer reads has no gradient but its own");
     const TensorId rows = builder.at(passes.gradient(*same_as).copies, Place::r, at + ".redistribute",
-                                     "G" + builder.label(*same_as), OpKind::add);
-    const TensorId whole = builder.redistribute(at + ".rows", rows, Place::r, "G" + builder.label(*same_as) + ".whole",
-                                                OpKind::add, builder.space(passes.model.at(id).rows_of));
-    builder.add_to(at + ".sum", *sum, whole);
+                                     "G" + passes.rules.label(*same_as), OpKind::add);
+    const TensorId whole =
+        builder.redistribute(at + ".rows", rows, Place::r, "G" + passes.rules.label(*same_as) + ".whole", OpKind::add,
+                             builder.space(passes.model.at(id).rows_of));
+    add_to(builder, at + ".sum", *sum, whole);
 }
 
 }  // namespace gnnplan::lower

@@ -1,12 +1,14 @@
 // One forward pass over the sites of a model and, in training, the backward pass over them.
 //
-// Each kind of site has a file (site_*.cpp) with what it emits in either pass. A site reads the values of sites before
+// Each kind of site has a file (site_*.cpp) with the steps that it makes in either pass. A site reads the values of sites before
 // it and leaves one of its own, in the layouts in which it is made or which others ask for. Backwards the gradient of
 // a value arrives from the sites that read it, which are added up, and the site that makes the value passes it on.
 #pragma once
 
 #include "planner/lower/builder.hpp"
+#include "planner/lower/dense.hpp"
 
+#include <any>
 #include <map>
 #include <optional>
 #include <vector>
@@ -15,25 +17,13 @@ namespace gnnplan::lower {
 
 // What a site makes.
 struct Value {
-    Copies copies;                         // H of a pointwise site, Z of a product or a linear map
-    std::map<int, Copies> parts;           // by space: rows of it that others want alone
-    Copies mask;                           // of a pointwise site with a ReLU: the bits H > 0
-    std::optional<TensorId> kept;          // of a product: T = A^T H in left(site), where a pass leaves it
-    std::optional<TensorId> maxima, ties;  // of a product of maxima: T and how many neighbours have it, in C
-    std::optional<TensorId> mapped;        // of a product that began with H W: that, in gemm_out(site)
-    // A product by attention leaves h = H W and its sums in C, and what the backward pass wants by heads.
-    struct Attended {
-        TensorId h, source, target, sums, log_total, by_target;
-        std::optional<TensorId> scores;  // by heads of edges, where the configuration stores them
-    };
-    std::optional<Attended> attended;
-    // A product by cosines leaves h; u = h / |h| for the rows that the layer reads and for those that it makes; the
-    // squared lengths by rows; the sums; and by edges the cosines and the weights.
-    struct Compared {
-        TensorId h, unit, unit_of_rows, squares, sums, cosines, weights;
-    };
-    std::optional<Compared> compared;
-    bool prepared = false;  // whether prepare_backward has been here
+    Copies copies;                   // H of a pointwise site, Z of a product or a linear map
+    std::map<int, Copies> parts;     // by space: rows of it that others want alone
+    Copies mask;                     // of a pointwise site with a ReLU: the bits H > 0
+    std::optional<TensorId> kept;    // of a product: T = A^T H in left(site), where a pass leaves it
+    std::optional<TensorId> mapped;  // of a product that began with H W: that, in gemm_out(site)
+    std::any saved;                  // by the forward pass of the site for its backward pass: a type of its file
+    bool prepared = false;           // whether prepare_backward has been here
 };
 
 // dL / d(value) while the backward pass has it.
@@ -47,6 +37,7 @@ struct Gradient {
 
 struct Passes {
     Builder& builder;
+    const Rules& rules;
     const SiteGraph& model;
     bool training = true;
     std::optional<TensorId> cached;  // T^1 in left(1), made in setup
@@ -55,7 +46,8 @@ struct Passes {
 
     Passes(Builder& emitting, bool trained, std::optional<TensorId> aggregated_input)
         : builder(emitting),
-          model(emitting.model()),
+          rules(emitting.rules()),
+          model(emitting.rules().model()),
           training(trained),
           cached(aggregated_input),
           values(model.sites.size()),
@@ -72,8 +64,27 @@ struct Passes {
     std::optional<TensorId> arrived(int site, const std::string& step);
 };
 
-// T^1 in left(1), made in setup, where the configuration caches it.
-std::optional<TensorId> lower_setup(Builder& builder);
+// A site that is lowered, for those who make its steps in several functions.
+struct SitePass {
+    SitePass(Passes& all, int site)
+        : passes_(all),
+          builder_(all.builder),
+          rules_(all.rules),
+          id_(site),
+          site_(all.model.at(site)),
+          l_(site_.layer) {}
+
+    Passes& passes_;
+    Builder& builder_;
+    const Rules& rules_;
+    int id_;
+    const Site& site_;
+    int l_;
+};
+
+// T^1 of layer 1's product in left(1), made in setup.
+TensorId setup_product(Builder& builder, const Site& site);
+TensorId setup_max(Builder& builder, const Site& site);
 
 void forward_product(Passes& passes, int site);
 void backward_product(Passes& passes, int site);

@@ -3,32 +3,38 @@
 // unless the configuration keeps scores for the backward pass. Backwards the gradient of the sums is moved once, beside
 // three numbers for each head, or two with stored scores. Where y cuts heads, each rank has its own columns' part of
 // the numbers by heads; they are linear in it, and are summed over y at the end.
+#include "planner/lower/heads.hpp"
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
 namespace {
 
-class Attention {
+// The forward pass leaves h = H W and its sums in C, and by heads what the backward pass reads.
+struct Saved {
+    TensorId h, source, target, sums, log_total, by_target;
+    std::optional<TensorId> scores;  // by heads of edges, where the configuration stores them
+};
+
+class Attention : SitePass {
 public:
-    Attention(Passes& passes, int id)
-        : passes_(passes), builder_(passes.builder), id_(id), site_(passes.model.at(id)), l_(site_.layer) {}
+    Attention(Passes& passes, int id) : SitePass(passes, id), heads_(builder_, site_) {}
 
     void forward() {
         builder_.begin(Pass::forward, l_);
         const std::string at = numbered("forward.", l_);
-        const TensorId input = passes_.fetch(site_.input, builder_.wanted_by(site_), at + ".input", OpKind::linear);
+        const TensorId input = passes_.fetch(site_.input, rules_.wanted_by(site_), at + ".input", OpKind::linear);
         prepare_backward(passes_, site_.input);
         builder_.begin(Pass::forward, l_);
-        const TensorId mapped = builder_.gemm(at + ".gemm", input, site_, false, numbered("h", l_));
-        const TensorId h = builder_.redistribute(at + ".redistribute", mapped, builder_.spmm_in(), numbered("h", l_),
-                                                 OpKind::aggregate);
+        const TensorId mapped = gemm(builder_, at + ".gemm", input, site_, Direction::forward, numbered("h", l_));
+        const TensorId h =
+            builder_.redistribute(at + ".redistribute", mapped, rules_.spmm_in(), numbered("h", l_), OpKind::aggregate);
         const TensorId source = scores(at, "source", site_.heads.source, mapped, h, l_ - 1);
         const TensorId target = scores(at, "target", site_.heads.target, mapped, h, l_);
-        const Builder::Attended made = builder_.attend(at + ".spmm", site_, h, source, target, passes_.training);
+        const Attended made = attend(at + ".spmm", h, source, target);
         Value& value = passes_.value(id_);
         if (passes_.training)
-            value.attended = {h, source, target, made.sums, *made.log_total, *made.by_target, made.scores};
-        value.copies.add(builder_.made_in(id_), result(at, made.sums));
+            value.saved = Saved{h, source, target, made.sums, *made.log_total, *made.by_target, made.scores};
+        value.copies.add(rules_.made_in(id_), result(at, made.sums));
     }
 
     // The gradient of h, and from it those of the parameters and of H.
@@ -38,38 +44,122 @@ public:
         Gradient& gradient = passes_.gradient(id_);
         const TensorId g = gradient_of_sums(at, gradient);
         bias_gradient(passes_, gradient);
-        const Value::Attended& made = *passes_.value(id_).attended;
+        const auto& made = std::any_cast<const Saved&>(passes_.value(id_).saved);
         const std::string name = numbered("d", l_);
-        const TensorId of_target = builder_.head_dot(at + ".target", site_, g, made.by_target, name + "t");
-        const TensorId inner = builder_.head_dot(at + ".inner", site_, g, made.sums, name + "inner");
+        const TensorId of_target = heads_.dot(at + ".target", g, made.by_target, name + "t");
+        const TensorId inner = heads_.dot(at + ".inner", g, made.sums, name + "inner");
         std::optional<TensorId> scores = made.scores;
         if (scores)
-            scores = builder_.edge_transpose(at + ".scores.transpose", l_, *scores, numbered("e", l_) + ".back");
-        const Builder::AttendedBack back = builder_.attend_back(
-            at + ".spmm", site_, {g, made.target, made.log_total, inner, made.h, made.source, scores});
+            scores = edge_transpose(builder_, at + ".scores.transpose", l_, *scores, numbered("e", l_) + ".back");
+        const AttendedBack back =
+            attend_back(at + ".spmm", {g, made.target, made.log_total, inner, made.h, made.source, scores});
         const TensorId dt = whole_rows(at + ".target", of_target, name + "t");
-        const TensorId ds = builder_.summed(at + ".source", back.source);
+        const TensorId ds = heads_.summed(at + ".source", back.source);
         add_to_parameter(at + ".source", site_.heads.source, back.h, ds);
         add_to_parameter(at + ".target", site_.heads.target, back.h, dt);
         pass_on(at, back.h);
     }
 
 private:
+    // The sums of attention over the layer's in-neighbours, and in training what the backward pass wants of them.
+    struct Attended {
+        TensorId sums;
+        std::optional<TensorId> log_total, by_target{}, scores{};
+    };
+    Attended attend(const std::string& step, TensorId h, TensorId source, TensorId target) {
+        const bool training = passes_.training;
+        SpmmStep product = builder_.product(l_, Direction::forward);
+        product.program = Program::attend;
+        const bool stored = training && rules_.configuration().attention == AttentionScores::stored;
+        product.attending = {site_.heads.count, site_.heads.slope, l_, training, stored};
+        product.column_operands = {h, source};
+        product.row_operands = {target};
+        // Where what follows makes Z of them, they are not Z.
+        const std::string z = numbered("Z", l_);
+        Attended made{builder_.result_of(product, z + (training || site_.heads.average ? ".sums" : ""), h), {}};
+        const Layout layout = layout_at(heads_.place());
+        const auto beside = [&](const char* name) { return heads_.by_heads(z + name, made.sums, layout); };
+        made.log_total = beside(".log_total");
+        product.results = {made.sums, *made.log_total, beside(".total")};
+        if (training) {
+            made.by_target = builder_.result_of(product, z + ".by_target", h);
+            product.results.insert(product.results.end(), {*made.by_target, beside(".negative_share")});
+            if (stored)
+                made.scores = builder_.edges(numbered("e", l_), product.matrix, site_.heads.count, layout.columns);
+            if (stored) product.results.push_back(*made.scores);
+            product.column_operands.push_back(builder_.per_row(Role::vertices, h));
+            product.row_operands.push_back(builder_.per_row(Role::vertices, made.sums));
+        }
+        builder_.step(step, OpKind::aggregate, product);
+        return made;
+    }
+
+    // The gradients of h, for given weights, and of source, from that of the sums; `inner` is <gradient, sums> by heads.
+    // With `scores`, where A has its nonzeros, target and source are not read.
+    struct AttendedBack {
+        TensorId h, source;
+    };
+    struct BackOperands {
+        TensorId gradient, target, log_total, inner, h, source;
+        std::optional<TensorId> scores;
+    };
+    AttendedBack attend_back(const std::string& step, const BackOperands& in) {
+        SpmmStep product = builder_.product(l_, Direction::backward);
+        product.program = Program::attend_back;
+        const bool stored = in.scores.has_value();
+        product.attending = {site_.heads.count, site_.heads.slope, l_, !stored, stored};
+        if (stored) {
+            product.column_operands = {in.gradient, in.log_total, in.inner};
+            product.row_operands = {in.h, *in.scores};
+        } else {
+            product.column_operands = {in.gradient, in.target, in.log_total, in.inner,
+                                       builder_.per_row(Role::vertices, in.gradient)};
+            product.row_operands = {in.h, in.source, builder_.per_row(Role::vertices, in.h)};
+        }
+        Layout layout = layout_at(heads_.place());
+        if (heads_.place() == Place::f) layout.partial = Axes::parse("y");
+        const TensorId of_h = builder_.result_of(product, numbered("dh", l_), in.h);
+        const AttendedBack made{of_h, heads_.by_heads(numbered("ds", l_), in.h, layout)};
+        product.results = {made.h, made.source};
+        builder_.step(step, OpKind::aggregate, product);
+        return made;
+    }
+
+    // The mean over heads, in R, and the gradient that goes back from it.
+    TensorId mean(const std::string& step, TensorId wide, const std::string& out) {
+        return in_rows(step, HeadOp::mean, wide, site_.width, out);
+    }
+    TensorId share(const std::string& step, TensorId narrow, const std::string& out) {
+        return in_rows(step, HeadOp::share, narrow, site_.mapped_width(), out);
+    }
+    TensorId in_rows(const std::string& step, HeadOp op, TensorId in, std::int64_t columns, const std::string& out) {
+        const TensorId made = builder_.beside(out + suffix(Place::r), in, columns, layout_at(Place::r));
+        heads_.emit(step, op, {in}, made);
+        return made;
+    }
+
+    // The gradient of a parameter by heads: the sums over rows of wide * by_heads.
+    TensorId fold(const std::string& step, TensorId wide, TensorId by_heads, int parameter) {
+        const Parameter& p = passes_.model.parameter(parameter);
+        const TensorId gradient = builder_.summand("Y." + p.symbol, p.rows(), p.columns());
+        heads_.emit(step, HeadOp::fold, {wide, by_heads}, gradient);
+        return gradient;
+    }
+
     // <h, parameter> by heads for the rows of layer `l`: of whole rows where heads would be cut, else where h is.
     TensorId scores(const std::string& at, const std::string& which, int parameter, TensorId mapped, TensorId h,
                     int l) {
-        const Place place = builder_.by_heads(site_);
+        const Place place = heads_.place();
         const TensorId from = place == Place::c ? h : mapped;
         const std::string step = at + "." + which;
         const std::string name = numbered(which.substr(0, 1), l_);
-        const TensorId own =
-            builder_.summed(step, builder_.head_dot(step, site_, from, builder_.weight_of(parameter), name));
+        const TensorId own = heads_.summed(step, heads_.dot(step, from, builder_.weight(parameter), name));
         return builder_.redistribute(step + ".redistribute", own, place, name, OpKind::aggregate, builder_.space(l));
     }
 
     // The same for the rows that the layer reads.
     TensorId whole_rows(const std::string& step, TensorId by_heads, const std::string& name) {
-        return builder_.redistribute(step + ".redistribute", builder_.summed(step, by_heads), builder_.by_heads(site_),
+        return builder_.redistribute(step + ".redistribute", heads_.summed(step, by_heads), heads_.place(),
                                      name + ".whole", OpKind::aggregate, builder_.space(l_ - 1));
     }
 
@@ -79,55 +169,51 @@ private:
         if (site_.heads.average) {
             const TensorId rows = builder_.redistribute(at + ".sums.redistribute", sums, Place::r,
                                                         numbered("Z", l_) + ".heads", OpKind::aggregate);
-            return builder_.head_mean(at + ".mean", site_, rows, numbered("Z", l_));
+            return mean(at + ".mean", rows, numbered("Z", l_));
         }
-        return passes_.training ? builder_.copy(at + ".copy", sums, numbered("Z", l_) + suffix(builder_.spmm_out()))
+        return passes_.training ? copy(builder_, at + ".copy", sums, numbered("Z", l_) + suffix(rules_.spmm_out()))
                                 : sums;
     }
 
     TensorId gradient_of_sums(const std::string& at, Gradient& gradient) {
         const std::string name = numbered("G", l_);
-        const Place wanted = site_.heads.average ? Place::r : builder_.spmm_in();
+        const Place wanted = site_.heads.average ? Place::r : rules_.spmm_in();
         const TensorId g = builder_.at(gradient.copies, wanted, at + ".input", name, OpKind::aggregate);
         if (!site_.heads.average) return g;
-        const TensorId shared = builder_.head_share(at + ".share", site_, g, name + ".heads");
-        return builder_.redistribute(at + ".heads.redistribute", shared, builder_.spmm_in(), name + ".heads",
+        const TensorId shared = share(at + ".share", g, name + ".heads");
+        return builder_.redistribute(at + ".heads.redistribute", shared, rules_.spmm_in(), name + ".heads",
                                      OpKind::aggregate);
     }
 
     // The parameter's gradient and update, and what goes back through it to h.
     void add_to_parameter(const std::string& step, int id, TensorId of_h, TensorId by_heads) {
-        const TensorId parameter = builder_.weight_of(id);
+        const TensorId parameter = builder_.weight(id);
         const TensorId gradient =
-            builder_.head_fold(step + ".weight_grad", site_, passes_.value(id_).attended->h, by_heads, id);
-        builder_.head_spread(step + ".spread", site_, of_h, by_heads, parameter);
+            fold(step + ".weight_grad", std::any_cast<const Saved&>(passes_.value(id_).saved).h, by_heads, id);
+        heads_.emit(step + ".spread", HeadOp::spread, {by_heads, parameter}, of_h);
         builder_.reduce_and_update(parameter, gradient, OpKind::aggregate);
     }
 
     void pass_on(const std::string& at, TensorId of_h) {
         const std::string name = numbered("dh", l_);
         const TensorId right =
-            builder_.redistribute(at + ".redistribute", of_h, builder_.right(site_), name, OpKind::linear);
-        const TensorId left = passes_.fetch(site_.input, builder_.left(site_), at + ".operand.H", OpKind::linear);
-        const TensorId weight_gradient = builder_.weight_grad(at + ".weight_grad", left, right, id_);
+            builder_.redistribute(at + ".redistribute", of_h, rules_.right(site_), name, OpKind::linear);
+        const TensorId left = passes_.fetch(site_.input, rules_.left(site_), at + ".operand.H", OpKind::linear);
+        const TensorId weight_gradient = weight_grad(builder_, at + ".weight_grad", left, right, id_);
         if (passes_.model.at(site_.input).kind != SiteKind::input) {
             Copies& passed = passes_.gradient(site_.input).copies;
             const std::optional<TensorId> others = passes_.arrived(site_.input, at + ".arrived.redistribute");
             if (others) {
-                builder_.gemm_onto(at + ".gemm", right, site_, true, *others);
+                gemm_onto(builder_, at + ".gemm", right, site_, Direction::backward, *others);
             } else {
-                passed.add(Place::r,
-                           builder_.gemm(at + ".gemm", right, site_, true, "U" + builder_.label(site_.input)));
+                passed.add(Place::r, gemm(builder_, at + ".gemm", right, site_, Direction::backward,
+                                          "U" + rules_.label(site_.input)));
             }
         }
-        builder_.reduce_and_update(builder_.weight(site_), weight_gradient, OpKind::linear);
+        builder_.reduce_and_update(builder_.weight(site_.parameter), weight_gradient, OpKind::linear);
     }
 
-    Passes& passes_;
-    Builder& builder_;
-    int id_;
-    const Site& site_;
-    int l_;
+    HeadSteps heads_;
 };
 
 }  // namespace

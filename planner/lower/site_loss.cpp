@@ -3,21 +3,40 @@
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
+namespace {
+
+void cross_entropy(Builder& builder, TensorId logits) {
+    const TensorId label = builder.per_row(Role::labels, logits);
+    const TensorId part = builder.per_row(Role::subset, logits);
+    const TensorId sum = builder.summand("loss", 1, 1, DType::f64);
+    builder.step("loss", OpKind::softmax_cross_entropy, LossStep{logits, label, part, sum});
+    builder.all_reduce("loss.all_reduce", sum, OpKind::softmax_cross_entropy);
+}
+
+void score(Builder& builder, TensorId logits) {
+    const TensorId label = builder.per_row(Role::labels, logits);
+    const TensorId part = builder.per_row(Role::subset, logits);
+    const TensorId counts = builder.summand("correct", 1, 3, DType::f64);
+    builder.step("score", OpKind::softmax_cross_entropy, ScoreStep{logits, label, part, counts});
+    builder.all_reduce("score.all_reduce", counts, OpKind::softmax_cross_entropy);
+}
+
+}  // namespace
 
 void forward_loss(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
     builder.begin(Pass::forward, site.layer);
-    const Place wanted = passes.training ? builder.loss_place() : Place::r;
+    const Place wanted = passes.training ? passes.rules.loss_place() : Place::r;
     const TensorId logits =
         builder.at(passes.value(site.input).copies, wanted, "forward.logits", "logits", OpKind::softmax_cross_entropy);
-    passes.training ? builder.loss(logits) : builder.score(logits);
+    passes.training ? cross_entropy(builder, logits) : score(builder, logits);
 }
 
 // The loss has put its gradient in place of the logits.
 void backward_loss(Passes& passes, int id) {
     const int logits = passes.model.at(id).input;
-    const Place place = passes.builder.loss_place();
+    const Place place = passes.rules.loss_place();
     passes.gradient(logits).copies.add(place, passes.value(logits).copies.at(place));
 }
 

@@ -1,69 +1,112 @@
 // A^T H W and its gradients: the site whose two products each pass may order as it likes.
 #include "planner/lower/passes.hpp"
 
+#include <gnnplan/ir/pieces.hpp>
+
 namespace gnnplan::lower {
 namespace {
 
+// A product with the adjacency, summed where the contraction side is split: in spmm_out().
+TensorId spmm(Builder& builder, const std::string& step, int l, Direction direction, TensorId in,
+              const std::string& out) {
+    const Rules& rules = builder.rules();
+    const Grid& grid = rules.configuration().grid;
+    SpmmStep product = builder.product(l, direction);
+    product.column_operands = {in};
+    product.bf16 = rules.configuration().bf16 && packs_panels(product.exchange, product.overlap);
+    const std::optional<Axis> axis = contraction_axis(grid, builder.tensor(product.matrix));
+    const auto emit = [&](TensorId result) {
+        product.results = {result};
+        builder.step(step, OpKind::aggregate, product);
+        return result;
+    };
+    if (!axis) return emit(builder.result_of(product, out, in));
+    const Layout partial{Axes::parse("x"), layout_at(rules.spmm_out()).columns,
+                         Axes::parse(*axis == Axis::y ? "y" : "z")};
+    const std::int64_t columns = builder.tensor(in).columns;
+    const TensorId summand = emit(builder.beside(out + ".partial", product.matrix, columns, partial));
+    const TensorId sum = builder.result_of(product, out, in);
+    builder.step(step + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
+    return sum;
+}
+
+// The vertices themselves: sum += (self + e) own.
+void add_self(Builder& builder, const std::string& step, const Site& product, TensorId sum, TensorId own) {
+    MapStep added{MapOp::add_scaled, sum, own, {}, 0, Activation::none, false};
+    added.scale = product.self;
+    if (product.self_parameter >= 0) added.epsilon = builder.bias(product.self_parameter);
+    builder.step(step, OpKind::aggregate, added);
+}
+
+// The gradient of a product's e, <left, right>, both in R or both in C, and its update.
+void update_epsilon(Builder& builder, const std::string& step, const Site& product, TensorId left, TensorId right) {
+    const TensorId gradient = builder.summand(numbered("y", product.layer) + ".epsilon", 1, 1);
+    builder.step(step, OpKind::aggregate, MapStep{MapOp::dot, left, right, gradient, 0, Activation::none, false});
+    builder.reduce_and_update(builder.bias(product.self_parameter), gradient, OpKind::aggregate);
+}
+
 // A product with the matrix, with what it adds of the vertices themselves: `own` where the result is, if that is at
 // hand.
-TensorId multiply(Builder& builder, const std::string& at, const Site& site, bool transposed, TensorId in,
+TensorId multiply(Builder& builder, const std::string& at, const Site& site, Direction direction, TensorId in,
                   const std::string& out, std::optional<TensorId> own = {}) {
-    const TensorId sum = builder.spmm(at + ".spmm", site.layer, transposed, in, out);
+    const Rules& rules = builder.rules();
+    const TensorId sum = spmm(builder, at + ".spmm", site.layer, direction, in, out);
     if (!site.adds_self()) return sum;
     if (!own) {
-        const int space = builder.space(transposed ? site.layer : site.layer - 1);
-        own = builder.redistribute(at + ".self.redistribute", in, builder.spmm_out(), out + ".self", OpKind::aggregate,
+        const int space = builder.space(direction == Direction::forward ? site.layer : site.layer - 1);
+        own = builder.redistribute(at + ".self.redistribute", in, rules.spmm_out(), out + ".self", OpKind::aggregate,
                                    space);
     }
-    builder.add_self(at + ".self", site, sum, *own);
+    add_self(builder, at + ".self", site, sum, *own);
     return sum;
 }
 
 // T^l = A^T H^(l-1) in left(site), where the dense product wants it.
 TensorId aggregate(Builder& builder, const std::string& at, TensorId input, const Site& site,
                    std::optional<TensorId> own) {
+    const Rules& rules = builder.rules();
     const std::string name = numbered("T", site.layer);
-    const TensorId aggregated = multiply(builder, at, site, true, input, name, own);
-    return builder.redistribute(at + ".redistribute", aggregated, builder.gemm_in(site), name, OpKind::linear);
+    const TensorId aggregated = multiply(builder, at, site, Direction::forward, input, name, own);
+    return builder.redistribute(at + ".redistribute", aggregated, rules.gemm_in(site), name, OpKind::linear);
 }
 
 // Forward S: H -> spmm -> T -> gemm -> Z. Forward D: H -> gemm -> B -> spmm -> Z; redistributed wherever a product
 // wants its operand elsewhere.
 TensorId product(Passes& passes, const Site& site, TensorId input, Value& made) {
     Builder& builder = passes.builder;
+    const Rules& rules = passes.rules;
     const int l = site.layer;
     const std::string at = numbered("forward.", l);
-    if (builder.forward(l) == Order::sparse_first) {
+    if (rules.forward(l) == Order::sparse_first) {
         std::optional<TensorId> own;
         if (site.adds_self())
-            own = passes.fetch_rows(site.input, l, builder.spmm_out(), at + ".self.redistribute", OpKind::aggregate);
+            own = passes.fetch_rows(site.input, l, rules.spmm_out(), at + ".self.redistribute", OpKind::aggregate);
         const TensorId rows = aggregate(builder, at, input, site, own);
-        if (builder.operand(l) == Operand::product) made.kept = rows;
-        return builder.gemm(at + ".gemm", rows, site, false, numbered("Z", l));
+        if (rules.operand(l) == Operand::product) made.kept = rows;
+        return gemm(builder, at + ".gemm", rows, site, Direction::forward, numbered("Z", l));
     }
-    const TensorId combined = builder.gemm(at + ".gemm", input, site, false, numbered("B", l));
+    const TensorId combined = gemm(builder, at + ".gemm", input, site, Direction::forward, numbered("B", l));
     made.mapped = combined;
     const TensorId columns =
-        builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("B", l), OpKind::aggregate);
-    return multiply(builder, at, site, true, columns, numbered("Z", l));
+        builder.redistribute(at + ".redistribute", combined, rules.spmm_in(), numbered("B", l), OpKind::aggregate);
+    return multiply(builder, at, site, Direction::forward, columns, numbered("Z", l));
 }
 
 // The operands of a product's weight gradient Y^l = (T^l)^T G^l = (H^(l-1))^T (A G^l), moved or made where they are
 // missing.
-class WeightGradient {
+class WeightGradient : SitePass {
 public:
-    WeightGradient(Passes& passes, int site)
-        : passes_(passes), builder_(passes.builder), id_(site), site_(passes.model.at(site)), l_(site_.layer) {}
+    WeightGradient(Passes& passes, int site) : SitePass(passes, site) {}
 
     TensorId emit() {
-        if (builder_.operand(l_) == Operand::product) {
+        if (rules_.operand(l_) == Operand::product) {
             const auto kept = passes_.value(id_).kept;
-            const TensorId left = kept ? *kept : aggregate_again(true);
-            return grad(left, gradient_at(builder_.right(site_)));
+            const TensorId left = kept ? *kept : aggregate_again(Direction::forward);
+            return grad(left, gradient_at(rules_.right(site_)));
         }
-        const TensorId left = input(builder_.left(site_));
+        const TensorId left = input(rules_.left(site_));
         const auto aggregated = passes_.gradient(id_).aggregated;
-        return grad(left, aggregated ? *aggregated : aggregate_again(false));
+        return grad(left, aggregated ? *aggregated : aggregate_again(Direction::backward));
     }
 
 private:
@@ -79,7 +122,7 @@ private:
 
     std::string at() const { return numbered("backward.", l_); }
     TensorId grad(TensorId left, TensorId right) {
-        return builder_.weight_grad(at() + ".weight_grad", left, right, id_);
+        return weight_grad(builder_, at() + ".weight_grad", left, right, id_);
     }
     TensorId gradient_at(Place place) {
         const Moving moving(builder_, l_);
@@ -92,38 +135,34 @@ private:
 
     // A product that neither pass has left: T^l again, or A G^l. The paper counts it there and back from R, whether the
     // operand is in C or not.
-    TensorId aggregate_again(bool transposed) {
-        const std::string name = numbered(transposed ? "again.T" : "again.AG", l_);
-        const Place place = builder_.spmm_in();
+    TensorId aggregate_again(Direction direction) {
+        const bool forward = direction == Direction::forward;
+        const std::string name = numbered(forward ? "again.T" : "again.AG", l_);
+        const Place place = rules_.spmm_in();
         TensorId operand = 0;
-        if (paper_semantics(builder_.configuration())) {
-            const TensorId rows = transposed ? input(Place::r) : gradient_at(Place::r);
+        if (paper_semantics(rules_.configuration())) {
+            const TensorId rows = forward ? input(Place::r) : gradient_at(Place::r);
             operand = builder_.redistribute(at() + ".again.to_c", rows, place, name + ".in", OpKind::aggregate);
         } else {
-            operand = transposed ? input(place) : gradient_at(place);
+            operand = forward ? input(place) : gradient_at(place);
         }
-        const TensorId product = multiply(builder_, at() + ".again", site_, transposed, operand, name);
-        const Place wanted = transposed ? builder_.left(site_) : builder_.right(site_);
+        const TensorId product = multiply(builder_, at() + ".again", site_, direction, operand, name);
+        const Place wanted = forward ? rules_.left(site_) : rules_.right(site_);
         return builder_.redistribute(at() + ".again.to_r", product, wanted, name, OpKind::linear);
     }
-
-    Passes& passes_;
-    Builder& builder_;
-    int id_;
-    const Site& site_;
-    int l_;
 };
 
 // The first product of a backward pass: A G^l, or G^l (W^l)^T.
 TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
+    const Rules& rules = builder.rules();
     const int l = site.layer;
     const std::string at = numbered("backward.", l);
-    const TensorId operand = builder.at(gradient.copies, builder.gradient_wanted(site), at + ".input", numbered("G", l),
-                                        first_operation(builder.backward(l)));
-    if (builder.backward(l) == Order::dense_first) {
-        return builder.gemm(at + ".gemm", operand, site, true, numbered("D", l));
+    const TensorId operand = builder.at(gradient.copies, rules.gradient_wanted(site), at + ".input", numbered("G", l),
+                                        first_operation(rules.backward(l)));
+    if (rules.backward(l) == Order::dense_first) {
+        return gemm(builder, at + ".gemm", operand, site, Direction::backward, numbered("D", l));
     }
-    const TensorId aggregated = multiply(builder, at, site, false, operand, numbered("AG", l));
+    const TensorId aggregated = multiply(builder, at, site, Direction::backward, operand, numbered("AG", l));
     gradient.aggregated =
         builder.redistribute(at + ".redistribute", aggregated, Place::r, numbered("AG", l), OpKind::linear);
     return *gradient.aggregated;
@@ -131,36 +170,39 @@ TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
 
 // The second product of a backward pass that began with G W^T: A D.
 TensorId aggregate_gradient(Builder& builder, const Site& site, Gradient& gradient) {
+    const Rules& rules = builder.rules();
     const int l = site.layer;
     const std::string at = numbered("backward.", l);
     const TensorId combined = first_product(builder, site, gradient);
     gradient.mapped = combined;
     const TensorId columns =
-        builder.redistribute(at + ".redistribute", combined, builder.spmm_in(), numbered("D", l), OpKind::aggregate);
-    return multiply(builder, at, site, false, columns, "U" + builder.label(site.input));
+        builder.redistribute(at + ".redistribute", combined, rules.spmm_in(), numbered("D", l), OpKind::aggregate);
+    return multiply(builder, at, site, Direction::backward, columns, "U" + rules.label(site.input));
 }
 
 // U^(l-1) by the pass's order; `first` is its first product if that has been made. The gradients that other sites have
 // left in R are added.
 void pass_on(Passes& passes, const Site& site, std::optional<TensorId> first, Gradient& gradient) {
     Builder& builder = passes.builder;
+    const Rules& rules = passes.rules;
     const std::string at = numbered("backward.", site.layer);
-    const std::string name = "U" + builder.label(site.input);
+    const std::string name = "U" + rules.label(site.input);
     Copies& passed = passes.gradient(site.input).copies;
     const bool others = passed.in(Place::r);
     if (first) {
-        if (others) return builder.gemm_onto(at + ".gemm", *first, site, true, passed.at(Place::r));
-        return passed.add(Place::r, builder.gemm(at + ".gemm", *first, site, true, name));
+        if (others) return gemm_onto(builder, at + ".gemm", *first, site, Direction::backward, passed.at(Place::r));
+        return passed.add(Place::r, gemm(builder, at + ".gemm", *first, site, Direction::backward, name));
     }
     const TensorId unmasked = aggregate_gradient(builder, site, gradient);
-    if (!others) return passed.add(builder.spmm_out(), unmasked);
+    if (!others) return passed.add(rules.spmm_out(), unmasked);
     const TensorId moved = builder.redistribute(at + ".sum.redistribute", unmasked, Place::r, name, OpKind::add);
-    builder.add_to(at + ".sum", passed.at(Place::r), moved);
+    add_to(builder, at + ".sum", passed.at(Place::r), moved);
 }
 
 // dL/de = <G W^T, H> = <G, H W>, with the one that a pass has left, else with the first, made for this.
-void update_epsilon(Passes& passes, int id) {
+void backward_epsilon(Passes& passes, int id) {
     Builder& builder = passes.builder;
+    const Rules& rules = passes.rules;
     const Site& site = passes.model.at(id);
     const int l = site.layer;
     const std::string at = numbered("backward.", l) + ".epsilon";
@@ -169,40 +211,31 @@ void update_epsilon(Passes& passes, int id) {
         return builder.at(gradient.copies, place, at + ".G", numbered("G", l), OpKind::aggregate);
     };
     if (passes.value(id).mapped) {
-        const Place place = builder.gemm_out(site);
+        const Place place = rules.gemm_out(site);
         const TensorId mapped = builder.redistribute(at + ".redistribute", *passes.value(id).mapped, place,
                                                      numbered("B", l) + ".own", OpKind::aggregate, builder.space(l));
-        return builder.update_epsilon(at, site, gradient_in(place), mapped);
+        return update_epsilon(builder, at, site, gradient_in(place), mapped);
     }
     if (!gradient.mapped)
-        gradient.mapped = builder.gemm(at + ".gemm", gradient_in(Place::r), site, true, numbered("D", l));
+        gradient.mapped =
+            gemm(builder, at + ".gemm", gradient_in(Place::r), site, Direction::backward, numbered("D", l));
     const TensorId own = passes.fetch_rows(site.input, l, Place::r, at + ".operand.H", OpKind::aggregate);
-    builder.update_epsilon(at, site, *gradient.mapped, own);
+    update_epsilon(builder, at, site, *gradient.mapped, own);
 }
 
 }  // namespace
 
-std::optional<TensorId> lower_setup(Builder& builder) {
-    if (!builder.configuration().cached_aggregation) return std::nullopt;
-    builder.begin_phase(Phase::setup);
-    builder.begin(Pass::forward, 1);
-    const Site& site = builder.model().product(1);
-    const TensorId input = builder.features(builder.spmm_in(), 0);
-    std::optional<TensorId> cached;
-    if (site.reorderable()) {
-        std::optional<TensorId> own;
-        if (site.adds_self()) own = builder.features(builder.spmm_out(), builder.space(1));
-        cached = aggregate(builder, "setup.1", input, site, own);
-    } else {
-        cached = builder.redistribute("setup.1.redistribute", builder.spmm_max("setup.1.spmm", 1, input, "T1").values,
-                                      builder.gemm_in(site), "T1", OpKind::linear);
-    }
-    builder.cache(*cached);
-    return cached;
+TensorId setup_product(Builder& builder, const Site& site) {
+    const Rules& rules = builder.rules();
+    const TensorId input = builder.features(rules.spmm_in(), 0);
+    std::optional<TensorId> own;
+    if (site.adds_self()) own = builder.features(rules.spmm_out(), builder.space(1));
+    return aggregate(builder, "setup.1", input, site, own);
 }
 
 void forward_product(Passes& passes, int id) {
     Builder& builder = passes.builder;
+    const Rules& rules = passes.rules;
     const Site& site = passes.model.at(id);
     const int l = site.layer;
     Value& made = passes.value(id);
@@ -210,26 +243,27 @@ void forward_product(Passes& passes, int id) {
     TensorId z = 0;
     if (l == 1 && passes.cached) {
         made.kept = passes.cached;
-        z = builder.gemm("forward.1.gemm", *passes.cached, site, false, "Z1");
+        z = gemm(builder, "forward.1.gemm", *passes.cached, site, Direction::forward, "Z1");
     } else {
-        const TensorId operand = passes.fetch(site.input, builder.wanted_by(site), numbered("forward.", l) + ".input",
-                                              first_operation(builder.forward(l)));
+        const TensorId operand = passes.fetch(site.input, rules.wanted_by(site), numbered("forward.", l) + ".input",
+                                              first_operation(rules.forward(l)));
         prepare_backward(passes, site.input);
         builder.begin(Pass::forward, l);
         z = product(passes, site, operand, made);
     }
-    made.copies.add(builder.made_in(id), z);
+    made.copies.add(rules.made_in(id), z);
 }
 
 // The weight's gradient and update, and U^(l-1), before the mask, unless nobody needs it. Between the two products of U
 // the weight gradient takes what it needs.
 void backward_product(Passes& passes, int id) {
     Builder& builder = passes.builder;
+    const Rules& rules = passes.rules;
     const Site& site = passes.model.at(id);
     const int l = site.layer;
     Gradient& gradient = passes.gradient(id);
     builder.begin(Pass::backward, l);
-    const Order order = builder.backward(l);
+    const Order order = rules.backward(l);
     // The paper makes the dense product after the weight gradient: its result then lives shorter.
     std::optional<TensorId> first;
     if (order == Order::sparse_first) first = first_product(builder, site, gradient);
@@ -238,8 +272,8 @@ void backward_product(Passes& passes, int id) {
     const TensorId weight_gradient = WeightGradient(passes, id).emit();
     bias_gradient(passes, gradient);
     if (order != Order::none) pass_on(passes, site, first, gradient);
-    if (site.self_parameter >= 0) update_epsilon(passes, id);
-    builder.reduce_and_update(builder.weight(site), weight_gradient, OpKind::linear);
+    if (site.self_parameter >= 0) backward_epsilon(passes, id);
+    builder.reduce_and_update(builder.weight(site.parameter), weight_gradient, OpKind::linear);
 }
 
 }  // namespace gnnplan::lower

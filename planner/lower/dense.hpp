@@ -1,0 +1,22 @@
+// Steps on dense matrices that several kinds of sites make.
+#pragma once
+
+#include "planner/lower/builder.hpp"
+
+#include <string>
+
+namespace gnnplan::lower {
+
+// H W of a site's weight in gemm_out(site), or G W^T in R, from `in` where the product wants it.
+TensorId gemm(Builder& builder, const std::string& step, TensorId in, const Site& site, Direction direction,
+              const std::string& out);
+// The same, added to what `onto` holds.
+void gemm_onto(Builder& builder, const std::string& step, TensorId in, const Site& site, Direction direction,
+               TensorId onto);
+// left^T right, the gradient of a site's weight: a summand on every rank.
+TensorId weight_grad(Builder& builder, const std::string& step, TensorId left, TensorId right, int site);
+// sum += other, elementwise.
+void add_to(Builder& builder, const std::string& step, TensorId sum, TensorId other);
+TensorId copy(Builder& builder, const std::string& step, TensorId in, const std::string& out);
+
+}  // namespace gnnplan::lower
