@@ -1,6 +1,7 @@
 #include "planner/io/plan.hpp"
 
 #include "planner/io/fingerprint.hpp"
+#include "planner/io/older_choice.hpp"
 #include "planner/io/parse.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "planner/io/schedule_codec.hpp"
@@ -48,6 +49,19 @@ std::vector<Candidate> decode_candidates(const Cursor& cursor, const Plan& plan,
     }
     if (candidates.empty()) cursor.fail("a plan has at least one candidate");
     return candidates;
+}
+
+// Those of plans whose choices are sentences.
+std::vector<Alternative> decode_older_alternatives(const Cursor& cursor) {
+    std::vector<Alternative> alternatives;
+    for (const Cursor& element : cursor.elements(max_array)) {
+        Reader reader(element);
+        Alternative& alternative = alternatives.emplace_back();
+        alternative.choice = choice_of(reader.member("choice").string());
+        describe_costed(reader, alternative);
+        reader.finish();
+    }
+    return alternatives;
 }
 
 // The chosen candidate stands first in "candidates" and again at the top level.
@@ -118,14 +132,19 @@ Plan read_plan(std::string_view text, const std::string& where) {
     const Document document = parse(text, where);
     const Cursor root(document, where);
     expect_schema(root, plan_schema, older_plan_schemas);
-    const bool older = root.member("schema").string() != plan_schema;
+    const std::string& version = root.member("schema").string();
+    const bool has_spaces = version == plan_schema || version == "gnnplan.plan/3";
     Reader reader(root);
     reader.member("schema");
     Plan plan;
     describe_head(reader, plan);
-    decode_candidate(reader, plan, older);
-    plan.candidates = decode_candidates(reader.member("candidates"), plan, older);
-    reader.optional("alternatives", plan.alternatives);
+    decode_candidate(reader, plan, !has_spaces);
+    plan.candidates = decode_candidates(reader.member("candidates"), plan, !has_spaces);
+    if (version == plan_schema) {
+        reader.optional("alternatives", plan.alternatives);
+    } else if (document.find("alternatives") != nullptr) {
+        plan.alternatives = decode_older_alternatives(reader.member("alternatives"));
+    }
     reader.group("fingerprints", [&](auto& inner) {
         inner.field("graph", plan.fingerprints.graph);
         describe_data(inner, plan.fingerprints);

@@ -1,4 +1,4 @@
-// Plan files, schema gnnplan.plan/3; versions 1 and 2 are read, too: docs/plan-format.md.
+// Plan files, schema gnnplan.plan/4; versions 1 to 3 are read, too: docs/plan-format.md.
 #pragma once
 
 #include <gnnplan/ir/plan.hpp>
@@ -9,9 +9,11 @@
 
 namespace gnnplan::io {
 
-inline constexpr std::string_view plan_schema = "gnnplan.plan/3";
-// Versions 1 and 2 lack spaces and parameters, version 1 also where steps come from.
-inline constexpr std::array<std::string_view, 2> older_plan_schemas = {"gnnplan.plan/2", "gnnplan.plan/1"};
+inline constexpr std::string_view plan_schema = "gnnplan.plan/4";
+// Versions 1 to 3 have sentences in place of choices, versions 1 and 2 lack spaces and parameters, version 1 also where
+// steps come from.
+inline constexpr std::array<std::string_view, 3> older_plan_schemas = {"gnnplan.plan/3", "gnnplan.plan/2",
+                                                                       "gnnplan.plan/1"};
 
 // The text of a plan with at least one candidate. The machine and content fingerprints are computed, whatever the plan
 // says.

@@ -7,6 +7,8 @@
 
 #include <gnnplan/ir/plan.hpp>
 
+#include <limits>
+
 namespace gnnplan::io {
 
 template <class Archive>
@@ -90,6 +92,25 @@ void describe_distribution(Archive& archive, Subject<Archive, Configuration>& co
     }
 }
 
+// The keys of some rows of the switches, from `first` on.
+template <class Archive>
+struct SwitchKeys {
+    Archive& archive;
+    int first = 0;
+    int last = std::numeric_limits<int>::max();
+    int row = 0;
+
+    template <class T>
+    void value(const char* key, T& member, const FeltBy&) {
+        if (in_turn()) archive.field(key, member);
+    }
+    template <class T>
+    void optional(const char* key, T& member, const FeltBy&) {
+        if (in_turn()) archive.optional(key, member);
+    }
+    bool in_turn() { return ++row > first && row <= last; }
+};
+
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, Configuration>& configuration) {
     archive.field("id", configuration.id);
@@ -97,22 +118,16 @@ void describe(Archive& archive, Subject<Archive, Configuration>& configuration) 
     archive.field("forward", configuration.forward);
     archive.field("backward", configuration.backward);
     archive.derived("kept", [&configuration] { return kept_products(configuration); });
-    archive.field("exchange", configuration.exchange);
-    archive.field("overlap", configuration.overlap);
-    archive.field("permutation", configuration.permutation);
+    constexpr int leading = 3;  // rows that stand before the choices of layers, where scripts have found them
+    SwitchKeys<Archive> before{archive, 0, leading}, after{archive, leading};
+    Switches::fields(configuration, before);
     archive.derived("exact", [&configuration] { return exact(configuration); });
     archive.field("constant_input", configuration.constant_input);
     archive.field("operands", configuration.operands);
     archive.field("cached_aggregation", configuration.cached_aggregation);
     archive.field("replicated_input", configuration.replicated_input);
     archive.field("column_loss", configuration.column_loss);
-    archive.field("loss_rows", configuration.loss_rows);
-    archive.field("parts", configuration.parts);
-    archive.field("factored_values", configuration.factored_values);
-    archive.optional("bf16", configuration.bf16);
-    archive.optional("scores", configuration.scores);
-    archive.optional("ring", configuration.ring);
-    archive.optional("attention", configuration.attention);
+    Switches::fields(configuration, after);
 }
 
 template <class Archive>
@@ -154,11 +169,30 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Subject<Archive, Alternative>& alternative) {
-    archive.field("choice", alternative.choice);
+void describe(Archive& archive, Subject<Archive, LayerRange>& layers) {
+    archive.positive("first", layers.first);
+    archive.positive("last", layers.last);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Choice>& choice) {
+    archive.field("key", choice.key);
+    archive.optional("layers", choice.layers);
+    archive.optional("value", choice.value);
+}
+
+// All of an alternative but its choice, which older plans wrote otherwise.
+template <class Archive>
+void describe_costed(Archive& archive, Subject<Archive, Alternative>& alternative) {
     archive.field("pinned", alternative.pinned);
     archive.field("configuration", alternative.configuration);
     archive.field("predicted", alternative.predicted);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Alternative>& alternative) {
+    archive.field("choice", alternative.choice);
+    describe_costed(archive, alternative);
 }
 
 }  // namespace gnnplan::io

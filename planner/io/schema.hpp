@@ -9,7 +9,7 @@
 
 namespace gnnplan::io {
 
-// Checks that `root` is an object whose "schema" is FAMILY/VERSION, e.g. "gnnplan.plan/3", or one of the older versions
+// Checks that `root` is an object whose "schema" is FAMILY/VERSION, e.g. "gnnplan.plan/4", or one of the older versions
 // of the family that are still read. Throws Error{data}: of another version, of another kind (see refuse_kind), or of
 // none that is known.
 void expect_schema(const Cursor& root, std::string_view schema, std::span<const std::string_view> older = {});

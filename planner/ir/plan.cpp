@@ -160,13 +160,21 @@ void validate(const RunRecord& run) {
         refuse("problem.run.momentum", "must be above 0 and below 1 of the optimiser 'momentum', and 0 of others");
 }
 
+void validate(const Choice& choice, const ProblemRecord& problem, const std::string& where) {
+    if (choice.key.empty()) refuse(where + ".key", "must say what differs");
+    if (!choice.layers) return;
+    const auto depth = static_cast<int>(problem.model.widths.size()) - 1;
+    if (choice.layers->first < 1 || choice.layers->last < choice.layers->first || choice.layers->last > depth)
+        refuse(where + ".layers", "must be the first and the last of some of the model's layers");
+}
+
 void validate(const std::vector<Alternative>& alternatives, const ProblemRecord& problem) {
     if (alternatives.size() > max_alternatives) {
         refuse("alternatives", "a plan has at most " + std::to_string(max_alternatives) + " alternatives");
     }
     for (std::size_t i = 0; i < alternatives.size(); ++i) {
         const std::string where = "alternatives[" + std::to_string(i) + "]";
-        if (alternatives[i].choice.empty()) refuse(where + ".choice", "must say what differs");
+        validate(alternatives[i].choice, problem, where + ".choice");
         validate(alternatives[i].configuration, problem, where + ".configuration");
         if (!alternatives[i].predicted.step_seconds.empty()) {
             refuse(where + ".predicted.step_seconds", "must be empty: an alternative has no schedule");

@@ -22,7 +22,7 @@ std::vector<Alternative> other_places(const std::vector<EvaluatedCandidate>& cos
         if (!entry.ranked.fits || (c.constant_input && !chosen.constant_input)) continue;
         if (c.on() == chosen.on()) continue;
         const std::string scheme = scheme_of(c.on());
-        const std::string choice = scheme == scheme_of(chosen.on()) ? "grid" : "scheme " + scheme;
+        const Choice choice = scheme == scheme_of(chosen.on()) ? Choice{"grid"} : Choice{"scheme", scheme};
         const bool known =
             std::any_of(found.begin(), found.end(), [&](const Alternative& a) { return a.choice == choice; });
         if (!known) found.push_back({choice, false, c, entry.ranked.predicted});
@@ -51,33 +51,32 @@ public:
         const Grid& grid = chosen_.grid;
         const bool panels = chosen_.exchange == Exchange::panels;
         if (grid.x > 1) {
-            add(panels ? "exchange rows" : "exchange panels", options_.exchange.has_value(),
+            add({"exchange", panels ? "rows" : "panels"}, options_.exchange.has_value(),
                 [&](Configuration& c) { c.exchange = panels ? Exchange::rows : Exchange::panels; });
         }
         if (chosen_.on().can_overlap()) {
-            add(chosen_.overlap ? "overlap off" : "overlap on", options_.overlap.has_value(),
+            add({"overlap", chosen_.overlap ? "off" : "on"}, options_.overlap.has_value(),
                 [](Configuration& c) { c.overlap = !c.overlap; });
         }
-        off("permutation off", chosen_.permutation, options_.permutation.has_value(),
+        off("permutation", chosen_.permutation, options_.permutation.has_value(),
             [](Configuration& c) { c.permutation = false; });
-        off("partition off", chosen_.parts > 1, options_.partition, [](Configuration& c) { c.parts = 0; });
-        off("loss rows off", chosen_.loss_rows, options_.loss_rows.has_value(),
+        off("parts", chosen_.parts > 1, options_.partition, [](Configuration& c) { c.parts = 0; });
+        off("loss_rows", chosen_.loss_rows, options_.loss_rows.has_value(),
             [](Configuration& c) { c.loss_rows = false; });
-        off("factored values off", chosen_.factored_values && reads_values_, options_.factored_values.has_value(),
+        off("factored_values", chosen_.factored_values && reads_values_, options_.factored_values.has_value(),
             [](Configuration& c) { c.factored_values = false; });
-        other_scores("scores by columns", Scores::columns);
-        other_scores("scores by whole rows", Scores::whole_rows);
-        other_scores("scores by dealt rows", Scores::dealt_rows);
+        other_scores("columns", Scores::columns);
+        other_scores("whole_rows", Scores::whole_rows);
+        other_scores("dealt_rows", Scores::dealt_rows);
         other_attention();
         Configuration rung = chosen_;
         rung.ring = true;
         if (chosen_.ring || may_ring(rung)) {
-            add(chosen_.ring ? "ring off" : "ring on", options_.ring.has_value(),
+            add({"ring", chosen_.ring ? "off" : "on"}, options_.ring.has_value(),
                 [](Configuration& c) { c.ring = !c.ring; });
         }
-        off("replicated input off", chosen_.replicated_input, false,
-            [](Configuration& c) { c.replicated_input = false; });
-        off("column loss off", chosen_.column_loss, false, [](Configuration& c) { c.column_loss = false; });
+        off("replicated_input", chosen_.replicated_input, false, [](Configuration& c) { c.replicated_input = false; });
+        off("column_loss", chosen_.column_loss, false, [](Configuration& c) { c.column_loss = false; });
         return std::move(changed_);
     }
 
@@ -87,24 +86,24 @@ private:
                lower::Rules(model_, configuration).any_rings();
     }
     template <class Change>
-    void add(const char* choice, bool pinned, const Change& change) {
+    void add(const Choice& choice, bool pinned, const Change& change) {
         Configuration configuration = chosen_;
         change(configuration);
         changed_.push_back({choice, pinned, rounded(std::move(configuration), options_)});
     }
-    void other_scores(const char* choice, Scores scores) {
+    void other_scores(const char* value, Scores scores) {
         if (compares_ && chosen_.on().splits_columns() && chosen_.scores != scores)
-            add(choice, options_.scores.has_value(), [&](Configuration& c) { c.scores = scores; });
+            add({"scores", value}, options_.scores.has_value(), [&](Configuration& c) { c.scores = scores; });
     }
     void other_attention() {
         if (!may_store_ || chosen_.on().sends_nonzeros()) return;
         const bool stores = chosen_.attention == AttentionScores::stored;
-        add(stores ? "attention recompute" : "attention stored", options_.attention.has_value(),
+        add({"attention", stores ? "recompute" : "stored"}, options_.attention.has_value(),
             [&](Configuration& c) { c.attention = stores ? AttentionScores::recompute : AttentionScores::stored; });
     }
     template <class Change>
-    void off(const char* choice, bool on, bool pinned, const Change& change) {
-        if (on) add(choice, pinned, change);
+    void off(const char* key, bool on, bool pinned, const Change& change) {
+        if (on) add({key, "off"}, pinned, change);
     }
 
     const SelectOptions& options_;
@@ -158,9 +157,9 @@ std::vector<Changed> baselines(const Space& space, const Configuration& chosen) 
         usual.push_back(only ? only->forward : model.model == "gcn" ? D : S);
         narrower_first.push_back(only ? only->forward : model.in_width(l) > model.out_width(l) ? D : S);
     }
-    std::vector<Changed> found{{"baseline", false, differentiated(space, chosen, usual)}};
+    std::vector<Changed> found{{{"baseline", "pyg"}, false, differentiated(space, chosen, usual)}};
     if (narrower_first != usual && model.model != "gin") {
-        found.push_back({"baseline DGL", false, differentiated(space, chosen, narrower_first)});
+        found.push_back({{"baseline", "dgl"}, false, differentiated(space, chosen, narrower_first)});
     }
     return found;
 }
@@ -174,7 +173,8 @@ std::vector<Alternative> alternatives(const Space& space, const std::vector<Eval
          {other_orders(space, chosen, machine, graphs), keeping_less(space, chosen, machine, graphs),
           Switched(space, chosen).all(), baselines(space, chosen)}) {
         for (const Changed& entry : changed) {
-            if (space.options.progress) space.options.progress("looking at what choices are worth: " + entry.choice);
+            if (space.options.progress)
+                space.options.progress("looking at what choices are worth: " + text(entry.choice));
             const auto candidate = cost_if_bounded(space, entry.configuration, machine, graphs);
             if (candidate) found.push_back({entry.choice, entry.pinned, entry.configuration, candidate->predicted});
         }

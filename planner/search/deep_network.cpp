@@ -93,8 +93,8 @@ std::vector<DeepMember> fastest_under(const Space& space, const ConfigurationFra
 }  // namespace
 
 std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const ConfigurationFrame& frame,
-                                                     const std::vector<ExchangeOptions>& switches,
-                                                     const Machine& machine, NumberedGraphs& graphs) {
+                                                     const std::vector<Switches>& switches, const Machine& machine,
+                                                     NumberedGraphs& graphs) {
     LayerTerms terms(space, frame, switches, machine, graphs);
     std::vector<std::vector<DeepMember>> members;
     for (std::size_t i = 0; i < switches.size(); ++i) {

@@ -22,7 +22,7 @@ struct DeepMember {
 // For each of the switches the `deep_members` fastest members of a frame, fastest first. The frame's own switches are
 // one of them.
 std::vector<std::vector<DeepMember>> fastest_of_deep(const Space& space, const ConfigurationFrame& frame,
-                                                     const std::vector<ExchangeOptions>& switches,
-                                                     const Machine& machine, NumberedGraphs& graphs);
+                                                     const std::vector<Switches>& switches, const Machine& machine,
+                                                     NumberedGraphs& graphs);
 
 }  // namespace gnnplan::search

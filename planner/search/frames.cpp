@@ -32,12 +32,11 @@ std::vector<AttentionScores> attention_on(const Space& space, const Distribution
 
 // Each of the frames with each of the values, all frames with the first one first.
 template <class Value>
-void multiply(std::vector<ConfigurationFrame>& frames, const std::vector<Value>& values,
-              Value ConfigurationFrame::*member) {
+void multiply(std::vector<ConfigurationFrame>& frames, const std::vector<Value>& values, Value Switches::*member) {
     std::vector<ConfigurationFrame> all;
     for (const Value value : values) {
         for (ConfigurationFrame frame : frames) {
-            frame.*member = value;
+            frame.switches.*member = value;
             all.push_back(frame);
         }
     }
@@ -46,15 +45,17 @@ void multiply(std::vector<ConfigurationFrame>& frames, const std::vector<Value>&
 
 }  // namespace
 
-std::vector<ExchangeOptions> switches_of(const Space& space, const Distribution& on) {
+std::vector<Switches> exchanges_under(const Space& space, const ConfigurationFrame& frame) {
+    const Distribution& on = frame.on;
     const bool rows = on.sends_rows();
     std::vector<Exchange> exchanges{Exchange::none};
     if (rows && space.options.exchange) exchanges = {*space.options.exchange};
     if (rows && !space.options.exchange) exchanges = {Exchange::panels, Exchange::rows};
-    std::vector<ExchangeOptions> switches;
+    std::vector<Switches> switches;
     for (const Exchange exchange : exchanges) {
         for (const bool overlap : on.can_overlap() ? switch_values(space.options.overlap) : std::vector{false}) {
-            switches.push_back({exchange, overlap, space.options.bf16});
+            Switches& each = switches.emplace_back(frame.switches);
+            each.exchange = exchange, each.overlap = overlap, each.bf16 = space.options.bf16;
         }
     }
     return switches;
@@ -65,21 +66,24 @@ std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution
     const bool prunable = std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     const bool balances = space.graph->exact() && on.grid.x * on.grid.z > 1;
     std::vector<ConfigurationFrame> frames;
+    const auto add = [&](bool loss_rows, bool permutation, int parts) {
+        ConfigurationFrame& frame = frames.emplace_back(ConfigurationFrame{on, {}, space.model.trains()});
+        frame.switches.loss_rows = loss_rows, frame.switches.permutation = permutation;
+        frame.switches.parts = parts, frame.switches.factored_values = factored;
+    };
     for (const bool loss_rows :
          prunable && !never_pruned(space) ? switch_values(space.options.loss_rows) : std::vector{false}) {
         const std::vector<bool> unpermuted{space.options.permutation.value_or(false)};
         for (const bool permutation : balances ? switch_values(space.options.permutation) : unpermuted) {
-            frames.push_back({on, loss_rows, permutation, 0, factored, {}});
+            add(loss_rows, permutation, 0);
         }
         // Parts are balanced already: a permutation within them changes nothing that counts.
         const bool shuffled = space.options.permutation.value_or(false);
-        if (space.options.partition && on.grid.x > 1)
-            frames.push_back({on, loss_rows, shuffled, on.grid.x, factored, {}});
+        if (space.options.partition && on.grid.x > 1) add(loss_rows, shuffled, on.grid.x);
     }
-    for (ConfigurationFrame& frame : frames) frame.trains = space.model.trains();
-    multiply(frames, scores_on(space, on), &ConfigurationFrame::scores);
-    multiply(frames, attention_on(space, on), &ConfigurationFrame::attention);
-    multiply(frames, enumerate::ring_choices(space.model.trains(), on, space.options.ring), &ConfigurationFrame::ring);
+    multiply(frames, scores_on(space, on), &Switches::scores);
+    multiply(frames, attention_on(space, on), &Switches::attention);
+    multiply(frames, enumerate::ring_choices(space.model.trains(), on, space.options.ring), &Switches::ring);
     return frames;
 }
 

@@ -7,10 +7,11 @@
 
 namespace gnnplan::search {
 
-// Overlap and exchange matter where there is something to exchange.
-std::vector<ExchangeOptions> switches_of(const Space& space, const Distribution& on);
+// The frame's switches with each exchange and overlap: they matter where there is something to exchange. One lowering
+// serves all, as products alone feel them.
+std::vector<Switches> exchanges_under(const Space& space, const ConfigurationFrame& frame);
 
-// Frames on one grid, without switches. Statistics know no order of vertices, so a permutation is an option only for a
+// Frames on one grid, that exchange nothing. Statistics know no order of vertices, so a permutation is an option only for a
 // graph that is there; pruning only where rows are to be saved.
 std::vector<ConfigurationFrame> frames_on(const Space& space, const Distribution& on, bool factored);
 

@@ -17,8 +17,7 @@ namespace gnnplan::search {
 namespace {
 
 // The epoch's seconds under each of the switches.
-std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs,
-                                  const std::vector<ExchangeOptions>& switches) {
+std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs, const std::vector<Switches>& switches) {
     std::vector<double> seconds(switches.size(), 0);
     for (const Step& step : schedule.steps) {
         if (step.phase != Phase::epoch) continue;
@@ -38,16 +37,17 @@ public:
         : space_(space), machine_(machine), graphs_(graphs), all_(all) {}
 
     void add(const ConfigurationFrame& frame) {
-        const std::vector<ExchangeOptions> switches = switches_of(space_, frame.on);
+        const std::vector<Switches> switches = exchanges_under(space_, frame);
         const auto first_frame = static_cast<std::uint32_t>(all_.frames.size());
-        for (const ExchangeOptions& s : switches) {
+        for (const Switches& s : switches) {
             all_.frames.push_back(frame);
             all_.frames.back().switches = s;
         }
         if (space_.model.depth > max_enumerated_layers) return add_deep(frame, switches, first_frame);
         const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
         std::vector<Choices> sequences = all_choices(space_, frame.on, true);
-        if (frame.ring) std::erase_if(sequences, [&](const Choices& choices) { return !rings(frame, choices); });
+        if (frame.switches.ring)
+            std::erase_if(sequences, [&](const Choices& choices) { return !rings(frame, choices); });
         if (sequences.empty()) return;
         all_.choices.insert(all_.choices.end(), sequences.begin(), sequences.end());
         const std::vector<std::vector<double>> seconds =
@@ -65,13 +65,12 @@ public:
     }
 
 private:
-    void add_deep(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
-                  std::uint32_t first_frame) {
+    void add_deep(const ConfigurationFrame& frame, const std::vector<Switches>& switches, std::uint32_t first_frame) {
         auto fastest = fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
         const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
         const double dropping = dropout_seconds(frame, switches.front(), fastest.front().front().choices);
         for (std::size_t s = 0; s < switches.size(); ++s) {
-            if (frame.ring) keep_ringing(frame, switches[s], fastest[s]);
+            if (frame.switches.ring) keep_ringing(frame, switches[s], fastest[s]);
             for (const DeepMember& member : fastest[s]) {
                 all_.members.push_back({setup[s] + member.seconds + dropping,
                                         first_frame + static_cast<std::uint32_t>(s),
@@ -88,8 +87,7 @@ private:
 
     // Members without a ring belong to the frame without rings. If none of the fastest members has a ring, although one
     // is asked for, regular members are taken.
-    void keep_ringing(const ConfigurationFrame& frame, const ExchangeOptions& switches,
-                      std::vector<DeepMember>& fastest) {
+    void keep_ringing(const ConfigurationFrame& frame, const Switches& switches, std::vector<DeepMember>& fastest) {
         std::erase_if(fastest, [&](const DeepMember& member) { return !rings(frame, member.choices); });
         if (!fastest.empty() || !space_.options.ring) return;
         for (const Choices& choices : regular_choices(space_, frame.on)) {
@@ -106,23 +104,23 @@ private:
         WidthlessSteps steps;
         std::vector<std::vector<WidthlessSteps::StepId>> of_sequence;
     };
-    using Kind = std::tuple<Sharing, bool, bool, bool, bool, bool, bool, bool, bool>;
+    using Kind = std::tuple<Sharing, bool, bool, bool, Switches>;
 
     static Kind kind_of(const ConfigurationFrame& frame) {
         const Grid& grid = frame.on.grid;
-        return {frame.on.sharing,  grid.x > 1,      grid.y > 1,     grid.z > 1, frame.loss_rows,
-                frame.permutation, frame.parts > 1, frame.factored, frame.ring};
+        Switches felt = as_felt(frame.switches, &FeltBy::lowering);
+        felt.parts = std::min(felt.parts, 2);  // there are as many as the grid has rows, which does not matter here
+        return {frame.on.sharing, grid.x > 1, grid.y > 1, grid.z > 1, felt};
     }
 
-    Schedule lowered(const ConfigurationFrame& frame, const ExchangeOptions& switches, const Choices& choices) const {
+    Schedule lowered(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const {
         return lower::lower(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
     }
 
     bool bounded() const { return space_.options.buffer_bytes > 0; }
 
     // By sequence and switches.
-    std::vector<std::vector<double>> seconds_of(const ConfigurationFrame& frame,
-                                                const std::vector<ExchangeOptions>& switches,
+    std::vector<std::vector<double>> seconds_of(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                                                 const std::vector<Choices>& sequences) {
         // Source panels depend on the extents of the grid, and so does whether heads are cut.
         if (space_.shape.cache_bytes > 0 || space_.weighs_edges()) return seconds_of_each(frame, switches, sequences);
@@ -134,7 +132,7 @@ private:
             known.of_sequence.push_back(known.steps.add(std::move(schedule)));
         }
         known.sample.grid = frame.on.grid;
-        known.sample.numbering.parts = frame.parts;
+        known.sample.numbering.parts = frame.switches.parts;
         known.steps.put_on(known.sample.grid, known.sample.numbering);
         StepCosts costs(known.sample, graphs_.numbered(known.sample.numbering), machine_);
         std::vector<std::vector<double>> of_step;
@@ -150,7 +148,7 @@ private:
     }
 
     std::vector<std::vector<double>> seconds_of_each(const ConfigurationFrame& frame,
-                                                     const std::vector<ExchangeOptions>& switches,
+                                                     const std::vector<Switches>& switches,
                                                      const std::vector<Choices>& sequences) {
         std::vector<std::vector<double>> seconds;
         std::optional<StepCosts> costs;
@@ -165,13 +163,13 @@ private:
     // As above with bounded buffers, and with the steps that come before a pass: how pieces are cut depends on the
     // exchange, on the overlap, and on the widths of all products.
     std::vector<std::vector<double>> seconds_of_bounded(const ConfigurationFrame& frame,
-                                                        const std::vector<ExchangeOptions>& switches,
+                                                        const std::vector<Switches>& switches,
                                                         const std::vector<Choices>& sequences) {
         std::vector<std::vector<double>> seconds;
         std::optional<StepCosts> costs;
         for (const Choices& choices : sequences) {
             seconds.emplace_back();
-            for (const ExchangeOptions& each : switches)
+            for (const Switches& each : switches)
                 seconds.back().push_back(bounded_seconds(configuration_of(frame_with(frame, each), choices), costs));
         }
         return seconds;
@@ -195,9 +193,7 @@ private:
     double loading_seconds(const Configuration& configuration, const Schedule& schedule) {
         if (space_.model.trains()) return 0;
         const Grid& grid = configuration.grid;
-        const LoadingKind kind{
-            configuration.sharing,    grid.x, grid.y, grid.z, configuration.scores, configuration.parts,
-            configuration.permutation};
+        const LoadingKind kind{configuration.sharing, grid.x, grid.y, grid.z, as_felt(configuration, &FeltBy::loading)};
         const auto [entry, is_new] = loading_.try_emplace(kind, 0);
         if (is_new) {
             const GraphStats& graph = graphs_.numbered(schedule.numbering);
@@ -208,7 +204,7 @@ private:
 
     // The seconds of the steps before a pass, under each of the switches; they count where there is one pass only. They
     // are the same for all sequences of choices, except for how pieces are cut where buffers are bounded.
-    std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
+    std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                                       const Choices& choices) {
         std::vector<double> seconds(switches.size(), 0);
         std::optional<StepCosts> costs;  // what ranks request of each other is counted once
@@ -226,8 +222,7 @@ private:
     }
 
     // What dropping weights of attention takes, which is the same for all sequences of choices and exchanges.
-    double dropout_seconds(const ConfigurationFrame& frame, const ExchangeOptions& switches,
-                           const Choices& choices) const {
+    double dropout_seconds(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const {
         double seconds = 0;
         if (!space_.drops_attention) return seconds;
         const Schedule schedule = lowered(frame, switches, choices);
@@ -238,7 +233,7 @@ private:
         return seconds;
     }
 
-    static ConfigurationFrame frame_with(ConfigurationFrame frame, const ExchangeOptions& switches) {
+    static ConfigurationFrame frame_with(ConfigurationFrame frame, const Switches& switches) {
         frame.switches = switches;
         return frame;
     }
@@ -248,7 +243,7 @@ private:
     NumberedGraphs& graphs_;
     Members& all_;
     std::map<Kind, LoweredSequences> lowered_;
-    using LoadingKind = std::tuple<Sharing, int, int, int, Scores, int, bool>;
+    using LoadingKind = std::tuple<Sharing, int, int, int, Switches>;
     std::map<LoadingKind, double> loading_;
 };
 
@@ -318,16 +313,8 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     Configuration configuration;
     configuration.sharing = frame.on.sharing;
     configuration.grid = frame.on.grid;
-    configuration.exchange = frame.switches.exchange;
-    configuration.overlap = frame.switches.overlap;
+    configuration.switches() = frame.switches;
     configuration.bf16 = frame.switches.bf16 && packs_panels(configuration.exchange, configuration.overlap);
-    configuration.permutation = frame.permutation;
-    configuration.parts = frame.parts;
-    configuration.loss_rows = frame.loss_rows;
-    configuration.factored_values = frame.factored;
-    configuration.scores = frame.scores;
-    configuration.attention = frame.attention;
-    configuration.ring = frame.ring;
     enumerate::apply(choices, configuration);
     if (!frame.trains) configuration.backward.clear(), configuration.operands.clear();
     return configuration;

@@ -19,18 +19,11 @@ namespace gnnplan::search {
 
 inline constexpr int max_enumerated_layers = 3;
 
-// What holds for a whole configuration, besides the switches.
+// What holds for a whole configuration.
 struct ConfigurationFrame {
     Distribution on{};
-    bool loss_rows = false;
-    bool permutation = false;
-    int parts = 0;
-    bool factored = false;
-    ExchangeOptions switches{};
-    Scores scores = Scores::columns;
-    AttentionScores attention = AttentionScores::recompute;
-    bool ring = false;
-    bool trains = true;  // else its configurations say nothing of a backward pass
+    Switches switches{};  // bf16 is asked for; a configuration has it where products pack panels
+    bool trains = true;   // else its configurations say nothing of a backward pass
 };
 
 using Choices = std::vector<enumerate::LayerChoice>;  // layers 1 .. L

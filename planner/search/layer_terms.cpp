@@ -45,8 +45,8 @@ LayerChoice some_choice(const Site& product, bool inner) {
 
 }  // namespace
 
-LayerTerms::LayerTerms(const Space& space, const ConfigurationFrame& frame,
-                       const std::vector<ExchangeOptions>& switches, const Machine& machine, NumberedGraphs& graphs)
+LayerTerms::LayerTerms(const Space& space, const ConfigurationFrame& frame, const std::vector<Switches>& switches,
+                       const Machine& machine, NumberedGraphs& graphs)
     : space_(space), frame_(frame), switches_(switches), machine_(machine), graphs_(graphs), depth_(space.model.depth) {
     std::map<std::vector<std::int64_t>, std::size_t> shapes, kinds;
     for (int l = 1; l <= depth_; ++l) {
@@ -88,7 +88,7 @@ std::vector<std::int64_t> LayerTerms::shape(int l, const SiteGraph& layers) cons
     }
     // Each layer that draws has edges of its own.
     for (int i = first(l); !space_.shape.samples.empty() && i <= last(l); ++i) shape.push_back(i);
-    for (int i = first(l); frame_.loss_rows && i <= last(l); ++i)
+    for (int i = first(l); frame_.switches.loss_rows && i <= last(l); ++i)
         shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
     return shape;
 }
@@ -202,20 +202,20 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
     if (next != nullptr) choices.push_back(*next);
     if (l > 1) choices.insert(choices.begin(), previous_leaving(before, layers, choices));
     lower::GraphShape shape = space_.shape;
-    if (frame_.loss_rows) {
+    if (frame_.switches.loss_rows) {
         const auto rows = space_.shape.loss_rows.begin() + (first(l) - 1);
         shape.loss_rows.assign(rows, space_.shape.loss_rows.begin() + last(l) + 1);
     }
     if (!shape.samples.empty())
         shape.samples.assign(space_.shape.samples.begin() + (first(l) - 1), space_.shape.samples.begin() + last(l));
     Schedule schedule = lower::lower(layers, configuration_of(frame, choices), shape);
-    schedule.numbering.loss_layers = frame_.loss_rows ? depth_ : 0;
+    schedule.numbering.loss_layers = frame_.switches.loss_rows ? depth_ : 0;
     return schedule;
 }
 
 std::optional<std::int64_t> LayerTerms::panels_of_all() const {
     // Heads have columns that are no width of a layer.
-    if (frame_.loss_rows || space_.weighs_edges()) return std::nullopt;
+    if (frame_.switches.loss_rows || space_.weighs_edges()) return std::nullopt;
     const auto panels = [&](std::int64_t width) {
         SiteGraph layers = layers_around(1);
         layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));

@@ -17,7 +17,7 @@ namespace gnnplan::search {
 // alone. All arguments of the constructor outlive the object.
 class LayerTerms {
 public:
-    LayerTerms(const Space& space, const ConfigurationFrame& frame, const std::vector<ExchangeOptions>& switches,
+    LayerTerms(const Space& space, const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                const Machine& machine, NumberedGraphs& graphs);
     // Where choice `c` of layer `l` leaves H^l; that may depend on what layer l + 1 begins with.
     lower::Place produced_in(int l, const enumerate::LayerChoice& c, const enumerate::LayerChoice& next);
@@ -60,7 +60,7 @@ private:
 
     const Space& space_;
     const ConfigurationFrame& frame_;
-    const std::vector<ExchangeOptions>& switches_;
+    const std::vector<Switches>& switches_;
     const Machine& machine_;
     NumberedGraphs& graphs_;
     int depth_;

@@ -16,15 +16,9 @@ constexpr auto S = Order::sparse_first;
 constexpr auto D = Order::dense_first;
 
 // Layers that change together.
-struct Group {
-    int first = 1;
-    int last = 1;
-    std::string text() const { return std::to_string(first) + (last > first ? ".." + std::to_string(last) : ""); }
-};
-
-std::vector<Group> groups_of(int depth) {
+std::vector<LayerRange> groups_of(int depth) {
     if (depth > max_single_layers) return {{1, 1}, {2, depth - 1}, {depth, depth}};
-    std::vector<Group> groups;
+    std::vector<LayerRange> groups;
     for (int l = 1; l <= depth; ++l) groups.push_back({l, l});
     return groups;
 }
@@ -68,7 +62,7 @@ private:
 };
 
 // The configurations with one choice for every layer of the group, out of those that are allowed there.
-std::vector<Configuration> with_choice(const Space& space, const Configuration& chosen, const Group& group,
+std::vector<Configuration> with_choice(const Space& space, const Configuration& chosen, const LayerRange& group,
                                        const std::function<bool(const enumerate::LayerChoice&)>& allowed) {
     std::vector<Configuration> configurations;
     for (const auto& choice : choices_of_layer(space, chosen.on(), group.first, true)) {
@@ -98,7 +92,7 @@ std::size_t place_in(const Pass& pass, int layer, int depth) {
 }
 
 // Whether a pass has an order in the group that is not `order`. Layer 1 of the full space has no backward products.
-bool differs(const Configuration& chosen, const Pass& pass, const Group& group, Order order) {
+bool differs(const Configuration& chosen, const Pass& pass, const LayerRange& group, Order order) {
     const int depth = static_cast<int>(chosen.forward.size());
     if ((chosen.*pass.orders).empty()) return false;
     for (int l = group.first; l <= group.last; ++l) {
@@ -110,7 +104,7 @@ bool differs(const Configuration& chosen, const Pass& pass, const Group& group, 
 
 // In the full space the layer's other pass, its weight gradient and its input follow as is best, unless pinned.
 std::vector<Configuration> reordered(const Space& space, const Configuration& chosen, const Pass& pass,
-                                     const Group& group, Order order) {
+                                     const LayerRange& group, Order order) {
     Space free = space;
     (free.options.*pass.pin).reset();
     return with_choice(free, chosen, group, [&](const enumerate::LayerChoice& choice) {
@@ -120,7 +114,7 @@ std::vector<Configuration> reordered(const Space& space, const Configuration& ch
 
 // In the paper space the other pass's order of the layer may follow, and what is kept follows by the paper's rule.
 std::vector<Configuration> reordered_in_paper(const Space& space, const Configuration& chosen, const Pass& pass,
-                                              const Group& group, Order order) {
+                                              const LayerRange& group, Order order) {
     const Pass& other = passes[pass.backward ? 0 : 1];
     const int depth = static_cast<int>(chosen.forward.size());
     std::vector<Configuration> configurations;
@@ -164,7 +158,7 @@ std::vector<Changed> other_orders(const Space& space, const Configuration& chose
     Epochs epochs(space, machine, graphs);
     std::vector<Changed> changed;
     if (space.depth() > max_varied_layers) return changed;
-    for (const Group& group : groups_of(space.model.depth)) {
+    for (const LayerRange& group : groups_of(space.model.depth)) {
         const std::size_t of_other_layers = changed.size();
         for (const Pass& pass : passes) {
             for (const Order order : {S, D}) {
@@ -177,9 +171,8 @@ std::vector<Changed> other_orders(const Space& space, const Configuration& chose
                     std::any_of(changed.begin() + static_cast<std::ptrdiff_t>(of_other_layers), changed.end(),
                                 [&](const Changed& entry) { return same_products(entry.configuration, *best); });
                 if (known) continue;
-                const std::string letter = order == S ? " S" : " D";
-                changed.push_back({std::string(pass.name) + " " + group.text() + letter,
-                                   (space.options.*pass.pin).has_value(), *best});
+                changed.push_back(
+                    {{pass.name, text(Orders{order}), group}, (space.options.*pass.pin).has_value(), *best});
             }
         }
     }
@@ -194,13 +187,13 @@ std::vector<Changed> keeping_less(const Space& space, const Configuration& chose
         Epochs epochs(space, machine, graphs);
         const auto best = epochs.fastest(with_choice(
             space, chosen, {1, 1}, [](const enumerate::LayerChoice& choice) { return !choice.cached_aggregation; }));
-        if (best) changed.push_back({"input aggregated every epoch", false, *best});
+        if (best) changed.push_back({{"cached_aggregation", "off"}, false, *best});
     }
     const std::size_t across_epochs = chosen.cached_aggregation ? 1 : 0;
     const bool deep = space.depth() > max_varied_layers;
     // Products of one order keep what their gradient needs.
     if (!deep && !space.needs_whole_neighbourhoods() && kept_products(chosen).size() > across_epochs)
-        changed.push_back({"nothing kept", false, keeping_nothing(chosen)});
+        changed.push_back({{"kept", "nothing"}, false, keeping_nothing(chosen)});
     return changed;
 }
 

@@ -3,13 +3,12 @@
 
 #include "planner/search/space.hpp"
 
-#include <string>
 #include <vector>
 
 namespace gnnplan::search {
 
 struct Changed {
-    std::string choice;  // as in alternatives.hpp
+    Choice choice;
     bool pinned = false;
     Configuration configuration;
 };

@@ -49,7 +49,7 @@ public:
             const bool many = space_.grids.size() > max_grids_shown || space_.depth() > max_enumerated_layers;
             const bool varies = !all_.choices[member.choices].front().constant_input;
             const GridKey grid{
-                scheme_of(frame.on) + (varies ? ", input varies" : "") + (frame.loss_rows ? ", pruned" : ""),
+                scheme_of(frame.on) + (varies ? ", input varies" : "") + (frame.switches.loss_rows ? ", pruned" : ""),
                 many ? "" : frame.on.grid.text()};
             const bool wanted = fitting_ < shown_members || !shown_.contains(grid);
             // Where the fastest do not fit, the thriftiest says whether anything does: it does not depend on what is
@@ -320,9 +320,9 @@ std::vector<Candidate> choose_candidates(const std::vector<EvaluatedCandidate>& 
         return std::any_of(chosen.begin(), chosen.end(), [&](const EvaluatedCandidate* other) {
             const Configuration& a = other->ranked.configuration;
             const Configuration& b = entry.ranked.configuration;
-            return a.constant_input == b.constant_input && a.on() == b.on() && a.exchange == b.exchange &&
-                   a.overlap == b.overlap && a.permutation == b.permutation && a.loss_rows == b.loss_rows &&
-                   a.id == b.id;  // factored or not: the faster, which comes first
+            const auto tried = &FeltBy::candidates;  // of those that differ in other switches, the faster comes first
+            return a.constant_input == b.constant_input && a.on() == b.on() && a.id == b.id &&
+                   as_felt(a, tried) == as_felt(b, tried);
         });
     };
     const auto add = [&](std::size_t up_to, auto allowed) {

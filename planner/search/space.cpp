@@ -194,7 +194,7 @@ void check_ring(const Space& space) {
         splits = true;
         for (const Choices& choices : regular_choices(space, on)) {
             ConfigurationFrame frame{on};
-            frame.ring = true, frame.trains = false;
+            frame.switches.ring = true, frame.trains = false;
             const Configuration configuration = configuration_of(frame, choices);
             if (lower::Rules(space.model, configuration).any_rings()) return;
         }

@@ -32,7 +32,7 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation) 
     return entry->second;
 }
 
-double StepCosts::seconds(const Schedule& schedule, const Operation& operation, const ExchangeOptions& switches) {
+double StepCosts::seconds(const Schedule& schedule, const Operation& operation, const Switches& switches) {
     const SpmmStep* spmm = product_of(operation);
     if (spmm == nullptr) return seconds(schedule, operation);
     SpmmStep switched = *spmm;

@@ -14,13 +14,6 @@
 
 namespace gnnplan::search {
 
-// How panels travel: choices that only products feel, so that one lowering serves all.
-struct ExchangeOptions {
-    Exchange exchange = Exchange::none;
-    bool overlap = false;
-    bool bf16 = false;  // where panels are packed
-};
-
 class StepCosts {
 public:
     // Costs steps of schedules on the grid of `sample` whose tensors have the same row counts and widths; `graph`
@@ -28,8 +21,9 @@ public:
     StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine);
 
     double seconds(const Schedule& schedule, const Operation& operation);
-    // The step under other switches: the same unless it is a product that exchanges something.
-    double seconds(const Schedule& schedule, const Operation& operation, const ExchangeOptions& switches);
+    // The step under other switches, as far as products alone feel them: the same unless it is a product that exchanges
+    // something. Bfloat16 is asked for where the product packs panels.
+    double seconds(const Schedule& schedule, const Operation& operation, const Switches& switches);
     // Each step of a schedule as it was lowered.
     std::vector<double> seconds(const Schedule& schedule);
 

@@ -13,24 +13,19 @@ namespace {
 constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
 
 // What memory depends on.
-using FrameKey = std::tuple<Sharing, std::string, bool, bool, Exchange, Scores, AttentionScores, bool>;
+using FrameKey = std::tuple<Sharing, std::string, Switches>;
 
 FrameKey key_of(const ConfigurationFrame& frame) {
-    return {frame.on.sharing,        frame.on.grid.text(), frame.factored,  frame.loss_rows,
-            frame.switches.exchange, frame.scores,         frame.attention, frame.ring};
+    return {frame.on.sharing, frame.on.grid.text(), as_felt(frame.switches, &FeltBy::memory)};
 }
 
 // By frame: whether it stands for those of its key, being the first without overlap, permutation and parts where there
 // is one.
 std::vector<bool> standing_frames(const Members& all) {
-    const auto plainer = [](const ConfigurationFrame& a, const ConfigurationFrame& b) {
-        return std::tuple(a.switches.overlap, a.permutation, a.parts > 1, a.switches.bf16) <
-               std::tuple(b.switches.overlap, b.permutation, b.parts > 1, b.switches.bf16);
-    };
     std::map<FrameKey, std::size_t> standing;
     for (std::size_t i = 0; i < all.frames.size(); ++i) {
         const auto [at, fresh] = standing.try_emplace(key_of(all.frames[i]), i);
-        if (!fresh && plainer(all.frames[i], all.frames[at->second])) at->second = i;
+        if (!fresh && all.frames[i].switches < all.frames[at->second].switches) at->second = i;
     }
     std::vector<bool> stands(all.frames.size());
     for (const auto& [key, frame] : standing) stands[frame] = true;

@@ -33,7 +33,7 @@ void WidthlessSteps::put_on(const Grid& grid, const Numbering& numbering) {
 }
 
 std::vector<double> WidthlessSteps::seconds(StepId step, const std::vector<std::int64_t>& widths, StepCosts& costs,
-                                            const std::vector<ExchangeOptions>& switches) const {
+                                            const std::vector<Switches>& switches) const {
     const Known& known = steps_[step];
     const auto meant = [&](std::int64_t extent) {
         return extent < stand_in(0) ? extent : widths[static_cast<std::size_t>(extent - stand_in(0))];
@@ -48,8 +48,7 @@ std::vector<double> WidthlessSteps::seconds(StepId step, const std::vector<std::
     }
     std::vector<double> seconds;
     seconds.reserve(switches.size());
-    for (const ExchangeOptions& each : switches)
-        seconds.push_back(costs.seconds(*known.schedule, known.operation, each));
+    for (const Switches& each : switches) seconds.push_back(costs.seconds(*known.schedule, known.operation, each));
     return seconds;
 }
 

@@ -30,7 +30,7 @@ public:
 
     // Seconds of a step under each of the switches, where widths[i] is what stand_in(i) stands for, if it is there.
     std::vector<double> seconds(StepId step, const std::vector<std::int64_t>& widths, StepCosts& costs,
-                                const std::vector<ExchangeOptions>& switches) const;
+                                const std::vector<Switches>& switches) const;
 
     std::size_t size() const { return steps_.size(); }
 

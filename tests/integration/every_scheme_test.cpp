@@ -97,10 +97,9 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
     for (const Distribution& on : space.grids) {
         if (on.grid.x == 1) continue;
         const search::Choices choices = search::all_choices(space, on, true).front();
-        for (const search::ExchangeOptions& switches : {search::ExchangeOptions{Exchange::rows, false, true},
-                                                        search::ExchangeOptions{Exchange::panels, true, true}}) {
+        for (const auto& [exchange, overlap] : {std::pair(Exchange::rows, false), std::pair(Exchange::panels, true)}) {
             search::ConfigurationFrame frame{on};
-            frame.switches = switches;
+            frame.switches.exchange = exchange, frame.switches.overlap = overlap, frame.switches.bf16 = true;
             const Configuration configuration = search::configuration_of(frame, choices);
             EXPECT_TRUE(!configuration.bf16 && exact(configuration));
             ASSERT_NO_THROW(validate(lower::lower(space.model, configuration, space.shape)));

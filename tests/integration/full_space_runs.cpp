@@ -24,10 +24,10 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
     search::ConfigurationFrame frame{on};
     if (on.grid.x > 1) frame.switches.exchange = switches.needed_rows ? Exchange::rows : Exchange::panels;
     frame.switches.overlap = on.can_overlap() && switches.overlap;
-    frame.loss_rows = switches.loss_rows;
-    frame.permutation = switches.permutation;
-    if (switches.parts && on.grid.x > 1) frame.parts = on.grid.x;
-    frame.factored = switches.factored;
+    frame.switches.loss_rows = switches.loss_rows;
+    frame.switches.permutation = switches.permutation;
+    if (switches.parts && on.grid.x > 1) frame.switches.parts = on.grid.x;
+    frame.switches.factored_values = switches.factored;
     return frame;
 }
 
@@ -47,12 +47,12 @@ struct Run {
         if (switches.source_panels) space.shape.panel_columns = 3;  // blocks of a few panels, the last one smaller
         search::ConfigurationFrame frame = frame_of(on, switches);
         frame.trains = task == Task::train;
-        if (on.splits_columns()) frame.scores = scores, frame.ring = ring;
+        if (on.splits_columns()) frame.switches.scores = scores, frame.switches.ring = ring;
         // The same turns are those of additive attention, of which two in three have scores stored.
         const bool stores = space.may_store_scores() && !on.sends_nonzeros() && scores != Scores::columns;
-        if (stores) frame.attention = AttentionScores::stored;
+        if (stores) frame.switches.attention = AttentionScores::stored;
         // Weights of edges, and what drawn ones stand for, are in no scales that make their values.
-        if (problem.dataset().report().weighted || counts.samples_weighted()) frame.factored = false;
+        if (problem.dataset().report().weighted || counts.samples_weighted()) frame.switches.factored_values = false;
         configuration = search::configuration_of(frame, choices);
         schedule = lower::lower(space.model, configuration, space.shape);
         if (switches.buffer_bytes > 0) bound(switches.buffer_bytes);

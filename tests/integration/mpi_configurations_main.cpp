@@ -98,8 +98,9 @@ Sampled check_schemes(const TestProblem& problem) {
         for (std::size_t turn = 0; turn < per_grid; ++turn) {
             const search::Choices& choices = all[turn * (all.size() - 1) / (per_grid - 1)];
             if (choices.front().constant_input && problem.network().input_dropout > 0) continue;
-            search::ConfigurationFrame frame{on, turn % 3 == 0, turn / 2 % 2 == 1, 0, {}};
-            if (on.splits_columns()) frame.scores = scores_in_turn(static_cast<int>(turn));
+            search::ConfigurationFrame frame{on};
+            frame.switches.loss_rows = turn % 3 == 0, frame.switches.permutation = turn / 2 % 2 == 1;
+            if (on.splits_columns()) frame.switches.scores = scores_in_turn(static_cast<int>(turn));
             if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             const Configuration configuration = search::configuration_of(frame, choices);

@@ -33,7 +33,7 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     EXPECT_THAT(outcome.out, HasSubstr("mpirun -n 8 gnnrun " + file + " --data DIR"));
 
     const auto plan = nlohmann::json::parse(read_text(file));
-    EXPECT_EQ(plan["schema"], "gnnplan.plan/3");
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/4");
     EXPECT_EQ(plan["problem"]["model"]["widths"], (std::vector<int>{602, 128, 41}));
     EXPECT_EQ(plan["problem"]["ranks"], 8);
     EXPECT_EQ(plan["machine"]["name"], "a6000x8");

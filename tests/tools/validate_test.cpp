@@ -37,13 +37,13 @@ TEST_F(Validate, PlanAndMachineAreOk) {
     ASSERT_EQ(gnnplan("machines show dgx-a100 --json > " + machine).code, 0);
     const Outcome outcome = gnnplan("validate " + plan_ + " " + machine);
     EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-    EXPECT_EQ(outcome.out, plan_ + ": ok (gnnplan.plan/3)\n" + machine + ": ok (gnnplan.machine/1)\n");
+    EXPECT_EQ(outcome.out, plan_ + ": ok (gnnplan.plan/4)\n" + machine + ": ok (gnnplan.machine/1)\n");
 }
 
 TEST_F(Validate, AlteredPlansAreInvalidHereAndMalformedElsewhere) {
     const std::vector<std::pair<std::string, std::string>> changes = {
-        {"gnnplan.plan/3", "gnnplan.plan/4"},
-        {"gnnplan.plan/3", "gnnplan.recipe/1"},
+        {"gnnplan.plan/4", "gnnplan.plan/5"},
+        {"gnnplan.plan/4", "gnnplan.recipe/1"},
         {"\"vertices\": 232965", "\"vertices\": 232966"},
         {"\"vertices\": 232965", "\"vertices\": -1"},
         {"\"vertices\": 232965", "\"vertices\": 1e400"},
@@ -101,7 +101,7 @@ TEST_F(Validate, Json) {
     const auto json = gnnplan("validate --json " + plan_ + " " + file).json();
     ASSERT_EQ(json["files"].size(), 2U);
     EXPECT_EQ(json["files"][0]["valid"], true);
-    EXPECT_EQ(json["files"][0]["file_schema"], "gnnplan.plan/3");
+    EXPECT_EQ(json["files"][0]["file_schema"], "gnnplan.plan/4");
     EXPECT_EQ(json["files"][1]["valid"], false);
     EXPECT_THAT(json["files"][1]["error"].get<std::string>(), HasSubstr("text"));
 }

@@ -47,7 +47,7 @@ double elements_moved(const Configuration& configuration, const io::EnumeratedCo
 }
 
 // Lists configurations with their units, the fastest first: all of them, or the fastest and the front where they are
-// too many. ExchangeOptions change no units, and overlap moves nothing more or less.
+// too many. Exchanges change no units, and overlap moves nothing more or less.
 class Listing {
 public:
     Listing(const search::Space& space, search::NumberedGraphs& graphs, io::EnumerationDocument& document)

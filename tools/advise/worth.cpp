@@ -41,7 +41,8 @@ std::string scores_words(Scores scores) {
 }
 
 Words words_of(const Alternative& alternative, const Configuration& chosen) {
-    const std::vector<std::string> choice = split(alternative.choice, " ");
+    const std::string sentence = text(alternative.choice);
+    const std::vector<std::string> choice = split(sentence, " ");
     if (choice[0] == "scheme")
         return {"scheme " + scheme_of(chosen), "the best " + scheme_of(alternative.configuration)};
     if (choice[0] == "grid") return {"grid " + chosen.grid.text(), alternative.configuration.grid.text()};
@@ -54,11 +55,11 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
     if (choice[0] == "attention")
         return choice[1] == "stored" ? Words{"scores of attention made again", "stored"}
                                      : Words{"scores of attention stored", "made again"};
-    if (choice[0] == "scores") return {scores_words(chosen.scores), alternative.choice.substr(choice[0].size() + 1)};
-    if (alternative.choice == "baseline") return {"all of this", "what PyG does by default"};
-    if (alternative.choice == "baseline DGL") return {"all of this", "what DGL does by default"};
-    if (choice.size() < 2) return {alternative.choice, ""};
-    const std::string name = alternative.choice.substr(0, alternative.choice.rfind(' '));
+    if (choice[0] == "scores") return {scores_words(chosen.scores), sentence.substr(choice[0].size() + 1)};
+    if (sentence == "baseline") return {"all of this", "what PyG does by default"};
+    if (sentence == "baseline DGL") return {"all of this", "what DGL does by default"};
+    if (choice.size() < 2) return {sentence, ""};
+    const std::string name = sentence.substr(0, sentence.rfind(' '));
     return choice.back() == "on" ? Words{"no " + name, "with it"} : Words{name, "without"};
 }
 
@@ -144,7 +145,7 @@ std::string worth_text(const Plan& plan, bool color) {
         const Alternative& alternative = plan.alternatives[i];
         const std::string details = difference_text(chosen, alternative.configuration);
         out += lines[i + 1] + "\n";
-        if (needs_details(alternative.choice) && !details.empty()) out += wrapped("    ", "    ", details, ", ");
+        if (needs_details(text(alternative.choice)) && !details.empty()) out += wrapped("    ", "    ", details, ", ");
     }
     return out;
 }
@@ -152,7 +153,7 @@ std::string worth_text(const Plan& plan, bool color) {
 io::Document encode_alternatives(const Plan& plan) {
     io::Document array = io::Document::array();
     for (const Alternative& alternative : plan.alternatives) {
-        array.push(io::Document::object({{"choice", alternative.choice},
+        array.push(io::Document::object({{"choice", text(alternative.choice)},
                                          {"pinned", alternative.pinned},
                                          {"configuration", io::encode(alternative.configuration)},
                                          {"predicted", io::encode(alternative.predicted)},

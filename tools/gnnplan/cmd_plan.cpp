@@ -182,7 +182,7 @@ void add_plan(CLI::App& root, Context& context) {
         .add_option("--table", options->table,
                     "Where to write the whole table and what was set aside (gnnplan.ranking/1)")
         ->type_name("FILE");
-    command.add_flag("--json", options->json, "Print the plan itself (gnnplan.plan/3)");
+    command.add_flag("--json", options->json, "Print the plan itself (gnnplan.plan/4)");
     under_heading(command, output_heading);
     on_command(command, context, options, run_plan);
 }

@@ -139,8 +139,8 @@ public:
     // What the plan has of what frameworks do unasked.
     void add_baselines(Table& table) const {
         for (const Alternative& a : selection_.plan.alternatives) {
-            if (!a.choice.starts_with("baseline")) continue;
-            const char* who = a.choice == "baseline" ? "PyTorch Geometric" : "DGL";
+            if (a.choice.key != "baseline") continue;
+            const char* who = a.choice.value == "pyg" ? "PyTorch Geometric" : "DGL";
             const bool could_keep = selection_.ranked.front().configuration.cached_aggregation;
             table.add(cells("", "-", a.configuration, a.predicted,
                             fmt::format("as {}{}", who, could_keep ? ": no ÂX once" : "")));

@@ -43,7 +43,7 @@ TEST(JsonCorpus, APlanOfVersion1IsReadAndRewrittenAsTheNewest) {
     EXPECT_EQ(scheme_of(plan.candidates[0].configuration), "1d");
     for (const Step& step : plan.candidates[0].schedule.steps) EXPECT_EQ(step.origin, Origin());
     const std::string now = write_plan(plan);
-    EXPECT_NE(now.find("\"gnnplan.plan/3\""), std::string::npos);
+    EXPECT_NE(now.find("\"gnnplan.plan/4\""), std::string::npos);
     EXPECT_EQ(write_plan(read_plan(now, "plan.json")), now);
 }
 

@@ -1,6 +1,7 @@
 #include "planner/io/plan.hpp"
 
 #include "planner/io/fingerprint.hpp"
+#include "planner/io/older_choice.hpp"
 #include "planner/io/parse.hpp"
 #include "tests/planner/io/expect_error.hpp"
 #include "tests/planner/io/samples.hpp"
@@ -131,10 +132,10 @@ TEST(Plan, Bf16HasKeysWhereItIs) {
 
 Plan with_alternatives() {
     Plan plan = sample_plan();
-    Alternative alternative{"scheme 1d", true, plan.candidates[0].configuration, plan.candidates[0].predicted};
+    Alternative alternative{{"scheme", "1d"}, true, plan.candidates[0].configuration, plan.candidates[0].predicted};
     alternative.predicted.step_seconds.clear();
     plan.alternatives = {alternative, alternative};
-    plan.alternatives[1].choice = "overlap on";
+    plan.alternatives[1].choice = {"overlap", "on"};
     plan.alternatives[1].configuration.overlap = true;
     return plan;
 }
@@ -145,10 +146,48 @@ TEST(Plan, AlternativesReadBackAndOlderPlansHaveNone) {
     const Plan read = read_plan(text, "plan.json");
     EXPECT_EQ(write_plan(read), text);
     ASSERT_EQ(read.alternatives.size(), 2U);
-    EXPECT_EQ(read.alternatives[0].choice, "scheme 1d");
+    EXPECT_EQ(read.alternatives[0].choice, (Choice{"scheme", "1d"}));
     EXPECT_TRUE(read.alternatives[0].pinned);
     EXPECT_TRUE(read.alternatives[1].configuration.overlap);
     EXPECT_EQ(read.alternatives[1].predicted.epoch_seconds, 0.0375);
+}
+
+// A plan as version 3 wrote it, with these words for its first alternative's choice.
+std::string of_version_3(const std::string& choice) {
+    json plan = json::parse(write_plan(with_alternatives()));
+    plan["schema"] = "gnnplan.plan/3";
+    plan["alternatives"][0]["choice"] = choice;
+    plan["alternatives"][1]["choice"] = "overlap on";
+    return resealed(plan);
+}
+
+TEST(Plan, ChoicesWereSentencesUpToVersion3) {
+    const std::pair<const char*, Choice> sentences[] = {
+        {"scheme 1.5d", {"scheme", "1.5d"}},
+        {"grid", {"grid"}},
+        {"forward 1 D", {"forward", "D", {{1, 1}}}},
+        {"input aggregated every epoch", {"cached_aggregation", "off"}},
+        {"nothing kept", {"kept", "nothing"}},
+        {"exchange panels", {"exchange", "panels"}},
+        {"overlap on", {"overlap", "on"}},
+        {"partition off", {"parts", "off"}},
+        {"loss rows off", {"loss_rows", "off"}},
+        {"scores by dealt rows", {"scores", "dealt_rows"}},
+        {"attention recompute", {"attention", "recompute"}},
+        {"ring off", {"ring", "off"}},
+        {"replicated input off", {"replicated_input", "off"}},
+        {"baseline", {"baseline", "pyg"}},
+        {"baseline DGL", {"baseline", "dgl"}},
+        {"something else", {"something else"}},
+    };
+    for (const auto& [sentence, choice] : sentences) {
+        const Plan read = read_plan(of_version_3(sentence), "plan.json");
+        EXPECT_EQ(read.alternatives[0].choice, choice) << sentence;
+        EXPECT_EQ(text(read.alternatives[0].choice), sentence);
+    }
+    EXPECT_EQ(choice_of("backward 2..9 S"), (Choice{"backward", "S", {{2, 9}}}));
+    for (const char* other : {"forward", "forward 2", "forward 2. D", "forward 2..9 - D", "forward 2..9 E"})
+        EXPECT_EQ(choice_of(other), Choice{other});
 }
 
 TEST(Plan, AlternativesAreValidated) {
@@ -158,19 +197,22 @@ TEST(Plan, AlternativesAreValidated) {
     };
     refused("add", "/alternatives/1/schedule", {}, "alternatives[1]: unknown key \"schedule\"");
     refused("remove", "/alternatives/0/choice", {}, "alternatives[0]: missing key \"choice\"");
-    refused("replace", "/alternatives/0/choice", "", "alternatives[0].choice: must say what differs");
+    refused("replace", "/alternatives/0/choice/key", "", "alternatives[0].choice.key: must say what differs");
+    refused("add", "/alternatives/0/choice/layers", {{"first", 1}, {"last", 2}},
+            "alternatives[0].choice.layers: must be the first and the last of some of the model's layers");
+    refused("replace", "/alternatives/0/choice", "scheme 1d", "alternatives[0].choice");
     refused("replace", "/alternatives/1/configuration/forward", "SS", "alternatives[1].configuration");
     refused("replace", "/alternatives/1/predicted/epoch_seconds", -1, "alternatives[1].predicted.epoch_seconds");
     refused("replace", "/alternatives/1/predicted/step_seconds", {1}, "alternatives[1].predicted.step_seconds");
     refused("replace", "/alternatives", json::array_t(65, plan["alternatives"][0]), "at most 64 alternatives");
     std::string edited = plan.dump();
-    edited.replace(edited.find("overlap on"), 10, "overlap of");
+    edited.replace(edited.find(R"("key":"overlap")"), 15, R"("key":"overlaps")");
     expect_refused(edited, "does not match its fingerprint");
 }
 
 TEST(Plan, HasTheKeysScriptsRelyOn) {
     const json plan = sample_json();
-    EXPECT_EQ(plan["schema"], "gnnplan.plan/3");
+    EXPECT_EQ(plan["schema"], "gnnplan.plan/4");
     EXPECT_EQ(plan["configuration"], json::parse(R"({"id": 0, "scheme": "rdm", "grid": [2, 2, 1], "replication": 2,
         "forward": "S", "backward": "S", "kept": ["T1"], "exchange": "panels", "overlap": false, "permutation": true,
         "exact": true, "constant_input": false, "operands": "T", "cached_aggregation": false,
@@ -251,9 +293,9 @@ TEST(Plan, TopLevelIsTheFirstCandidate) {
 }
 
 TEST(Plan, SchemaIsNamed) {
-    expect_refused(R"({"schema": "gnnplan.plan/4"})",
-                   "schema: unknown version \"gnnplan.plan/4\" (this program reads gnnplan.plan/3, gnnplan.plan/2 and "
-                   "gnnplan.plan/1)");
+    expect_refused(R"({"schema": "gnnplan.plan/5"})",
+                   "schema: unknown version \"gnnplan.plan/5\" (this program reads gnnplan.plan/4, gnnplan.plan/3, "
+                   "gnnplan.plan/2 and gnnplan.plan/1)");
     expect_refused(R"({"schema": "gnnplan.run/1"})", "plan.json is a run report: gnnplan explain --analyze plan.json");
     expect_refused(R"({"schema": "gnnplan.comparison/1"})",
                    "plan.json is what gnnplan compare --json printed; this program reads gnnplan.plan/3");

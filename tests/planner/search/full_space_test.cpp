@@ -130,7 +130,7 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
                     const double all = search.brute_force(frame, false).front();
                     EXPECT_DOUBLE_EQ(undominated_only, all)
                         << scheme_of(frame.on) << " " << frame.on.grid.text() << ", " << setting.widths.size() - 1
-                        << " layers, loss rows " << frame.loss_rows;
+                        << " layers, loss rows " << frame.switches.loss_rows;
                 }
             }
         }

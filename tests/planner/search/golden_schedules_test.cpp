@@ -56,9 +56,9 @@ search::ConfigurationFrame frame_of(const Distribution& on, std::size_t turn) {
     if (on.grid.x > 1 && turn % 2 == 1) frame.switches.exchange = Exchange::rows;
     frame.switches.overlap = on.can_overlap() && turn / 2 % 2 == 1;
     frame.switches.bf16 = turn % 7 == 0;
-    frame.permutation = turn / 8 % 2 == 1;
-    if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.parts = on.grid.x;
-    frame.factored = turn / 64 % 2 == 1;
+    frame.switches.permutation = turn / 8 % 2 == 1;
+    if (turn / 16 % 4 == 1 && on.grid.x > 1) frame.switches.parts = on.grid.x;
+    frame.switches.factored_values = turn / 64 % 2 == 1;
     return frame;
 }
 

@@ -165,7 +165,7 @@ TEST(SelectInference, DeepNetworksWithRingsGetTheFastestOrders) {
             search::ConfigurationFrame frame{on};
             frame.switches.exchange = Exchange::panels;
             frame.trains = false;
-            frame.ring = true;
+            frame.switches.ring = true;
             const Configuration c = search::configuration_of(frame, choices);
             if (!lower::Rules(space.model, c).any_rings()) continue;
             best = std::min(best, search::cost_configuration(space, c, m, graphs).predicted.ranked_seconds());
@@ -194,7 +194,7 @@ TEST(SelectInference, SearchesRings) {
     for (const RankedConfiguration& r : s.ranked) {
         EXPECT_EQ(r.configuration.ring, lower::Rules(model, r.configuration).any_rings());
     }
-    const auto off = std::ranges::find(s.plan.alternatives, std::string("ring off"), &Alternative::choice);
+    const auto off = std::ranges::find(s.plan.alternatives, Choice{"ring", "off"}, &Alternative::choice);
     ASSERT_NE(off, s.plan.alternatives.end());
     EXPECT_FALSE(off->configuration.ring || off->pinned);
     EXPECT_GT(off->predicted.ranked_seconds(), s.ranked.front().predicted.ranked_seconds());
@@ -203,7 +203,7 @@ TEST(SelectInference, SearchesRings) {
     pinned.forward = s.ranked.front().configuration.forward;  // in which there is a product for one
     const Selection without = selected(asked, pinned);
     for (const RankedConfiguration& r : without.ranked) EXPECT_FALSE(r.configuration.ring);
-    const auto on = std::ranges::find(without.plan.alternatives, std::string("ring on"), &Alternative::choice);
+    const auto on = std::ranges::find(without.plan.alternatives, Choice{"ring", "on"}, &Alternative::choice);
     ASSERT_NE(on, without.plan.alternatives.end());
     EXPECT_TRUE(on->configuration.ring && on->pinned);
     SelectOptions free;

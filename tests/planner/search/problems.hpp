@@ -44,8 +44,9 @@ inline Problem problem(const std::vector<std::int64_t>& widths, int ranks, const
 
 // A frame with its exchange where there is one.
 inline search::ConfigurationFrame frame_on(const Distribution& on, bool loss_rows, bool overlap = false) {
-    search::ConfigurationFrame frame{on, loss_rows, false, 0, {}};
-    if (on.grid.x > 1) frame.switches = {Exchange::panels, overlap};
+    search::ConfigurationFrame frame{on};
+    frame.switches.loss_rows = loss_rows;
+    if (on.grid.x > 1) frame.switches.exchange = Exchange::panels, frame.switches.overlap = overlap;
     return frame;
 }
 

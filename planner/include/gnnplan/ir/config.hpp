@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/layout.hpp>
+#include <gnnplan/ir/switches.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -31,32 +32,11 @@ using OperandChoice = std::vector<Operand>;
 std::string text(const OperandChoice& operands);
 OperandChoice parse_operands(std::string_view letters);
 
-// How a distributed SpMM gets the dense operand's row panels of other ranks.
-enum class Exchange : std::uint8_t {
-    none,    // nothing to get: every rank has all rows that its sparse block meets
-    panels,  // whole panels, straight from their owners, one after the other
-    rows,    // of each panel only the rows that the receiver's sparse block has nonzeros for
-};
-
 // How the ranks of a y-group, which work on the same rows of the adjacency, share its nonzeros (ir/pieces.hpp).
 enum class Sharing : std::uint8_t {
     replicated,         // each has them all, of its slice z of the columns; dense operands are split over y by columns
     sharded,            // each stores a part, and gets the others' while it multiplies; dense operands as above
     block_distributed,  // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
-};
-
-// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows,
-// on which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
-enum class Scores : std::uint8_t {
-    columns,     // each of its own columns; the products are summed over the group, a value for each edge
-    whole_rows,  // whole rows are gathered on every rank of the group, and each makes all products (DEAL's duplication)
-    dealt_rows,  // each those of its part of the rows, of whole rows; the products are gathered, a value for each edge
-};
-
-// Where the backward pass of additive attention has the scores of edges from, and which of them dropout drops.
-enum class AttentionScores : std::uint8_t {
-    recompute,  // it makes and draws them again, from numbers of vertices
-    stored,     // the forward pass keeps a number for each edge and head, which goes to where the edge's source is
 };
 
 // How work is spread over the ranks. The schemes of the papers are distributions on some grids.
@@ -76,15 +56,13 @@ struct Distribution {
     bool splits_neighbourhoods() const { return grid.z > 1 || (grid.y > 1 && sharing == Sharing::block_distributed); }
 };
 
-struct Configuration {
+// A distribution, the orders of products, what is kept, and the switches.
+struct Configuration : Switches {
     std::optional<std::int64_t> id;  // in the paper space: RDM Table IV's number
     Sharing sharing = Sharing::replicated;
     Grid grid;
-    Orders forward;   // layers 1 .. L
-    Orders backward;  // in execution order, layers L .. 1; none of an inference, which has no backward pass
-    Exchange exchange = Exchange::none;
-    bool overlap = false;         // the next panel is on its way while one is multiplied
-    bool permutation = false;     // vertices are shuffled
+    Orders forward;               // layers 1 .. L
+    Orders backward;              // in execution order, layers L .. 1; none of an inference, which has no backward pass
     bool constant_input = false;  // the features never change between epochs: no dropout on them
 
     // Beyond the papers (docs/cost-model.md, "The full space").
@@ -92,14 +70,11 @@ struct Configuration {
     bool cached_aggregation = false;  // T^1 = A^T H^0 is made once, before the first epoch; needs constant_input
     bool replicated_input = false;    // T^1 or H^0 lies in F: layer 1's product is column-parallel
     bool column_loss = false;         // softmax cross-entropy on logits in C
-    bool loss_rows = false;           // only the rows that the loss needs are computed
-    int parts = 0;                    // > 1: the partitioner numbers vertices by this many parts
-    bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
-    bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
-    Scores scores = Scores::columns;  // of layers that weigh by cosines, where y splits columns
-    bool ring = false;                // of an inference: dense products between columns exchange tiles (RingGemmStep)
-    // Of layers by additive attention, in training.
-    AttentionScores attention = AttentionScores::recompute;
+
+    Switches& switches() { return *this; }
+    const Switches& switches() const { return *this; }
+    bool operator==(const Configuration&) const = default;
+    auto operator<=>(const Configuration&) const = delete;  // their switches alone are in an order
 
     Distribution on() const { return {sharing, grid}; }
 };

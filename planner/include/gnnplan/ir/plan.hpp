@@ -2,6 +2,7 @@
 // predictions.
 #pragma once
 
+#include <gnnplan/ir/choice.hpp>
 #include <gnnplan/ir/config.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
@@ -154,7 +155,7 @@ std::int64_t evaluations(std::int64_t epochs, std::int64_t eval_every);
 // The chosen configuration with one choice made otherwise, or what frameworks do by default: what a choice is worth.
 // Carries no schedule, so nothing can run it.
 struct Alternative {
-    std::string choice;   // what differs, in the words of planner/search/alternatives.hpp
+    Choice choice;        // what differs
     bool pinned = false;  // the choice was pinned: the search could not have taken this one
     Configuration configuration;
     Prediction predicted;  // without step_seconds

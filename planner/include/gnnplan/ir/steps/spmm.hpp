@@ -9,9 +9,6 @@
 
 namespace gnnplan {
 
-// Whether a product can pack panels, with these switches.
-constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
-
 // The further properties of programs of attention. Matrices by heads have a column for each head: split over y, as wide
 // ones are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the
 // gradient of s are sums over y, of which each rank has what its columns make.

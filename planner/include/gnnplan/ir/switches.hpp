@@ -1,0 +1,80 @@
+// The switches of a configuration: choices that hold for all of its layers. A switch is a member and a row of `fields`;
+// plan files, equality and the keys of memoised searches are made from the rows.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace gnnplan {
+
+// How a distributed SpMM gets the dense operand's row panels of other ranks.
+enum class Exchange : std::uint8_t {
+    none,    // nothing to get: every rank has all rows that its sparse block meets
+    panels,  // whole panels, straight from their owners, one after the other
+    rows,    // of each panel only the rows that the receiver's sparse block has nonzeros for
+};
+
+// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows, on
+// which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
+enum class Scores : std::uint8_t {
+    columns,     // each of its own columns; the products are summed over the group, a value for each edge
+    whole_rows,  // whole rows are gathered on every rank of the group, and each makes all products (DEAL's duplication)
+    dealt_rows,  // each those of its part of the rows, of whole rows; the products are gathered, a value for each edge
+};
+
+// Where the backward pass of additive attention has the scores of edges from, and which of them dropout drops.
+enum class AttentionScores : std::uint8_t {
+    recompute,  // it makes and draws them again, from numbers of vertices
+    stored,     // the forward pass keeps a number for each edge and head, which goes to where the edge's source is
+};
+
+// Whether a product can pack panels under these switches.
+constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
+
+// The parts of a search that a switch makes a difference to. Each part keeps results for configurations that differ only
+// in switches that it does not feel, so a switch is felt by all of them unless its row says otherwise.
+struct FeltBy {
+    bool lowering = true;    // which steps a schedule has; else the steps are the same, and products alone feel it
+    bool memory = true;      // how much memory a rank needs
+    bool loading = true;     // how long an inference takes to load the graph
+    bool candidates = true;  // a plan may carry candidates that differ in nothing else, for autotuning to try
+};
+
+struct Switches {
+    Exchange exchange = Exchange::none;
+    bool overlap = false;             // the next panel is on its way while one is multiplied
+    bool permutation = false;         // vertices are shuffled
+    bool loss_rows = false;           // only the rows that the loss needs are computed
+    int parts = 0;                    // > 1: the partitioner numbers vertices by this many parts
+    bool factored_values = false;     // of the nonzeros only columns are stored; values are products of two scales
+    bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
+    Scores scores = Scores::columns;  // of layers that weigh by cosines, where y splits columns
+    bool ring = false;                // of an inference: dense products between columns exchange tiles (RingGemmStep)
+    // Of layers by additive attention, in training.
+    AttentionScores attention = AttentionScores::recompute;
+
+    // Compared by the members in this order: of two, the one that leaves the earlier switch off is less.
+    auto operator<=>(const Switches&) const = default;
+
+    // A row calls archive.value(key, member, felt by), or archive.optional where a plan file has no key unless the
+    // switch is on.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+        archive.value("exchange", self.exchange, FeltBy{.lowering = false, .loading = false});
+        archive.value("overlap", self.overlap, FeltBy{.lowering = false, .memory = false, .loading = false});
+        archive.value("permutation", self.permutation, FeltBy{.memory = false});
+        archive.value("loss_rows", self.loss_rows, FeltBy{});
+        archive.value("parts", self.parts, FeltBy{.memory = false, .candidates = false});
+        archive.value("factored_values", self.factored_values, FeltBy{.loading = false, .candidates = false});
+        archive.optional("bf16", self.bf16,
+                         FeltBy{.lowering = false, .memory = false, .loading = false, .candidates = false});
+        archive.optional("scores", self.scores, FeltBy{.candidates = false});
+        archive.optional("ring", self.ring, FeltBy{.loading = false, .candidates = false});
+        archive.optional("attention", self.attention, FeltBy{.loading = false, .candidates = false});
+    }
+};
+
+// The switches with those at their defaults that this part of a search does not feel.
+Switches as_felt(const Switches& switches, bool FeltBy::*by);
+
+}  // namespace gnnplan
