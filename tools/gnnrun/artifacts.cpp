@@ -85,7 +85,7 @@ void check_room(const RunFlags& flags, const Plan& plan, const std::optional<std
     std::vector<ExpectedFile> files;
     const std::int64_t vertices = plan.problem.graph.vertices;
     if (embeddings) {
-        const std::int64_t columns = train::outputs_of(plan.candidates.front().schedule).columns;
+        const std::int64_t columns = deploy::outputs_of(plan.candidates.front().schedule).columns;
         const std::int64_t whose = is_folder(*flags.save_embeddings) ? 8 * vertices : 0;
         files.push_back({*embeddings, vertex_matrix_bytes(vertices, columns) + whose});
     }

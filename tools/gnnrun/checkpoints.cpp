@@ -1,7 +1,7 @@
 #include "tools/gnnrun/checkpoints.hpp"
 
 #include "planner/io/files.hpp"
-#include "runtime/train/model_values.hpp"
+#include "runtime/deploy/model_values.hpp"
 #include "tools/text/streams.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ void Checkpoints::offer(const train::EpochEnd& end) {
     finish();
     TrainingState state = end.state();
     // The loss of the next epoch will tell; what it cannot go on from is not kept.
-    if (train::all_finite(state.tensors)) attempt([&] { start_writing(std::move(state)); });
+    if (deploy::all_finite(state.tensors)) attempt([&] { start_writing(std::move(state)); });
     last_time_ = clock_.now();
     last_cost_ = last_time_ - start;
     totals_.seconds += last_cost_;

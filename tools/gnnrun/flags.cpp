@@ -1,7 +1,7 @@
 #include "tools/gnnrun/flags.hpp"
 
 #include "kernels/backend.hpp"
-#include "runtime/train/match.hpp"
+#include "runtime/deploy/match.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnrun/trace.hpp"
 
@@ -261,7 +261,7 @@ RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::T
 
 data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan) {
     data::DatasetOptions options =
-        train::dataset_options(plan, flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none);
+        deploy::dataset_options(plan, flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none);
     if (!flags.split.empty()) {
         if (!options.split.empty() && options.split != flags.split) {
             throw Error(ErrorCode::mismatch, "the plan was made for split " + options.split, "--split " + flags.split);

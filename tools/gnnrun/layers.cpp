@@ -6,7 +6,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/parse.hpp"
-#include "runtime/train/outputs.hpp"
+#include "runtime/deploy/outputs.hpp"
 #include "tools/gnnrun/vertex_matrix.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -98,7 +98,7 @@ std::optional<LayerFolder> layer_folder(const RunFlags& flags, const Plan& plan)
     folder.resumes = flags.resume.has_value();
     folder.resumes_if_there = automatic;
     const Schedule& schedule = plan.candidates.front().schedule;
-    for (const train::LayerEnd& end : train::layer_ends(schedule))
+    for (const deploy::LayerEnd& end : deploy::layer_ends(schedule))
         folder.columns.push_back(tensor_of(schedule, end.tensor).columns);
     return folder;
 }

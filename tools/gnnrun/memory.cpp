@@ -1,7 +1,7 @@
 #include "tools/gnnrun/memory.hpp"
 
 #include "planner/catalog/host.hpp"
-#include "runtime/train/trials.hpp"
+#include "runtime/deploy/fitting.hpp"
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/memory_text.hpp>
@@ -31,13 +31,13 @@ std::string needs(int ranks, std::int64_t bytes) {
 std::int64_t bytes_of_threads(const Plan& plan, int candidate, const data::Dataset& dataset, std::int64_t features) {
     const auto& [configuration, schedule, predicted] = plan.candidates[static_cast<std::size_t>(candidate)];
     const std::int64_t ranks = plan.problem.ranks;
-    const exec::GraphCounts graph = train::counts_of(dataset);
+    const exec::GraphCounts graph = deploy::counts_of(dataset);
     const std::int64_t scales = 16 * graph.vertices();  // a rank's own
     const std::int64_t shared = load_bytes(graph) - scales;
     // Partitioning the graph to count exactly would take too long, so this is a lower bound.
     if (schedule.numbering.parts > 1)
         return checked_multiply(ranks, predicted.peak_bytes_per_rank) - (ranks - 1) * shared + features;
-    const auto counts = train::counts_for(schedule, dataset);
+    const auto counts = deploy::counts_for(schedule, dataset);
     std::int64_t cutting = features + shared;
     std::int64_t running = features;
     for (int rank = 0; rank < ranks; ++rank) {

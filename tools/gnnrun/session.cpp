@@ -3,12 +3,12 @@
 #include "kernels/table.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/comm/staged.hpp"
+#include "runtime/deploy/match.hpp"
+#include "runtime/deploy/model_values.hpp"
+#include "runtime/deploy/report.hpp"
 #include "runtime/graph/fingerprint.hpp"
 #include "runtime/infer/infer.hpp"
 #include "runtime/place/place.hpp"
-#include "runtime/train/match.hpp"
-#include "runtime/train/model_values.hpp"
-#include "runtime/train/report.hpp"
 #include "runtime/train/train.hpp"
 #include "tools/common/main.hpp"
 #include "tools/gnnrun/artifacts.hpp"
@@ -74,8 +74,8 @@ Session::Session(const RunFlags& flags, Plan plan, bool speaks, int threads)
       options_(train_options(flags, plan_, threads)),
       layers_(layer_folder(flags, plan_)),
       backend_(flags.dry_run ? kernels::Backend() : kernels::open_backend(flags.backend)) {
-    train::leave_out_idle_dropout(plan_, options_);
-    train::take_row_starts(plan_, kernels::tensor_memory(flags.backend));
+    deploy::leave_out_idle_dropout(plan_, options_.features_dropout());
+    deploy::take_row_starts(plan_, kernels::tensor_memory(flags.backend));
     if (flags.time_limit) began_ -= process_age();  // waiting in MPI_Init counts, too
 }
 
@@ -85,13 +85,13 @@ void Session::read_data(const Read& read) const {
     try {
         read();
     } catch (const Error& error) {
-        if (error.code() == ErrorCode::data) train::match_vertices(plan_, flags_.data, dataset_options(flags_, plan_));
+        if (error.code() == ErrorCode::data) deploy::match_vertices(plan_, flags_.data, dataset_options(flags_, plan_));
         throw;
     }
 }
 
 void Session::open_data() {
-    train::usable_candidates(plan_, options_);  // cheaper than reading the data to find out
+    deploy::usable_candidates(plan_, options_.features_dropout());  // cheaper than reading the data to find out
     const double start = clock_.now();
     kernels::set_threads(options_.threads);  // ranks as threads of this process set their own
     read_data([&] { dataset_.emplace(data::open_dataset(flags_.data, dataset_options(flags_, plan_))); });
@@ -99,7 +99,7 @@ void Session::open_data() {
         say("{}: {}\n", flags_.data, dataset_->report().describe());
         for (const std::string& remark : dataset_->report().remarks) say("note: {}\n", remark);
     }
-    train::match_data(plan_, *dataset_);
+    deploy::match_data(plan_, *dataset_);
     if (const auto note = dropout_note(plan_, flags_, options_); note && speaks_ && !flags_.quiet) {
         say("{}\n", *note);
     }
@@ -159,8 +159,8 @@ Checkpoints Session::make_checkpoints() {
 
 // The last weights, or the best ones where these are kept.
 void Session::keep_weights(const TrainingState& state) {
-    const bool best = options_.keep_best && train::holds_best(state.tensors);
-    const std::string wanted = best ? std::string(train::best_prefix) + "layers." : "layers.";
+    const bool best = options_.keep_best && deploy::holds_best(state.tensors);
+    const std::string wanted = best ? std::string(deploy::best_prefix) + "layers." : "layers.";
     for (const NamedTensor& tensor : state.tensors) {
         if (!tensor.name.starts_with(wanted)) continue;
         weights_.push_back({tensor.name.substr(tensor.name.find("layers.")), tensor.shape, tensor.values});
@@ -197,7 +197,7 @@ void Session::check_features(comm::Communicator& processes) {
         for (const std::string& share : shares) sum += std::stoull(share);
     }
     features_ = data::feature_fingerprint(sum);
-    comm::agree(processes, [&] { train::match_features(plan_, *dataset_, sum); });
+    comm::agree(processes, [&] { deploy::match_features(plan_, *dataset_, sum); });
 }
 
 void Session::open_outputs(comm::Communicator& processes) {
@@ -217,19 +217,18 @@ void Session::open_outputs(comm::Communicator& processes) {
         done =
             tools::open_layers(*layers_, facts_of_layers(flags_, options_, plan_, dataset_->fingerprint(), features_));
     });
-    options_.layers_done = static_cast<int>(comm::control_max(processes, done));
-    if (options_.layers_done > 0 && speaks_ && !flags_.quiet)
-        say("{}: going on after layer {}\n", layers_->path, options_.layers_done);
+    layers_done_ = static_cast<int>(comm::control_max(processes, done));
+    if (layers_done_ > 0 && speaks_ && !flags_.quiet) say("{}: going on after layer {}\n", layers_->path, layers_done_);
 }
 
 void Session::check_memory(int ranks_here) const {
     if (flags_.dry_run || !backend_.host_memory) return;
-    tools::check_memory(plan_, train::usable_candidates(plan_, options_).front(), ranks_here);
+    tools::check_memory(plan_, deploy::usable_candidates(plan_, options_.features_dropout()).front(), ranks_here);
 }
 
 void Session::check_memory_of_threads(bool loaded) const {
     if (flags_.dry_run || !backend_.host_memory) return;
-    tools::check_memory_of_threads(plan_, train::usable_candidates(plan_, options_).front(),
+    tools::check_memory_of_threads(plan_, deploy::usable_candidates(plan_, options_.features_dropout()).front(),
                                    loaded ? &*dataset_ : nullptr);
 }
 
@@ -260,9 +259,9 @@ void Session::remember(comm::Communicator& comm, const NotFiniteError& error, in
 // All ranks write the embeddings, and rank 0 remembers the file.
 void Session::write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process) {
     if (!flags_.save_embeddings) return;
-    hooks.outputs = [=, this, &comm](const exec::Executor& executor, const train::OutputRows& rows) {
+    hooks.outputs = [=, this, &comm](const exec::Executor& executor, const deploy::OutputRows& rows) {
         begin_writing(comm);
-        const VertexMatrix outputs{executor, train::outputs_of(executor.schedule()), rows, one_process};
+        const VertexMatrix outputs{executor, deploy::outputs_of(executor.schedule()), rows, one_process};
         const std::string& path = *flags_.save_embeddings;
         try {
             if (embeddings_in_folder_) {
@@ -279,10 +278,10 @@ void Session::write_embeddings_with(train::TrainHooks& hooks, comm::Communicator
     };
 }
 
-void Session::write_layers_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process) {
+void Session::write_layers_with(infer::InferHooks& hooks, comm::Communicator& comm, bool one_process) {
     if (!layers_) return;
     hooks.layer = [=, this, &comm](int layer, const exec::Executor& executor, TensorId tensor,
-                                   const train::OutputRows& rows) {
+                                   const deploy::OutputRows& rows) {
         begin_writing(comm);
         const VertexMatrix outputs{executor, tensor_of(executor.schedule(), tensor), rows, one_process};
         const std::string path = layers_->file(layer);
@@ -291,12 +290,12 @@ void Session::write_layers_with(train::TrainHooks& hooks, comm::Communicator& co
                                 [&](const std::string& hash) { note_layer(*layers_, layer, hash); });
         } catch (const NotFiniteError& error) {
             remember(comm, error, layer);
-            throw train::EndOfPass{Ending::diverged, fmt::format("the outputs of layer {} are not finite", layer)};
+            throw infer::EndOfPass{Ending::diverged, fmt::format("the outputs of layer {} are not finite", layer)};
         }
         remember(comm, path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
     };
-    hooks.read_layer = [this, &comm](exec::Executor& executor, TensorId tensor, const train::OutputRows& rows) {
-        const int layer = options_.layers_done;
+    hooks.read_layer = [this, &comm](exec::Executor& executor, TensorId tensor, const deploy::OutputRows& rows) {
+        const int layer = layers_done_;
         const std::string hash = read_vertex_matrix(comm, executor, tensor, rows, layers_->file(layer));
         comm::agree(comm, [&] {
             if (comm.rank() == 0) check_layer(*layers_, layer, hash);
@@ -352,7 +351,8 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank, Watchdo
         metrics_->add(epoch);
     };
     write_embeddings_with(hooks, comm, shared || comm.size() == 1);
-    write_layers_with(hooks, comm, shared || comm.size() == 1);
+    infer::InferHooks layer_hooks;
+    write_layers_with(layer_hooks, comm, shared || comm.size() == 1);
     if (first || !shared) {
         constexpr const char* epoch = "finishing the epoch; a second signal ends the run at once\n";
         constexpr const char* step = "finishing the step; a second signal ends the run at once\n";
@@ -371,10 +371,10 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank, Watchdo
         if (watchdog) watchdog->steps_of(plan_.candidates[static_cast<std::size_t>(candidate)].schedule);
         if (flags_.verbose) progress.say(fmt::format("building candidate {}", candidate + 1));
     };
-    if (!shared) hooks.cache_features = [&] { dataset_->cache_features(); };
+    if (!shared) hooks.data.cache_features = [&] { dataset_->cache_features(); };
     if (first || !shared) {
-        hooks.release_graph = [&] { dataset_->release_graph(); };
-        hooks.release_features = [&] { dataset_->release_features(); };
+        hooks.data.release_graph = [&] { dataset_->release_graph(); };
+        hooks.data.release_features = [&] { dataset_->release_features(); };
     }
     if (shared) {
         // Threads would each read the whole file for their block of it.
@@ -382,8 +382,10 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank, Watchdo
         comm.barrier();
     }
     measure::Clock& looked_at = recorder ? recorder->clock() : clock;
-    const auto carry_out = infers() ? infer::infer : train::train;
-    RunReport report = carry_out(comm, plan_, *dataset_, options_of_rank(local_rank), hooks, looked_at);
+    const train::TrainOptions options = options_of_rank(local_rank);
+    RunReport report = infers() ? infer::infer(comm, plan_, *dataset_, {options, layers_done_},
+                                               {hooks, layer_hooks.layer, layer_hooks.read_layer}, looked_at)
+                                : train::train(comm, plan_, *dataset_, options, hooks, looked_at);
     heartbeat->enter(comm::Heartbeat::finishing);
     comm.barrier();  // what is seen belongs to the communicator, and others may still look
     of_threads.reset();
@@ -414,7 +416,7 @@ void Session::take_finished() {
         out_of_patience ? *report_->ended : fmt::format("all {} epochs are done", end.epoch),
         out_of_patience ? "a larger --patience" : "--epochs");
     if (flags_.trace) say("note: nothing was trained, so there is no trace\n");
-    if (flags_.save_weights && options_.keep_best && !train::holds_best(end.tensors))
+    if (flags_.save_weights && options_.keep_best && !deploy::holds_best(end.tensors))
         say("note: the checkpoint is of a run without --keep-best: the last weights are written\n");
 }
 
@@ -462,7 +464,7 @@ int Session::finish(const std::string& communicator, int processes) {
     const bool written = write_artifacts(
         flags_, {*report_, trace_, weights_, weight_facts, *metrics_, *checkpoints_, embeddings_failure_});
     print(flags_.json ? io::write_report(*report_) : summary(*report_, plan_.machine, use_color(flags_.color)));
-    if (const auto mismatch = train::byte_mismatch(*report_); mismatch && !report_->steps.empty()) {
+    if (const auto mismatch = deploy::byte_mismatch(*report_); mismatch && !report_->steps.empty()) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
     if (report_->ending == Ending::interrupted) say_how_to_go_on(processes);

@@ -4,6 +4,7 @@
 #include "kernels/backend.hpp"
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "runtime/infer/options.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/train/finished.hpp"
 #include "tools/common/memory_limit.hpp"
@@ -92,7 +93,7 @@ private:
     void remember(comm::Communicator& comm, std::string path, std::int64_t bytes);
     void remember(comm::Communicator& comm, const NotFiniteError& error, int layer);
     void write_embeddings_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process);
-    void write_layers_with(train::TrainHooks& hooks, comm::Communicator& comm, bool one_process);
+    void write_layers_with(infer::InferHooks& hooks, comm::Communicator& comm, bool one_process);
     std::vector<Fact> facts_of_training_and_data() const;
     void keep_weights(const TrainingState& state);
     std::optional<std::string> reason_to_stop();
@@ -106,6 +107,7 @@ private:
     bool speaks_;
     train::TrainOptions options_;
     std::optional<LayerFolder> layers_;  // of --save-layers
+    int layers_done_ = 0;                // from which an inference goes on
     kernels::Backend backend_;
     std::optional<data::Dataset> dataset_;
     std::optional<RunReport> report_;

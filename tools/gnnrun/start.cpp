@@ -2,7 +2,7 @@
 
 #include "planner/io/files.hpp"
 #include "planner/io/parse.hpp"
-#include "runtime/train/model_values.hpp"
+#include "runtime/deploy/model_values.hpp"
 #include "tools/common/main.hpp"
 #include "tools/text/streams.hpp"
 
@@ -119,14 +119,14 @@ void Start::take(const Plan& plan) {
     if (resumes_) {
         checkpoint_ = io::read_checkpoint(bytes_, path_);
         try {
-            train::check_values(checkpoint_->state.tensors, schedule, true, path_);
+            deploy::check_values(checkpoint_->state.tensors, schedule, true, path_);
         } catch (const Error& error) {
             throw Error(error.code(), fmt::format("{} ({})", error.what(), ways_on("")));
         }
     } else {
         weights_ = io::read_weights(bytes_, path_);
         weight_facts_ = io::facts_of_weights(bytes_, path_);
-        train::check_values(*weights_, schedule, false, path_);
+        deploy::check_values(*weights_, schedule, false, path_);
     }
     bytes_ = {};
 }
@@ -188,7 +188,7 @@ std::optional<std::string> Start::earlier_that_fits(const std::vector<Fact>& fac
         if (kept->epoch >= checkpoint_->state.epoch) continue;
         try {
             const io::Checkpoint earlier = io::read_checkpoint(io::read_large_file(kept->path), kept->path);
-            train::check_values(earlier.state.tensors, plan_->candidates.front().schedule, true, kept->path);
+            deploy::check_values(earlier.state.tensors, plan_->candidates.front().schedule, true, kept->path);
             const auto different = differences(earlier, facts);
             const bool fits =
                 std::none_of(different.begin(), different.end(), [](const Difference& d) { return d.of_another_run; });

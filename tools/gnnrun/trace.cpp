@@ -1,6 +1,6 @@
 #include "tools/gnnrun/trace.hpp"
 
-#include "runtime/train/report.hpp"
+#include "runtime/deploy/report.hpp"
 
 #include <fmt/format.h>
 

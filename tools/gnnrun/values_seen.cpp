@@ -41,7 +41,7 @@ std::int64_t rows_in(std::vector<Range> ranges) {
 
 }  // namespace
 
-void ValuesSeen::look(const train::OutputRows& rows, Range part, Range columns, std::span<const float> values) {
+void ValuesSeen::look(const deploy::OutputRows& rows, Range part, Range columns, std::span<const float> values) {
     const auto width = static_cast<std::size_t>(columns.size());
     for (std::int64_t row = part.begin; row < part.end; ++row) {
         const std::int64_t vertex = rows.vertex(row);

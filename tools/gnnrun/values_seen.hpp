@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
-#include "runtime/train/outputs.hpp"
+#include "runtime/deploy/outputs.hpp"
 
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/measurement.hpp>
@@ -21,7 +21,7 @@ public:
     explicit ValuesSeen(std::int64_t columns) : columns_(columns) {}
 
     // Looks at some columns of consecutive rows of the tensor; `rows` knows the vertices that they belong to.
-    void look(const train::OutputRows& rows, Range part, Range columns, std::span<const float> values);
+    void look(const deploy::OutputRows& rows, Range part, Range columns, std::span<const float> values);
 
     // Collective: the same on every rank, on any number of ranks and any grid. Unset where all values are finite.
     std::string hash(comm::Communicator& comm) const;

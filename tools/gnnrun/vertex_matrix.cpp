@@ -306,7 +306,7 @@ VertexMatrixFile::VertexMatrixFile(std::string path, std::int64_t vertices, std:
 
 VertexMatrixFile::~VertexMatrixFile() { ::close(descriptor_); }
 
-void VertexMatrixFile::read(const train::OutputRows& rows, Range part, Range columns, float* values) const {
+void VertexMatrixFile::read(const deploy::OutputRows& rows, Range part, Range columns, float* values) const {
     const bool whole = columns.size() == columns_;
     std::int64_t begin = part.begin;
     while (begin < part.end) {
@@ -335,7 +335,7 @@ void VertexMatrixFile::read(std::int64_t vertex, Range columns, std::span<float>
 }
 
 std::string read_vertex_matrix(comm::Communicator& comm, exec::Executor& executor, TensorId tensor,
-                               const train::OutputRows& rows, const std::string& path) {
+                               const deploy::OutputRows& rows, const std::string& path) {
     const Tensor& t = tensor_of(executor.schedule(), tensor);
     const Range columns = executor.block(tensor).columns;
     ValuesSeen seen(t.columns);

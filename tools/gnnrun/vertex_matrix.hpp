@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
-#include "runtime/train/outputs.hpp"
+#include "runtime/deploy/outputs.hpp"
 #include "tools/gnnrun/values_seen.hpp"
 
 #include <gnnplan/base/range.hpp>
@@ -22,7 +22,7 @@ std::int64_t vertex_matrix_bytes(std::int64_t vertices, std::int64_t columns);
 struct VertexMatrix {
     const exec::Executor& executor;
     const Tensor& tensor;
-    const train::OutputRows& rows;
+    const deploy::OutputRows& rows;
     bool one_process = false;  // ranks are threads, which can all write to the file that rank 0 has opened
 };
 
@@ -58,7 +58,7 @@ public:
     VertexMatrixFile& operator=(const VertexMatrixFile&) = delete;
 
     // Some columns of these rows of a tensor, one after the other. Throws Error{io}.
-    void read(const train::OutputRows& rows, Range part, Range columns, float* values) const;
+    void read(const deploy::OutputRows& rows, Range part, Range columns, float* values) const;
 
 private:
     void read(std::int64_t vertex, Range columns, std::span<float> values) const;
@@ -72,6 +72,6 @@ private:
 // Collective: reads such a file into a tensor of the executor, every rank its block. Returns the hash of all values.
 // Throws the errors of VertexMatrixFile, on all ranks.
 std::string read_vertex_matrix(comm::Communicator& comm, exec::Executor& executor, TensorId tensor,
-                               const train::OutputRows& rows, const std::string& path);
+                               const deploy::OutputRows& rows, const std::string& path);
 
 }  // namespace gnnplan::tools

@@ -3,7 +3,6 @@
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/load/share.hpp"
-#include "runtime/train/options.hpp"
 
 #include <gnnplan/ir/plan.hpp>
 
@@ -12,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 // How the data must be read to be what the plan was made for.
 data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm);
@@ -34,16 +33,15 @@ void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_
 void match_vertices(const Plan& plan, const std::filesystem::path& path, data::DatasetOptions options);
 
 // Plans cost dropout, because it may be asked for. Takes the steps out of the predictions that have nothing to do
-// because the features are not dropped; dropout within an activation stays in its time.
-void leave_out_idle_dropout(Plan& plan, const TrainOptions& options);
+// where the features are dropped with probability 0; dropout within an activation stays in its time.
+void leave_out_idle_dropout(Plan& plan, double features_dropout);
 
 // A run stores row starts as its device reads them best, whatever machine the plan is for: what it counts follows from
 // the plan from here on.
 void take_row_starts(Plan& plan, const TensorMemory& memory);
 
-// Candidates the options allow, in the plan's order. Throws ErrorCode::mismatch when there is none.
-// Without `dataset`, what the options alone allow.
-std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options,
-                                   const data::Dataset* dataset = nullptr);
+// Candidates that can run on this data with this probability of dropping features, in the plan's order; without
+// `dataset`, those that the probability alone allows. Throws ErrorCode::mismatch when there is none.
+std::vector<int> usable_candidates(const Plan& plan, double features_dropout, const data::Dataset* dataset = nullptr);
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -1,11 +1,11 @@
-#include "runtime/train/device_room.hpp"
+#include "runtime/deploy/device_room.hpp"
 
 #include "runtime/comm/threads.hpp"
-#include "runtime/train/trials.hpp"
+#include "runtime/deploy/fitting.hpp"
 #include "tests/runtime/train/fixture.hpp"
 #include "tests/support/emulated_device.hpp"
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 constexpr std::int64_t held = 1000;
@@ -45,8 +45,8 @@ TEST(DeviceRoom, IsUnknownWhereNobodySaysIt) {
 
 // Candidates that need more are left out, and where none is left the error says what is needed and what is free.
 TEST(CandidatesThatFit, AreThoseThatTheDeviceHasRoomFor) {
-    const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(200, 30, 2, 2, 2));
-    const Plan plan = testing::make_plan(dataset, 2, false, 2, {{2, 6}, {1, 6}});
+    const data::Dataset dataset = train::testing::open(gnnplan::testing::random_symmetric(200, 30, 2, 2, 2));
+    const Plan plan = train::testing::make_plan(dataset, 2, false, 2, {{2, 6}, {1, 6}});
     const TensorMemory memory{.accelerator = true};
     const auto peak = [&](std::size_t index) {
         const Schedule& schedule = plan.candidates[index].schedule;
@@ -69,4 +69,4 @@ TEST(CandidatesThatFit, AreThoseThatTheDeviceHasRoomFor) {
 }
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

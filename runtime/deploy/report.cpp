@@ -1,4 +1,4 @@
-#include "runtime/train/report.hpp"
+#include "runtime/deploy/report.hpp"
 
 #include "runtime/measure/clock.hpp"
 
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
@@ -174,4 +174,4 @@ std::optional<std::string> byte_mismatch(const RunReport& report) {
     return std::nullopt;
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

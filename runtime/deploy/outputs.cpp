@@ -1,4 +1,4 @@
-#include "runtime/train/outputs.hpp"
+#include "runtime/deploy/outputs.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/schedule.hpp>
@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 // What steps up to `end` compute and later ones read.
@@ -101,4 +101,4 @@ OutputRows::OutputRows(const Schedule& schedule, const exec::NumberedCounts& cou
         vertices_.push_back(static_cast<std::int32_t>(counts.order().vertex_at(row)));
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -1,11 +1,11 @@
-#include "runtime/train/footprint.hpp"
+#include "runtime/deploy/footprint.hpp"
 
+#include "runtime/deploy/outputs.hpp"
 #include "runtime/exec/model_state.hpp"
-#include "runtime/train/outputs.hpp"
 
 #include <algorithm>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 std::int64_t of_processor(const MemoryPlan& plan, const LoadState& loaded, std::int64_t state, std::int64_t rows) {
@@ -34,4 +34,4 @@ Footprint footprint(const Schedule& schedule, const GraphStats& graph, const Loa
     return most;
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -1,21 +1,21 @@
-#include "runtime/train/deployment.hpp"
+#include "runtime/deploy/deployment.hpp"
 
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/match.hpp"
+#include "runtime/deploy/model_values.hpp"
 #include "runtime/load/counts.hpp"
 #include "runtime/load/predict.hpp"
-#include "runtime/train/match.hpp"
-#include "runtime/train/model_values.hpp"
-#include "runtime/train/trials.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 Deployment::Deployment(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
-                       const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
-                       measure::Clock& clock)
+                       const data::Dataset& dataset, const RunOptions& options, const RunHooks& hooks,
+                       measure::Clock& clock, const Use& use)
     : hosts_(hosts),
       comm_(comm),
       device_(device),
@@ -24,6 +24,7 @@ Deployment::Deployment(comm::Communicator& hosts, comm::Communicator& comm, kern
       options_(options),
       hooks_(hooks),
       clock_(clock),
+      use_(use),
       tracker_(device.memory().accelerator) {}
 
 void Deployment::take_graph() {
@@ -43,7 +44,7 @@ void Deployment::take_graph() {
 void Deployment::cache_features(std::int64_t bytes) {
     const double start = clock_.now();
     cached_feature_bytes_ = bytes;
-    comm::agree(comm_, hooks_.cache_features);
+    comm::agree(comm_, hooks_.data.cache_features);
     cached_features_ = exec::Charge(tracker_, cached_feature_bytes_, exec::Holder::host);
     measured_.initialise_seconds += clock_.now() - start;
 }
@@ -69,7 +70,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
                    .graph_stays = !last,
                    .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
                    .adopts_blocks = adopts_blocks,
-                   .written = written()},
+                   .written = use_.written},
                   std::move(blocks));
     const double cut = clock_.now();
     if (last) release_graph();
@@ -180,22 +181,16 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
             executor_->build_blocks(share_ ? share_->graph : dataset_.graph(), share_ ? share_->scales : scales_);
         }
         cut_seconds_ = clock_.now() - start;
-        if (written() != Written::nothing)
-            output_rows_ = OutputRows(schedule, *counts, comm_.rank(), written(), tracker_);
+        if (use_.written != Written::nothing)
+            output_rows_ = OutputRows(schedule, *counts, comm_.rank(), use_.written, tracker_);
     });
-}
-
-Written Deployment::written() const {
-    if (hooks_.layer) return Written::layers;
-    return hooks_.outputs ? Written::outputs : Written::nothing;
 }
 
 void Deployment::load_model(const Candidate& next) {
     comm::agree(comm_, [&] {
         if (!state_) {
             state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, device_, tracker_);
-            if (options_.start != nullptr) set_values(*state_, options_.start->tensors, true);
-            if (options_.weights != nullptr) set_values(*state_, *options_.weights, false);
+            if (use_.values != nullptr) set_values(*state_, *use_.values, use_.moments);
         }
         executor_->allocate(*state_);
         // Products that are timed overwrite their results, which may lie where features wait for the setup to read them.
@@ -209,13 +204,13 @@ void Deployment::release_graph() {
     share_.reset();
     loaded_.reset();
     comm_.barrier();
-    if (hooks_.release_graph) hooks_.release_graph();
+    if (hooks_.data.release_graph) hooks_.data.release_graph();
 }
 
 void Deployment::release_features() {
     cached_features_.reset();
     comm_.barrier();
-    if (hooks_.release_features) hooks_.release_features();
+    if (hooks_.data.release_features) hooks_.data.release_features();
 }
 
 // The trials' memory has been in use up to here.
@@ -224,19 +219,9 @@ void Deployment::keep_tuning_peak() {
 }
 
 exec::PassSettings Deployment::settings(std::int64_t epoch, bool training) const {
-    exec::PassSettings settings;
-    settings.seed = options_.seed;
+    exec::PassSettings settings = use_.passes;
     settings.epoch = static_cast<std::uint32_t>(epoch);
     settings.training = training;
-    settings.dropout = static_cast<float>(options_.dropout);
-    settings.input_dropout = static_cast<float>(options_.features_dropout());
-    settings.attention_dropout = static_cast<float>(options_.attention_dropout);
-    const std::int64_t vertices = dataset_.subset_size(data::train);  // none where labels are not there
-    settings.inverse_training_count = vertices > 0 ? 1.0 / static_cast<double>(vertices) : 0;
-    settings.update.learning_rate = static_cast<float>(options_.learning_rate);
-    settings.update.weight_decay = static_cast<float>(options_.weight_decay);
-    settings.update.momentum = static_cast<float>(options_.momentum);
-    settings.decay_all = options_.decay_all;
     return settings;
 }
 
@@ -270,4 +255,4 @@ void Deployment::report(RunReport& report) {
     report_candidate(comm_, plan_, measured_, report);
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

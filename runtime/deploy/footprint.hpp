@@ -1,13 +1,13 @@
 // Peak memory of a candidate, by what else is in memory while it is built.
 #pragma once
 
-#include "runtime/train/outputs.hpp"
+#include "runtime/deploy/outputs.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 
 #include <cstdint>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 struct LoadState {
     bool state_lives = false;  // the model's state of an earlier candidate is there while the graph is loaded
@@ -27,4 +27,4 @@ struct Footprint {
 Footprint footprint(const Schedule& schedule, const GraphStats& graph, const LoadState& loaded,
                     const TensorMemory& memory = {});
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

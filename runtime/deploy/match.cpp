@@ -1,4 +1,4 @@
-#include "runtime/train/match.hpp"
+#include "runtime/deploy/match.hpp"
 
 #include "runtime/graph/fingerprint.hpp"
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 constexpr const char* plan_again = "plan again with --graph and this path";
@@ -145,8 +145,8 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
     return nonzeros();
 }
 
-void leave_out_idle_dropout(Plan& plan, const TrainOptions& options) {
-    if (options.features_dropout() > 0) return;
+void leave_out_idle_dropout(Plan& plan, double features_dropout) {
+    if (features_dropout > 0) return;
     for (Candidate& candidate : plan.candidates) leave_out_feature_dropout(candidate.schedule, candidate.predicted);
 }
 
@@ -167,7 +167,7 @@ bool prunes_these_rows(const Schedule& schedule, const std::vector<std::int64_t>
 
 }  // namespace
 
-std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options, const data::Dataset* dataset) {
+std::vector<int> usable_candidates(const Plan& plan, double features_dropout, const data::Dataset* dataset) {
     std::vector<int> usable;
     bool constant = false;
     std::map<int, std::vector<std::int64_t>> loss_rows;  // by number of layers
@@ -183,14 +183,14 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const bool needs_constant_input = plan.candidates[i].configuration.constant_input;
         constant = constant || needs_constant_input;
-        const bool allowed = !needs_constant_input || options.features_dropout() == 0;
+        const bool allowed = !needs_constant_input || features_dropout == 0;
         if (allowed && prunes_right(plan.candidates[i].schedule)) usable.push_back(static_cast<int>(i));
     }
     if (!usable.empty()) return usable;
     if (dataset != nullptr && dataset->in_shares())
         throw Error(ErrorCode::mismatch, "no candidate that the options allow can load the graph in shares", "plan",
                     "use --load whole");
-    if (constant && options.features_dropout() > 0) {
+    if (constant && features_dropout > 0) {
         throw Error(
             ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
             "use --input-dropout 0, or plan again: without --constant-input, and with memory for the dropped features");
@@ -201,4 +201,4 @@ std::vector<int> usable_candidates(const Plan& plan, const TrainOptions& options
                 "plan", plan_again);
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

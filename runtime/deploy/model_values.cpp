@@ -1,4 +1,4 @@
-#include "runtime/train/model_values.hpp"
+#include "runtime/deploy/model_values.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 constexpr std::string_view parameters = "layers.";
@@ -107,4 +107,4 @@ bool all_finite(const std::vector<NamedTensor>& values) {
     });
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 // What the steps of `phase` should send and receive on `rank`: indexed by step of the schedule, 0 for those of other
 // phases, as Executor::run counts. `graph` answers in the schedule's numbering.
@@ -52,4 +52,4 @@ void report_candidate(comm::Communicator& comm, const Plan& plan, const Measurem
 // The first difference between bytes predicted and counted, as a sentence.
 std::optional<std::string> byte_mismatch(const RunReport& report);
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -1,10 +1,10 @@
-#include "runtime/train/match.hpp"
+#include "runtime/deploy/match.hpp"
 
 #include "tests/runtime/train/fixture.hpp"
 
 #include <algorithm>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 // The code of the error `work` throws, or nothing.
@@ -20,8 +20,8 @@ std::optional<ErrorCode> failure(Work&& work) {
 
 class Match : public ::testing::Test {
 protected:
-    data::Dataset dataset_ = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
-    Plan plan_ = testing::make_plan(dataset_, 4, false, 2, {{2, 10}, {1, 3}});
+    data::Dataset dataset_ = train::testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
+    Plan plan_ = train::testing::make_plan(dataset_, 4, false, 2, {{2, 10}, {1, 3}});
 
     std::optional<ErrorCode> mismatch() {
         return failure([&] { static_cast<void>(match_data(plan_, dataset_)); });
@@ -64,7 +64,7 @@ TEST_F(Match, NonzerosOfASizesPlanMayDifferALittle) {
 }
 
 TEST_F(Match, RefusesADirectedGraphForASymmetricPlan) {
-    const data::Dataset directed = testing::open(gnnplan::testing::random_directed(17, 3, 5, 3, 2));
+    const data::Dataset directed = train::testing::open(gnnplan::testing::random_directed(17, 3, 5, 3, 2));
     plan_.fingerprints.graph.clear();
     EXPECT_EQ(failure([&] { static_cast<void>(match_data(plan_, directed)); }), ErrorCode::mismatch);
 }
@@ -77,7 +77,7 @@ TEST_F(Match, RefusesOtherWeightsOfEdges) {
         return data::open_dataset(folder.path() / "graph", {.preparation = {.edge_weights = edge_weights}});
     };
     const data::Dataset weighted = load(true);
-    Plan plan = testing::make_plan(weighted, 2, false, 2, {{2, 10}});
+    Plan plan = train::testing::make_plan(weighted, 2, false, 2, {{2, 10}});
     EXPECT_TRUE(dataset_options(plan, data::FeatureNorm::none).preparation.edge_weights);
     const auto mismatch_of = [&](const data::Dataset& dataset) {
         return failure([&] { static_cast<void>(match_data(plan, dataset)); });
@@ -91,20 +91,21 @@ TEST_F(Match, RefusesOtherWeightsOfEdges) {
 }
 
 TEST_F(Match, UsesOnlyCandidatesThatAllowDropoutOnTheInput) {
-    TrainOptions options;
+    train::TrainOptions options;
     plan_.candidates[0].configuration.constant_input = true;
-    EXPECT_EQ(usable_candidates(plan_, options), (std::vector<int>{0, 1}));
+    EXPECT_EQ(usable_candidates(plan_, options.features_dropout()), (std::vector<int>{0, 1}));
     options.dropout = 0.5;
-    EXPECT_EQ(usable_candidates(plan_, options), (std::vector<int>{1}));
+    EXPECT_EQ(usable_candidates(plan_, options.features_dropout()), (std::vector<int>{1}));
     options.input_dropout = 0;
-    EXPECT_EQ(usable_candidates(plan_, options), (std::vector<int>{0, 1}));
+    EXPECT_EQ(usable_candidates(plan_, options.features_dropout()), (std::vector<int>{0, 1}));
     options.input_dropout = 0.1;
     plan_.candidates[1].configuration.constant_input = true;
-    EXPECT_EQ(failure([&] { static_cast<void>(usable_candidates(plan_, options)); }), ErrorCode::mismatch);
+    EXPECT_EQ(failure([&] { static_cast<void>(usable_candidates(plan_, options.features_dropout())); }),
+              ErrorCode::mismatch);
 }
 
 TEST_F(Match, PredictionsLeaveOutDropoutThatIsNotAskedFor) {
-    TrainOptions options;
+    train::TrainOptions options;
     options.dropout = 0.5;
     const auto dropped = [&](const Candidate& candidate) {
         const auto& steps = candidate.schedule.steps;
@@ -120,10 +121,10 @@ TEST_F(Match, PredictionsLeaveOutDropoutThatIsNotAskedFor) {
     const double step = plan_.candidates[0].predicted.step_seconds.at(at);
     const double epoch = plan_.candidates[0].predicted.epoch_seconds;
     ASSERT_GT(step, 0);
-    leave_out_idle_dropout(plan_, options);
+    leave_out_idle_dropout(plan_, options.features_dropout());
     EXPECT_EQ(plan_.candidates[0].predicted.epoch_seconds, epoch);
     options.input_dropout = 0;
-    leave_out_idle_dropout(plan_, options);
+    leave_out_idle_dropout(plan_, options.features_dropout());
     EXPECT_EQ(plan_.candidates[0].predicted.step_seconds[at], 0);
     EXPECT_DOUBLE_EQ(plan_.candidates[0].predicted.epoch_seconds, epoch - step);
 }
@@ -142,10 +143,10 @@ protected:
     std::vector<int> usable(std::vector<Candidate> candidates) const {
         Plan plan;
         plan.candidates = std::move(candidates);
-        return usable_candidates(plan, {}, &dataset_);
+        return usable_candidates(plan, 0, &dataset_);
     }
 
-    data::Dataset dataset_ = testing::open(gnnplan::testing::random_directed(60, 1.2, 5, 3, 2));
+    data::Dataset dataset_ = train::testing::open(gnnplan::testing::random_directed(60, 1.2, 5, 3, 2));
     std::vector<std::int64_t> rows_ = data::loss_row_counts(dataset_.graph(), dataset_.subset(), 2);
 };
 
@@ -180,7 +181,7 @@ TEST_F(PrunedRows, OfAnEstimateAreRefusedWhenThereIsNothingElse) {
 TEST_F(PrunedRows, AreTakenOnTrustWithoutData) {
     Plan plan;
     plan.candidates = {pruned(1, 1)};
-    EXPECT_EQ(usable_candidates(plan, {}), std::vector<int>{0});
+    EXPECT_EQ(usable_candidates(plan, 0), std::vector<int>{0});
 }
 
 TEST_F(Match, PredictionsMustFollowFromTheSchedule) {
@@ -192,4 +193,4 @@ TEST_F(Match, PredictionsMustFollowFromTheSchedule) {
 }
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 // What the last layer makes in an evaluation. Throws Error{data} when the schedule has none.
 const Tensor& outputs_of(const Schedule& schedule);
@@ -46,4 +46,4 @@ private:
     exec::Charge charge_;
 };
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

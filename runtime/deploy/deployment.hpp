@@ -5,30 +5,41 @@
 // model's state outlives executors, and so do sparse blocks that the next one would cut alike.
 #pragma once
 
+#include "runtime/data/dataset.hpp"
+#include "runtime/deploy/footprint.hpp"
+#include "runtime/deploy/options.hpp"
+#include "runtime/deploy/report.hpp"
 #include "runtime/exec/model_state.hpp"
 #include "runtime/load/share.hpp"
-#include "runtime/train/footprint.hpp"
-#include "runtime/train/options.hpp"
-#include "runtime/train/report.hpp"
 
 #include <gnnplan/ir/plan.hpp>
+#include <gnnplan/ir/training_state.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 // Whether hooks.step is told of the steps of a pass.
 enum class Watched : bool { no, yes };
+
+// How training and inference use a deployment.
+struct Use {
+    exec::PassSettings passes;  // of all passes, but for their epoch and whether they train
+    // Of the model to begin with, checked with check_values(); null: Glorot values from the seed of `passes`.
+    const std::vector<NamedTensor>* values = nullptr;
+    bool moments = false;                // whether `values` are with those of the optimiser
+    Written written = Written::nothing;  // the numbers of whose vertices are kept
+};
 
 class Deployment {
 public:
     // Everything outlives the object. `hosts` exchanges what is in the hosts' memory, `comm` what is in the devices'.
     Deployment(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
-               const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
-               measure::Clock& clock);
+               const data::Dataset& dataset, const RunOptions& options, const RunHooks& hooks, measure::Clock& clock,
+               const Use& use);
 
     // Not collective, and before all else: finds out whether data and ranks are the plan's, notes what differs and does
     // no harm, and keeps the scales of the graph, which it counts from here on.
@@ -49,7 +60,7 @@ public:
     exec::Executor& executor() { return *executor_; }
     exec::ModelState& state() const { return *state_; }
     Measurements& measured() { return measured_; }
-    // Whose vertices the outputs are; there where hooks.outputs or hooks.layer is.
+    // Whose vertices the outputs are; there where outputs are written.
     const OutputRows& output_rows() const { return output_rows_; }
     // The fingerprint of the graph that was loaded.
     const std::string& fingerprint() const { return fingerprint_.empty() ? dataset_.fingerprint() : fingerprint_; }
@@ -65,7 +76,6 @@ private:
     std::shared_ptr<const exec::NumberedCounts> count(const Schedule& schedule, const LoadState& loaded);
     void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
     void load_model(const Candidate& candidate);
-    Written written() const;
     void release_graph();
     void release_features();
     void keep_tuning_peak();
@@ -77,9 +87,10 @@ private:
     kernels::Device& device_;
     const Plan& plan_;
     const data::Dataset& dataset_;
-    const TrainOptions& options_;
-    const TrainHooks& hooks_;
+    const RunOptions& options_;
+    const RunHooks& hooks_;
     measure::Clock& clock_;
+    Use use_;
 
     exec::MemoryTracker tracker_;
     data::DegreeScales scales_;
@@ -99,4 +110,4 @@ private:
     Measurements measured_;
 };
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

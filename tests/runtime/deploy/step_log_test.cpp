@@ -1,11 +1,11 @@
 // Bytes are watched pass after pass, in every phase, on ranks that do communicate.
-#include "runtime/train/match.hpp"
-#include "runtime/train/report.hpp"
+#include "runtime/deploy/match.hpp"
+#include "runtime/deploy/report.hpp"
 #include "tests/runtime/train/fixture.hpp"
 
 #include <algorithm>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 namespace {
 
 constexpr int ranks = 2;
@@ -27,7 +27,7 @@ protected:
         RunReport report;
         comm::run_ranks(ranks, [&](comm::Communicator& comm) {
             exec::MemoryTracker tracker;
-            testing::FakeClock clock;
+            train::testing::FakeClock clock;
             const auto counts = std::make_shared<const exec::GraphCounts>(dataset_.graph());
             const auto device = kernels::host_device(kernels::reference_table());  // wherever else tests run
             const exec::ModelState state(schedule(), 1, *device, tracker);
@@ -50,8 +50,8 @@ protected:
 
     const Schedule& schedule() const { return plan_.candidates.front().schedule; }
 
-    data::Dataset dataset_ = testing::open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
-    Plan plan_ = testing::make_plan(dataset_, 5, true, ranks, {{1, 6}});
+    data::Dataset dataset_ = train::testing::open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
+    Plan plan_ = train::testing::make_plan(dataset_, 5, true, ranks, {{1, 6}});
 };
 
 TEST_P(BytesOfPasses, AreThePredictedOnes) { EXPECT_EQ(byte_mismatch(report_after_passes(0)), std::nullopt); }
@@ -70,4 +70,4 @@ INSTANTIATE_TEST_SUITE_P(Phases, BytesOfPasses, ::testing::Values(Phase::epoch, 
                          [](const auto& phase) { return phase.param == Phase::epoch ? "Epoch" : "Evaluation"; });
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

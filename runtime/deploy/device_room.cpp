@@ -1,10 +1,10 @@
-#include "runtime/train/device_room.hpp"
+#include "runtime/deploy/device_room.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 std::optional<DeviceRoom> device_room(comm::Communicator& comm, const kernels::Device& device) {
     if (!device.memory().accelerator) return std::nullopt;
@@ -33,4 +33,4 @@ std::optional<DeviceRoom> device_room(comm::Communicator& comm, const kernels::D
     return least;
 }
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

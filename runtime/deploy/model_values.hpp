@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 inline constexpr const char* best_prefix = "best.";
 
@@ -32,4 +32,4 @@ std::vector<NamedTensor> best_values(const std::vector<NamedTensor>& values);
 // Whether all of them are numbers.
 bool all_finite(const std::vector<NamedTensor>& values);
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace gnnplan::train {
+namespace gnnplan::deploy {
 
 // Says what the device offers that has least for each of the ranks that compute on it.
 struct DeviceRoom {
@@ -19,4 +19,4 @@ struct DeviceRoom {
 // the devices of all ranks are open. Other programs may take of what is free later.
 std::optional<DeviceRoom> device_room(comm::Communicator& comm, const kernels::Device& device);
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::deploy
