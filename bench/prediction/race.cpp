@@ -1,7 +1,7 @@
 #include "bench/prediction/race.hpp"
 
+#include "runtime/deploy/report.hpp"
 #include "runtime/exec/executor.hpp"
-#include "runtime/train/report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +83,7 @@ public:
     }
 
     Outcome outcome() const {
-        const auto logs = train::gather_logs(comm_, log_);
+        const auto logs = deploy::gather_logs(comm_, log_);
         return {measure::median(turns_), median_interval(turns_), fastest_,          slowest_,
                 epochs_timed_,           turns_.size(),           step_seconds(logs)};
     }

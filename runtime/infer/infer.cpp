@@ -1,9 +1,9 @@
 #include "runtime/infer/infer.hpp"
 
-#include "runtime/train/deployment.hpp"
-#include "runtime/train/device_room.hpp"
-#include "runtime/train/match.hpp"
-#include "runtime/train/trials.hpp"
+#include "runtime/deploy/deployment.hpp"
+#include "runtime/deploy/device_room.hpp"
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/match.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace {
 // this took, and ends the pass when it is told to stop.
 class Layers {
 public:
-    Layers(comm::Communicator& comm, const train::TrainHooks& hooks, measure::Clock& clock)
+    Layers(comm::Communicator& comm, const InferHooks& hooks, measure::Clock& clock)
         : comm_(comm), hooks_(hooks), clock_(clock), watched_(hooks) {
         watched_.step = [this](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
             if (hooks_.step) hooks_.step(epoch, step, executor);
@@ -28,7 +28,7 @@ public:
         };
     }
 
-    const train::TrainHooks& hooks() const { return watched_; }
+    const InferHooks& hooks() const { return watched_; }
     double seconds() const { return seconds_; }
 
     // The first step behind `done` layers.
@@ -36,11 +36,11 @@ public:
         for (std::size_t i = 0; i < schedule.steps.size(); ++i)
             if (schedule.steps[i].phase == Phase::epoch) last_step_ = i;
         if (!hooks_.layer) return 0;
-        ends_ = train::layer_ends(schedule);
+        ends_ = deploy::layer_ends(schedule);
         return done > 0 ? ends_.at(static_cast<std::size_t>(done - 1)).step + 1 : 0;
     }
     // Collective: reads the outputs of the last layer that is done.
-    void read(int done, exec::Executor& executor, const train::OutputRows& rows) {
+    void read(int done, exec::Executor& executor, const deploy::OutputRows& rows) {
         rows_ = &rows;
         if (done > 0) hooks_.read_layer(executor, ends_.at(static_cast<std::size_t>(done - 1)).tensor, rows);
     }
@@ -48,7 +48,7 @@ public:
     void stop_if_told() const {
         const std::optional<std::string> why = hooks_.stop ? hooks_.stop() : std::nullopt;
         if (comm::control_max(comm_, why ? 1 : 0) == 0) return;
-        throw train::EndOfPass{Ending::interrupted, why.value_or("another rank was told to stop")};
+        throw EndOfPass{Ending::interrupted, why.value_or("another rank was told to stop")};
     }
 
 private:
@@ -62,12 +62,12 @@ private:
     }
 
     comm::Communicator& comm_;
-    const train::TrainHooks& hooks_;
+    const InferHooks& hooks_;
     measure::Clock& clock_;
-    train::TrainHooks watched_;
-    std::vector<train::LayerEnd> ends_;
+    InferHooks watched_;
+    std::vector<deploy::LayerEnd> ends_;
     std::size_t last_step_ = 0;
-    const train::OutputRows* rows_ = nullptr;
+    const deploy::OutputRows* rows_ = nullptr;
     double seconds_ = 0;
 };
 
@@ -82,31 +82,42 @@ void leave_out(const Schedule& schedule, std::size_t first_step, RunReport& repo
     for (const StepRecord& step : report.steps) report.predicted.epoch_seconds += step.predicted_seconds;
 }
 
+deploy::Use use_of(const InferOptions& options, const InferHooks& hooks) {
+    exec::PassSettings passes;
+    passes.seed = options.seed;
+    using deploy::Written;
+    return {passes, options.weights, false,
+            hooks.layer     ? Written::layers
+            : hooks.outputs ? Written::outputs
+                            : Written::nothing};
+}
+
 RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
-              const data::Dataset& dataset, const train::TrainOptions& options, const train::TrainHooks& hooks,
+              const data::Dataset& dataset, const InferOptions& options, const InferHooks& hooks,
               measure::Clock& clock) {
     const double begin = clock.now();
     kernels::set_threads(options.threads);
     Layers layers(comm, hooks, clock);
-    train::Deployment deployment(hosts, comm, device, plan, dataset, options, layers.hooks(), clock);
+    deploy::Deployment deployment(hosts, comm, device, plan, dataset, options, layers.hooks(), clock,
+                                  use_of(options, hooks));
     RunReport report;
     std::size_t first_step = 0;
-    const std::optional<train::DeviceRoom> room = train::device_room(comm, device);
+    const std::optional<deploy::DeviceRoom> room = deploy::device_room(comm, device);
     comm::agree(comm, [&] {
         deployment.take_graph();
-        const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
-        report.chosen = train::candidates_that_fit(plan, usable, dataset, device.memory(), room).front();
+        const std::vector<int> usable = deploy::usable_candidates(plan, 0, &dataset);
+        report.chosen = deploy::candidates_that_fit(plan, usable, dataset, device.memory(), room).front();
         const Candidate& candidate = plan.candidates[static_cast<std::size_t>(report.chosen)];
         first_step = layers.begin(candidate.schedule, options.layers_done);
     });
     deployment.build(report.chosen, true, first_step);
     layers.read(options.layers_done, deployment.executor(), deployment.output_rows());
     const double built = clock.now();
-    train::Measurements& measured = deployment.measured();
+    deploy::Measurements& measured = deployment.measured();
     try {
         layers.stop_if_told();
         measured.epoch.add(deployment.run(Phase::epoch, 0, false));
-    } catch (const train::EndOfPass& end) {
+    } catch (const EndOfPass& end) {
         device.finish();
         measured.epoch.add(std::vector<measure::StepSample>(deployment.executor().schedule().steps.size()));
         report.ending = end.ending;
@@ -139,8 +150,8 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
 
 }  // namespace
 
-RunReport infer(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset,
-                const train::TrainOptions& options, const train::TrainHooks& hooks, measure::Clock& clock) {
+RunReport infer(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const InferOptions& options,
+                const InferHooks& hooks, measure::Clock& clock) {
     std::unique_ptr<kernels::Device> device;
     comm::agree(comm, [&] { device = options.device(); });
     const auto of_device = options.communicator ? options.communicator(comm, *device) : nullptr;

@@ -1,6 +1,6 @@
 #include "runtime/train/course.hpp"
 
-#include "runtime/train/model_values.hpp"
+#include "runtime/deploy/model_values.hpp"
 
 namespace gnnplan::train {
 
@@ -8,12 +8,12 @@ Course::Course(const TrainOptions& options, bool keeps_values)
     : options_(options), keeps_best_(options.keep_best && keeps_values) {
     if (options.start == nullptr) return;
     // Without the weights of its best epoch a checkpoint's accuracies are nothing to be compared with.
-    const bool judged = !options.keep_best || holds_best(options.start->tensors);
+    const bool judged = !options.keep_best || deploy::holds_best(options.start->tensors);
     for (const EpochRecord& record : options.start->epochs) {
         epochs_.push_back(record);
         if (judged) judge(record);
     }
-    if (keeps_best_) best_values_ = best_values(options.start->tensors);
+    if (keeps_best_) best_values_ = deploy::best_values(options.start->tensors);
     end_when_patience_is_out();
 }
 
@@ -34,7 +34,7 @@ void Course::end(Ending why, std::string words) {
 
 void Course::add(const EpochRecord& record, const exec::ModelState& state) {
     epochs_.push_back(record);
-    if (judge(record) && keeps_best_) best_values_ = values_of(state, false);
+    if (judge(record) && keeps_best_) best_values_ = deploy::values_of(state, false);
     end_when_patience_is_out();
 }
 
@@ -44,9 +44,9 @@ void Course::end_when_patience_is_out() {
 }
 
 TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuning) const {
-    TrainingState all{epochs_.back().epoch, values_of(state, true), epochs_, tuning};
+    TrainingState all{epochs_.back().epoch, deploy::values_of(state, true), epochs_, tuning};
     for (const NamedTensor& value : best_values_) {
-        all.tensors.push_back({best_prefix + value.name, value.shape, value.values});
+        all.tensors.push_back({deploy::best_prefix + value.name, value.shape, value.values});
     }
     return all;
 }

@@ -1,7 +1,7 @@
 #include "runtime/train/finished.hpp"
 
+#include "runtime/deploy/match.hpp"
 #include "runtime/train/course.hpp"
-#include "runtime/train/match.hpp"
 
 namespace gnnplan::train {
 
@@ -13,7 +13,7 @@ RunReport report_of_finished(const Plan& plan, const TrainOptions& options, cons
     report.seed = options.seed;
     report.ranks = plan.problem.ranks;
     report.threads = options.threads;
-    report.chosen = usable_candidates(plan, options).front();
+    report.chosen = deploy::usable_candidates(plan, options.features_dropout()).front();
     const Candidate& candidate = plan.candidates[static_cast<std::size_t>(report.chosen)];
     report.configuration = candidate.configuration;
     report.predicted = candidate.predicted;

@@ -1,12 +1,13 @@
 // Reading guide: run() is the whole of training: candidates of the plan take turns while the tuner wants them, and the
-// one that it chooses trains the rest. Setting a candidate up and running it is in deployment.hpp.
+// one that it chooses trains the rest. Setting a candidate up and running it is in runtime/deploy.
+#include "runtime/deploy/deployment.hpp"
+#include "runtime/deploy/device_room.hpp"
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/match.hpp"
+#include "runtime/deploy/model_values.hpp"
 #include "runtime/train/course.hpp"
-#include "runtime/train/deployment.hpp"
 #include "runtime/train/finished.hpp"
-#include "runtime/train/match.hpp"
-#include "runtime/train/model_values.hpp"
 #include "runtime/train/train.hpp"
-#include "runtime/train/trials.hpp"
 #include "runtime/train/tuning.hpp"
 
 #include <algorithm>
@@ -20,6 +21,23 @@
 namespace gnnplan::train {
 namespace {
 
+deploy::Use use_of(const TrainOptions& options, const data::Dataset& dataset, const TrainHooks& hooks) {
+    exec::PassSettings passes;
+    passes.seed = options.seed;
+    passes.dropout = static_cast<float>(options.dropout);
+    passes.input_dropout = static_cast<float>(options.features_dropout());
+    passes.attention_dropout = static_cast<float>(options.attention_dropout);
+    const std::int64_t vertices = dataset.subset_size(data::train);
+    passes.inverse_training_count = vertices > 0 ? 1.0 / static_cast<double>(vertices) : 0;
+    passes.update.learning_rate = static_cast<float>(options.learning_rate);
+    passes.update.weight_decay = static_cast<float>(options.weight_decay);
+    passes.update.momentum = static_cast<float>(options.momentum);
+    passes.decay_all = options.decay_all;
+    const bool resumes = options.start != nullptr;
+    return {passes, resumes ? &options.start->tensors : options.weights, resumes,
+            hooks.outputs ? deploy::Written::outputs : deploy::Written::nothing};
+}
+
 class Trainer {
 public:
     Trainer(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
@@ -32,7 +50,7 @@ public:
           options_(options),
           hooks_(hooks),
           clock_(clock),
-          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock),
+          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock, use_of(options, dataset, hooks)),
           course_(options, comm.rank() == 0) {}
 
     RunReport run();
@@ -65,7 +83,7 @@ private:
     const TrainHooks& hooks_;
     measure::Clock& clock_;
 
-    Deployment deployment_;
+    deploy::Deployment deployment_;
     std::int64_t eval_every_ = 1;
     Course course_;
     std::int64_t epochs_since_build_ = 0;
@@ -105,7 +123,7 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
     if (!std::isfinite(record.loss)) course_.end(Ending::diverged, "the loss is no longer finite");
     if (course_.is_last(epoch)) check_weights();
     // The first epoch after a build warms up caches.
-    Measurements& measured = deployment_.measured();
+    deploy::Measurements& measured = deployment_.measured();
     if (++epochs_since_build_ == 2) {
         measured.steady_seconds.clear();
         measured.epoch.restart_times();
@@ -118,7 +136,7 @@ EpochRecord Trainer::train_epoch(std::int64_t epoch) {
 // The loss is that of the weights before the update, so nothing else would tell what the last one did.
 void Trainer::check_weights() {
     if (course_.ending() == Ending::diverged) return;
-    const bool finite = all_finite(values_of(deployment_.state(), false));
+    const bool finite = deploy::all_finite(deploy::values_of(deployment_.state(), false));
     if (comm::control_max(comm_, finite ? 0.0 : 1.0) > 0) {
         course_.end(Ending::diverged, "the last update made weights that are not finite");
     }
@@ -156,11 +174,11 @@ void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
 // Everything that can be found wrong before the first executor is built.
 Tuning Trainer::prepare() {
     std::optional<Tuning> tuning;
-    const std::optional<DeviceRoom> room = device_room(comm_, device_);
+    const std::optional<deploy::DeviceRoom> room = deploy::device_room(comm_, device_);
     comm::agree(comm_, [&] {
         deployment_.take_graph();
-        tuning =
-            begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.cache_features), device_.memory(), room);
+        tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.data.cache_features),
+                              device_.memory(), room);
     });
     for (const std::string& text : tuning->notes) note(text);
     eval_every_ = tuning->eval_every;
@@ -211,7 +229,7 @@ RunReport Trainer::run() {
 
 RunReport Trainer::hand_out() {
     kernels::set_threads(options_.threads);
-    const std::optional<DeviceRoom> room = device_room(comm_, device_);
+    const std::optional<deploy::DeviceRoom> room = deploy::device_room(comm_, device_);
     int candidate = 0;
     comm::agree(comm_, [&] {
         if (!hooks_.outputs) {
@@ -220,8 +238,8 @@ RunReport Trainer::hand_out() {
                                               std::to_string(options_.epochs));
         }
         deployment_.take_graph();
-        const std::vector<int> usable = usable_candidates(plan_, options_, &dataset_);
-        candidate = candidates_that_fit(plan_, usable, dataset_, device_.memory(), room).front();
+        const std::vector<int> usable = deploy::usable_candidates(plan_, options_.features_dropout(), &dataset_);
+        candidate = deploy::candidates_that_fit(plan_, usable, dataset_, device_.memory(), room).front();
     });
     deployment_.build(candidate, true);
     save_outputs();
@@ -233,18 +251,18 @@ void Trainer::take_best_weights() {
     std::vector<NamedTensor> values;
     comm::agree(comm_, [&] {
         const std::vector<NamedTensor>& best = course_.best_weights();
-        if (!best.empty()) set_values(deployment_.state(), best, false);
-        values = values_of(deployment_.state(), false);
+        if (!best.empty()) deploy::set_values(deployment_.state(), best, false);
+        values = deploy::values_of(deployment_.state(), false);
     });
     for (NamedTensor& value : values) hosts_.broadcast(0, std::as_writable_bytes(std::span(value.values)));
-    comm::agree(comm_, [&] { set_values(deployment_.state(), values, false); });
+    comm::agree(comm_, [&] { deploy::set_values(deployment_.state(), values, false); });
 }
 
 // The outputs are those of the weights that a run leaves behind: the best ones where they are kept.
 void Trainer::save_outputs() {
     if (course_.ending() == Ending::diverged || course_.ending() == Ending::interrupted) return;
     if (options_.keep_best) take_best_weights();
-    deployment_.run(Phase::evaluation, course_.next_epoch() - 1, false, Watched::no);
+    deployment_.run(Phase::evaluation, course_.next_epoch() - 1, false, deploy::Watched::no);
     hooks_.outputs(deployment_.executor(), deployment_.output_rows());
 }
 

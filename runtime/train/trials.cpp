@@ -1,36 +1,17 @@
 #include "runtime/train/trials.hpp"
 
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/footprint.hpp"
 #include "runtime/exec/store.hpp"
-#include "runtime/train/footprint.hpp"
 
 #include <gnnplan/base/checked.hpp>
-#include <gnnplan/base/memory_text.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace gnnplan::train {
 namespace {
 
 const Candidate& candidate(const Plan& plan, int index) { return plan.candidates[static_cast<std::size_t>(index)]; }
-
-// bytes_of(schedule, counts) of each, by place in `usable`. The graph is counted once for each numbering.
-template <class BytesOf>
-std::vector<std::int64_t> bytes_by_candidate(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph,
-                                             const BytesOf& bytes_of) {
-    std::vector<std::int64_t> bytes(usable.size(), -1);
-    for (std::size_t i = 0; i < usable.size(); ++i) {
-        if (bytes[i] >= 0) continue;
-        const Schedule& first = candidate(plan, usable[i]).schedule;
-        const auto counts = graph.numbered(first.numbering);
-        for (std::size_t j = i; j < usable.size(); ++j) {
-            const Schedule& schedule = candidate(plan, usable[j]).schedule;
-            if (schedule.numbering != first.numbering) continue;
-            bytes[j] = bytes_of(schedule, *counts);
-        }
-    }
-    return bytes;
-}
 
 // The number of the blocks that a candidate cuts: that of an earlier trial with the same ones, or its own.
 int blocks_of(const Plan& plan, const std::vector<Trial>& earlier, int index) {
@@ -40,63 +21,13 @@ int blocks_of(const Plan& plan, const std::vector<Trial>& earlier, int index) {
     return same == earlier.end() ? index : same->blocks;
 }
 
-Error more_than_allowed(std::int64_t least, std::int64_t allowed) {
-    return {ErrorCode::infeasible,
-            "on this graph every candidate needs more memory than the plan was made for: the thriftiest needs " +
-                std::to_string(least) + " bytes per rank, and " + std::to_string(allowed) + " are allowed",
-            "memory", "plan again with --graph and this path"};
-}
-
-Error more_than_free(std::int64_t least, const DeviceRoom& room) {
-    return {ErrorCode::infeasible,
-            "out of memory: each rank needs " + enough_memory_text(least) + " of its GPU, and " +
-                memory_text(room.bytes_per_rank) + " are free for it" +
-                (room.ranks > 1 ? ", as " + std::to_string(room.ranks) + " ranks share the GPU" : std::string()),
-            {},
-            "plan with a --memory of less than that or for more GPUs, or end what else uses the GPU: nvidia-smi shows "
-            "it"};
-}
-
 }  // namespace
-
-exec::GraphCounts counts_of(const data::Dataset& dataset) {
-    return exec::GraphCounts(dataset.graph(), dataset.subset());
-}
-
-std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset) {
-    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts_of(dataset).numbered(schedule.numbering));
-}
-
-std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
-                                     const TensorMemory& memory, const std::optional<DeviceRoom>& room) {
-    constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t allowed = plan.problem.memory_per_rank > 0 ? plan.problem.memory_per_rank : unlimited;
-    const std::int64_t free = room ? room->bytes_per_rank : unlimited;
-    if (std::min(allowed, free) == unlimited) return usable;
-    std::vector<std::int64_t> bytes;
-    if (dataset.in_shares()) {  // nobody can count yet
-        for (const int index : usable) bytes.push_back(candidate(plan, index).predicted.peak_bytes_per_rank);
-    } else {
-        bytes = bytes_by_candidate(plan, usable, counts_of(dataset),
-                                   [&](const Schedule& schedule, const GraphStats& counts) {
-                                       return peak_bytes_per_rank(schedule, counts, memory);
-                                   });
-    }
-    const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
-    if (least > allowed) throw more_than_allowed(least, allowed);
-    if (least > free) throw more_than_free(least, *room);
-    std::vector<int> fitting;
-    for (std::size_t i = 0; i < usable.size(); ++i) {
-        if (bytes[i] <= std::min(allowed, free)) fitting.push_back(usable[i]);
-    }
-    return fitting;
-}
 
 Trials fitting_trials(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph, bool keeps_features,
                       const TensorMemory& memory) {
     const std::vector<std::int64_t> bytes =
-        bytes_by_candidate(plan, usable, graph, [&](const Schedule& schedule, const GraphStats& counts) {
-            return footprint(schedule, counts, {.state_lives = true, .graph_stays = true}, memory).tensors;
+        deploy::bytes_by_candidate(plan, usable, graph, [&](const Schedule& schedule, const GraphStats& counts) {
+            return deploy::footprint(schedule, counts, {.state_lives = true, .graph_stays = true}, memory).tensors;
         });
     const std::int64_t room = plan.memory_per_rank();
     Trials fitting;

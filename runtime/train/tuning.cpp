@@ -1,6 +1,7 @@
 #include "runtime/train/tuning.hpp"
 
-#include "runtime/train/match.hpp"
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/match.hpp"
 #include "runtime/train/trials.hpp"
 
 #include <algorithm>
@@ -31,10 +32,10 @@ void replay(Autotuner& tuner, const TuningLog& log, const std::vector<EpochRecor
 }  // namespace
 
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
-                    const TensorMemory& memory, const std::optional<DeviceRoom>& room) {
-    const std::vector<int> planned = usable_candidates(plan, options);
-    std::vector<int> usable =
-        candidates_that_fit(plan, usable_candidates(plan, options, &dataset), dataset, memory, room);
+                    const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room) {
+    const std::vector<int> planned = deploy::usable_candidates(plan, options.features_dropout());
+    std::vector<int> usable = deploy::candidates_that_fit(
+        plan, deploy::usable_candidates(plan, options.features_dropout(), &dataset), dataset, memory, room);
     const auto predicted = [&](int index) -> const Candidate& {
         return plan.candidates[static_cast<std::size_t>(index)];
     };
@@ -57,7 +58,7 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
     TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};
     TuningRules rules = tuning_rules(options.autotune, log.epochs, error);
     if (usable.size() > 1 && rules.epochs_each > 0) {
-        const Trials fitting = fitting_trials(plan, usable, counts_of(dataset), keeps_features, memory);
+        const Trials fitting = fitting_trials(plan, usable, deploy::counts_of(dataset), keeps_features, memory);
         if (fitting.trials.size() < 2) {
             notes.emplace_back("not tuning: the memory allowed holds too few candidates beside the loaded graph");
         } else {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/data/dataset.hpp"
+#include "runtime/deploy/device_room.hpp"
 #include "runtime/train/autotune.hpp"
-#include "runtime/train/device_room.hpp"
 #include "runtime/train/options.hpp"
 
 #include <gnnplan/ir/plan.hpp>
@@ -27,6 +27,6 @@ struct Tuning {
 // `keeps_features`, `memory` and `room` are as in trials.hpp. Throws ErrorCode::mismatch or infeasible when no
 // candidate can train.
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
-                    const TensorMemory& memory, const std::optional<DeviceRoom>& room);
+                    const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room);
 
 }  // namespace gnnplan::train

@@ -1,6 +1,6 @@
 // gnnrun --backend cuda: what it says where something is missing, and that it trains through a module.
-#include "runtime/train/match.hpp"
-#include "runtime/train/report.hpp"
+#include "runtime/deploy/match.hpp"
+#include "runtime/deploy/report.hpp"
 #include "tests/runtime/train/gnnrun_fixture.hpp"
 
 #include <gnnplan/base/cuda_workspace.hpp>
@@ -74,7 +74,7 @@ TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
     EXPECT_THAT(outcome.output, HasSubstr("computing on an emulated device for rank 0"));
     const RunReport run = report("cuda.json");
     EXPECT_EQ(run.backend, "cuda");
-    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     const std::string weights = io::read_file(path("w.st"));
     const std::string embeddings = io::read_file(path("e.npy"));
     ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "--report @reference.json").code, 0);
@@ -93,7 +93,7 @@ TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("computing on GPU 0 on fibres"));
     const RunReport run = report("cuda.json");
-    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     const std::string embeddings = io::read_file(path("e.npy"));
     ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest + one_kernel + "--report @again.json").code, 0);
     EXPECT_EQ(losses(run), losses(report("again.json"))) << "the same run, the same bits";
@@ -237,7 +237,7 @@ TEST_F(GnnrunBackend, TrainsPlansOfSeveralRanks) {
     const Outcome outcome = on_cuda(EMULATED_MODULE, rest + "--report @cuda.json");
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     const RunReport run = report("cuda.json");
-    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank);
     EXPECT_EQ(run.measured.host_peak_bytes, run.predicted.host_peak_bytes);
     EXPECT_GT(run.measured.host_peak_bytes, 0);
@@ -254,7 +254,7 @@ TEST_F(GnnrunBackend, StoresRowStartsAsTheDeviceReadsThem) {
     std::map<std::string, std::vector<std::int64_t>> peaks;  // of each backend
     std::vector<std::vector<double>> all_losses;
     for (const std::int64_t bytes : {4, 8}) {
-        take_row_starts(plan, {.row_start_bytes = bytes});
+        deploy::take_row_starts(plan, {.row_start_bytes = bytes});
         Candidate& only = plan.candidates.front();
         only.predicted = cost::predict(only.schedule, counts, plan.machine);
         save(plan, "starts.json");
@@ -265,7 +265,7 @@ TEST_F(GnnrunBackend, StoresRowStartsAsTheDeviceReadsThem) {
                 run(module + program + " --threads 1 --data @graph --backend " + backend + " " + rest);
             ASSERT_EQ(outcome.code, 0) << outcome.output;
             const RunReport run = report("starts.report");
-            EXPECT_EQ(byte_mismatch(run), std::nullopt) << backend;
+            EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt) << backend;
             EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank) << backend;
             peaks[backend].push_back(run.measured.peak_bytes_per_rank);
             if (std::string(backend) != "cpu") all_losses.push_back(losses(run));

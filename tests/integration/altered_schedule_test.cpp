@@ -2,8 +2,8 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include "runtime/deploy/match.hpp"
 #include "runtime/exec/graph_counts.hpp"
-#include "runtime/train/match.hpp"
 #include "tests/integration/expectations.hpp"
 #include "tests/integration/full_space_runs.hpp"
 #include "tests/integration/train_plan.hpp"

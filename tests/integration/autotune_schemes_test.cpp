@@ -1,7 +1,7 @@
 // Autotuning over candidates of different schemes, as the full space offers them: whichever wins trains on, and the
 // network that is trained is the same.
+#include "runtime/deploy/report.hpp"
 #include "runtime/exec/graph_counts.hpp"
-#include "runtime/train/report.hpp"
 #include "tests/integration/train_plan.hpp"
 #include "tests/support/compare.hpp"
 
@@ -99,7 +99,7 @@ void expect_curve(const RunReport& report, const std::vector<double>& curve) {
 }
 
 void expect_as_predicted(const RunReport& report) {
-    EXPECT_EQ(train::byte_mismatch(report), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
     EXPECT_TRUE(bytes_as_predicted(report.steps));
     EXPECT_TRUE(bytes_as_predicted(report.evaluation));
     EXPECT_EQ(report.measured.peak_bytes_per_rank, report.predicted.peak_bytes_per_rank);

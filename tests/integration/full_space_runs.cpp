@@ -2,7 +2,7 @@
 
 #include "planner/lower/buffers.hpp"
 #include "planner/lower/rules.hpp"
-#include "runtime/train/outputs.hpp"
+#include "runtime/deploy/outputs.hpp"
 
 #include <gnnplan/ir/traffic.hpp>
 
@@ -109,9 +109,9 @@ void check_inference(const TestProblem& problem, const Run& run, const Switches&
     SCOPED_TRACE(describe(problem, run.configuration, switches));
     ASSERT_NO_THROW(validate(run.schedule));
     if (problem.network().model.jk_concat) {
-        EXPECT_THROW(train::layer_ends(run.schedule), Error) << "logits are made of all layers";
+        EXPECT_THROW(deploy::layer_ends(run.schedule), Error) << "logits are made of all layers";
     } else {
-        EXPECT_EQ(train::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";
+        EXPECT_EQ(deploy::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";
     }
     const auto runs = run_schedule(problem, run.schedule, 1);
     check_outputs(problem, runs);

@@ -1,5 +1,6 @@
 // gnnplan plan: search, choose, write the plan.
 #include "planner/io/files.hpp"
+#include "planner/io/outputs.hpp"
 #include "planner/io/plan.hpp"
 #include "tools/advise/calibration.hpp"
 #include "tools/advise/dealing.hpp"
@@ -7,7 +8,6 @@
 #include "tools/advise/pins.hpp"
 #include "tools/advise/selection_json.hpp"
 #include "tools/common/options.hpp"
-#include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
@@ -120,7 +120,7 @@ SelectResult select_with_progress(const Problem& problem, const Machine& machine
 }
 
 int run_plan(const Context& context, const PlanOptions& options) {
-    check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
+    io::check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);

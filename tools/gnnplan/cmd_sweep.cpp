@@ -1,5 +1,6 @@
 // gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
 #include "planner/io/files.hpp"
+#include "planner/io/outputs.hpp"
 #include "tools/advise/calibration.hpp"
 #include "tools/advise/sweep_break_even.hpp"
 #include "tools/advise/sweep_csv.hpp"
@@ -7,7 +8,6 @@
 #include "tools/advise/sweep_question.hpp"
 #include "tools/advise/sweep_sentences.hpp"
 #include "tools/common/options.hpp"
-#include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
@@ -43,7 +43,7 @@ void check_files(const SweepOptions& options) {
     if (options.plot && !options.plot->ends_with(".svg") && !options.plot->ends_with(".html")) {
         throw Error(ErrorCode::usage, "'" + *options.plot + "' is neither .svg nor .html", "--plot");
     }
-    check_outputs({{"--csv", options.csv}, {"--plot", options.plot}}, files_read(options.problem));
+    io::check_outputs({{"--csv", options.csv}, {"--plot", options.plot}}, files_read(options.problem));
 }
 
 std::vector<Variation> variations_of(const SweepOptions& options) {

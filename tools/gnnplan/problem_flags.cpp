@@ -274,7 +274,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     under_heading(command, pin_heading);
 }
 
-std::vector<NamedFile> files_read(const ProblemFlags& flags) {
+std::vector<io::NamedFile> files_read(const ProblemFlags& flags) {
     return {{"--graph", flags.shape.graph}, {"--machine", flags.machine}};
 }
 

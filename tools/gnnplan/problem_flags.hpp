@@ -1,8 +1,8 @@
 // The flags that `plan` and `sweep` share: the problem, the machine, and what is pinned.
 #pragma once
 
+#include "planner/io/outputs.hpp"
 #include "tools/advise/search.hpp"
-#include "tools/common/outputs.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -27,7 +27,7 @@ void add_index_base(CLI::App& command, std::string& value);  // --index-base
 
 void add_problem_flags(CLI::App& command, ProblemFlags& flags);
 // The files that loading such a problem reads; a card or a preset may stand for a file.
-std::vector<NamedFile> files_read(const ProblemFlags& flags);
+std::vector<io::NamedFile> files_read(const ProblemFlags& flags);
 // --space and --scheme, which `enumerate` has, too.
 void add_space_flags(CLI::App& command, std::string& space, std::optional<std::string>& scheme);
 

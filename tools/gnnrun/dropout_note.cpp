@@ -1,6 +1,6 @@
 #include "tools/gnnrun/dropout_note.hpp"
 
-#include "runtime/train/match.hpp"
+#include "runtime/deploy/match.hpp"
 #include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::string left_out(const Plan& plan, const std::vector<int>& lost, const train
         "{} of {} cannot be used: what they keep needs features that never change, and this run drops some with "
         "probability {}; an epoch is then predicted to take {} instead of {}. --input-dropout 0 keeps them",
         named(lost), plan.candidates.size(), options.features_dropout(),
-        seconds(train::usable_candidates(plan, options).front()), seconds(0));
+        seconds(deploy::usable_candidates(plan, options.features_dropout()).front()), seconds(0));
 }
 
 // What the other dropout does to the plan.

@@ -11,7 +11,7 @@
 namespace gnnplan::tools {
 
 // What changes, and how to ask for the other; nothing where neither drops anything, or the flags ask for what the plan
-// was made for. `plan` predicts for these options. Throws what train::usable_candidates throws.
+// was made for. `plan` predicts for these options. Throws what deploy::usable_candidates throws.
 std::optional<std::string> dropout_note(const Plan& plan, const RunFlags& flags, const train::TrainOptions& options);
 
 }  // namespace gnnplan::tools

@@ -1,8 +1,9 @@
 #include "tools/gnnrun/dry_run.hpp"
 
 #include "planner/io/dry_run.hpp"
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/match.hpp"
 #include "runtime/exec/graph_counts.hpp"
-#include "runtime/train/match.hpp"
 #include "runtime/train/trials.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/table.hpp"
@@ -47,11 +48,11 @@ const char* name_of(Phase phase, Task task) {
 
 std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& dataset,
                                         const train::TrainOptions& options, const TensorMemory& tensors) {
-    const std::vector<int> usable = train::usable_candidates(plan, options, &dataset);
+    const std::vector<int> usable = deploy::usable_candidates(plan, options.features_dropout(), &dataset);
     if (plan.problem.task == Task::infer) return std::nullopt;
     if (train::tuning_rules(options.autotune, options.epochs, std::nullopt).epochs_each == 0) return std::nullopt;
     const train::Trials trials =
-        train::fitting_trials(plan, usable, train::counts_of(dataset), plan.problem.ranks > 1, tensors);
+        train::fitting_trials(plan, usable, deploy::counts_of(dataset), plan.problem.ranks > 1, tensors);
     if (trials.trials.size() < 2) return std::nullopt;
     return trials.peak_bytes;
 }
@@ -60,7 +61,7 @@ std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& d
 struct DryRun {
     DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
            const TensorMemory& tensors)
-        : index(train::usable_candidates(plan, options, &dataset).front()),
+        : index(deploy::usable_candidates(plan, options.features_dropout(), &dataset).front()),
           candidate(plan.candidates[static_cast<std::size_t>(index)]),
           counts(exec::GraphCounts(dataset.graph(), dataset.subset()).numbered(candidate.schedule.numbering)),
           rank(busiest_rank(candidate.schedule, *counts, tensors)),

@@ -1,14 +1,18 @@
 #include "tools/gnnrun/flags.hpp"
 
 #include "kernels/backend.hpp"
-#include "runtime/train/match.hpp"
+#include "runtime/run/trace.hpp"
 #include "tools/common/options.hpp"
-#include "tools/gnnrun/trace.hpp"
+#include "tools/gnnrun/process_age.hpp"
+#include "tools/text/model_text.hpp"
+#include "tools/text/shell.hpp"
+#include "tools/text/version.hpp"
+
+#include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -119,7 +123,7 @@ void add_output(CLI::App& app, RunFlags& flags) {
     add_path(app, "--trace", flags.trace, "FILE",
              fmt::format("Write when each step of the last epochs, at most {}, ran on each rank, and the prediction "
                          "beside it, for ui.perfetto.dev or about:tracing",
-                         traced_epochs));
+                         run::traced_epochs));
     app.add_flag("--dry-run", flags.dry_run, "Check plan, launch and data, show memory and steps, train nothing");
     app.add_flag("--json", flags.json, "Print the report instead of the summary");
     CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Say nothing but errors and the result");
@@ -128,18 +132,6 @@ void add_output(CLI::App& app, RunFlags& flags) {
 }
 
 }  // namespace
-
-std::string checkpoint_folder(const RunFlags& flags) {
-    namespace fs = std::filesystem;
-    if (flags.checkpoint) return *flags.checkpoint;
-    if (flags.resume && flags.resume != "auto") {
-        std::error_code none;
-        if (fs::is_directory(*flags.resume, none)) return *flags.resume;
-        const fs::path folder = fs::path(*flags.resume).parent_path();
-        return folder.empty() ? "." : folder.string();
-    }
-    return fs::path(flags.plan).replace_extension("checkpoints").string();
-}
 
 void add_flags(CLI::App& app, RunFlags& flags) {
     app.add_option("PLAN", flags.plan, "The plan that gnnplan plan -o wrote")->required()->type_name("FILE");
@@ -196,8 +188,7 @@ bool drops_attention(const Schedule& schedule) {
     });
 }
 
-}  // namespace
-
+// The options of a run of this plan, which gives those that the flags do not.
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int threads) {
     if (plan.problem.task == Task::infer) {
         check_inference_flags(flags);
@@ -243,33 +234,38 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int t
     return options;
 }
 
-RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::TrainOptions& options) {
-    return {.epochs = options.epochs,
-            .learning_rate = options.learning_rate,
-            .weight_decay = options.weight_decay,
-            .decay_all = options.decay_all,
-            .optimiser = plan.problem.run.optimiser,
-            .momentum = options.momentum,
-            .dropout = options.dropout,
-            .input_dropout = options.features_dropout(),
-            .attention_dropout = options.attention_dropout,
-            .feature_norm = flags.feature_norm,
-            .keep_best = options.keep_best,
-            .patience = options.patience,
-            .first_weights = flags.load_weights};
-}
+}  // namespace
 
-data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan) {
-    data::DatasetOptions options =
-        train::dataset_options(plan, flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none);
-    if (!flags.split.empty()) {
-        if (!options.split.empty() && options.split != flags.split) {
-            throw Error(ErrorCode::mismatch, "the plan was made for split " + options.split, "--split " + flags.split);
-        }
-        options.split = flags.split;
-    }
-    if (flags.dry_run) options.in_shares = 0;  // what would be loaded is counted on the whole graph
-    return options;
+run::Settings settings_of(const RunFlags& flags, const Plan& plan, int threads) {
+    ModelRecord model = models::with_defaults(plan.problem.model);
+    model.bias = false;
+    std::optional<Loading> loading;
+    if (flags.load) loading = *flags.load == "sharded" ? Loading::sharded : Loading::whole;
+    return {.training = train_options(flags, plan, threads),
+            .plan = flags.plan,
+            .data = flags.data,
+            .split = flags.split,
+            .feature_norm = flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none,
+            .loading = loading,
+            .load_weights = flags.load_weights,
+            .resume = flags.resume,
+            .checkpoint = flags.checkpoint,
+            .checkpoint_every_epochs = flags.checkpoint_every,
+            .save_weights = flags.save_weights,
+            .report = flags.report,
+            .metrics = flags.metrics,
+            .trace = flags.trace,
+            .save_embeddings = flags.save_embeddings,
+            .save_layers = flags.save_layers,
+            .tool_version = version(),
+            .command_line = command_line(flags.arguments),
+            .model = model_text(model),
+            .backend = flags.backend,
+            .binds_threads = flags.bind == "on",
+            .time_limit_seconds = flags.time_limit,
+            .seconds_before = process_age(),
+            .timeout_seconds = flags.timeout,
+            .dry_run = flags.dry_run};
 }
 
 }  // namespace gnnplan::tools

@@ -1,8 +1,7 @@
 // The command line of gnnrun.
 #pragma once
 
-#include "runtime/data/dataset.hpp"
-#include "runtime/train/options.hpp"
+#include "runtime/run/settings.hpp"
 #include "tools/common/run_question.hpp"
 
 #include <gnnplan/ir/plan.hpp>
@@ -51,18 +50,10 @@ struct RunFlags {
     std::vector<std::string> arguments;  // as the program was started
 };
 
-// Where checkpoints are: in --checkpoint, else where --resume says, else beside the plan.
-std::string checkpoint_folder(const RunFlags& flags);
-
 void add_flags(CLI::App& app, RunFlags& flags);
 
-// The options of a run of this plan, which gives those that the flags do not. `threads`: of a rank, without --threads.
-train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int threads);
-
-// The same for the report.
-RunSettings run_settings(const RunFlags& flags, const Plan& plan, const train::TrainOptions& options);
-
-// How the data is read for this plan. Throws Error{mismatch} when --split is not the plan's split.
-data::DatasetOptions dataset_options(const RunFlags& flags, const Plan& plan);
+// The settings of a run of this plan, which gives those that the flags do not. `threads`: of a rank, without --threads.
+// Throws Error{usage} or Error{mismatch} where flags do not fit each other or the plan.
+run::Settings settings_of(const RunFlags& flags, const Plan& plan, int threads);
 
 }  // namespace gnnplan::tools

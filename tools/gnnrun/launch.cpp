@@ -1,13 +1,16 @@
 #include "tools/gnnrun/launch.hpp"
 
+#include "kernels/backend.hpp"
 #include "planner/catalog/host.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/threads.hpp"
+#include "runtime/run/run.hpp"
 #include "tools/common/main.hpp"
+#include "tools/common/memory_limit.hpp"
 #include "tools/common/plan_file.hpp"
-#include "tools/gnnrun/session.hpp"
-#include "tools/gnnrun/watchdog.hpp"
+#include "tools/gnnrun/timeout.hpp"
+#include "tools/gnnrun/words.hpp"
 
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
@@ -19,6 +22,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -32,49 +39,44 @@ int run_quietly(const std::function<int()>& work) {
     }
 }
 
-void check_ranks(const RunFlags& flags, const Plan& plan) {
-    const int ranks = plan.problem.ranks;
-    if (ranks == 1 || flags.in_process) return;
-    throw Error(ErrorCode::mismatch, fmt::format("the plan is for {} ranks, this is one process", ranks), flags.plan,
-                fmt::format("start it with mpirun -n {}, or add --in-process", ranks));
+// Reads the plan, makes a run of it, and carries it out on these ranks; returns the exit code of all processes.
+// `threads`: of a rank, without --threads.
+int run_on(run::Ranks& ranks, const RunFlags& flags, const std::function<Plan()>& read_plan, int threads) {
+    comm::Communicator& processes = ranks.processes;
+    Words words(flags, processes.rank() == 0);
+    std::optional<run::Settings> settings;
+    std::optional<run::Run> run;
+    comm::agree(processes, [&] {
+        Plan plan = read_plan();
+        settings = settings_of(flags, plan, threads);
+        run.emplace(*settings, std::move(plan), words);
+        const bool on_host = flags.dry_run || !kernels::tensor_memory(flags.backend).accelerator;
+        if (on_host) limit_memory(run->plan().problem.ranks / processes.size() * settings->training.threads);
+    });
+    const std::optional<run::Outcome> outcome = run->go(ranks);
+    int code = 0;
+    comm::agree(processes, [&] {
+        if (outcome) code = words.conclude(run->plan(), *outcome, processes.size());
+    });
+    return static_cast<int>(comm::control_max(processes, code));
 }
 
 int run_here(const RunFlags& flags) {
     Plan plan = read_plan_file(flags.plan);
-    check_ranks(flags, plan);
     const int ranks = plan.problem.ranks;
+    if (ranks > 1 && !flags.in_process) {
+        throw Error(ErrorCode::mismatch, fmt::format("the plan is for {} ranks, this is one process", ranks),
+                    flags.plan, fmt::format("start it with mpirun -n {}, or add --in-process", ranks));
+    }
     comm::SelfCommunicator self;
     comm::Heartbeat& heartbeat = *self.heartbeats().front();
     heartbeat.belongs_to_caller();
     heartbeat.enter(comm::Heartbeat::checking);
-    std::unique_ptr<Watchdog> watchdog = watch(flags.timeout, {&heartbeat}, {0});
-    Session session(flags, std::move(plan), true, catalog::threads_of_rank(ranks, ranks));
-    session.limit_memory(ranks);
-    session.check_outputs();
-    session.check_memory_of_threads(false);
-    session.read_start();
-    session.take_start();
-    heartbeat.enter(comm::Heartbeat::reading);
-    session.open_data();
-    session.check_features(self);
-    session.compare_start();
-    session.open_outputs(self);
-    if (flags.dry_run) {
-        session.show_dry_run();
-        return 0;
-    }
-    if (!session.computes()) {
-        session.take_finished();
-        return session.finish(ranks == 1 ? "self" : "threads", 1);
-    }
-    if (ranks == 1) {
-        session.run(self, false, 0, watchdog.get());
-        return session.finish("self", 1);
-    }
-    session.check_memory_of_threads(true);
-    watchdog.reset();
-    comm::run_ranks(ranks, [&](comm::Communicator& comm) { session.run(comm, true, comm.rank(), nullptr); });
-    return session.finish("threads", 1);
+    run::Ranks here{.processes = self,
+                    .communicator = ranks == 1 ? "self" : "threads",
+                    .watchdog = run::watch(flags.timeout, {&heartbeat}, {0}, end_stuck_process)};
+    return run_on(
+        here, flags, [&] { return std::move(plan); }, catalog::threads_of_rank(ranks, ranks));
 }
 
 #ifdef GNNPLAN_HAVE_MPI
@@ -100,12 +102,14 @@ RanksHere ranks_on_this_host(comm::Communicator& world) {
     return {here, before_this, count(std::string(name.data()) + " " + catalog::processing_units()).first};
 }
 
-int run_under_mpi(const RunFlags& flags, comm::Communicator& world, Watchdog* watchdog) {
-    const bool speaks = world.rank() == 0;
-    comm::Heartbeat& heartbeat = *world.heartbeats()[static_cast<std::size_t>(world.rank())];
-    std::optional<Session> session;
+int run_under_mpi(const RunFlags& flags, comm::Communicator& world, std::unique_ptr<run::Watchdog> watchdog) {
     const RanksHere ranks_here = ranks_on_this_host(world);
-    comm::agree(world, [&] {
+    run::Ranks ranks{.processes = world,
+                     .communicator = "mpi",
+                     .on_this_machine = ranks_here.count,
+                     .before_this = ranks_here.before_this,
+                     .watchdog = std::move(watchdog)};
+    const auto read_plan = [&] {
         if (flags.in_process) throw Error(ErrorCode::usage, "--in-process and mpirun exclude each other");
         Plan plan = read_plan_file(flags.plan);
         if (plan.problem.ranks != world.size()) {
@@ -113,39 +117,9 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world, Watchdog* wa
                         fmt::format("the plan is for {} ranks, mpirun started {}", plan.problem.ranks, world.size()),
                         flags.plan, fmt::format("use mpirun -n {}", plan.problem.ranks));
         }
-        session.emplace(flags, std::move(plan), speaks,
-                        catalog::threads_of_rank(ranks_here.count, ranks_here.on_own_units));
-        session->limit_memory(1);
-        session->check_outputs();
-    });
-    require_same(world, session->facts_of_run());
-    comm::agree(world, [&] {
-        session->check_memory(ranks_here.count);
-        if (speaks) session->read_start();
-    });
-    session->share_start(world);
-    heartbeat.enter(comm::Heartbeat::reading);
-    comm::agree(world, [&] {
-        session->take_start();
-        session->open_data();
-    });
-    require_same(world, session->facts_of_data());
-    session->check_features(world);
-    comm::agree(world, [&] { session->compare_start(); });
-    session->open_outputs(world);
-    int code = 0;
-    if (flags.dry_run) {
-        session->show_dry_run();
-        return code;
-    }
-    if (session->computes()) {
-        session->run(world, false, ranks_here.before_this, watchdog);
-    } else {
-        comm::agree(world, [&] { session->take_finished(); });
-    }
-    heartbeat.enter(comm::Heartbeat::finishing);
-    comm::agree(world, [&] { code = session->finish("mpi", world.size()); });
-    return static_cast<int>(comm::control_max(world, code));
+        return plan;
+    };
+    return run_on(ranks, flags, read_plan, catalog::threads_of_rank(ranks_here.count, ranks_here.on_own_units));
 }
 
 // When one rank has nothing to run, because of an error in its arguments or because it was asked for help, no rank
@@ -181,11 +155,11 @@ int run_rank(comm::MpiEnvironment& mpi, const std::optional<EarlyEnd>& end, RunF
     return mpi.run_or_abort([&]() -> int {
         const std::vector<comm::Heartbeat*> ranks = world.heartbeats();
         ranks[static_cast<std::size_t>(world.rank())]->enter(comm::Heartbeat::checking);
-        const std::unique_ptr<Watchdog> watchdog = watch(flags.timeout, ranks, {world.rank()});
+        std::unique_ptr<run::Watchdog> watchdog = run::watch(flags.timeout, ranks, {world.rank()}, end_stuck_process);
         if (const std::optional<int> code = end_everywhere(world, end)) return *code;
         say_note(world, mpi.note(), flags.quiet);
         if (flags.color == "auto") flags.color = "never";  // launchers give ranks a terminal of their own
-        return run_under_mpi(flags, world, watchdog.get());
+        return run_under_mpi(flags, world, std::move(watchdog));
     });
 }
 
@@ -193,7 +167,7 @@ int run_rank(comm::MpiEnvironment& mpi, const std::optional<EarlyEnd>& end, RunF
 int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
     const std::optional<EarlyEnd> end = parse(app, argc, argv);
     const auto start = std::make_shared<comm::MpiStart>();
-    std::unique_ptr<Watchdog> outside;  // watches MPI's start, and later its end
+    std::unique_ptr<run::Watchdog> outside;  // watches MPI's start, and later its end
     std::optional<comm::MpiEnvironment> mpi;
     int code = run_guarded([&] {
         outside = watch_start(flags.timeout, *start);

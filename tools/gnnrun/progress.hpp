@@ -26,9 +26,10 @@ public:
     // A line of its own.
     void say(const std::string& text);
 
-private:
+    // What follows begins a line of its own.
     void end_line();
 
+private:
     std::int64_t epochs_;
     bool quiet_;
     measure::Clock& clock_;

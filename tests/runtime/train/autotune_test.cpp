@@ -1,6 +1,7 @@
 #include "runtime/train/autotune.hpp"
 
-#include "runtime/train/footprint.hpp"
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/footprint.hpp"
 #include "runtime/train/trials.hpp"
 #include "tests/runtime/train/fixture.hpp"
 
@@ -153,7 +154,8 @@ TEST(Consensus, FeaturesStayInMemoryWhileCandidatesAreTried) {
     Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});
     const Schedule& schedule = plan.candidates[0].schedule;
     const std::int64_t trial =
-        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true}).tensors;
+        deploy::footprint(schedule, *deploy::counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true})
+            .tensors;
     const std::int64_t features = 4 * dataset.vertices() * dataset.features();
     TrainOptions options;
     options.epochs = 8;
@@ -179,9 +181,10 @@ TEST(Consensus, ThePlansMemoryIsKeptToWhileCandidatesAreTried) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
     Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});
     const Schedule& schedule = plan.candidates[0].schedule;
-    const std::int64_t alone = footprint(schedule, *counts_for(schedule, dataset), {}).tensors;
+    const std::int64_t alone = deploy::footprint(schedule, *deploy::counts_for(schedule, dataset), {}).tensors;
     const std::int64_t trial =
-        footprint(schedule, *counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true}).tensors;
+        deploy::footprint(schedule, *deploy::counts_for(schedule, dataset), {.state_lives = true, .graph_stays = true})
+            .tensors;
     ASSERT_LT(alone, trial);
     const std::int64_t features = 4 * dataset.vertices() * dataset.features();
     TrainOptions options;
@@ -201,7 +204,7 @@ TEST(Consensus, ThePlansMemoryIsKeptToWhileCandidatesAreTried) {
         EXPECT_EQ(report.tuning_peak->predicted_bytes, allowed == trial + features ? allowed : trial);
         EXPECT_EQ(report.tuning_peak->measured_bytes, report.tuning_peak->predicted_bytes);
         EXPECT_EQ(report.tuning_peak->predicted_bytes,
-                  fitting_trials(plan, {0, 1}, counts_of(dataset), true, {}).peak_bytes);
+                  fitting_trials(plan, {0, 1}, deploy::counts_of(dataset), true, {}).peak_bytes);
     }
     try {
         train(alone - 1);
@@ -217,11 +220,12 @@ TEST(CandidatesThatFit, AreThoseOfADevicesOwnMemory) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(200, 30, 2, 2, 2));
     Plan plan = testing::make_plan(dataset, 2, false, 2, {{2, 6}});
     const Schedule& schedule = plan.candidates[0].schedule;
-    const std::int64_t device = peak_bytes_per_rank(schedule, *counts_for(schedule, dataset), {.accelerator = true});
-    ASSERT_LT(device, footprint(schedule, *counts_for(schedule, dataset), {}).tensors);
+    const std::int64_t device =
+        peak_bytes_per_rank(schedule, *deploy::counts_for(schedule, dataset), {.accelerator = true});
+    ASSERT_LT(device, deploy::footprint(schedule, *deploy::counts_for(schedule, dataset), {}).tensors);
     plan.problem.memory_per_rank = device;
-    EXPECT_THROW(candidates_that_fit(plan, {0}, dataset, {}, {}), Error);
-    EXPECT_EQ(candidates_that_fit(plan, {0}, dataset, {.accelerator = true}, {}), std::vector<int>{0});
+    EXPECT_THROW(deploy::candidates_that_fit(plan, {0}, dataset, {}, {}), Error);
+    EXPECT_EQ(deploy::candidates_that_fit(plan, {0}, dataset, {.accelerator = true}, {}), std::vector<int>{0});
 }
 
 // Orders alone do not change which blocks a rank holds.

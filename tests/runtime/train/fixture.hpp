@@ -144,8 +144,8 @@ std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset,
             mine.parameters.emplace_back(values.begin(), values.end());
         };
         hooks.epoch_end = [&](const EpochEnd& end) { mine.states.push_back(end.state()); };
-        hooks.release_graph = [&] { ++mine.releases; };
-        hooks.cache_features = [&] { ++mine.caches; };
+        hooks.data.release_graph = [&] { ++mine.releases; };
+        hooks.data.cache_features = [&] { ++mine.caches; };
         std::int64_t asked = 0;
         if (stop) hooks.stop = [&] { return stop(comm.rank(), ++asked); };
         mine.report = train(comm, plan, dataset, on_tested_device(options), hooks, clock);

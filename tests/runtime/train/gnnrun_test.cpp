@@ -1,6 +1,6 @@
 // The program itself: exit codes, messages and files.
 #include "planner/catalog/host.hpp"
-#include "runtime/train/report.hpp"
+#include "runtime/deploy/report.hpp"
 #include "tests/runtime/train/gnnrun_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST_F(Gnnrun, TrainsReportsAndWritesMetrics) {
     EXPECT_EQ(run.epochs.size(), 5U);
     EXPECT_EQ(run.communicator, "self");
     EXPECT_THAT(run.placement.value_or(""), HasSubstr("threads"));
-    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     const std::string metrics = io::read_file(path("m.jsonl"));
     EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 5);
     EXPECT_EQ(leftovers().size(), 2U);
@@ -113,7 +113,7 @@ TEST_F(Gnnrun, RanksAsThreadsNeedNoLauncher) {
     EXPECT_EQ(run.ranks, 4);
     EXPECT_EQ(run.communicator, "threads");
     EXPECT_EQ(run.placement, "threads are not bound: --bind off");
-    EXPECT_EQ(byte_mismatch(run), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank);
 }
 
@@ -462,7 +462,7 @@ TEST_F(UnderMpi, TrainsLikeTheRanksOfOneProcess) {
     const RunReport mpi = report("mpi.json");
     const RunReport threads = report("threads.json");
     EXPECT_EQ(mpi.communicator, "mpi");
-    EXPECT_EQ(byte_mismatch(mpi), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(mpi), std::nullopt);
     EXPECT_EQ(mpi.measured.peak_bytes_per_rank, threads.measured.peak_bytes_per_rank);
     EXPECT_EQ(mpi.measured.total_bytes, threads.measured.total_bytes);
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(mpi.epochs[i].loss, threads.epochs[i].loss, 1e-5);

@@ -1,6 +1,6 @@
 // Training that goes on from what an earlier training left.
+#include "runtime/deploy/model_values.hpp"
 #include "runtime/train/finished.hpp"
-#include "runtime/train/model_values.hpp"
 #include "tests/runtime/train/fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -182,7 +182,7 @@ TEST_F(Resume, PatienceEndsARunThatGetsNoBetter) {
 
 void expect_mismatch(const std::vector<NamedTensor>& values, const Schedule& schedule, const std::string& why) {
     try {
-        check_values(values, schedule, true, "file");
+        deploy::check_values(values, schedule, true, "file");
         ADD_FAILURE() << "no error: " << why;
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::mismatch);
@@ -195,7 +195,7 @@ TEST_F(Resume, AnotherModelsValuesAreRefused) {
     const Schedule& schedule = plan.candidates[0].schedule;
     options_.epochs = 1;
     const std::vector<NamedTensor> right = run(plan)[0].states[0].tensors;
-    EXPECT_NO_THROW(check_values(right, schedule, true, "file"));
+    EXPECT_NO_THROW(deploy::check_values(right, schedule, true, "file"));
     std::vector<NamedTensor> wrong = right;
     wrong.erase(wrong.begin());
     expect_mismatch(wrong, schedule, "file: the plan's model has layers.");

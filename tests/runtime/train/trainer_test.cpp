@@ -1,4 +1,4 @@
-#include "runtime/train/report.hpp"
+#include "runtime/deploy/report.hpp"
 #include "tests/runtime/train/fixture.hpp"
 #include "tests/support/compare.hpp"
 
@@ -33,7 +33,7 @@ TEST_P(Training, BytesAndPeakAreThePredictedOnes) {
                 const RunReport& report = trained.front().report;
                 EXPECT_TRUE(bytes_as_predicted(report.steps));
                 EXPECT_TRUE(bytes_as_predicted(report.evaluation));
-                EXPECT_EQ(byte_mismatch(report), std::nullopt);
+                EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
                 EXPECT_EQ(report.measured.total_bytes, plan.candidates[0].predicted.total_bytes);
                 EXPECT_EQ(report.measured.max_rank_bytes, plan.candidates[0].predicted.max_rank_bytes);
                 EXPECT_EQ(report.measured.peak_bytes_per_rank, plan.candidates[0].predicted.peak_bytes_per_rank);
@@ -61,7 +61,7 @@ TEST_F(OneGraph, PeakIsPredictedForTheChosenCandidateAfterTuning) {
         EXPECT_EQ(report.chosen, favourite);
         EXPECT_EQ(report.configuration.id, plan_.candidates[static_cast<std::size_t>(favourite)].configuration.id);
         EXPECT_EQ(report.measured.peak_bytes_per_rank, report.predicted.peak_bytes_per_rank);
-        EXPECT_EQ(byte_mismatch(report), std::nullopt);
+        EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
     }
 }
 
@@ -151,7 +151,7 @@ TEST_F(OneGraph, EndsWhenOneRankIsToldTo) {
         EXPECT_EQ(report.epochs.size(), 3U);
         EXPECT_TRUE(report.epochs.back().test_accuracy);
         EXPECT_EQ(report.ended, rank == 1 ? "enough" : "another rank was told to stop");
-        EXPECT_EQ(byte_mismatch(report), std::nullopt);
+        EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
     }
 }
 
@@ -182,7 +182,7 @@ TEST_F(OneGraph, EndsWhenTheLossIsNoLongerFinite) {
         EXPECT_EQ(rank.report.ended, "the loss is no longer finite");
         EXPECT_LT(rank.report.epochs.size(), 50U);
         EXPECT_FALSE(std::isfinite(rank.report.epochs.back().loss));
-        EXPECT_EQ(byte_mismatch(rank.report), std::nullopt) << "the epochs before it count";
+        EXPECT_EQ(deploy::byte_mismatch(rank.report), std::nullopt) << "the epochs before it count";
     }
 }
 
@@ -218,12 +218,12 @@ TEST(ByteMismatch, NamesTheStepAndTheRank) {
     record.predicted_bytes_by_rank = {8, 16};
     record.counted_bytes_by_rank = {8, 16};
     report.steps.push_back(record);
-    EXPECT_EQ(byte_mismatch(report), std::nullopt);
+    EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
     report.steps[0].counted_bytes_by_rank[1] = 12;
-    EXPECT_EQ(byte_mismatch(report), "step forward.1.redistribute on rank 1: predicted 16 bytes, counted 12");
+    EXPECT_EQ(deploy::byte_mismatch(report), "step forward.1.redistribute on rank 1: predicted 16 bytes, counted 12");
     report.steps[0].counted_bytes_by_rank[1] = 16;
     report.measured.max_rank_bytes = 1;
-    EXPECT_TRUE(byte_mismatch(report));
+    EXPECT_TRUE(deploy::byte_mismatch(report));
 }
 
 }  // namespace

@@ -1,0 +1,259 @@
+#include "runtime/deploy/deployment.hpp"
+
+#include "runtime/deploy/fitting.hpp"
+#include "runtime/deploy/match.hpp"
+#include "runtime/deploy/model_values.hpp"
+#include "runtime/load/counts.hpp"
+#include "runtime/load/predict.hpp"
+
+#include <gnnplan/base/memory_text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gnnplan::deploy {
+
+Deployment::Deployment(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
+                       const data::Dataset& dataset, const RunOptions& options, const RunHooks& hooks,
+                       measure::Clock& clock, const Use& use)
+    : hosts_(hosts),
+      comm_(comm),
+      device_(device),
+      plan_(plan),
+      dataset_(dataset),
+      options_(options),
+      hooks_(hooks),
+      clock_(clock),
+      use_(use),
+      tracker_(device.memory().accelerator) {}
+
+void Deployment::take_graph() {
+    if (comm_.size() != plan_.problem.ranks) {
+        throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(plan_.problem.ranks) +
+                                             " ranks, this run has " + std::to_string(comm_.size()));
+    }
+    for (const std::string& remark : match_data(plan_, dataset_)) {
+        if (hooks_.note) hooks_.note(remark);
+    }
+    if (dataset_.in_shares()) return;
+    data::check_degrees(dataset_.graph(), plan_.problem.graph.normalisation, dataset_.report().path);
+    scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
+    loaded_ = exec::Charge(tracker_, load::held_bytes(dataset_.graph(), scales_), exec::Holder::host);
+}
+
+void Deployment::cache_features(std::int64_t bytes) {
+    const double start = clock_.now();
+    cached_feature_bytes_ = bytes;
+    comm::agree(comm_, hooks_.data.cache_features);
+    cached_features_ = exec::Charge(tracker_, cached_feature_bytes_, exec::Holder::host);
+    measured_.initialise_seconds += clock_.now() - start;
+}
+
+void Deployment::build(int index, bool last, std::size_t first_step) {
+    const Candidate& next = plan_.candidates[static_cast<std::size_t>(index)];
+    if (dataset_.in_shares() && !share_) load_share(next);
+    if (hooks_.candidate) hooks_.candidate(index);
+    first_step_ = first_step;
+    std::optional<exec::SparseBlocks> blocks;
+    if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
+    executor_.reset();
+    output_rows_ = {};
+    keep_tuning_peak();
+    if (last) cached_features_.reset();  // one more buffer of reading from here on
+    tracker_.restart();
+
+    const double start = clock_.now();
+    predicted_ = next.predicted;
+    const bool adopts_blocks = blocks.has_value();
+    make_executor(next.schedule,
+                  {.state_lives = state_ != nullptr,
+                   .graph_stays = !last,
+                   .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
+                   .adopts_blocks = adopts_blocks,
+                   .written = use_.written},
+                  std::move(blocks));
+    const double cut = clock_.now();
+    if (last) release_graph();
+    load_model(next);
+    if (last) release_features();
+    if (!last) {
+        if (!tuning_peak_) tuning_peak_.emplace();
+        tuning_peak_->predicted_bytes = std::max(tuning_peak_->predicted_bytes, predicted_.peak_bytes_per_rank);
+    }
+    measured_.setup.add(executor_->run(Phase::setup, settings(0, true)));
+    measured_.partition_seconds += cut - start;
+    measured_.initialise_seconds += clock_.now() - cut;
+    measured_.steady_seconds.clear();
+}
+
+void Deployment::load_share(const Candidate& candidate) {
+    const double start = clock_.now();
+    share_ = load::load_share(hosts_, dataset_, candidate.schedule, plan_.problem.graph.normalisation,
+                              plan_.problem.graph.symmetric);
+    measured_.load_steps = share_->steps;
+    // Only who has read this file beforehand, and no other that has the same graph, knows who deals what.
+    const std::vector<std::int64_t>& planned = candidate.predicted.dealt_bytes;
+    load::LoadStep& deal = measured_.load_steps.front();
+    const bool known = std::ssize(planned) == comm_.size() && plan_.fingerprints.listing == share_->listing;
+    deal.expected_bytes = known ? planned[static_cast<std::size_t>(comm_.rank())] : deal.traffic.sent_bytes;
+    fingerprint_ = share_->fingerprint;
+    loaded_ = exec::Charge(tracker_, share_->bytes, exec::Holder::host);
+    std::vector<std::string> notes;
+    comm::agree(comm_, [&] {
+        notes = match_share(plan_, *share_);
+        if (deal.expected_bytes == deal.traffic.sent_bytes) return;
+        throw Error(ErrorCode::data,
+                    "rank " + std::to_string(comm_.rank()) + " has dealt " + std::to_string(deal.traffic.sent_bytes) +
+                        " bytes of these edges, and the plan says " + std::to_string(deal.expected_bytes),
+                    "predicted.dealt_bytes_by_rank", "the plan was altered, or is of another build: plan again");
+    });
+    share_seconds_ = clock_.now() - start;
+    if (!hooks_.note) return;
+    std::string how;
+    if (comm_.size() > 1) {
+        how = " Read in " + std::to_string(comm_.size()) + " shares" +
+              (share_->by_one ? ", by one rank, as nothing tells where in its files a share begins." : ".");
+    }
+    hooks_.note(share_->report.path + ": " + share_->report.describe() + how);
+    for (const std::string& remark : share_->report.remarks) hooks_.note("note: " + remark);
+    for (const std::string& note : notes) hooks_.note(note);
+}
+
+// Answers about the graph: of shares, to all that is asked while blocks are cut and steps are expected.
+std::shared_ptr<const exec::NumberedCounts> Deployment::count(const Schedule& schedule, const LoadState& loaded) {
+    if (!share_) return counts_for(schedule, dataset_);
+    auto counts = std::make_shared<load::ShareCounts>(*share_);
+    const GraphRecord& graph = plan_.problem.graph;
+    const load::RowShares shares(schedule);
+    const LoadingNeeds needs(schedule, graph.normalisation, graph.symmetrised, graph.symmetric);
+    counts->answer_together(comm_, [&] {
+        footprint(schedule, *counts, loaded, device_.memory());
+        for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation})
+            expected_bytes(schedule, phase, *counts, comm_.rank());
+        for (load::LoadStep& step : measured_.load_steps) {
+            if (step.name == "rows") step.expected_bytes = load::shared_bytes(shares, needs, *counts, comm_.rank());
+            if (step.name == "degrees")
+                step.expected_bytes = load::degree_bytes(shares, needs, graph.normalisation, *counts, comm_.rank());
+        }
+    });
+    return counts;
+}
+
+// Nobody could count before the graph was there.
+void Deployment::check_memory(const Schedule& schedule, const GraphStats& counts) const {
+    const std::int64_t allowed = plan_.problem.memory_per_rank;
+    std::int64_t needed = 0;
+    for (int rank = 0; rank < schedule.grid.size(); ++rank)
+        needed = std::max(needed, plan_memory(schedule, counts, rank).peak(device_.memory()));
+    if (allowed == 0 || needed <= allowed) return;
+    throw Error(ErrorCode::infeasible,
+                "on this graph a rank needs " + enough_memory_text(needed) + ", and the plan was made for " +
+                    memory_text(allowed),
+                "memory", "plan again with --graph and this path");
+}
+
+void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded,
+                               std::optional<exec::SparseBlocks> blocks) {
+    std::shared_ptr<const exec::NumberedCounts> counts;
+    if (share_) {
+        counts = count(schedule, loaded);
+    } else {
+        comm::agree(comm_, [&] { counts = count(schedule, loaded); });
+    }
+    comm::agree(comm_, [&] {
+        const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
+        predicted_.peak_bytes_per_rank = predicted.tensors;
+        predicted_.host_peak_bytes = predicted.host;
+        if (share_) check_memory(schedule, *counts);
+        const auto expected = [&](Phase phase, std::size_t first = 0) {
+            std::vector<measure::StepSample> bytes = expected_bytes(schedule, phase, *counts, comm_.rank());
+            std::fill_n(bytes.begin(), first, measure::StepSample{});
+            return measure::StepLog(std::move(bytes));
+        };
+        measured_.setup = expected(Phase::setup);
+        measured_.epoch = expected(Phase::epoch, first_step_);
+        measured_.evaluation = expected(Phase::evaluation);
+        executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
+        const double start = clock_.now();
+        if (blocks) {
+            executor_->adopt_blocks(std::move(*blocks));
+        } else {
+            executor_->build_blocks(share_ ? share_->graph : dataset_.graph(), share_ ? share_->scales : scales_);
+        }
+        cut_seconds_ = clock_.now() - start;
+        if (use_.written != Written::nothing)
+            output_rows_ = OutputRows(schedule, *counts, comm_.rank(), use_.written, tracker_);
+    });
+}
+
+void Deployment::load_model(const Candidate& next) {
+    comm::agree(comm_, [&] {
+        if (!state_) {
+            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, device_, tracker_);
+            if (use_.values != nullptr) set_values(*state_, *use_.values, use_.moments);
+        }
+        executor_->allocate(*state_);
+        // Products that are timed overwrite their results, whose memory may hold features that the setup has yet to
+        // read.
+        measured_.kernels = executor_->choose_kernels(options_.product_kernel);
+        executor_->fill(dataset_, first_step_);
+    });
+}
+
+void Deployment::release_graph() {
+    scales_ = {};
+    share_.reset();
+    loaded_.reset();
+    comm_.barrier();
+    if (hooks_.data.release_graph) hooks_.data.release_graph();
+}
+
+void Deployment::release_features() {
+    cached_features_.reset();
+    comm_.barrier();
+    if (hooks_.data.release_features) hooks_.data.release_features();
+}
+
+// The trials' memory has been in use up to here.
+void Deployment::keep_tuning_peak() {
+    if (tuning_peak_) tuning_peak_->measured_bytes = std::max(tuning_peak_->measured_bytes, tracker_.peak());
+}
+
+exec::PassSettings Deployment::settings(std::int64_t epoch, bool training) const {
+    exec::PassSettings settings = use_.passes;
+    settings.epoch = static_cast<std::uint32_t>(epoch);
+    settings.training = training;
+    return settings;
+}
+
+exec::Executor::Observer Deployment::observer(std::int64_t epoch) const {
+    if (!hooks_.step) return {};
+    return [this, epoch](const Step& step, const exec::Executor& executor) { hooks_.step(epoch, step, executor); };
+}
+
+void Deployment::settle() {
+    keep_tuning_peak();
+    release_graph();
+    release_features();
+}
+
+std::vector<measure::StepSample> Deployment::run(Phase phase, std::int64_t epoch, bool training, Watched watched) {
+    return executor_->run(phase, settings(epoch, training),
+                          watched == Watched::yes ? observer(epoch) : exec::Executor::Observer(), first_step_);
+}
+
+void Deployment::report(RunReport& report) {
+    keep_tuning_peak();
+    report.predicted = predicted_;
+    if (tuning_peak_) {
+        tuning_peak_->measured_bytes =
+            static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tuning_peak_->measured_bytes)));
+        report.tuning_peak = tuning_peak_;
+    }
+    measured_.load_seconds = options_.load_seconds + share_seconds_;
+    measured_.peak_bytes = tracker_.peak();
+    measured_.host_peak_bytes = tracker_.host_peak();
+    report_candidate(comm_, plan_, measured_, report);
+}
+
+}  // namespace gnnplan::deploy

@@ -1,0 +1,33 @@
+// Which candidates fit, counted on the graph that was read.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/deploy/device_room.hpp"
+#include "runtime/exec/graph_counts.hpp"
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gnnplan::deploy {
+
+// The data's counts in the numbering of the file, and in the schedule's.
+exec::GraphCounts counts_of(const data::Dataset& dataset);
+std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset);
+
+// Those of `usable` that the plan's memory and the room on the devices allow on this graph, as the only ones that run;
+// `memory` is what their tensors lie in, here and below. A plan made without --memory allows all, and so do devices of
+// which nobody knows what is free. Throws ErrorCode::infeasible when there is none.
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
+                                     const TensorMemory& memory, const std::optional<DeviceRoom>& room);
+
+// bytes_of(schedule, counts) of each of `usable`, in its order. The graph is counted once for each numbering.
+using BytesOf = std::function<std::int64_t(const Schedule&, const GraphStats&)>;
+std::vector<std::int64_t> bytes_by_candidate(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph,
+                                             const BytesOf& bytes_of);
+
+}  // namespace gnnplan::deploy

@@ -1,0 +1,123 @@
+#include "runtime/run/agreement.hpp"
+
+#include "planner/io/enum_names.hpp"
+#include "runtime/graph/fingerprint.hpp"
+
+#include <gnnplan/models.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::run {
+namespace {
+
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+    return value ? fmt::format("{}", *value) : "not given";
+}
+
+std::string text_of(std::optional<Loading> loading) {
+    return loading ? std::string(io::name_of(*loading)) : "not given";
+}
+
+std::string given_or_not(bool value) { return value ? "given" : "not given"; }
+
+// Names and values, each ended by a zero byte.
+std::string encode(const std::vector<Fact>& facts) {
+    std::string text;
+    for (const Fact& fact : facts) text += fact.name + '\0' + fact.value + '\0';
+    return text;
+}
+
+// Names and values, in turn.
+std::vector<std::string> decode(const std::string& text) {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\0', begin);
+        words.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return words;
+}
+
+}  // namespace
+
+std::vector<Fact> facts_of_training(const Settings& settings) {
+    const train::TrainOptions& options = settings.training;
+    return {{"--seed", std::to_string(options.seed)},
+            {"--lr", fmt::format("{}", options.learning_rate)},
+            {"--weight-decay", fmt::format("{}", options.weight_decay)},
+            {"--momentum", fmt::format("{}", options.momentum)},
+            {"--decay-all", given_or_not(options.decay_all)},
+            {"--dropout", fmt::format("{}", options.dropout)},
+            {"--input-dropout", text_of(options.input_dropout)},
+            {"--attention-dropout", fmt::format("{}", options.attention_dropout)},
+            {"--feature-norm", name_of(settings.feature_norm)}};
+}
+
+std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
+    const train::TrainOptions& options = settings.training;
+    std::vector<Fact> facts{{"the version of gnnrun", settings.tool_version}, {"the plan", plan.fingerprints.content}};
+    for (Fact& fact : facts_of_training(settings)) facts.push_back(std::move(fact));
+    const std::vector<Fact> others{{"--dry-run", given_or_not(settings.dry_run)},
+                                   {"--epochs", std::to_string(options.epochs)},
+                                   {"--eval-every", text_of(options.eval_every)},
+                                   {"--autotune", text_of(options.autotune)},
+                                   {"--checkpoint", text_of(settings.checkpoint)},
+                                   {"--checkpoint-every", text_of(settings.checkpoint_every_epochs)},
+                                   {"--resume", text_of(settings.resume)},
+                                   {"--load-weights", text_of(settings.load_weights)},
+                                   {"--save-weights", text_of(settings.save_weights)},
+                                   {"--save-embeddings", text_of(settings.save_embeddings)},
+                                   {"--save-layers", text_of(settings.save_layers)},
+                                   {"--keep-best", given_or_not(options.keep_best)},
+                                   {"--patience", text_of(options.patience)},
+                                   {"--time-limit", text_of(settings.time_limit_seconds)},
+                                   {"--timeout", std::to_string(settings.timeout_seconds)},
+                                   {"--bind", settings.binds_threads ? "on" : "off"},
+                                   {"--backend", settings.backend},
+                                   {"--spmm", options.product_kernel},
+                                   {"--load", text_of(settings.loading)},
+                                   {"--report", text_of(settings.report)},
+                                   {"--metrics", text_of(settings.metrics)},
+                                   {"--trace", text_of(settings.trace)}};
+    facts.insert(facts.end(), others.begin(), others.end());
+    return facts;
+}
+
+std::vector<Fact> facts_of_model(const Settings& settings, const ProblemRecord& problem) {
+    std::string weighing(io::name_of(problem.graph.normalisation));
+    if (problem.graph.edge_weights) weighing += ", with the data's weights";
+    // In plans of earlier versions, the matrix that gin normalises includes the vertex itself.
+    if (models::matrix_of(models::with_defaults(problem.model)).self_loops && !problem.graph.self_loops)
+        weighing += ", without the vertex itself";
+    return {{"the model", settings.model}, {"the weighing of edges", weighing}};
+}
+
+std::vector<Fact> facts_of_data(const data::Dataset& dataset) {
+    return {{"the graph", dataset.fingerprint()},
+            {"the number of features", std::to_string(dataset.features())},
+            {"the number of classes", std::to_string(dataset.classes())},
+            {"the labels", data::fingerprint(dataset.labels())},
+            {"the split", data::fingerprint(dataset.subset())}};
+}
+
+void require_same(comm::Communicator& comm, const std::vector<Fact>& facts) {
+    const std::vector<std::string> all = comm.control_all_gather(encode(facts));
+    const std::vector<std::string> first = decode(all.front());
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+        if (all[rank] == all.front()) continue;
+        const std::vector<std::string> other = decode(all[rank]);
+        // The version comes first, so facts that another version lacks or adds are not reached.
+        const auto differs = std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first;
+        const auto name = static_cast<std::size_t>(differs - first.begin()) / 2 * 2;
+        ensure(name + 1 < std::min(first.size(), other.size()), "ranks compare the same facts");
+        throw comm::AgreedError(ErrorCode::mismatch,
+                                fmt::format("{} is not the same on every rank: {} on rank 0, {} on rank {}",
+                                            first[name], first[name + 1], other[name + 1], rank),
+                                {}, "start all ranks with the same arguments, data and version");
+    }
+}
+
+}  // namespace gnnplan::run

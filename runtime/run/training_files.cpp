@@ -1,0 +1,40 @@
+#include "runtime/run/training_files.hpp"
+
+#include "planner/io/report.hpp"
+#include "runtime/deploy/model_values.hpp"
+
+namespace gnnplan::run {
+
+void Metrics::add(const EpochRecord& epoch) {
+    if (!path_ || failed_) return;
+    if (!file_) file_.reset(std::fopen(path_->c_str(), "w"));
+    const std::string line = io::metrics_line(epoch);
+    failed_ =
+        !file_ || std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0;
+}
+
+void Metrics::check() const {
+    if (failed_) throw Error(ErrorCode::io, "not all lines could be written", *path_);
+}
+
+TrainingFiles::TrainingFiles(const Settings& asked, Checkpoints saved, const TrainingState* start)
+    : settings(asked), metrics(asked.metrics), checkpoints(std::move(saved)) {
+    if (start == nullptr) return;
+    for (const EpochRecord& epoch : start->epochs) metrics.add(epoch);
+}
+
+void TrainingFiles::add(const train::EpochEnd& end) {
+    checkpoints.offer(end);
+    if (end.last && settings.save_weights && end.ending != Ending::diverged) keep_weights(end.state());
+}
+
+void TrainingFiles::keep_weights(const TrainingState& state) {
+    const bool best = settings.training.keep_best && deploy::holds_best(state.tensors);
+    const std::string wanted = best ? std::string(deploy::best_prefix) + "layers." : "layers.";
+    for (const NamedTensor& tensor : state.tensors) {
+        if (!tensor.name.starts_with(wanted)) continue;
+        weights.push_back({tensor.name.substr(tensor.name.find("layers.")), tensor.shape, tensor.values});
+    }
+}
+
+}  // namespace gnnplan::run

@@ -1,0 +1,122 @@
+#include "tools/gnnrun/words.hpp"
+
+#include "kernels/backend.hpp"
+#include "planner/io/report.hpp"
+#include "runtime/deploy/report.hpp"
+#include "tools/common/main.hpp"
+#include "tools/gnnrun/dropout_note.hpp"
+#include "tools/gnnrun/dry_run.hpp"
+#include "tools/gnnrun/interruption.hpp"
+#include "tools/gnnrun/summary.hpp"
+#include "tools/gnnrun/timeout.hpp"
+#include "tools/text/streams.hpp"
+#include "tools/text/table.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace gnnplan::tools {
+namespace {
+
+// The command that goes on from a checkpoint or a folder of layers: that of this run with another --resume. It leaves
+// --load-weights out where `keeps_weights` is false, as checkpoints have weights of their own.
+std::string resuming_command(const RunFlags& flags, int processes, const std::string& from, bool keeps_weights) {
+    std::vector<std::string> arguments;
+    for (std::size_t i = 0; i < flags.arguments.size(); ++i) {
+        const std::string& argument = flags.arguments[i];
+        const auto is = [&](const std::string& flag) { return argument == flag || argument.starts_with(flag + "="); };
+        if (!is("--resume") && (keeps_weights || !is("--load-weights"))) {
+            arguments.push_back(argument);
+        } else if (argument.find('=') == std::string::npos) {
+            ++i;  // and its value
+        }
+    }
+    arguments.insert(arguments.end(), {"--resume", from});
+    return (processes > 1 ? fmt::format("mpirun -n {} ", processes) : "") + command_line(arguments);
+}
+
+}  // namespace
+
+void Words::note(const std::string& line) {
+    if (!speaks_ || flags_.quiet) return;
+    if (progress_) return progress_->say(line);
+    say("{}\n", line);
+}
+
+void Words::detail(const std::string& line) {
+    if (flags_.verbose) note(line);
+}
+
+void Words::warn(const std::string& line) {
+    if (progress_) progress_->end_line();
+    say("{}\n", line);
+}
+
+void Words::data_matches(const Plan& plan, const train::TrainOptions& options) {
+    infers_ = plan.problem.task == Task::infer;
+    if (const std::optional<std::string> text = dropout_note(plan, flags_, options)) note(*text);
+}
+
+void Words::checked(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) {
+    if (!flags_.dry_run || !speaks_) return;
+    const TensorMemory memory = kernels::tensor_memory(flags_.backend);
+    print(flags_.json ? dry_run_json(plan, dataset, options, memory)
+                      : dry_run_text(plan, dataset, options, memory, use_color(flags_.color)));
+}
+
+void Words::begins(const train::TrainOptions& options) { progress_.emplace(options.epochs, flags_.quiet, clock_); }
+
+void Words::computes() {
+    constexpr const char* epoch = "finishing the epoch; a second signal ends the run at once\n";
+    constexpr const char* step = "finishing the step; a second signal ends the run at once\n";
+    catch_interruptions(!speaks_ || flags_.quiet ? nullptr : infers_ ? step : epoch);
+}
+
+void Words::epoch(const EpochRecord& epoch) { progress_->show(epoch); }
+
+std::optional<std::string> Words::stop() { return interruption(); }
+
+void Words::stuck(const std::string& where) { end_stuck_process(where); }
+
+std::string Words::hint_of_divergence(const Plan& plan) const {
+    if (infers_) {
+        return fmt::format("look for what is too large for sums in fp32: {}the features, the weights of {}",
+                           plan.problem.graph.edge_weights ? "the weights of edges, " : "",
+                           flags_.load_weights.value_or("the model"));
+    }
+    std::string hint = flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row";
+    if (flags_.load_weights) hint += fmt::format("; it began with the weights of {}", *flags_.load_weights);
+    return hint;
+}
+
+void Words::say_how_to_go_on(const std::optional<std::string>& resume_from, int processes) const {
+    if (resume_from) {
+        say("resume with: {}\n", resuming_command(flags_, processes, *resume_from, infers_));
+    } else if (infers_) {
+        say("nothing was saved: with --save-layers DIR a pass goes on where it ended\n");
+    }
+}
+
+int Words::conclude(const Plan& plan, const run::Outcome& outcome, int processes) {
+    progress_.reset();
+    for (const Error& failure : outcome.failures) say_error(failure.what());
+    const RunReport& report = outcome.report;
+    print(flags_.json ? io::write_report(report) : summary(report, plan.machine, use_color(flags_.color)));
+    if (const auto mismatch = deploy::byte_mismatch(report); mismatch && !report.steps.empty()) {
+        throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
+    }
+    if (report.ending == Ending::interrupted) say_how_to_go_on(outcome.resume_from, processes);
+    if (outcome.not_finite)
+        throw Error(outcome.not_finite->code(), outcome.not_finite->what(), {}, hint_of_divergence(plan));
+    if (report.ending == Ending::diverged) {
+        throw Error(ErrorCode::answer_no, *report.ended, fmt::format("epoch {}", report.epochs.back().epoch),
+                    hint_of_divergence(plan));
+    }
+    if (!outcome.failures.empty()) return static_cast<int>(ErrorCode::io);
+    return report.ending == Ending::interrupted ? static_cast<int>(ErrorCode::interrupted) : 0;
+}
+
+}  // namespace gnnplan::tools
