@@ -15,17 +15,17 @@ std::string_view family_of(std::string_view schema) { return schema.substr(0, sc
 struct Kind {
     std::string_view family;
     const char* what;
-    const char* command;  // that takes such a file, before its name
+    const char* question;  // that takes such a file
 };
 constexpr std::array<Kind, 8> kinds{{
-    {"gnnplan.plan", "a plan", "gnnplan explain"},
-    {"gnnplan.run", "a run report", "gnnplan explain --analyze"},
-    {"gnnplan.machine", "a machine profile", "gnnplan plan --machine"},
+    {"gnnplan.plan", "a plan", "`explain/`"},
+    {"gnnplan.run", "a run report", "`explain/analyze`"},
+    {"gnnplan.machine", "a machine profile", "`plan/machine`"},
     {"gnnplan.ranking", "the table of a plan, not the plan", ""},
-    {"gnnplan.explanation", "what gnnplan explain --json printed of a plan", ""},
-    {"gnnplan.analysis", "what gnnplan explain --json printed of a run", ""},
-    {"gnnplan.sweep", "what gnnplan sweep --json printed", ""},
-    {"gnnplan.enumeration", "what gnnplan enumerate --json printed", ""},
+    {"gnnplan.explanation", "what `explain/json` printed of a plan", ""},
+    {"gnnplan.analysis", "what `explain/json` printed of a run", ""},
+    {"gnnplan.sweep", "what `sweep/json` printed", ""},
+    {"gnnplan.enumeration", "what `enumerate/json` printed", ""},
 }};
 
 }  // namespace
@@ -37,10 +37,10 @@ void refuse_kind(const std::string& file, std::string_view schema, const std::st
         throw Error(ErrorCode::data, "unknown schema " + in_quotes(schema), file + ": schema",
                     "this program reads " + readable);
     }
-    const std::string command = kind->command;
+    const std::string question = kind->question;
     throw Error(ErrorCode::data,
                 file + " is " + kind->what +
-                    (command.empty() ? "; this program reads " + readable : ": " + command + " " + file));
+                    (question.empty() ? "; this program reads " + readable : ": " + question + " " + file));
 }
 
 void expect_schema(const Cursor& root, std::string_view schema, std::span<const std::string_view> older) {

@@ -115,7 +115,7 @@ Head read_head(TextReader& reader, const ReadOptions& options, ParsedGraph& grap
     head.lines = reader.line_number();
     if (head.columns && options.edge_weights && head.columns->weight < 0) {
         reader.fail("no column has the name weight: there are " + head.columns->list(),
-                    "name that of the weights weight; without --edge-weights none are read");
+                    "name that of the weights weight; without `edge-weights` none are read");
     }
     return head;
 }
@@ -211,7 +211,7 @@ private:
     std::int64_t read_values(Fields& fields, std::int64_t from, std::int64_t to, float& weight) {
         if (fields.at_end()) {
             reader_.fail("malformed line: edge weight is missing",
-                         "the third column of every line has its weight; without --edge-weights none are read");
+                         "the third column of every line has its weight; without `edge-weights` none are read");
         }
         const bool weighted = options_.edge_weights;
         const std::int64_t columns = read_further(fields, graph_.lines, from, to, weighted ? &weight : nullptr);

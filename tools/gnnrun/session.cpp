@@ -21,6 +21,7 @@
 #include "tools/gnnrun/shared_folder.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/trace.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
@@ -387,7 +388,7 @@ void Session::run(comm::Communicator& comm, bool shared, int local_rank, Watchdo
     heartbeat->enter(comm::Heartbeat::finishing);
     comm.barrier();  // what is seen belongs to the communicator, and others may still look
     of_threads.reset();
-    report.placement = placement.note;
+    report.placement = with_dashes(placement.note);
     report.oversubscribed = placement.warning;
     if (recorder && infers() && report.ending) {
         progress.say("note: the pass was not made to its end, so there is no trace");
