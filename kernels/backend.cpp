@@ -14,7 +14,7 @@
 namespace gnnplan::kernels {
 namespace {
 
-constexpr const char* where = "--backend cuda";
+constexpr const char* where = "`backend cuda`";
 constexpr const char* module_file = "libgnnplan_cuda.so";
 constexpr const char* module_variable = "GNNPLAN_CUDA_MODULE";
 #ifdef GNNPLAN_HAVE_CUDA
@@ -63,7 +63,7 @@ const BackendModule& open_module() {
     const BackendModule* offers = entry != nullptr ? entry() : nullptr;
     if (offers == nullptr || std::string_view(offers->interface) != GNNPLAN_DEVICE_INTERFACE) {
         throw unavailable(path + (offers == nullptr ? " is no module of gnnplan" : " is of another build of gnnplan"),
-                          "build and install gnnrun and its module together");
+                          "build and install `run/` and its module together");
     }
     return *offers;
 }

@@ -14,14 +14,14 @@ void check_shape(const ModelRecord& model) {
     if (widths.size() < 3) {
         throw Error(ErrorCode::usage,
                     "agnn has a linear map before its layers and one behind them, with a hidden width between",
-                    "--layers", "give at least two layers");
+                    "`layers`", "give at least two layers");
     }
     if (std::any_of(widths.begin() + 1, widths.end() - 1, [&](auto width) { return width != widths[1]; }))
-        throw Error(ErrorCode::usage, "all layers of agnn work on the same columns", "--hidden",
+        throw Error(ErrorCode::usage, "all layers of agnn work on the same columns", "`hidden`",
                     "give one hidden width");
     if (model.residual || model.jk_concat)
-        throw Error(ErrorCode::usage, "agnn has no residual connections and no concatenation of layers", "--model",
-                    "leave out --residual and --jk");
+        throw Error(ErrorCode::usage, "agnn has no residual connections and no concatenation of layers", "`model`",
+                    "leave out `residual` and `jk`");
 }
 
 }  // namespace

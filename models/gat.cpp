@@ -18,7 +18,7 @@ Heads heads_of(const ModelRecord& model, bool last, std::int64_t columns) {
     if (!heads.average && columns % heads.count != 0) {
         throw Error(ErrorCode::usage,
                     std::to_string(heads.count) + " heads cannot share " + std::to_string(columns) + " columns",
-                    "--heads", "choose a width that is a multiple of the heads, or average them");
+                    "`heads`", "choose a width that is a multiple of the heads, or average them");
     }
     return heads;
 }

@@ -42,12 +42,12 @@ const Aggregator& find(std::string_view name, std::string_view aggregator) {
         }
         if (model.aggregators.size() == 1) {
             throw Error(ErrorCode::usage, "the model '" + std::string(name) + "' has one way to aggregate",
-                        "--aggregator", "leave it out; sage has several");
+                        "`aggregator`", "leave it out; sage has several");
         }
         throw Error(ErrorCode::usage, "unknown aggregator '" + std::string(aggregator) + "' of " + std::string(name),
-                    "--aggregator", "known aggregators: " + list(model.aggregators));
+                    "`aggregator`", "known aggregators: " + list(model.aggregators));
     }
-    throw Error(ErrorCode::usage, "unknown model '" + std::string(name) + "'", "--model",
+    throw Error(ErrorCode::usage, "unknown model '" + std::string(name) + "'", "`model`",
                 "known models: " + list(registry()));
 }
 
@@ -63,10 +63,10 @@ MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> aske
 namespace {
 
 void check_heads(const ModelRecord& model) {
-    const char* given = model.heads != 0          ? "--heads"
-                        : model.output_heads != 0 ? "--output-heads"
-                        : model.average_heads     ? "--average-heads"
-                        : model.slope             ? "--slope"
+    const char* given = model.heads != 0          ? "`heads`"
+                        : model.output_heads != 0 ? "`output-heads`"
+                        : model.average_heads     ? "`average-heads`"
+                        : model.slope             ? "`slope`"
                                                   : nullptr;
     if (given != nullptr && model.name != "gat")
         throw Error(ErrorCode::usage, "the model '" + model.name + "' has no heads of attention and no slope", given,
@@ -74,10 +74,10 @@ void check_heads(const ModelRecord& model) {
     constexpr int most = 1024;
     for (const int heads : {model.heads, model.output_heads}) {
         if (heads < 0 || heads > most)
-            throw Error(ErrorCode::usage, "there are 1.." + std::to_string(most) + " heads", "--heads");
+            throw Error(ErrorCode::usage, "there are 1.." + std::to_string(most) + " heads", "`heads`");
     }
     if (model.slope && !(*model.slope >= 0 && *model.slope <= 1))
-        throw Error(ErrorCode::usage, "must be 0 to 1", "--slope",
+        throw Error(ErrorCode::usage, "must be 0 to 1", "`slope`",
                     "0.2 is usual: negative scores are multiplied by it");
 }
 
@@ -109,18 +109,18 @@ OpGraph build(const ProblemRecord& problem) {
     const ModelRecord& model = problem.model;
     const Aggregator& aggregator = find(model.name, model.aggregator);
     if (model.widths.size() < 2) {
-        throw Error(ErrorCode::usage, "a model needs at least an input and an output width", "--widths",
+        throw Error(ErrorCode::usage, "a model needs at least an input and an output width", "`widths`",
                     "give f_0,f_1,...,f_L");
     }
     for (const std::int64_t width : model.widths) {
-        if (width < 1) throw Error(ErrorCode::usage, "width " + std::to_string(width) + " is not positive", "--widths");
+        if (width < 1) throw Error(ErrorCode::usage, "width " + std::to_string(width) + " is not positive", "`widths`");
     }
     if (model.name != "gin" && (model.epsilon != 0 || model.trains_epsilon)) {
-        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "--epsilon",
+        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "`epsilon`",
                     "only gin has one: it adds 1 + epsilon times the vertex's own features");
     }
     check_heads(model);
-    if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "--epsilon");
+    if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "`epsilon`");
     OpGraph graph = aggregator.build(model);
     if (problem.graph.self_loops) leave_to_diagonal(graph);
     return problem.task == Task::infer ? applied(std::move(graph)) : graph;

@@ -20,7 +20,7 @@ Error driver_error() {
     if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&needed) != cudaSuccess) driver = 0;
     if (driver == 0) {
         return unavailable("this machine has no NVIDIA driver", "install one for CUDA " + version_text(CUDART_VERSION) +
-                                                                    " or later, or train with --backend cpu");
+                                                                    " or later, or train with `backend cpu`");
     }
     return unavailable("the NVIDIA driver is for CUDA " + version_text(driver) + ", and this build needs " +
                            version_text(needed) + " or later",
@@ -54,7 +54,7 @@ Gpu choose_gpu(int local_rank) {
         throw unavailable(gpu.name + " has compute capability " + std::to_string(properties.major) + "." +
                               std::to_string(properties.minor) + ", and kernels need " +
                               std::to_string(oldest_gpu() / 10) + "." + std::to_string(oldest_gpu() % 10) + " or more",
-                          "CUDA_VISIBLE_DEVICES chooses another, --backend cpu needs none");
+                          "CUDA_VISIBLE_DEVICES chooses another, `backend cpu` needs none");
     }
     return gpu;
 }

@@ -124,7 +124,7 @@ std::int64_t parse_memory_total(std::istream& meminfo) {
         }
     }
     throw Error(ErrorCode::unavailable, "the system does not tell its memory", "/proc/meminfo",
-                "name a machine with --machine");
+                "name a machine with `machine`");
 }
 
 std::string parse_cpu_model(std::istream& cpuinfo) {

@@ -30,7 +30,7 @@ std::vector<Sharing> sharings_on(const Grid& grid) {
 void check_scheme(const std::string& scheme) {
     const auto& known = scheme_names();
     if (std::find(known.begin(), known.end(), scheme) != known.end()) return;
-    throw Error(ErrorCode::usage, "there is no scheme '" + scheme + "'", "--scheme",
+    throw Error(ErrorCode::usage, "there is no scheme '" + scheme + "'", "`scheme`",
                 "schemes are rdm, 1d, 1.5d, 2d, 3d");
 }
 
@@ -45,7 +45,7 @@ void check_scheme(const std::string& scheme) {
     }
     std::string possible;
     for (const std::string& text : texts) possible += (possible.empty() ? "" : ", ") + text;
-    throw Error(ErrorCode::usage, std::to_string(ranks) + " ranks form no grid" + asked, "--grid",
+    throw Error(ErrorCode::usage, std::to_string(ranks) + " ranks form no grid" + asked, "`grid`",
                 "possible: " + possible);
 }
 

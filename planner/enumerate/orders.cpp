@@ -9,7 +9,7 @@ std::vector<OrderPair> all_orders(int layers) {
         throw Error(
             ErrorCode::usage,
             "orders are listed for 1.." + std::to_string(max_listed_layers) + " layers, not " + std::to_string(layers),
-            "--layers", "4^L orders grow too fast; pin them with --forward and --backward");
+            "`layers`", "4^L orders grow too fast; pin them with `forward` and `backward`");
     }
     std::vector<OrderPair> pairs;
     const auto letter = [](std::int64_t id, int bit) {

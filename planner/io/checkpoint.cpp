@@ -194,13 +194,11 @@ bool is_checkpoint(const Safetensors& content) {
 }  // namespace
 
 TensorsContent read_content(std::string_view file, const std::string& where) {
-    if (!is_checkpoint(read_safetensors(file, where))) return {"", layers_text(read_weights(file, where))};
-    const Checkpoint checkpoint = read_checkpoint(file, where);
-    std::string text = "epoch " + std::to_string(checkpoint.state.epoch) + ", " + layers_text(checkpoint.state.tensors);
-    for (const auto& [name, value] : checkpoint.facts) {
-        if (name == "--seed") text += ", --seed " + key_text(value);
-    }
-    return {checkpoint_schema, text};
+    if (!is_checkpoint(read_safetensors(file, where))) return {"", layers_text(read_weights(file, where)), {}};
+    Checkpoint checkpoint = read_checkpoint(file, where);
+    const std::string text =
+        "epoch " + std::to_string(checkpoint.state.epoch) + ", " + layers_text(checkpoint.state.tensors);
+    return {checkpoint_schema, text, std::move(checkpoint.facts)};
 }
 
 namespace {

@@ -45,7 +45,8 @@ std::vector<NamedTensor> read_weights(std::string_view file, const std::string& 
 // The content of a safetensors file.
 struct TensorsContent {
     std::string_view schema;  // of a checkpoint; "" of weights alone
-    std::string text;         // "epoch 30, layers 128x256, 256x40 with biases, --seed 1"
+    std::string text;         // "epoch 30, layers 128x256, 256x40 with biases"
+    WeightFacts facts = {};   // of a checkpoint
 };
 
 // Throws Error{data} when it is neither a whole checkpoint nor weights.

@@ -78,7 +78,7 @@ void check_fingerprints(const Plan& plan, const Cursor& root) {
     const Cursor fingerprints = root.member("fingerprints");
     if (plan.fingerprints.content != content_fingerprint(root.document())) {
         fingerprints.member("content").fail("the content does not match its fingerprint",
-                                            "the file was altered; make the plan again with gnnplan plan");
+                                            "the file was altered; make the plan again with `plan/`");
     }
     if (plan.fingerprints.machine != machine_fingerprint(plan.machine)) {
         fingerprints.member("machine").fail("not the fingerprint of this plan's machine");

@@ -15,28 +15,28 @@ std::string_view family_of(std::string_view schema) { return schema.substr(0, sc
 struct Kind {
     std::string_view family;
     const char* what;
-    const char* command;  // that takes such a file, before its name
+    const char* question;  // that takes such a file
 };
 // Every schema of a JSON object of ours; docs/plan-format.md and docs/json-output.md say what is in each.
 constexpr std::array<Kind, 20> kinds{{
-    {"gnnplan.plan", "a plan", "gnnplan explain"},
-    {"gnnplan.run", "a run report", "gnnplan explain --analyze"},
-    {"gnnplan.machine", "a machine profile", "gnnplan plan --machine"},
+    {"gnnplan.plan", "a plan", "`explain/`"},
+    {"gnnplan.run", "a run report", "`explain/analyze`"},
+    {"gnnplan.machine", "a machine profile", "`plan/machine`"},
     {"gnnplan.ranking", "the table of a plan, not the plan", ""},
-    {"gnnplan.explanation", "what gnnplan explain --json printed of a plan", ""},
-    {"gnnplan.analysis", "what gnnplan explain --json printed of a run", ""},
-    {"gnnplan.sweep", "what gnnplan sweep --json printed", ""},
-    {"gnnplan.enumeration", "what gnnplan enumerate --json printed", ""},
-    {"gnnplan.infeasible", "what gnnplan plan --json printed where nothing fits", ""},
-    {"gnnplan.comparison", "what gnnplan compare --json printed", ""},
-    {"gnnplan.validation", "what gnnplan validate --json printed", ""},
-    {"gnnplan.graph", "what gnnplan graph info --json printed", ""},
-    {"gnnplan.generated", "what gnnplan graph generate --json printed", ""},
-    {"gnnplan.datasets", "what gnnplan datasets --json printed", ""},
-    {"gnnplan.dataset", "what gnnplan datasets show --json printed", ""},
-    {"gnnplan.machines", "what gnnplan machines list --json printed", ""},
-    {"gnnplan.calibrations", "what gnnplan machines --json printed", ""},
-    {"gnnplan.dry-run", "what gnnrun --dry-run --json printed", ""},
+    {"gnnplan.explanation", "what `explain/json` printed of a plan", ""},
+    {"gnnplan.analysis", "what `explain/json` printed of a run", ""},
+    {"gnnplan.sweep", "what `sweep/json` printed", ""},
+    {"gnnplan.enumeration", "what `enumerate/json` printed", ""},
+    {"gnnplan.infeasible", "what `plan/json` printed where nothing fits", ""},
+    {"gnnplan.comparison", "what `compare/json` printed", ""},
+    {"gnnplan.validation", "what `validate/json` printed", ""},
+    {"gnnplan.graph", "what `graph-info/json` printed", ""},
+    {"gnnplan.generated", "what `graph-generate/json` printed", ""},
+    {"gnnplan.datasets", "what `datasets/json` printed", ""},
+    {"gnnplan.dataset", "what `datasets-show/json` printed", ""},
+    {"gnnplan.machines", "what `machines-list/json` printed", ""},
+    {"gnnplan.calibrations", "what `machines/json` printed", ""},
+    {"gnnplan.dry-run", "what `run/dry-run` printed", ""},
     {"gnnplan.layers", "the index of saved layers", ""},
     {"gnnplan.embeddings", "the index of embeddings in parts", ""},
 }};
@@ -50,10 +50,10 @@ void refuse_kind(const std::string& file, std::string_view schema, const std::st
         throw Error(ErrorCode::data, "unknown schema " + in_quotes(schema), file + ": schema",
                     "this program reads " + readable);
     }
-    const std::string command = kind->command;
+    const std::string question = kind->question;
     throw Error(ErrorCode::data,
                 file + " is " + kind->what +
-                    (command.empty() ? "; this program reads " + readable : ": " + command + " " + file));
+                    (question.empty() ? "; this program reads " + readable : ": " + question + " " + file));
 }
 
 void expect_schema(const Cursor& root, std::string_view schema, std::span<const std::string_view> older) {

@@ -17,8 +17,8 @@ void expect_schema(const Cursor& root, std::string_view schema, std::span<const 
 // The "schema" of a text, whatever it is: which reader to call. Throws Error{data} when there is none.
 std::string schema_of(std::string_view text, const std::string& where);
 
-// Throws Error{data} that says what the file is and which command takes it: "run.json is a run report: gnnplan explain
-// --analyze run.json". `readable` names the schemas that would have been read here.
+// Throws Error{data} that says what the file is and which question takes it: "run.json is a run report:
+// `explain/analyze` run.json". `readable` names the schemas that would have been read here.
 [[noreturn]] void refuse_kind(const std::string& file, std::string_view schema, const std::string& readable);
 
 }  // namespace gnnplan::io

@@ -289,8 +289,8 @@ void check_reads_weights(const SiteGraph& graph) {
         if (reduce == Reduce::sum) continue;
         const char* why =
             reduce == Reduce::max ? "takes maxima, whatever edges weigh" : "weighs edges by attention alone";
-        throw Error(ErrorCode::usage, "layer " + std::to_string(l) + " of " + graph.model + " " + why, "--edge-weights",
-                    "leave --edge-weights out; gcn, gin, and sage with mean, sum or gcn read them");
+        throw Error(ErrorCode::usage, "layer " + std::to_string(l) + " of " + graph.model + " " + why, "`edge-weights`",
+                    "leave `edge-weights` out; gcn, gin, and sage with mean, sum or gcn read them");
     }
 }
 

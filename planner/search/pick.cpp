@@ -185,7 +185,7 @@ void add_factored(const Space& space, const Machine& machine, NumberedGraphs& gr
                 "no configuration keeps what others send to a product within " +
                     std::to_string(space.options.buffer_bytes) +
                     " bytes a rank: blocks cannot be cut into pieces that are small enough",
-                "--buffer", std::to_string(needed) + " bytes are enough");
+                "`buffer`", std::to_string(needed) + " bytes are enough");
 }
 
 // What a layer makes of all neighbours of a vertex.

@@ -8,6 +8,7 @@
 #include "planner/search/full_space.hpp"
 
 #include <gnnplan/base/checked.hpp>
+#include <gnnplan/base/option.hpp>
 
 #include <algorithm>
 
@@ -33,31 +34,31 @@ void check_total_size(const Space& space) {
 
 void check_ranks(int ranks) {
     if (ranks >= 1 && ranks <= max_ranks) return;
-    throw Error(ErrorCode::usage, std::to_string(ranks) + " is not 1.." + std::to_string(max_ranks), "--ranks");
+    throw Error(ErrorCode::usage, std::to_string(ranks) + " is not 1.." + std::to_string(max_ranks), "`ranks`");
 }
 
-void check_pinned(const std::optional<Orders>& orders, std::size_t layers, const char* flag) {
+void check_pinned(const std::optional<Orders>& orders, std::size_t layers, const char* option) {
     if (orders && orders->size() != layers) {
         throw Error(ErrorCode::usage,
                     "'" + text(*orders) + "' has " + std::to_string(orders->size()) + " letters for " +
                         std::to_string(layers) + " layers",
-                    flag);
+                    option);
     }
 }
 
 // '-' stands for a gradient that nobody needs: layer 1's in the full space, which may be written S or D there too.
 void check_letters(const SelectOptions& options) {
-    const auto refuse = [](const Orders& orders, const char* flag) {
+    const auto refuse = [](const Orders& orders, const char* option) {
         throw Error(ErrorCode::usage, "only layer 1's backward letter may be '-', in the full space",
-                    std::string(flag) + " " + text(orders));
+                    option_text(option, text(orders)));
     };
     for (const Order order : options.forward.value_or(Orders{})) {
-        if (order == Order::none) refuse(*options.forward, "--forward");
+        if (order == Order::none) refuse(*options.forward, "forward");
     }
     const Orders backward = options.backward.value_or(Orders{});
     for (std::size_t i = 0; i < backward.size(); ++i) {
         const bool allowed = options.space == SearchSpace::full && i + 1 == backward.size();
-        if (backward[i] == Order::none && !allowed) refuse(backward, "--backward");
+        if (backward[i] == Order::none && !allowed) refuse(backward, "backward");
     }
 }
 
@@ -72,23 +73,23 @@ void check_paper_model(const Space& space) {
     throw Error(ErrorCode::usage,
                 "the paper's space covers only layers of one summing aggregation and one weight matrix; this " +
                     space.model.model + " has other layers",
-                "--space", "use --space full");
+                "`space`", "use `space full`");
 }
 
 // What asks for a backward pass, a loss or a second epoch.
 void check_inference(Space& space, const RunRecord& run) {
     if (space.model.trains()) return;
     const auto refuse = [](const std::string& what, const char* where) {
-        throw Error(ErrorCode::usage, "an inference has no " + what, where, "leave it out, or plan with --task train");
+        throw Error(ErrorCode::usage, "an inference has no " + what, where, "leave it out, or plan with `task train`");
     };
     if (space.options.space == SearchSpace::paper)
-        throw Error(ErrorCode::usage, "the paper's space is of training", "--space", "use --space full");
-    if (space.options.backward) refuse("backward pass", "--backward");
+        throw Error(ErrorCode::usage, "the paper's space is of training", "`space`", "use `space full`");
+    if (space.options.backward) refuse("backward pass", "`backward`");
     if (space.options.loss_rows.value_or(false))
-        refuse("loss to compute rows for: it is of all vertices", "--loss-rows");
+        refuse("loss to compute rows for: it is of all vertices", "`loss-rows`");
     if (space.options.drops_features.value_or(run.drops_features().value_or(false)) || run.dropout.value_or(0) > 0 ||
         run.attention_dropout > 0)
-        refuse("dropout", "--dropout");
+        refuse("dropout", "`dropout`");
     space.options.loss_rows = false;
     space.options.drops_features = false;
     space.options.constant_input = true;
@@ -98,26 +99,26 @@ void check_inference(Space& space, const RunRecord& run) {
 void take_drawn(Space& space, const std::vector<std::int64_t>& fanout) {
     if (fanout.empty()) return;
     if (space.model.trains())
-        throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "--fanout",
-                    "use --task infer");
+        throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "`fanout`",
+                    "use `task infer`");
     if (fanout.size() != space.depth())
         throw Error(
             ErrorCode::usage,
             std::to_string(fanout.size()) + " numbers of neighbours for " + std::to_string(space.depth()) + " layers",
-            "--fanout", "give one for each layer, the first layer's first");
+            "`fanout`", "give one for each layer, the first layer's first");
     ensure(space.graph->samples() == static_cast<int>(space.depth()), "the graph has what layers have drawn");
     for (int layer = 1; layer <= space.graph->samples(); ++layer) space.shape.samples.push_back(layer);
     if (!space.graph->samples_weighted()) return;
     if (space.options.factored_values.value_or(false))
         throw Error(ErrorCode::usage,
-                    "an edge that was drawn stands for several, so values are no products of two scales", "--values",
-                    "use --values stored, or --fanout full");
+                    "an edge that was drawn stands for several, so values are no products of two scales", "`values`",
+                    "use `values stored`, or `fanout full`");
     space.options.factored_values = false;
 }
 
 // Letters of layers whose products have one order.
 void check_only_orders(const Space& space) {
-    const auto check = [&](const std::optional<Orders>& orders, bool backward, const char* flag) {
+    const auto check = [&](const std::optional<Orders>& orders, bool backward, const char* option) {
         for (std::size_t i = 0; orders && i < orders->size(); ++i) {
             const auto layer = static_cast<int>(backward ? orders->size() - i : i + 1);
             const Site& product = space.model.product(layer);
@@ -128,11 +129,11 @@ void check_only_orders(const Space& space) {
             throw Error(ErrorCode::usage,
                         "layer " + std::to_string(layer) + " " + std::string(product.why_one_order()) +
                             ", so its letter in this pass must be " + text({order}),
-                        std::string(flag) + " " + text(*orders));
+                        option_text(option, text(*orders)));
         }
     };
-    check(space.options.forward, false, "--forward");
-    check(space.options.backward, true, "--backward");
+    check(space.options.forward, false, "forward");
+    check(space.options.backward, true, "backward");
 }
 
 // Moves the grids on which a layer cannot see whole neighbourhoods, though it must, to those that are refused.
@@ -150,18 +151,18 @@ void refuse_grids(Space& space) {
         throw Error(ErrorCode::usage,
                     space.model.model + (stores ? " stores scores of edges" : " keeps values of edges") +
                         ", so a rank must have all edges of its vertices",
-                    "--grid", "grids of the schemes rdm and 1d with z = 1 can");
+                    "`grid`", "grids of the schemes rdm and 1d with z = 1 can");
     throw Error(
         ErrorCode::usage,
         space.model.model + " needs a vertex's neighbours together, for a maximum or a softmax, which are no sums",
-        "--grid", "grids of the schemes rdm, 1d and 2d with z = 1 can");
+        "`grid`", "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
 void check_buffer(const SelectOptions& options) {
-    if (options.buffer_bytes < 0) throw Error(ErrorCode::usage, "a buffer must not be negative", "--buffer");
+    if (options.buffer_bytes < 0) throw Error(ErrorCode::usage, "a buffer must not be negative", "`buffer`");
     if (options.buffer_bytes > 0 && options.space == SearchSpace::paper)
-        throw Error(ErrorCode::usage, "the paper's space sends whole blocks, whatever buffers they take", "--buffer",
-                    "use --space full");
+        throw Error(ErrorCode::usage, "the paper's space sends whole blocks, whatever buffers they take", "`buffer`",
+                    "use `space full`");
 }
 
 // Options that only some models have a use for.
@@ -170,24 +171,24 @@ void check_used(const Space& space, const RunRecord& run) {
         throw Error(ErrorCode::usage, space.model.model + " " + what, where, hint);
     };
     if (run.attention_dropout > 0 && !space.attends())
-        refuse("has no weights of attention to drop", "--attention-dropout", "only gat has");
+        refuse("has no weights of attention to drop", "`attention-dropout`", "only gat has");
     if (space.options.scores && !space.compares())
-        refuse("makes no scores of its edges from whole vertices", "--scores", "only agnn does");
+        refuse("makes no scores of its edges from whole vertices", "`scores`", "only agnn does");
     if (space.options.attention && !space.attends())
-        refuse("has no additive attention, whose scores are computed again or stored", "--attention", "only gat has");
+        refuse("has no additive attention, whose scores are computed again or stored", "`attention`", "only gat has");
     if (space.options.attention && !space.may_store_scores())
-        refuse("has no backward pass in an inference, which would want scores", "--attention", "leave it out");
+        refuse("has no backward pass in an inference, which would want scores", "`attention`", "leave it out");
     if (space.options.bf16 && !space.reads_values() && !space.compares())
-        refuse("has no product that rounds its operand", "--bf16", "gcn, gin, and sage with mean, sum or gcn have");
+        refuse("has no product that rounds its operand", "`bf16`", "gcn, gin, and sage with mean, sum or gcn have");
 }
 
 // A ring that is asked for, where no grid or no product of the model can have one.
 void check_ring(const Space& space) {
     if (!space.options.ring.value_or(false)) return;
     const auto refuse = [](const std::string& what, const char* hint) {
-        throw Error(ErrorCode::usage, what, "--ring", hint);
+        throw Error(ErrorCode::usage, what, "`ring`", hint);
     };
-    if (space.model.trains()) refuse("weight gradients need whole rows, which a ring never makes", "use --task infer");
+    if (space.model.trains()) refuse("weight gradients need whole rows, which a ring never makes", "use `task infer`");
     bool splits = false;
     for (const Distribution& on : space.grids) {
         if (!on.splits_columns()) continue;
@@ -201,7 +202,7 @@ void check_ring(const Space& space) {
     }
     if (!splits) refuse("ranks exchange columns in a ring, and no such grid splits them", "a grid XxY with Y > 1 does");
     refuse("no dense product of this " + space.model.model + " is between two matrices that are split by columns",
-           "leave it out; other --forward orders may have one");
+           "leave it out; other `forward` orders may have one");
 }
 
 // Training that is to load its graph in shares keeps to numberings that do not take the whole graph.
@@ -212,7 +213,7 @@ void keep_to_shares(Space& space) {
         throw Error(ErrorCode::usage,
                     pruned ? "which rows the loss needs is found out from the whole graph"
                            : "parts are made of the whole graph",
-                    "--load", "use --load whole, or leave out what asks for it");
+                    "`load`", "use `load whole`, or leave out what asks for it");
     }
     space.options.loss_rows = false;
 }
@@ -222,8 +223,8 @@ void check_weighted(Space& space) {
     if (!space.graph->weighted()) return;
     check_reads_weights(space.model);
     if (space.options.factored_values.value_or(false)) {
-        throw Error(ErrorCode::usage, "with weights of edges, values are no products of two scales", "--values",
-                    "use --values stored, or leave out --edge-weights");
+        throw Error(ErrorCode::usage, "with weights of edges, values are no products of two scales", "`values`",
+                    "use `values stored`, or leave out `edge-weights`");
     }
     space.options.factored_values = false;
 }
@@ -244,7 +245,7 @@ std::vector<Distribution> grids_of(const Space& space) {
         if (fits) grids.push_back({Sharing::replicated, grid});
     }
     if (choice.replication) enumerate::check_replication(*choice.replication, space.ranks);
-    if (grids.empty()) throw Error(ErrorCode::usage, "the paper space has no grids that split z", "--grid");
+    if (grids.empty()) throw Error(ErrorCode::usage, "the paper space has no grids that split z", "`grid`");
     return grids;
 }
 
@@ -265,8 +266,8 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     check_inference(space, problem.record.run);
     check_paper_model(space);
     check_total_size(space);
-    check_pinned(options.forward, space.depth(), "--forward");
-    check_pinned(options.backward, space.depth(), "--backward");
+    check_pinned(options.forward, space.depth(), "`forward`");
+    check_pinned(options.backward, space.depth(), "`backward`");
     check_letters(options);
     check_only_orders(space);
     ensure(problem.record.graph.edge_weights == problem.graph->weighted(), "the record says what the graph has");
@@ -277,14 +278,14 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
                     "candidates");
     }
     if (options.exchange == Exchange::none) {
-        throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "--exchange");
+        throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "`exchange`");
     }
-    if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "--memory");
+    if (options.memory_per_rank < 0) throw Error(ErrorCode::usage, "memory must not be negative", "`memory`");
     check_buffer(options);
     if (!space.options.drops_features) space.options.drops_features = problem.record.run.drops_features();
     if (space.options.constant_input && space.options.drops_features.value_or(false)) {
         throw Error(ErrorCode::usage, "dropout changes the features in every epoch, so they are not constant",
-                    "--constant-input", "--input-dropout 0 turns dropout on the features off");
+                    "`constant-input`", "`input-dropout 0` turns dropout on the features off");
     }
     if (problem.record.loading == Loading::sharded) keep_to_shares(space);
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();

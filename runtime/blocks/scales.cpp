@@ -71,7 +71,7 @@ void refuse_negative_degrees(const std::vector<double>& degrees, const char* edg
                     std::string("the weights of the edges ") + edges + " vertex " +
                         std::to_string(vertices[static_cast<std::int64_t>(i)]) + " (counted from 0) add up to " +
                         text_of(degrees[i]) + ", and symmetric normalisation takes the square root of that",
-                    where, "use --normalisation row_mean or none, or weights that are not negative");
+                    where, "use `normalisation row_mean` or none, or weights that are not negative");
     }
 }
 
@@ -91,7 +91,7 @@ void refuse_large_values(const Csr& sources, const DegreeScales& scales, const V
                             "the weight of the edge " + name(u) + " -> " + name(v) +
                                 " (counted from 0) is beyond float32 once it is normalised, because weights cancel "
                                 "out where they are added up",
-                            where, "use weights that are not negative, or --normalisation none");
+                            where, "use weights that are not negative, or `normalisation none`");
             }
         }
     });

@@ -62,8 +62,15 @@ void MpiEnvironment::abort(int code) {
 }
 
 int MpiEnvironment::run_or_abort(const std::function<int()>& work) {
+    const auto say = [](int rank, const char* what) noexcept {
+        std::fprintf(stderr, "error: rank %d: %s\n", rank, what);
+    };
+    return run_or_abort(say, work);
+}
+
+int MpiEnvironment::run_or_abort(Say* say, const std::function<int()>& work) {
     const auto fail = [&](const char* what, ErrorCode code) {
-        std::fprintf(stderr, "error: rank %d: %s\n", world_->rank(), what);
+        say(world_->rank(), what);
         abort(static_cast<int>(code));
     };
     try {

@@ -37,7 +37,10 @@ public:
     [[noreturn]] void abort(int code);
 
     // Runs `work` on this rank. An AgreedError comes out of it, as it does on every rank; after any other exception
-    // this rank says so on stderr and ends all ranks with the error's code, ErrorCode::internal's if it has none.
+    // this rank tells `say` its number and what went wrong, and ends all ranks with the error's code,
+    // ErrorCode::internal's if it has none. Without a `say`, it goes to stderr.
+    using Say = void(int rank, const char* what) noexcept;
+    int run_or_abort(Say* say, const std::function<int()>& work);
     int run_or_abort(const std::function<int()>& work);
 
     // What the MPI library calls itself, e.g. "Open MPI v4.1.4".

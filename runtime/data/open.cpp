@@ -45,9 +45,9 @@ Graph prepare(ParsedGraph& parsed, const Preparation& preparation, LoadReport& r
     report.nonzeros = graph.nonzeros();
     if (parsed.undirected > 0 && counts.directed && !preparation.symmetrise) {
         report.hints.push_back("the file calls " + std::to_string(parsed.undirected) +
-                               " of its edges undirected; --symmetrise adds their reverses");
+                               " of its edges undirected; `symmetrise` adds their reverses");
     } else if (counts.one_way && !preparation.symmetrise) {
-        report.hints.emplace_back("no edge comes with its reverse; --symmetrise if undirected");
+        report.hints.emplace_back("no edge comes with its reverse; `symmetrise` if undirected");
     }
     return graph;
 }
@@ -69,7 +69,7 @@ void remark_sizes(const ParsedGraph& parsed, const Graph& graph, LoadReport& rep
     if (parsed.from_one && parsed.vertices == said.nodes + 1) said.nodes = parsed.vertices;
     const bool strange = report.remark_sizes(said, said.from_ids ? with_edges(graph, report.self_loops_added) : 0);
     if (parsed.from_one && !strange)
-        report.hints.insert(report.hints.begin(), "vertex 0 has no edges: ids from 1? (--index-base 1)");
+        report.hints.insert(report.hints.begin(), "vertex 0 has no edges: ids from 1? (`index-base 1`)");
 }
 
 // Features of the file, or generated ones; null when there are neither.

@@ -43,7 +43,7 @@ std::string LoadReport::describe() const {
     if (weighted) said += " with their weights";
     if (edge_values_ignored > 0) {
         said += " (" + std::string(weighted ? "further" : "the") + " values of " + grouped(edge_values_ignored) +
-                " ignored" + (weighted ? "" : ": plan with --edge-weights to use weights") + ")";
+                " ignored" + (weighted ? "" : ": plan with `edge-weights` to use weights") + ")";
     }
     said += "; dropped " + grouped(self_loops_dropped) + " self loops and " + grouped(duplicates_dropped) +
             " duplicates" + (weighted && duplicates_dropped > 0 ? ", whose weights are added up; " : "; ");
@@ -72,7 +72,7 @@ void check_generated(const LoadReport& report) {
         ErrorCode::usage,
         generated + " would be generated, and may be among what is not read of the data: " + leftovers.names(kinds),
         report.path,
-        hint + (hint.empty() ? "" : "; ") + "to generate what is missing all the same, plan with --generate");
+        hint + (hint.empty() ? "" : "; ") + "to generate what is missing all the same, plan with `generate`");
 }
 
 }  // namespace gnnplan::data

@@ -149,7 +149,7 @@ void Deployment::check_memory(const Schedule& schedule, const GraphStats& counts
     throw Error(ErrorCode::infeasible,
                 "on this graph a rank needs " + enough_memory_text(needed) + ", and the plan was made for " +
                     memory_text(allowed),
-                "memory", "plan again with --graph and this path");
+                "memory", "plan again with `graph` and this path");
 }
 
 void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded,

@@ -16,7 +16,7 @@ Error more_than_allowed(std::int64_t least, std::int64_t allowed) {
     return {ErrorCode::infeasible,
             "on this graph every candidate needs more memory than the plan was made for: the thriftiest needs " +
                 std::to_string(least) + " bytes per rank, and " + std::to_string(allowed) + " are allowed",
-            "memory", "plan again with --graph and this path"};
+            "memory", "plan again with `graph` and this path"};
 }
 
 Error more_than_free(std::int64_t least, const DeviceRoom& room) {
@@ -25,7 +25,7 @@ Error more_than_free(std::int64_t least, const DeviceRoom& room) {
                 memory_text(room.bytes_per_rank) + " are free for it" +
                 (room.ranks > 1 ? ", as " + std::to_string(room.ranks) + " ranks share the GPU" : std::string()),
             {},
-            "plan with a --memory of less than that or for more GPUs, or end what else uses the GPU: nvidia-smi shows "
+            "plan with a `memory` of less than that or for more GPUs, or end what else uses the GPU: nvidia-smi shows "
             "it"};
 }
 

@@ -9,7 +9,7 @@
 namespace gnnplan::deploy {
 namespace {
 
-constexpr const char* plan_again = "plan again with --graph and this path";
+constexpr const char* plan_again = "plan again with `graph` and this path";
 
 // `unread`: what they may be among of the data that is not read.
 void require_equal(const char* what, std::int64_t planned, std::int64_t found, const std::string& unread = {}) {
@@ -70,7 +70,7 @@ void match_graph(const GraphRecord& planned, const std::string& fingerprint, con
         throw Error(ErrorCode::mismatch,
                     std::string("the plan is for a symmetric graph, this one is directed") +
                         (by_weights ? ": some edges and their reverses differ in weight" : ""),
-                    "data", "plan again with --symmetrise, or with --graph and this path");
+                    "data", "plan again with `symmetrise`, or with `graph` and this path");
     }
     match_nonzeros(planned.nonzeros, found.report.nonzeros);
 }
@@ -189,11 +189,11 @@ std::vector<int> usable_candidates(const Plan& plan, double features_dropout, co
     if (!usable.empty()) return usable;
     if (dataset != nullptr && dataset->in_shares())
         throw Error(ErrorCode::mismatch, "no candidate that the options allow can load the graph in shares", "plan",
-                    "use --load whole");
+                    "use `load whole`");
     if (constant && features_dropout > 0) {
         throw Error(
             ErrorCode::mismatch, "no candidate of the plan allows dropout on the features", "plan",
-            "use --input-dropout 0, or plan again: without --constant-input, and with memory for the dropped features");
+            "use `input-dropout 0`, or plan again: without `constant-input`, and with memory for the dropped features");
     }
     throw Error(ErrorCode::mismatch,
                 "every candidate of the plan computes only the rows that the loss was estimated to need, and on this "

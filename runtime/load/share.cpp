@@ -74,7 +74,7 @@ private:
         throw Error(ErrorCode::mismatch,
                     "the plan is for " + std::to_string(dataset_.vertices()) + " vertices, and there is vertex " +
                         std::to_string(largest) + " (counted from 0)",
-                    dataset_.report().path, "plan again with --graph and this path");
+                    dataset_.report().path, "plan again with `graph` and this path");
     }
 
     void deal_edges() { dealt_ = deal_share(comm_, dataset_, shares_, *share_.order, needs_.targets); }
@@ -110,7 +110,7 @@ private:
         throw comm::AgreedError(ErrorCode::mismatch,
                                 std::string("the plan is for a symmetric graph, this one is directed") +
                                     (by_weights ? ": some edges and their reverses differ in weight" : ""),
-                                "data", "plan again with --symmetrise, or with --graph and this path");
+                                "data", "plan again with `symmetrise`, or with `graph` and this path");
     }
 
     void remark_sizes(const Totals& all) {

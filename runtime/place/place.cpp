@@ -9,6 +9,8 @@
 #include "runtime/comm/room.hpp"
 #include "runtime/place/shares.hpp"
 
+#include <gnnplan/base/option.hpp>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -93,7 +95,7 @@ Attempt too_few(const UnitSet& own, int threads) {
     const std::string units = std::to_string(hwloc_bitmap_weight(own.get()));
     const std::string hint = comm::launched_by_mpi()
                                  ? "mpirun --map-by slot:PE=" + number + " --bind-to core, or mpirun --bind-to none"
-                                 : "--threads " + units + ", or a wider mask";
+                                 : option_text("threads", units) + ", or a wider mask";
     return {.note = "a rank of " + number + " threads may run on fewer processing units, " + list_of(own) +
                     ", so that they wait for each other: use " + hint,
             .warning = true};

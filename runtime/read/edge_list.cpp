@@ -111,7 +111,7 @@ private:
     std::int64_t read_values(Fields& fields, std::int64_t from, std::int64_t to, float& weight) {
         if (fields.at_end()) {
             reader_.fail("malformed line: edge weight is missing",
-                         "the third column of every line has its weight; without --edge-weights none are read");
+                         "the third column of every line has its weight; without `edge-weights` none are read");
         }
         const bool weighted = options_.edge_weights;
         const std::int64_t columns = read_further(fields, graph_.lines, from, to, weighted ? &weight : nullptr);

@@ -87,7 +87,7 @@ EdgeListHead read_edge_list_head(TextReader& reader, const ReadOptions& options,
     head.lines = reader.line_number();
     if (head.columns && options.edge_weights && head.columns->weight < 0) {
         reader.fail("no column has the name weight: there are " + head.columns->list(),
-                    "name that of the weights weight; without --edge-weights none are read");
+                    "name that of the weights weight; without `edge-weights` none are read");
     }
     return head;
 }

@@ -91,7 +91,7 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
     const Banner banner = read_banner(reader);
     if (options.edge_weights && banner.pattern) {
         reader.fail("field 'pattern': the entries have no values, which would be the weights of the edges",
-                    "leave --edge-weights out");
+                    "leave `edge-weights` out");
     }
     const auto [vertices, declared] = read_sizes(reader);
 

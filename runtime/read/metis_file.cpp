@@ -109,7 +109,7 @@ void read_rows(TextReader& reader, const Sizes& sizes, ParsedGraph& graph) {
 ParsedGraph read_metis_file(TextReader& reader, const ReadOptions& options) {
     const Sizes sizes = read_sizes(reader);
     if (options.edge_weights && !sizes.weighted)
-        reader.fail("the edges have no weights: fmt does not end in 1", "leave --edge-weights out");
+        reader.fail("the edges have no weights: fmt does not end in 1", "leave `edge-weights` out");
     ParsedGraph graph;
     graph.format = "METIS graph";
     graph.index_base = 1;

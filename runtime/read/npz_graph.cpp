@@ -50,7 +50,7 @@ WeightStream open_weights(const NpzArchive& archive, const std::string& array, s
     throw Error(ErrorCode::data,
                 std::string("the archive holds no weights of edges: looked for the array ") +
                     (matrix ? "data" : "edge_weight, then edge_feat"),
-                archive.name(), "its arrays: " + names_of(archive) + "; without --edge-weights none are read");
+                archive.name(), "its arrays: " + names_of(archive) + "; without `edge-weights` none are read");
 }
 
 // Returns how many edges an array [2, E] has.

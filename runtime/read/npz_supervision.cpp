@@ -24,7 +24,7 @@ public:
         if (columns == 1) return 0;
         if (columns == 0) mask.fail("has no columns");
         asked_ = true;
-        const std::string choice = "choose one with --split 0 .. " + std::to_string(columns - 1);
+        const std::string choice = "choose one with `split 0 .. " + std::to_string(columns - 1) + "`";
         if (split_.empty()) {
             throw Error(ErrorCode::usage, "several splits, one in each column: found " + mask.header().describe(),
                         mask.name(), choice);

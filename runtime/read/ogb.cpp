@@ -77,7 +77,7 @@ std::string choose_split(const fs::path& folder, const std::string& wanted) {
     }
     if (names.size() > 1) {
         throw Error(ErrorCode::usage, "several splits: " + list, (folder / "split").string(),
-                    "choose one with --split NAME");
+                    "choose one with `split NAME`");
     }
     return names.empty() ? "" : names.front();
 }
@@ -115,7 +115,7 @@ public:
         const float weight = fields.finite("edge weight");
         if (!fields.at_end()) {
             reader_->fail("more than one feature of an edge: a weight is one number",
-                          "leave --edge-weights out, or make one column of them");
+                          "leave `edge-weights` out, or make one column of them");
         }
         fields.finish();
         return weight;
@@ -136,7 +136,7 @@ EdgeFeatures open_edge_features(const fs::path& raw) {
     const fs::path path = find_csv(raw, edge_features);
     if (!path.empty()) return EdgeFeatures(path);
     throw Error(ErrorCode::missing_input, "no weights of edges: not found, nor " + std::string(edge_features) + ".gz",
-                (raw / edge_features).string(), "without --edge-weights none are read");
+                (raw / edge_features).string(), "without `edge-weights` none are read");
 }
 
 }  // namespace

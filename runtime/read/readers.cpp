@@ -94,11 +94,11 @@ ParsedGraph read_graph(const Reader& reader, const fs::path& path, const ReadOpt
     ParsedGraph graph = reader.read_graph(path, options);
     if (options.index_base == IndexBase::one && graph.index_base != 1) {
         throw Error(ErrorCode::usage, "ids of vertices in this format count from 0, not from 1: " + graph.format,
-                    path.string(), "leave --index-base out");
+                    path.string(), "leave `index-base` out");
     }
     if (options.edge_weights && !graph.edges.weighted()) {
         throw Error(ErrorCode::usage, "this format has no weights of edges: " + graph.format, path.string(),
-                    "leave --edge-weights out");
+                    "leave `edge-weights` out");
     }
     return graph;
 }

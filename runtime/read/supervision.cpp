@@ -61,7 +61,7 @@ void refuse_split(const std::string& split, const std::filesystem::path& path) {
     if (split.empty()) return;
     throw Error(ErrorCode::usage,
                 "only OGB raw folders have named splits, and masks of several columns in .npz archives numbered ones",
-                path.string(), "leave --split out");
+                path.string(), "leave `split` out");
 }
 
 std::int64_t check_classes(const Supervision& supervision, std::int64_t declared, const std::string& where) {

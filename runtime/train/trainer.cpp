@@ -102,7 +102,7 @@ void Trainer::note_choice(int index, const Autotuner& tuner) const {
         note(name + " trains from here on");
     } else if (tuner.too_dear()) {
         note("keeping " + name +
-             ": the run is too short to recover the cost of trying another one (--autotune 3 tries all)");
+             ": the run is too short to recover the cost of trying another one (`autotune 3` tries all)");
     }
 }
 

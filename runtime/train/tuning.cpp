@@ -48,10 +48,10 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
     if (usable.size() < planned.size()) {
         notes.push_back("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
                         " can be used on this graph: rows that others leave out were estimated, or they need more "
-                        "memory than is allowed or free; gnnplan plan --graph with this path plans for it");
+                        "memory than is allowed or free; `plan/graph` with this path plans for it");
     }
     if (dataset.in_shares() && usable.size() > 1 && options.autotune.value_or(1) > 0) {
-        notes.emplace_back("not tuning: the graph is loaded in shares for one candidate (--load whole tunes)");
+        notes.emplace_back("not tuning: the graph is loaded in shares for one candidate (`load whole` tunes)");
     }
     if (dataset.in_shares()) usable.resize(1);
     const std::int64_t done = options.start == nullptr ? 0 : options.start->epoch;

@@ -3,6 +3,7 @@
 #include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/plan_text.hpp"
+#include "tools/text/option_names.hpp"
 
 namespace gnnplan::tools {
 
@@ -31,7 +32,7 @@ io::Document encode(const std::vector<RankedConfiguration>& ranked) {
 io::Document encode(const std::vector<Rejection>& rejected) {
     io::Document array = io::Document::array();
     for (const Rejection& r : rejected) {
-        array.push(io::Document::object({{"what", r.what}, {"why", r.why}, {"count", r.count}}));
+        array.push(io::Document::object({{"what", r.what}, {"why", with_dashes(r.why)}, {"count", r.count}}));
     }
     return array;
 }

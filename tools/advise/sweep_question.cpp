@@ -4,6 +4,7 @@
 #include "tools/text/counts.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/option_names.hpp"
 
 #include <fmt/format.h>
 
@@ -141,7 +142,7 @@ SweepPoint plan_point(const Question& question) {
             point.needed_bytes = result.infeasible->needed_bytes;
             point.memory_limit = result.infeasible->available_bytes;
         }
-        point.why = result.infeasible ? infeasible_text(*result.infeasible) : result.message;
+        point.why = result.infeasible ? infeasible_text(*result.infeasible) : with_dashes(result.message);
         return point;
     }
     point.best = result.selection->ranked.front();

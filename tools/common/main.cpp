@@ -3,6 +3,7 @@
 #include "planner/catalog/suggest.hpp"
 #include "planner/io/parse.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/version.hpp"
 
@@ -142,7 +143,9 @@ std::string in_words(const std::string& text) {
 
 }  // namespace
 
-void say_error(std::string_view message) { say("error: {}\n", io::printable(io::shortened(message))); }
+void say_error(std::string_view message) { say("error: {}\n", io::printable(io::shortened(with_dashes(message)))); }
+
+void say_error_of_rank(int rank, const char* message) noexcept { say("error: rank {}: {}\n", rank, message); }
 
 void set_up(CLI::App& app, const std::string& tool, const std::string& examples, const std::string& closing,
             std::string& color) {

@@ -43,9 +43,12 @@ std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv);
 // Prints the help or the error, and returns the exit code.
 int end_early(const EarlyEnd& end);
 
-// "error: ..." on stderr, the only way in which errors are said. Control characters, which names of files may have and
-// terminals obey, are shown as question marks.
+// "error: ..." on stderr, the only way in which errors are said. Options have their dashes (option_names.hpp). Control
+// characters, which names of files may have and terminals obey, are shown as question marks.
 void say_error(std::string_view message);
+
+// The same of one rank that fails alone, without waiting for the others, and without memory for the text if need be.
+void say_error_of_rank(int rank, const char* message) noexcept;
 
 // Runs `work`. An Error is printed to stderr as "error: ..." and its code returned; any other exception is 70. stdout
 // is flushed; when that fails the code is 74.

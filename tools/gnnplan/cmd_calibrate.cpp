@@ -196,7 +196,7 @@ int run_under_mpi(const Context& context, const CalibrateOptions& options) {
     if (world.size() == 1) comm::refuse_lone_rank(comm::MpiEnvironment::library_version());
     const bool speaks = world.rank() == 0;
     try {
-        return mpi.run_or_abort([&] {
+        return mpi.run_or_abort(say_error_of_rank, [&] {
             comm::agree(world, [&] {
                 if (options.ranks) throw Error(ErrorCode::usage, "mpirun says how many ranks there are", "--ranks");
                 if (speaks) check_output(options);

@@ -17,6 +17,7 @@
 #include "tools/gnnplan/run_outlook.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/shell.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
@@ -131,7 +132,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     const Fingerprints fingerprints = loaded.dataset ? data::fingerprints_of(*loaded.dataset) : Fingerprints();
     SelectResult result = select_with_progress(loaded.problem, machine, pins);
     if (!result) {
-        if (result.infeasible && options.json) print_json(encode(*result.infeasible, result.message));
+        if (result.infeasible && options.json) print_json(encode(*result.infeasible, with_dashes(result.message)));
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;

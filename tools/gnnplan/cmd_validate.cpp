@@ -14,6 +14,7 @@
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/streams.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
@@ -22,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -85,6 +87,12 @@ std::vector<std::string> with_folders(const std::vector<std::string>& names) {
     return files;
 }
 
+// The seed of a checkpoint's run.
+std::string seed_text(const io::WeightFacts& facts) {
+    const auto seed = std::ranges::find(facts, "--seed", &io::WeightFacts::value_type::first);
+    return seed == facts.end() ? "" : ", --seed " + io::key_text(seed->second);
+}
+
 Verdict judge(const std::string& file, const std::optional<Machine>& machine) {
     Verdict verdict;
     verdict.file = file;
@@ -93,16 +101,16 @@ Verdict judge(const std::string& file, const std::optional<Machine>& machine) {
         const bool tensors = file.ends_with(".safetensors");  // of any size, and also when it was cut
         const std::string text = tensors ? io::read_large_file(file) : io::read_file(file);
         if (tensors || io::is_safetensors(text)) {
-            io::TensorsContent content = io::read_content(text, file);
+            const io::TensorsContent content = io::read_content(text, file);
             verdict.schema = content.schema;
-            verdict.content = std::move(content.text);
+            verdict.content = content.text + seed_text(content.facts);
             return verdict;
         }
         verdict.schema = io::schema_of(text, file);
         check(verdict.schema, text, file, machine);
     } catch (const Error& error) {
         if (error.code() == ErrorCode::internal) throw;
-        verdict.error = io::shortened(error.what());
+        verdict.error = io::shortened(with_dashes(error.what()));
         verdict.code = error.code() == ErrorCode::data ? ErrorCode::answer_no : error.code();
     }
     return verdict;

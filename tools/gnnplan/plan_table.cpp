@@ -6,6 +6,7 @@
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/model_text.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/trust.hpp"
 
@@ -58,7 +59,8 @@ std::string rejected_table(const std::vector<Rejection>& rejected, bool color) {
     }
     if (classes.empty()) return "";
     Table table({{"not compared"}, {"count", Align::right}, {"why"}});
-    for (const Rejection& r : classes) table.add({r.what, r.count > 0 ? format_count(r.count) : "-", r.why});
+    for (const Rejection& r : classes)
+        table.add({r.what, r.count > 0 ? format_count(r.count) : "-", with_dashes(r.why)});
     return "\n" + table.text(color, line_width) + "\n";
 }
 

@@ -152,7 +152,7 @@ void say_note(comm::Communicator& world, const std::string& note, bool quiet) {
 int run_rank(comm::MpiEnvironment& mpi, const std::optional<EarlyEnd>& end, RunFlags& flags) {
     comm::Communicator& world = mpi.world();
     if (world.size() == 1 && !end) comm::refuse_lone_rank(mpi_library());
-    return mpi.run_or_abort([&]() -> int {
+    return mpi.run_or_abort(say_error_of_rank, [&]() -> int {
         const std::vector<comm::Heartbeat*> ranks = world.heartbeats();
         ranks[static_cast<std::size_t>(world.rank())]->enter(comm::Heartbeat::checking);
         std::unique_ptr<run::Watchdog> watchdog = run::watch(flags.timeout, ranks, {world.rank()}, end_stuck_process);

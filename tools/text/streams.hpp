@@ -1,6 +1,8 @@
 // stdout and stderr. What is said to a person on stderr never ends a run; results on stdout are checked in the end.
 #pragma once
 
+#include "tools/text/option_names.hpp"
+
 #include <fmt/format.h>
 
 #include <string_view>
@@ -16,11 +18,11 @@ void guard_standard_streams();
 // Writes to stderr, as given. What cannot be written, to a full disk for instance, is lost without a word.
 void say_text(std::string_view text) noexcept;
 
-// The same, formatted.
+// The same, formatted, with dashes before the options that texts of the library name (option_names.hpp).
 template <class... T>
 void say(fmt::format_string<T...> format, T&&... values) noexcept {
     try {
-        say_text(fmt::format(format, std::forward<T>(values)...));
+        say_text(with_dashes(fmt::format(format, std::forward<T>(values)...)));
     } catch (...) {  // no memory for the text
     }
 }

@@ -276,7 +276,7 @@ TEST(Plan, EditsAreDetected) {
     document["machine"]["gemm_flops_per_second"] = 2e12;
     expect_refused(document.dump(),
                    "plan.json: fingerprints.content: the content does not match its fingerprint (the file was "
-                   "altered; make the plan again with gnnplan plan)");
+                   "altered; make the plan again with `plan/`)");
     expect_refused(resealed(document), "fingerprints.machine: not the fingerprint");
     document = sample_json();
     document["candidates"][1]["predicted"]["total_bytes"] = 1;
@@ -296,9 +296,9 @@ TEST(Plan, SchemaIsNamed) {
     expect_refused(R"({"schema": "gnnplan.plan/5"})",
                    "schema: unknown version \"gnnplan.plan/5\" (this program reads gnnplan.plan/4, gnnplan.plan/3, "
                    "gnnplan.plan/2 and gnnplan.plan/1)");
-    expect_refused(R"({"schema": "gnnplan.run/1"})", "plan.json is a run report: gnnplan explain --analyze plan.json");
+    expect_refused(R"({"schema": "gnnplan.run/1"})", "plan.json is a run report: `explain/analyze` plan.json");
     expect_refused(R"({"schema": "gnnplan.comparison/1"})",
-                   "plan.json is what gnnplan compare --json printed; this program reads gnnplan.plan/3");
+                   "plan.json is what `compare/json` printed; this program reads gnnplan.plan/4");
     expect_refused(R"({"schema": "other/1"})", "schema: unknown schema \"other/1\"");
     expect_refused(R"({"schema": 1})", "schema: expected a string");
     expect_refused(R"({})", "missing key \"schema\"");

@@ -88,7 +88,7 @@ TEST(WeightedBlocks, ADegreeOfZeroGivesZeros) {
         EXPECT_EQ(refusal(graph, how), how == Normalisation::symmetric
                                            ? "edges.txt: the weights of the edges out of vertex 2 (counted from 0) "
                                              "add up to -2, and symmetric normalisation takes the square root of that "
-                                             "(use --normalisation row_mean or none, or weights that are not negative)"
+                                             "(use `normalisation row_mean` or none, or weights that are not negative)"
                                            : "");
     }
     expect_near(dense(graph, Normalisation::row_mean), Values(9, 0));

@@ -173,7 +173,7 @@ TEST_F(PrunedRows, OfAnEstimateAreRefusedWhenThereIsNothingElse) {
         EXPECT_EQ(error.code(), ErrorCode::mismatch);
         const std::string what = error.what();
         EXPECT_NE(what.find("estimated to need"), std::string::npos) << what;
-        EXPECT_NE(what.find("--graph"), std::string::npos) << what;
+        EXPECT_NE(what.find("`graph`"), std::string::npos) << what;
     }
 }
 

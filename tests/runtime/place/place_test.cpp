@@ -104,7 +104,7 @@ TEST(Place, AMaskWithTooFewUnitsIsToldOf) {
         placement = bind_threads(self, 2);
     }).join();
     EXPECT_TRUE(placement.warning);
-    EXPECT_THAT(placement.note, HasSubstr("--threads 1"));
+    EXPECT_THAT(placement.note, HasSubstr("`threads 1`"));
     EXPECT_THAT(placement.ranks, Each(IsEmpty()));
 }
 #endif

@@ -81,7 +81,7 @@ TEST(EdgeColumns, EveryLineHasThem) {
 TEST(EdgeColumns, UndirectedEdgesOfGephiAreSaid) {
     const std::string text = "Source,Target,Type\n0,1,Undirected\n1,2,undirected\n";
     EXPECT_EQ(open_csv(text).report().hints,
-              std::vector<std::string>{"the file calls 2 of its edges undirected; --symmetrise adds their reverses"});
+              std::vector<std::string>{"the file calls 2 of its edges undirected; `symmetrise` adds their reverses"});
 }
 
 TEST(DecimalCommas, AreNoSeparatorsWhereSemicolonsOrBlanksAre) {

@@ -74,7 +74,7 @@ TEST(EdgeList, WeightsThatAreNotUsedAreSaid) {
     EXPECT_FALSE(d.report().weighted);
     EXPECT_TRUE(d.graph().out.weight.empty());
     EXPECT_THAT(d.report().describe(),
-                testing::HasSubstr("(the values of 2 ignored: plan with --edge-weights to use weights)"));
+                testing::HasSubstr("(the values of 2 ignored: plan with `edge-weights` to use weights)"));
 }
 
 TEST(EdgeList, BadWeightsAreRefusedWithTheirLine) {

@@ -50,7 +50,7 @@ TEST(MatrixMarket, RefusesBadWeights) {
     const auto expect_bad_weights = [](const std::string& content, const std::vector<std::string>& parts) {
         files::expect_error(ErrorCode::data, parts, [&] { open_mtx(content, "graph.mtx", true); });
     };
-    expect_bad_weights(general + "2 2 1\n1 2\n", {"graph.mtx:1", "field 'pattern'", "no values", "--edge-weights"});
+    expect_bad_weights(general + "2 2 1\n1 2\n", {"graph.mtx:1", "field 'pattern'", "no values", "`edge-weights`"});
     const std::string real = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n";
     expect_bad_weights(real + "2 1\n", {"graph.mtx:4", "value is missing"});
     expect_bad_weights(real + "2 1 nan\n", {"graph.mtx:4", "value 'nan' is not finite"});

@@ -50,7 +50,7 @@ TEST(MetisFile, WeightsAreReadWhereFmtSaysThatThereAreSome) {
     }
     EXPECT_EQ(open_metis("2 1 10\n7 2\n7 1\n").nonzeros(), 2);
     EXPECT_EQ(open_metis("2 1 100\n7 2\n7 1\n").nonzeros(), 2);
-    expect_bad("2 1\n2\n1\n", {"g.graph:1: the edges have no weights", "--edge-weights"}, true);
+    expect_bad("2 1\n2\n1\n", {"g.graph:1: the edges have no weights", "`edge-weights`"}, true);
 }
 
 TEST(MetisFile, RefusesWhatIsNone) {

@@ -103,11 +103,11 @@ TEST(NpzMasks, OfSeveralColumnsAreSplitsByNumber) {
     all.back() = {"test_mask", "|b1", {3}, std::string("\0\0\1", 3)};
     EXPECT_EQ(open_arrays(folder, all, "0").subset(), (std::vector<std::uint8_t>{train, unused, test}));
     EXPECT_EQ(open_arrays(folder, all, "1").subset(), (std::vector<std::uint8_t>{unused, train, test}));
-    expect_refused(all, ErrorCode::usage, {"train_mask: several splits", "bool [3, 2]", "--split 0 .. 1"});
+    expect_refused(all, ErrorCode::usage, {"train_mask: several splits", "bool [3, 2]", "`split 0 .. 1`"});
     for (const std::string split : {"2", "-1", "time", "1x"})
-        expect_refused(all, ErrorCode::missing_input, {"no split '" + split + "'", "--split 0 .. 1"}, split);
+        expect_refused(all, ErrorCode::missing_input, {"no split '" + split + "'", "`split 0 .. 1`"}, split);
     all[2] = {"train_mask", "|b1", {3}, std::string("\1\0\0", 3)};
-    expect_refused(all, ErrorCode::usage, {"named splits", "leave --split out"}, "0");
+    expect_refused(all, ErrorCode::usage, {"named splits", "leave `split` out"}, "0");
 }
 
 TEST(NpzMasks, IdsMayBeAColumnAndAreNoMask) {

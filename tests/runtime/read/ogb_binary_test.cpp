@@ -73,7 +73,7 @@ TEST(OgbBinaryFolder, ReadsEverything) {
 TEST(OgbBinaryFolder, ChoosesAmongSplits) {
     const BinaryFolder ogb;
     ogb.split("venue");
-    expect_error(ErrorCode::usage, {"several splits: time, venue", "--split"}, [&] { ogb.open(); });
+    expect_error(ErrorCode::usage, {"several splits: time, venue", "`split NAME`"}, [&] { ogb.open(); });
     EXPECT_EQ(ogb.open({.split = "venue"}).subset_size(train), 1);
     fs::remove(ogb.folder.path() / "split/time/train.csv.gz");
     ogb.folder.write("split/time/split_dict.pt", "PK");
@@ -137,7 +137,7 @@ TEST(OgbFolder, FilesThatAreNotReadAreNamed) {
     EXPECT_THAT(d.report().describe(), testing::HasSubstr(" Not read: raw/features.csv.gz, split/train.csv."));
     expect_error(ErrorCode::usage,
                  {"features, the split would be generated", "raw/features.csv.gz, split/train.csv",
-                  "save features as raw/node-feat.csv, the split as split/NAME/train.csv", "--generate"},
+                  "save features as raw/node-feat.csv, the split as split/NAME/train.csv", "`generate`"},
                  [&] { check_generated(d.report()); });
 }
 

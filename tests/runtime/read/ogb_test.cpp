@@ -108,7 +108,7 @@ TEST(OgbFolder, ChoosesAmongSplits) {
     ogb.folder.write("split/time/train.csv", "2\n");
     ogb.folder.write("split/time/valid.csv", "");
     ogb.folder.write("split/time/test.csv", "0\n");
-    expect_error(ErrorCode::usage, {"several splits: random, time", "--split"}, [&] { ogb.open(); });
+    expect_error(ErrorCode::usage, {"several splits: random, time", "`split NAME`"}, [&] { ogb.open(); });
     DatasetOptions options;
     options.split = "time";
     EXPECT_EQ(ogb.open(options).subset(), (std::vector<std::uint8_t>{test, unused, train, unused}));

@@ -78,7 +78,7 @@ TEST(Unread, NothingIsGeneratedUnaskedInItsPlace) {
     expect_error(
         ErrorCode::usage,
         {"features, labels, the split would be generated", "features float32 [3, 5], labels int64 [3], train int64 [2]",
-         "save features as x, labels as y, the split as train_idx or train_mask", "--generate"},
+         "save features as x, labels as y, the split as train_idx or train_mask", "`generate`"},
         [&] { check_generated(d.report()); });
     EXPECT_THAT(
         d.report().describe(),

@@ -31,7 +31,7 @@ inline Error memory_error(const std::string& why) {
     return {ErrorCode::infeasible,
             "out of memory" + (why.empty() ? "" : ": " + why),
             {},
-            "use more ranks, or plan with --memory; gnnrun --dry-run says what a plan needs"};
+            "use more ranks, or plan with `memory`; `run/dry-run` says what a plan needs"};
 }
 inline Error memory_error(const std::bad_alloc& failure) {
     const std::string_view what = failure.what();
@@ -41,7 +41,7 @@ inline Error thread_error() {
     return {ErrorCode::infeasible,
             "out of memory: the system refused a thread",
             {},
-            "memory or processes are limited, see ulimit -a; use fewer --threads, or a smaller OMP_STACKSIZE"};
+            "memory or processes are limited, see ulimit -a; use fewer `threads`, or a smaller OMP_STACKSIZE"};
 }
 
 }  // namespace gnnplan
