@@ -1,6 +1,7 @@
 #include "runtime/run/agreement.hpp"
 
 #include "planner/io/enum_names.hpp"
+#include "planner/io/facts.hpp"
 #include "runtime/graph/fingerprint.hpp"
 
 #include <gnnplan/models.hpp>
@@ -45,43 +46,43 @@ std::vector<std::string> decode(const std::string& text) {
 
 std::vector<Fact> facts_of_training(const Settings& settings) {
     const train::TrainOptions& options = settings.training;
-    return {{"--seed", std::to_string(options.seed)},
-            {"--lr", fmt::format("{}", options.learning_rate)},
-            {"--weight-decay", fmt::format("{}", options.weight_decay)},
-            {"--momentum", fmt::format("{}", options.momentum)},
-            {"--decay-all", given_or_not(options.decay_all)},
-            {"--dropout", fmt::format("{}", options.dropout)},
-            {"--input-dropout", text_of(options.input_dropout)},
-            {"--attention-dropout", fmt::format("{}", options.attention_dropout)},
-            {"--feature-norm", name_of(settings.feature_norm)}};
+    return {{io::option_fact("seed"), std::to_string(options.seed)},
+            {io::option_fact("lr"), fmt::format("{}", options.learning_rate)},
+            {io::option_fact("weight-decay"), fmt::format("{}", options.weight_decay)},
+            {io::option_fact("momentum"), fmt::format("{}", options.momentum)},
+            {io::option_fact("decay-all"), given_or_not(options.decay_all)},
+            {io::option_fact("dropout"), fmt::format("{}", options.dropout)},
+            {io::option_fact("input-dropout"), text_of(options.input_dropout)},
+            {io::option_fact("attention-dropout"), fmt::format("{}", options.attention_dropout)},
+            {io::option_fact("feature-norm"), name_of(settings.feature_norm)}};
 }
 
 std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
     const train::TrainOptions& options = settings.training;
-    std::vector<Fact> facts{{"the version of gnnrun", settings.tool_version}, {"the plan", plan.fingerprints.content}};
+    std::vector<Fact> facts{{"the version of `run/`", settings.tool_version}, {"the plan", plan.fingerprints.content}};
     for (Fact& fact : facts_of_training(settings)) facts.push_back(std::move(fact));
-    const std::vector<Fact> others{{"--dry-run", given_or_not(settings.dry_run)},
-                                   {"--epochs", std::to_string(options.epochs)},
-                                   {"--eval-every", text_of(options.eval_every)},
-                                   {"--autotune", text_of(options.autotune)},
-                                   {"--checkpoint", text_of(settings.checkpoint)},
-                                   {"--checkpoint-every", text_of(settings.checkpoint_every_epochs)},
-                                   {"--resume", text_of(settings.resume)},
-                                   {"--load-weights", text_of(settings.load_weights)},
-                                   {"--save-weights", text_of(settings.save_weights)},
-                                   {"--save-embeddings", text_of(settings.save_embeddings)},
-                                   {"--save-layers", text_of(settings.save_layers)},
-                                   {"--keep-best", given_or_not(options.keep_best)},
-                                   {"--patience", text_of(options.patience)},
-                                   {"--time-limit", text_of(settings.time_limit_seconds)},
-                                   {"--timeout", std::to_string(settings.timeout_seconds)},
-                                   {"--bind", settings.binds_threads ? "on" : "off"},
-                                   {"--backend", settings.backend},
-                                   {"--spmm", options.product_kernel},
-                                   {"--load", text_of(settings.loading)},
-                                   {"--report", text_of(settings.report)},
-                                   {"--metrics", text_of(settings.metrics)},
-                                   {"--trace", text_of(settings.trace)}};
+    const std::vector<Fact> others{{io::option_fact("dry-run"), given_or_not(settings.dry_run)},
+                                   {io::option_fact("epochs"), std::to_string(options.epochs)},
+                                   {io::option_fact("eval-every"), text_of(options.eval_every)},
+                                   {io::option_fact("autotune"), text_of(options.autotune)},
+                                   {io::option_fact("checkpoint"), text_of(settings.checkpoint)},
+                                   {io::option_fact("checkpoint-every"), text_of(settings.checkpoint_every_epochs)},
+                                   {io::option_fact("resume"), text_of(settings.resume)},
+                                   {io::option_fact("load-weights"), text_of(settings.load_weights)},
+                                   {io::option_fact("save-weights"), text_of(settings.save_weights)},
+                                   {io::option_fact("save-embeddings"), text_of(settings.save_embeddings)},
+                                   {io::option_fact("save-layers"), text_of(settings.save_layers)},
+                                   {io::option_fact("keep-best"), given_or_not(options.keep_best)},
+                                   {io::option_fact("patience"), text_of(options.patience)},
+                                   {io::option_fact("time-limit"), text_of(settings.time_limit_seconds)},
+                                   {io::option_fact("timeout"), std::to_string(settings.timeout_seconds)},
+                                   {io::option_fact("bind"), settings.binds_threads ? "on" : "off"},
+                                   {io::option_fact("backend"), settings.backend},
+                                   {io::option_fact("spmm"), options.product_kernel},
+                                   {io::option_fact("load"), text_of(settings.loading)},
+                                   {io::option_fact("report"), text_of(settings.report)},
+                                   {io::option_fact("metrics"), text_of(settings.metrics)},
+                                   {io::option_fact("trace"), text_of(settings.trace)}};
     facts.insert(facts.end(), others.begin(), others.end());
     return facts;
 }
@@ -115,7 +116,7 @@ void require_same(comm::Communicator& comm, const std::vector<Fact>& facts) {
         ensure(name + 1 < std::min(first.size(), other.size()), "ranks compare the same facts");
         throw comm::AgreedError(ErrorCode::mismatch,
                                 fmt::format("{} is not the same on every rank: {} on rank 0, {} on rank {}",
-                                            first[name], first[name + 1], other[name + 1], rank),
+                                            io::fact_text(first[name]), first[name + 1], other[name + 1], rank),
                                 {}, "start all ranks with the same arguments, data and version");
     }
 }

@@ -14,7 +14,7 @@
 namespace gnnplan::run {
 
 struct Fact {
-    std::string name;   // "--seed", "the plan"
+    std::string name;   // io::option_fact("seed"), "the plan"
     std::string value;  // as a person reads it
 };
 

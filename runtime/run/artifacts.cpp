@@ -46,7 +46,7 @@ void check_empty_folder(const std::string& folder, FolderLock& lock, Observer& o
         if (entry.path().filename() == ".lock") continue;
         if (!leftovers) {
             throw Error(ErrorCode::usage, "holds " + entry.path().filename().string() + " already",
-                        "--save-embeddings " + folder, "name another folder, or empty this one");
+                        "`save-embeddings` " + folder, "name another folder, or empty this one");
         }
         std::error_code none;
         std::filesystem::remove(entry.path(), none);
@@ -59,7 +59,7 @@ void check_folders_apart(const Settings& settings, const std::optional<LayerFold
     const std::string other = layers ? layers->path : infers ? "" : checkpoint_folder(settings);
     if (other.empty() || !same_folder(embeddings, other)) return;
     throw Error(ErrorCode::usage, layers ? "is the folder of the layers" : "is the folder of the checkpoints",
-                "--save-embeddings " + embeddings, "name another folder, or a file: DIR/embeddings.npy");
+                "`save-embeddings` " + embeddings, "name another folder, or a file: DIR/embeddings.npy");
 }
 
 // Outputs may not be named as the files of a folder of layers are.
@@ -69,15 +69,15 @@ void check_apart(const Settings& settings, const LayerFolder& layers) {
         const std::filesystem::path folder = std::filesystem::path(file).parent_path();
         return std::filesystem::equivalent(folder.empty() ? "." : folder, layers.path, none);
     };
-    for (const auto& [flag, path] : {std::pair("--report", settings.report), std::pair("--trace", settings.trace),
-                                     std::pair("--save-embeddings", settings.save_embeddings)}) {
+    for (const auto& [flag, path] : {std::pair("`report`", settings.report), std::pair("`trace`", settings.trace),
+                                     std::pair("`save-embeddings`", settings.save_embeddings)}) {
         if (!path || !std::filesystem::path(*path).filename().string().starts_with("layer") || !in_folder(*path))
             continue;
         throw Error(ErrorCode::usage, "may be the name of a layer", std::string(flag) + " " + *path,
                     "choose another name");
     }
     if (std::filesystem::equivalent(layers.path, settings.data, none)) {
-        throw Error(ErrorCode::usage, "is the folder of the data", "--save-layers " + layers.path,
+        throw Error(ErrorCode::usage, "is the folder of the data", "`save-layers` " + layers.path,
                     "choose another folder");
     }
 }
@@ -110,7 +110,7 @@ void check_checkpoint_folder(const Settings& settings, FolderLock& lock, Observe
     take(lock, folder, observer);
     if (!settings.resume && !checkpoints_in(folder).empty()) {
         throw Error(ErrorCode::usage, "holds checkpoints of an earlier run", folder,
-                    "--resume auto goes on from them; else remove them, or name another folder with --checkpoint");
+                    "`resume auto` goes on from them; else remove them, or name another folder with `checkpoint`");
     }
     io::remove_abandoned(folder);
     io::check_can_create(folder + "/checkpoint");
@@ -123,8 +123,8 @@ void check_artifacts(const Settings& settings, const Plan& plan, const std::opti
     const bool writes = settings.report || settings.metrics || settings.trace || settings.save_weights ||
                         settings.save_embeddings || settings.save_layers || saves_regularly(settings);
     if (settings.dry_run && writes) {
-        throw Error(ErrorCode::usage, "nothing is computed, so there is nothing to write", "--dry-run",
-                    "leave out the files, or --dry-run");
+        throw Error(ErrorCode::usage, "nothing is computed, so there is nothing to write", "`dry-run`",
+                    "leave out the files, or `dry-run`");
     }
     std::optional<std::string> embeddings = settings.save_embeddings;
     if (embeddings && is_folder(*embeddings)) {
@@ -132,19 +132,19 @@ void check_artifacts(const Settings& settings, const Plan& plan, const std::opti
         check_empty_folder(*embeddings, lock_of_embeddings, observer);
         embeddings = index_of_parts(*embeddings);
     }
-    io::check_outputs({{"--report", settings.report},
-                       {"--metrics", settings.metrics},
-                       {"--trace", settings.trace},
-                       {"--save-weights", settings.save_weights},
-                       {"--save-embeddings", embeddings}},
+    io::check_outputs({{"`report`", settings.report},
+                       {"`metrics`", settings.metrics},
+                       {"`trace`", settings.trace},
+                       {"`save-weights`", settings.save_weights},
+                       {"`save-embeddings`", embeddings}},
                       {{"the plan", settings.plan},
-                       {"--data", settings.data},
-                       {"--load-weights", settings.load_weights},
-                       {"--resume", settings.resume}});
+                       {"`data`", settings.data},
+                       {"`load-weights`", settings.load_weights},
+                       {"`resume`", settings.resume}});
     for (const auto& [flag, path] :
-         {std::pair("--report", settings.report), std::pair("--metrics", settings.metrics),
-          std::pair("--trace", settings.trace), std::pair("--save-weights", settings.save_weights),
-          std::pair("--save-embeddings", settings.save_embeddings)}) {
+         {std::pair("`report`", settings.report), std::pair("`metrics`", settings.metrics),
+          std::pair("`trace`", settings.trace), std::pair("`save-weights`", settings.save_weights),
+          std::pair("`save-embeddings`", settings.save_embeddings)}) {
         if (path && checkpoint_epoch(*path)) {
             throw Error(ErrorCode::usage, "is the name of a checkpoint", std::string(flag) + " " + *path,
                         "choose another name");
@@ -155,7 +155,7 @@ void check_artifacts(const Settings& settings, const Plan& plan, const std::opti
     if (embeddings && std::filesystem::exists(*embeddings, none) &&
         !std::filesystem::is_regular_file(*embeddings, none)) {
         throw Error(ErrorCode::cannot_create, "is no regular file, which ranks could write together",
-                    "--save-embeddings " + *embeddings);
+                    "`save-embeddings` " + *embeddings);
     }
     if (layers) {
         check_layer_folder(*layers, lock, observer);

@@ -3,6 +3,7 @@
 #include "planner/io/checkpoint.hpp"
 #include "planner/io/document.hpp"
 #include "planner/io/draft.hpp"
+#include "planner/io/facts.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/parse.hpp"
@@ -60,16 +61,16 @@ void compare(const LayerFolder& folder, const std::vector<Fact>& facts) {
     if (said == nullptr || named == nullptr || named->get_if<std::string>() == nullptr ||
         *named->get_if<std::string>() != schema) {
         throw Error(ErrorCode::data, "does not say what layers were computed from", path,
-                    "remove the folder, or name another one with --save-layers");
+                    "remove the folder, or name another one with `save-layers`");
     }
     for (const Fact& fact : facts) {
         const io::Document* const then = said->find(fact.name);
         const std::string* const value = then != nullptr ? then->get_if<std::string>() : nullptr;
         if (value != nullptr && *value == fact.value) continue;
         throw Error(ErrorCode::mismatch,
-                    fmt::format("the layers there are of another pass: {}: {} then, {} now", fact.name,
+                    fmt::format("the layers there are of another pass: {}: {} then, {} now", io::fact_text(fact.name),
                                 value != nullptr ? *value : "not said", fact.value),
-                    folder.path, "name another folder with --save-layers, or remove this one");
+                    folder.path, "name another folder with `save-layers`, or remove this one");
     }
 }
 
@@ -86,13 +87,13 @@ std::optional<LayerFolder> layer_folder(const Settings& settings, const Plan& pl
     if (plan.problem.task != Task::infer || (!settings.save_layers && !settings.resume)) return std::nullopt;
     const bool automatic = settings.resume == resume_if_there;
     if (automatic && !settings.save_layers) {
-        throw Error(ErrorCode::usage, "goes on from the layers in the folder of --save-layers, which is not there",
-                    "--resume auto", "name the folder");
+        throw Error(ErrorCode::usage, "goes on from the layers in the folder of `save-layers`, which is not there",
+                    "`resume auto`", "name the folder");
     }
     if (settings.resume && !automatic && settings.save_layers &&
         !same_folder(*settings.resume, *settings.save_layers)) {
-        throw Error(ErrorCode::usage, "a pass goes on in the folder that it saves its layers in", "--resume",
-                    "leave out --save-layers");
+        throw Error(ErrorCode::usage, "a pass goes on in the folder that it saves its layers in", "`resume`",
+                    "leave out `save-layers`");
     }
     LayerFolder folder;
     folder.path = settings.save_layers ? *settings.save_layers : *settings.resume;
@@ -110,15 +111,15 @@ void check_layer_folder(const LayerFolder& folder, FolderLock& lock, Observer& o
         throw Error(ErrorCode::missing_input, "holds no layers of an earlier pass", folder.path);
     if (is_there(folder.index()) && !fs::is_regular_file(folder.index()))
         throw Error(ErrorCode::data, "is no regular file", folder.index(),
-                    "remove it, or name another folder with --save-layers");
+                    "remove it, or name another folder with `save-layers`");
     if (const auto note = lock.make_and_take(folder.path)) observer.note("note: " + *note);
     if (!folder.resumes && is_there(folder.index())) {
         throw Error(ErrorCode::usage, "holds layers of an earlier pass", folder.path,
-                    "--resume auto goes on from them; else remove them, or name another folder with --save-layers");
+                    "`resume auto` goes on from them; else remove them, or name another folder with `save-layers`");
     }
     if (const int layer = last_layer_in(folder); layer > 0 && !is_there(folder.index())) {
         throw Error(ErrorCode::data, "is there, and no layers.json that says what it was computed from",
-                    folder.file(layer), "remove it, or name another folder with --save-layers");
+                    folder.file(layer), "remove it, or name another folder with `save-layers`");
     }
     io::remove_leftovers(folder.path, [](std::string_view file) { return file.starts_with("layer"); });
     io::check_can_create(folder.index());
@@ -173,8 +174,8 @@ std::vector<Fact> facts_of_layers(const Settings& settings, const std::vector<Na
         std::ranges::any_of(plan.candidates, [](const Candidate& c) { return !exact(c.configuration); });
     for (const Fact& fact : {Fact{"the operands", rounds ? "rounded to bf16" : "fp32"}, Fact{"the graph", graph},
                              Fact{"the features", features.empty() ? generated : features},
-                             Fact{"--feature-norm", name_of(settings.feature_norm)}, Fact{"the weights", whose},
-                             Fact{"the neighbours", drawn}}) {
+                             Fact{io::option_fact("feature-norm"), name_of(settings.feature_norm)},
+                             Fact{"the weights", whose}, Fact{"the neighbours", drawn}}) {
         facts.push_back(fact);
     }
     return facts;

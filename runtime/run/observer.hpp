@@ -26,6 +26,8 @@ public:
     virtual void note(const std::string& /*line*/) {}    // for the user
     virtual void detail(const std::string& /*line*/) {}  // for a user who wants to know more
     virtual void warn(const std::string& /*line*/) {}    // something is lost, and the run goes on
+    // A text of the library, which names options by their ids, as it stands in reports.
+    virtual std::string in_words(const std::string& text) const { return text; }
 
     // The data is open and is the plan's, which predicts for these options.
     virtual void data_matches(const Plan&, const train::TrainOptions&) {}

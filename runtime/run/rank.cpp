@@ -68,7 +68,7 @@ private:
 
 // Binds this rank's threads unless told not to.
 place::Placement Rank::place_threads() const {
-    if (!shared_.settings.binds_threads) return {{}, "threads are not bound: --bind off"};
+    if (!shared_.settings.binds_threads) return {{}, "threads are not bound: `bind off`"};
     place::Placement placement = place::bind_threads(comm_, shared_.options.threads);
     if (placement.warning) {
         note("warning: " + placement.note);
@@ -84,7 +84,7 @@ void Rank::note_other_measurements() const {
     if (!calibration) return;
     const int threads = shared_.options.threads;
     if (calibration->threads.value_or(threads) != threads) {
-        note(fmt::format("the plan's times were measured with {} thread(s) a rank, this run has {} (--threads)",
+        note(fmt::format("the plan's times were measured with {} thread(s) a rank, this run has {} (`threads`)",
                          *calibration->threads, threads));
     }
     if (comm_.size() > 1 && calibration->processes.value_or(!launch_.threads) == launch_.threads) {
@@ -206,7 +206,7 @@ Computed Rank::compute() {
         detail("computing on " + shared_.backend.device_name(launch_.local_rank));
     note_other_measurements();
     if (shared_.infers() && shared_.options.weights == nullptr)
-        note("note: without --load-weights the pass is made with weights that nobody trained");
+        note("note: without `load-weights` the pass is made with weights that nobody trained");
     if (leads()) shared_.observer.computes();
     if (launch_.threads) {
         // Threads would each read the whole file for their block of it.
@@ -217,7 +217,7 @@ Computed Rank::compute() {
     heartbeat_.enter(comm::Heartbeat::finishing);
     comm_.barrier();  // what is seen belongs to the communicator, and others may still look
     of_threads.reset();
-    computed.report.placement = placement.note;
+    computed.report.placement = shared_.observer.in_words(placement.note);
     computed.report.oversubscribed = placement.warning;
     computed.trace = gather_trace(computed.report);
     return computed;

@@ -2,6 +2,7 @@
 // the part of a rank in the computation.
 #include "runtime/run/run.hpp"
 
+#include "planner/io/facts.hpp"
 #include "runtime/comm/threads.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/model_values.hpp"
@@ -124,7 +125,7 @@ void Run::take_start() {
         throw Error(ErrorCode::usage,
                     fmt::format("the checkpoint is of epoch {}, and {} are asked for", checkpoint->state.epoch,
                                 options_.epochs),
-                    start_.path(), "ask for more with --epochs, or name an earlier checkpoint");
+                    start_.path(), "ask for more with `epochs`, or name an earlier checkpoint");
     }
     options_.start = &checkpoint->state;
 }
@@ -136,7 +137,7 @@ void Run::compare_start() const {
                     unlabelled == 0
                         ? "the split has no validation vertices to judge by"
                         : fmt::format("none of the {} validation vertices has a label to judge by", unlabelled),
-                    options_.keep_best ? "--keep-best" : "--patience");
+                    options_.keep_best ? "`keep-best`" : "`patience`");
     }
     for (const std::string& text : start_.compare(facts_of_training_and_data())) note("note: " + text);
     if (options_.start != nullptr && !train::is_finished(options_))
@@ -225,10 +226,10 @@ void Run::take_finished() {
     const bool out_of_patience = report.ending == Ending::patience;
     note(fmt::format("{}: {}: nothing is left to train (for more: {})", start_.path(),
                      out_of_patience ? *report.ended : fmt::format("all {} epochs are done", end.epoch),
-                     out_of_patience ? "a larger --patience" : "--epochs"));
+                     out_of_patience ? "a larger `patience`" : "`epochs`"));
     if (settings_.trace) note("note: nothing was trained, so there is no trace");
     if (settings_.save_weights && options_.keep_best && !deploy::holds_best(end.tensors))
-        note("note: the checkpoint is of a run without --keep-best: the last weights are written");
+        note("note: the checkpoint is of a run without `keep-best`: the last weights are written");
 }
 
 Outcome Run::finish(const std::string& communicator) {
@@ -250,7 +251,7 @@ Outcome Run::finish(const std::string& communicator) {
     io::WeightFacts weight_facts;
     for (Fact& fact : facts_of_model(settings_, plan_.problem))
         weight_facts.emplace_back(std::move(fact.name), std::move(fact.value));
-    weight_facts.emplace_back("--feature-norm", name_of(settings_.feature_norm));
+    weight_facts.emplace_back(io::option_fact("feature-norm"), name_of(settings_.feature_norm));
     std::vector<Error> failures = write_artifacts(
         settings_, {report, computed_->trace, files_->weights, weight_facts, *files_, outputs_.embeddings_failure()});
     std::optional<std::string> resume_from;

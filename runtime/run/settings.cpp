@@ -3,6 +3,7 @@
 #include "runtime/deploy/match.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/option.hpp>
 
 #include <filesystem>
 #include <system_error>
@@ -32,7 +33,7 @@ data::DatasetOptions dataset_options(const Settings& settings, const Plan& plan)
     if (!settings.split.empty()) {
         if (!options.split.empty() && options.split != settings.split) {
             throw Error(ErrorCode::mismatch, "the plan was made for split " + options.split,
-                        "--split " + settings.split);
+                        option_text("split", settings.split));
         }
         options.split = settings.split;
     }
@@ -44,8 +45,8 @@ Plan with_loading(const Settings& settings, Plan plan) {
     if (settings.loading) plan.problem.loading = *settings.loading;
     const Loading loading = loading_for(plan.candidates.front().schedule.numbering, plan.problem.loading);
     if (settings.loading && loading != plan.problem.loading) {
-        throw Error(ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "--load sharded",
-                    "use --load whole, or plan again without --partition and with --loss-rows off");
+        throw Error(ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "`load sharded`",
+                    "use `load whole`, or plan again without `partition` and with `loss-rows off`");
     }
     plan.problem.loading = loading;
     for (Candidate& candidate : plan.candidates) {

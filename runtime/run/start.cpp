@@ -1,5 +1,6 @@
 #include "runtime/run/start.hpp"
 
+#include "planner/io/facts.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/parse.hpp"
 #include "runtime/deploy/model_values.hpp"
@@ -15,7 +16,7 @@ namespace gnnplan::run {
 namespace {
 
 // Two runs that differ in these are not one; the other options may change when a run is resumed.
-constexpr std::array<std::string_view, 2> same_options{"--seed", "--feature-norm"};
+const std::array<std::string, 2> same_options{io::option_fact("seed"), io::option_fact("feature-norm")};
 
 // The path that settings.resume means; nothing when a run starts afresh.
 std::optional<std::string> resumed_path(const Settings& settings, Observer& observer) {
@@ -44,8 +45,6 @@ struct Difference {
     bool of_another_run = false;
 };
 
-bool is_option(const std::string& fact) { return fact.starts_with("--"); }
-
 bool is_of_model(const std::string& fact) { return fact == "the model" || fact == "the weighing of edges"; }
 
 // Options that a checkpoint does not know came with a later build; what else it does not say may be another's.
@@ -55,12 +54,12 @@ std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std:
         const auto then = std::ranges::find(checkpoint.facts, fact.name, &io::WeightFacts::value_type::first);
         const bool said = then != checkpoint.facts.end();
         const bool same = std::ranges::find(same_options, fact.name) != same_options.end();
-        const bool of_another_run = same || !is_option(fact.name);
+        const bool of_another_run = same || !io::is_option_fact(fact.name);
         if (said ? then->second == fact.value : !of_another_run) continue;
         found.push_back({fact.name, said ? then->second : "not said", fact.value, of_another_run});
     }
     for (const auto& [name, then] : checkpoint.facts) {  // such as features, where they are generated now
-        if (is_option(name) || std::ranges::find(facts, name, &Fact::name) != facts.end()) continue;
+        if (io::is_option_fact(name) || std::ranges::find(facts, name, &Fact::name) != facts.end()) continue;
         found.push_back({name, then, "not said", true});
     }
     return found;
@@ -76,7 +75,7 @@ void check_folder(const std::string& folder, const std::string& resumed, bool by
     for (const KeptCheckpoint& kept : checkpoints_in(folder)) {
         if (own && kept.epoch <= *epoch) continue;
         throw Error(ErrorCode::usage, own ? "holds checkpoints of later epochs" : "holds checkpoints of another run",
-                    folder, "remove them, or name another folder with --checkpoint");
+                    folder, "remove them, or name another folder with `checkpoint`");
     }
 }
 
@@ -93,8 +92,8 @@ void Start::read(const Settings& settings, Observer& observer) {
     StartFile file = read_start(*path);
     for (const std::string& note : file.notes) observer.note(note);
     resumes_ = true;
-    afresh_ = fmt::format("to start afresh, {}name another folder with --checkpoint",
-                          settings.resume == resume_if_there ? "" : "leave out --resume and ");
+    afresh_ = fmt::format("to start afresh, {}name another folder with `checkpoint`",
+                          settings.resume == resume_if_there ? "" : "leave out `resume` and ");
     check_folder(checkpoint_folder(settings), file.path, *path == file.path);
     path_ = std::move(file.path);
     bytes_ = std::move(file.bytes);
@@ -131,12 +130,12 @@ std::vector<std::string> Start::compare_weights(const std::vector<Fact>& facts) 
     for (const auto& [name, then] : weight_facts_) {
         const auto now = std::ranges::find(facts, name, &Fact::name);
         if (now == facts.end() || now->value == then) continue;
-        const std::string text =
-            fmt::format("{} was {} when the weights were trained, and is {} now", name, io::key_text(then), now->value);
+        const std::string text = fmt::format("{} was {} when the weights were trained, and is {} now",
+                                             io::fact_text(name), io::key_text(then), now->value);
         if (plan_->problem.task == Task::infer) {
             throw Error(ErrorCode::mismatch, text, path_,
-                        is_option(name) ? fmt::format("use {} {}", name, io::key_text(then))
-                                        : "plan for the model that the weights are of");
+                        io::is_option_fact(name) ? "use " + io::fact_text(name, io::key_text(then))
+                                                 : "plan for the model that the weights are of");
         }
         texts.push_back(text);
     }
@@ -148,22 +147,22 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
     if (!checkpoint_) return compare_weights(facts);
     for (const Difference& d : differences(*checkpoint_, facts)) {
         if (!d.of_another_run) {
-            texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", d.name,
+            texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", io::fact_text(d.name),
                                         io::key_text(d.then), checkpoint_->state.epoch, d.now));
             continue;
         }
-        const bool option = is_option(d.name);
+        const bool option = io::is_option_fact(d.name);
         const bool data = !option && !is_of_model(d.name);
-        std::string hint = ways_on(option ? fmt::format("use {} {}", d.name, io::key_text(d.then))
+        std::string hint = ways_on(option ? "use " + io::fact_text(d.name, io::key_text(d.then))
                                    : data ? "resume with the same data"
                                           : "resume with a plan of the same model");
         if (const auto earlier = earlier_that_fits(facts)) {
-            hint += fmt::format("; {} is of this run: --resume with its name, and another folder in --checkpoint",
+            hint += fmt::format("; {} is of this run: `resume` with its name, and another folder in `checkpoint`",
                                 *earlier);
         }
         throw Error(ErrorCode::mismatch,
-                    !data ? fmt::format("{} was {} when the checkpoint was written, and is {} now", d.name,
-                                        io::key_text(d.then), d.now)
+                    !data ? fmt::format("{} was {} when the checkpoint was written, and is {} now",
+                                        io::fact_text(d.name), io::key_text(d.then), d.now)
                           : fmt::format("the checkpoint is of other data: not the same {}",
                                         d.name.substr(d.name.find(' ') + 1)),
                     path_, hint);

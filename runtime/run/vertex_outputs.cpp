@@ -28,10 +28,10 @@ void VertexOutputs::open(comm::Communicator& processes, const std::function<std:
     embeddings_in_folder_ = comm::control_max(processes, folder ? 1 : 0) > 0;
     if (settings_.save_embeddings) {
         const std::string& path = *settings_.save_embeddings;
-        check_shared(processes, "--save-embeddings " + path, embeddings_in_folder_ ? index_of_parts(path) : path);
+        check_shared(processes, "`save-embeddings` " + path, embeddings_in_folder_ ? index_of_parts(path) : path);
     }
     if (!layers_) return;
-    check_shared(processes, "--save-layers " + layers_->path, layers_->index());
+    check_shared(processes, "`save-layers` " + layers_->path, layers_->index());
     int done = 0;
     comm::agree(processes, [&] {
         if (processes.rank() == 0) done = open_layers(*layers_, facts());

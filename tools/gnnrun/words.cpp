@@ -9,6 +9,7 @@
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/timeout.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 
@@ -54,6 +55,8 @@ void Words::warn(const std::string& line) {
     if (progress_) progress_->end_line();
     say("{}\n", line);
 }
+
+std::string Words::in_words(const std::string& text) const { return with_dashes(text); }
 
 void Words::data_matches(const Plan& plan, const train::TrainOptions& options) {
     infers_ = plan.problem.task == Task::infer;

@@ -22,6 +22,7 @@ public:
     void note(const std::string& line) override;
     void detail(const std::string& line) override;
     void warn(const std::string& line) override;
+    std::string in_words(const std::string& text) const override;
     void data_matches(const Plan& plan, const train::TrainOptions& options) override;
     void checked(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) override;
     void begins(const train::TrainOptions& options) override;
