@@ -27,13 +27,23 @@ Error unavailable(const std::string& what, const std::string& hint) {
     return {ErrorCode::unavailable, what, where, hint};
 }
 
+// The file that has this code: the program, or a library that a program such as python has opened.
+std::filesystem::path own_file() {
+    Dl_info found{};
+    const bool known = dladdr(reinterpret_cast<const void*>(&own_file), &found) != 0 && found.dli_fname != nullptr;
+    return known ? found.dli_fname : "";
+}
+
 // Where the module is; its bare name where only the loader may know.
 std::string module_path() {
     namespace fs = std::filesystem;
     if (const char* named = std::getenv(module_variable); named != nullptr && *named != '\0') return named;
     std::error_code none;
-    const fs::path beside = fs::read_symlink("/proc/self/exe", none).parent_path() / "../lib" / module_file;
-    return fs::exists(beside, none) ? fs::weakly_canonical(beside, none).string() : module_file;
+    for (const fs::path& file : {fs::read_symlink("/proc/self/exe", none), own_file()}) {
+        const fs::path beside = file.parent_path() / "../lib" / module_file;
+        if (file.is_absolute() && fs::exists(beside, none)) return fs::weakly_canonical(beside, none).string();
+    }
+    return module_file;
 }
 
 // Turns what dlerror() says, which begins with the file that is at fault, into an error.

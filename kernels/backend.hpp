@@ -26,8 +26,8 @@ std::vector<std::string> backend_names();
 TensorMemory tensor_memory(std::string_view backend);
 
 // Finds the backend, and a device of it. The libraries of "cuda" are loaded here and not before, from the module that
-// the variable GNNPLAN_CUDA_MODULE names, else libgnnplan_cuda.so in ../lib beside the program, else where the loader
-// finds it. Throws Error{unavailable} with what is missing.
+// the variable GNNPLAN_CUDA_MODULE names, else libgnnplan_cuda.so in ../lib beside the program, or beside the library
+// that has this code, else where the loader finds it. Throws Error{unavailable} with what is missing.
 Backend open_backend(std::string_view name);
 
 }  // namespace gnnplan::kernels

@@ -35,6 +35,17 @@ run(${CMAKE_COMMAND} --build ${consumer} --config ${CONFIG})
 run(${consumer}/consumer)
 run(${consumer}/consumer_of_everything)
 
+# A circle of 60 vertices on two ranks, its features and labels generated.
+set(edges "")
+foreach(vertex RANGE 59)
+  math(EXPR next "(${vertex} + 1) % 60")
+  string(APPEND edges "${vertex} ${next}\n")
+endforeach()
+file(WRITE ${consumer}/circle.txt "${edges}")
+run(${prefix}/bin/gnnplan plan --graph ${consumer}/circle.txt --index-base 0 --symmetrise --generate --widths 8,4,3
+  --ranks 2 --machine a6000x8 -o ${consumer}/circle.json)
+run(${consumer}/train ${consumer}/circle.json ${consumer}/circle.txt)
+
 # What the README prints is a project as it stands, but for the program's name and its file.
 set(printed ${BUILD}/consumer/readme)
 readme_block(cmake "${readme}" project)
