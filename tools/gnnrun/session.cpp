@@ -1,3 +1,6 @@
+// Reading guide: launch.cpp says in which order a run calls these. Reading the start and opening the data come first,
+// then open_outputs() and the checks of memory; run() is the work of one rank, with the hooks that write checkpoints,
+// layers and embeddings; finish() writes the rest and prints the summary.
 #include "tools/gnnrun/session.hpp"
 
 #include "kernels/table.hpp"
