@@ -86,7 +86,7 @@ Json measure_library(Device& device, const DeviceCsr& a, std::int64_t width, Lib
             {"same_bits", same}};
 }
 
-int run(Device& device, const kernels::cuda::Card& card, const ContextMemory& context, const Options& options) {
+int run(Device& device, const Card& card, const ContextMemory& context, const Options& options) {
     Outcome outcome{"card_gpu", {}, Json::array(), true, "two products of CSR_ALG3 have different bits"};
     Rates rates;
     if (context.bytes) outcome.cases.push_back(taken("memory", {"context", *context.bytes, 0}));
@@ -124,6 +124,5 @@ int main(int argc, char** argv) {
         context = measure_context();
     } catch (const Error&) {  // on_gpu says it
     }
-    return on_gpu("card_gpu",
-                  [&](Device& device, const kernels::cuda::Card& card) { return run(device, card, context, options); });
+    return on_gpu("card_gpu", [&](Device& device, const Card& card) { return run(device, card, context, options); });
 }

@@ -23,7 +23,7 @@ std::int64_t free_bytes(const kernels::Device& device) { return device.free_memo
     char told = 0, answer = 'n';
     if (read(hear, &told, 1) == 1) {
         try {
-            kernels::cuda::free_bytes(kernels::cuda::choose_gpu(0));
+            bench::free_bytes(kernels::cuda::choose_gpu(0));
             answer = 'y';
         } catch (const Error&) {  // the GPU may be for one process at a time
         }
@@ -60,10 +60,10 @@ ContextMemory measure_context() {
     ContextMemory memory;
     std::optional<SecondContext> second(std::in_place);
     const kernels::cuda::Gpu gpu = kernels::cuda::choose_gpu(0);
-    const std::int64_t before = kernels::cuda::free_bytes(gpu);
-    if (second->open()) memory.bytes = before - kernels::cuda::free_bytes(gpu);
+    const std::int64_t before = bench::free_bytes(gpu);
+    if (second->open()) memory.bytes = before - bench::free_bytes(gpu);
     second.reset();
-    memory.free = kernels::cuda::free_bytes(gpu);
+    memory.free = bench::free_bytes(gpu);
     return memory;
 }
 

@@ -99,7 +99,7 @@ Json json_of(const GemmCase& each, double peak, const Rates& rates) {
             {"error", each.error}};
 }
 
-int run(Device& device, const kernels::cuda::Card& card, const Options& options) {
+int run(Device& device, const Card& card, const Options& options) {
     constexpr double tolerance = 5e-6;  // rounding of fp32 stays below, that of TF32 does not
     const Rates rates = measure_rates(device, card, options.repeats);
     print_card(card, rates);
@@ -130,6 +130,5 @@ int main(int argc, char** argv) {
     CLI::App app("Dense products of layers on a GPU beside what its peak and its memory allow");
     add_options(app, options);
     CLI11_PARSE(app, argc, argv);
-    return on_gpu("gemm_gpu",
-                  [&](Device& device, const kernels::cuda::Card& card) { return run(device, card, options); });
+    return on_gpu("gemm_gpu", [&](Device& device, const Card& card) { return run(device, card, options); });
 }

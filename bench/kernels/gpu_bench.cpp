@@ -50,7 +50,7 @@ double copy_rate(kernels::Device& device, std::int64_t bytes, int repeats) {
     const auto count = static_cast<std::size_t>(rows * columns) * sizeof(float);
     const auto raw = [](const DeviceMatrix& m) { return reinterpret_cast<std::byte*>(m.view().data); };
     return rate_of(device,
-                   {{"driver", [&] { kernels::cuda::copy_memory(raw(from), raw(to), count); }},
+                   {{"driver", [&] { bench::copy_memory(raw(from), raw(to), count); }},
                     {"kernel", [&] { device.table().copy(from.view(), to.view()); }}},
                    2 * static_cast<std::int64_t>(count), repeats);
 }
@@ -68,7 +68,7 @@ std::unique_ptr<kernels::DeviceMemory> narrow(kernels::Device& device, const ker
     return on_device(device, row_start.data(), a.rows + 1);
 }
 
-Json json_of(const kernels::cuda::Card& card, const Rates& rates) {
+Json json_of(const Card& card, const Rates& rates) {
     return {{"name", card.name},
             {"capability", card.capability},
             {"driver", card.driver},
@@ -81,7 +81,7 @@ Json json_of(const kernels::cuda::Card& card, const Rates& rates) {
 }
 
 // A value that is no number becomes null.
-Json json_of(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates) {
+Json json_of(const Outcome& outcome, const Options& options, const Card& card, const Rates& rates) {
     Json bars = Json::array();
     for (const Bar& bar : outcome.bars) {
         bars.push_back({{"what", bar.what},
@@ -201,7 +201,7 @@ void alternate(kernels::Device& device, std::vector<Contender>& contenders, int 
     }
 }
 
-Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, int repeats) {
+Rates measure_rates(kernels::Device& device, const Card& card, int repeats) {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     Rates rates;
     rates.memory = copy_rate(device, std::max(8 * card.l2_bytes, std::min(card.memory_bytes / 64, most)), repeats);
@@ -213,13 +213,13 @@ Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, in
     return rates;
 }
 
-int on_gpu(const char* program, const std::function<int(kernels::Device&, const kernels::cuda::Card&)>& body) {
+int on_gpu(const char* program, const std::function<int(kernels::Device&, const Card&)>& body) {
     std::unique_ptr<kernels::Device> device;
-    kernels::cuda::Card card;
+    Card card;
     try {
         const kernels::cuda::Gpu gpu = kernels::cuda::choose_gpu(0);
         device = kernels::cuda::cuda_device(gpu);
-        card = kernels::cuda::card(gpu);
+        card = bench::card(gpu);
     } catch (const Error& error) {
         fmt::print("skipped: {}\n", error.what());
         return 77;
@@ -243,21 +243,20 @@ Json json_of(const Times& times) {
             {"most", times.most}};
 }
 
-void print_card(const kernels::cuda::Card& card, const Rates& rates) {
+void print_card(const Card& card, const Rates& rates) {
     fmt::print("{}, compute capability {}, driver {}; {}\n", card.name, card.capability, card.driver, card.libraries);
     fmt::print("copies: {:.0f} GB/s in memory, {:.0f} GB/s in the L2 of {:.0f} MB; fp32 peak {:.1f} TF/s\n",
                rates.memory / 1e9, rates.l2 / 1e9, static_cast<double>(card.l2_bytes) / 1e6, card.peak / 1e12);
 }
 
-void write_figures(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card,
-                   const Rates& rates) {
+void write_figures(const Outcome& outcome, const Options& options, const Card& card, const Rates& rates) {
     if (options.json.empty()) return;
     std::ofstream out(options.json);
     out << json_of(outcome, options, card, rates).dump(1) << '\n';
     if (!out.flush()) throw Error(ErrorCode::io, "cannot be written", options.json);
 }
 
-int conclude(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates) {
+int conclude(const Outcome& outcome, const Options& options, const Card& card, const Rates& rates) {
     for (const Bar& bar : outcome.bars) {
         fmt::print("{:<62} {:8.3f}, wanted: {} {:<5} {}\n", bar.what, bar.value, bar.at_least ? ">=" : "<=", bar.wanted,
                    bar.met() ? "met" : "missed");

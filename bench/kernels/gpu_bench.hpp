@@ -1,8 +1,8 @@
 // What the benchmarks of GPU kernels share: the device, its measured rates, operands, and times by the device's clock.
 #pragma once
 
+#include "bench/kernels/card.hpp"
 #include "bench/kernels/gpu_figures.hpp"
-#include "kernels/cuda/card.hpp"
 #include "kernels/cuda/library_spmm.hpp"
 #include "kernels/device.hpp"
 
@@ -96,15 +96,15 @@ double visit_rate(kernels::Device& device, const Visits& visits, int repeats);
 
 // The rate of memory is that of the fastest copies, by the driver or by our kernel. The rate of the L2 is that of the
 // fastest of the same copies of what fits it and of our SpMM's gathers of rows that fit it: launches do not show there.
-Rates measure_rates(kernels::Device& device, const kernels::cuda::Card& card, int repeats);
+Rates measure_rates(kernels::Device& device, const Card& card, int repeats);
 
 // The main function of a benchmark: opens the first GPU and calls `body`. One line and exit code 77 where there is
 // none.
-int on_gpu(const char* program, const std::function<int(kernels::Device&, const kernels::cuda::Card&)>& body);
+int on_gpu(const char* program, const std::function<int(kernels::Device&, const Card&)>& body);
 
 nlohmann::ordered_json json_of(const Times& times);
 
-void print_card(const kernels::cuda::Card& card, const Rates& rates);
+void print_card(const Card& card, const Rates& rates);
 
 struct Outcome {
     std::string program;
@@ -115,9 +115,9 @@ struct Outcome {
 };
 // Writes options.json, if there is one, with the documents of the cases so far. After each case, so that what ends the
 // program early takes none of them with it. Throws Error{io}.
-void write_figures(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates);
+void write_figures(const Outcome& outcome, const Options& options, const Card& card, const Rates& rates);
 // The end of a benchmark: prints the bars and, where results are wrong, `wrong`; writes the figures. Returns the exit
 // code; throws Error{io}.
-int conclude(const Outcome& outcome, const Options& options, const kernels::cuda::Card& card, const Rates& rates);
+int conclude(const Outcome& outcome, const Options& options, const Card& card, const Rates& rates);
 
 }  // namespace gnnplan::bench

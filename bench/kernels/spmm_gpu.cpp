@@ -84,8 +84,8 @@ struct Pinned {
     }
 };
 
-SpmmCase measure(Device& device, const kernels::cuda::Card& card, const std::string& graph, const DeviceCsr& a,
-                 std::int64_t width, int repeats) {
+SpmmCase measure(Device& device, const Card& card, const std::string& graph, const DeviceCsr& a, std::int64_t width,
+                 int repeats) {
     const DeviceMatrix in(device, a.view().columns, width, 0.5F, 1.5F);
     const DeviceMatrix out(device, a.view().rows, width);
     const kernels::ConstMatrix b = in.view();
@@ -172,7 +172,7 @@ bool is_right(const SpmmCase& each) {
            std::ranges::all_of(each.library, [](const Timed& timed) { return timed.difference <= tolerance; });
 }
 
-int run(Device& device, const kernels::cuda::Card& card, const SpmmOptions& options) {
+int run(Device& device, const Card& card, const SpmmOptions& options) {
     for (const std::string& name : options.graphs) size_of(name);  // a wrong name is told at once
     const auto scaled = [&](std::int64_t count) { return std::llround(static_cast<double>(count) * options.scale); };
     const Rates rates = measure_rates(device, card, options.repeats);
@@ -209,6 +209,5 @@ int main(int argc, char** argv) {
     app.add_option("--widths", options.widths, "columns of the dense operand")->delimiter(',');
     add_options(app, options);
     CLI11_PARSE(app, argc, argv);
-    return on_gpu("spmm_gpu",
-                  [&](Device& device, const kernels::cuda::Card& card) { return run(device, card, options); });
+    return on_gpu("spmm_gpu", [&](Device& device, const Card& card) { return run(device, card, options); });
 }

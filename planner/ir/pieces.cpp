@@ -1,3 +1,6 @@
+// Reading guide: the contraction side of a product is cut into pieces. pieces_of() lists a rank's pieces and says who
+// holds their dense rows and nonzeros, by how nonzeros are shared; stages_of() puts them in the order in which a rank
+// multiplies them: each rank of a group begins with another piece, so that a link carries one piece per stage.
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>

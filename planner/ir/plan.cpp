@@ -1,3 +1,7 @@
+// Reading guide: validate(Plan), near the end, calls the checks of a plan's parts before it: graph, configuration,
+// schedule, weights, logits, run. A plan that passes makes no executor read past the problem's sizes.
+// check_predicted_bytes() counts traffic again and finds altered files. Between them are numbers that follow from a
+// plan.
 #include "planner/ir/schedule_checks.hpp"
 
 #include <gnnplan/base/checked.hpp>

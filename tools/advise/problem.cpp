@@ -1,3 +1,6 @@
+// Reading guide: load_problem() turns flags into a Problem. It reads the graph or the card (read_dataset, graph_sizes),
+// then the model and its matrix (model_record, matrix_form), and checks them against each other; with_shape() gives a
+// problem that is loaded other widths and ranks, for sweeps.
 #include "tools/advise/problem.hpp"
 
 #include "planner/catalog/cards.hpp"

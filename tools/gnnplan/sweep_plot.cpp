@@ -1,3 +1,6 @@
+// Reading guide: sweep_panels() splits the lines of a sweep into facets of a few lines each (facets_of). A SweepDrawing
+// makes a panel of times for each facet, with bands of the model's error and the ideal speed-up, and a panel of fronts
+// of time and memory. plot.cpp draws panels as SVG and knows no sweep.
 #include "tools/gnnplan/sweep_plot.hpp"
 
 #include "planner/cost/tie.hpp"

@@ -1,5 +1,4 @@
-// What a measurement says of the GPU that it ran on, and the GPU's own way of copying: for benchmarks, no part of the
-// module.
+// The GPU that a measurement ran on, as it says of itself, and the driver's way of copying.
 #pragma once
 
 #include "kernels/cuda/gpu.hpp"
@@ -8,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gnnplan::kernels::cuda {
+namespace gnnplan::bench {
 
 struct Card {
     std::string name;
@@ -21,12 +20,12 @@ struct Card {
 };
 
 // Throws Error{unavailable} where CUDA does not answer.
-Card card(const Gpu& gpu);
+Card card(const kernels::cuda::Gpu& gpu);
 
-// What is free of the GPU's memory, once this process has a context of it. Throws Error{unavailable}.
-std::int64_t free_bytes(const Gpu& gpu);
+// The free bytes of the GPU's memory, once this process has a context of it. Throws Error{unavailable}.
+std::int64_t free_bytes(const kernels::cuda::Gpu& gpu);
 
 // Queued on this thread's device: a copy by the driver within the device's memory.
 void copy_memory(const std::byte* from, std::byte* to, std::size_t bytes);
 
-}  // namespace gnnplan::kernels::cuda
+}  // namespace gnnplan::bench

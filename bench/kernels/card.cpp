@@ -1,4 +1,4 @@
-#include "kernels/cuda/card.hpp"
+#include "bench/kernels/card.hpp"
 
 #include "kernels/cuda/error.hpp"
 #include "kernels/cuda/queue.hpp"
@@ -6,8 +6,10 @@
 #include <fstream>
 #include <sstream>
 
-namespace gnnplan::kernels::cuda {
+namespace gnnplan::bench {
 namespace {
+
+using kernels::cuda::check;
 
 // "580.82.07 " where NVIDIA's kernel module says so, else nothing.
 std::string driver_number() {
@@ -39,7 +41,7 @@ int units(const cudaDeviceProp& properties) {
 
 }  // namespace
 
-Card card(const Gpu& gpu) {
+Card card(const kernels::cuda::Gpu& gpu) {
     cudaDeviceProp properties{};
     int driver = 0, runtime = 0, kilohertz = 0;
     check(cudaGetDeviceProperties(&properties, gpu.index), "asking the GPU what it is");
@@ -49,8 +51,8 @@ Card card(const Gpu& gpu) {
     Card card;
     card.name = gpu.name;
     card.capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
-    card.driver = driver_number() + "for CUDA " + version_text(driver);
-    card.libraries = "CUDA " + version_text(runtime) + ", cuBLAS " + library_version(cublasGetProperty) +
+    card.driver = driver_number() + "for CUDA " + kernels::cuda::version_text(driver);
+    card.libraries = "CUDA " + kernels::cuda::version_text(runtime) + ", cuBLAS " + library_version(cublasGetProperty) +
                      ", cuSPARSE " + library_version(cusparseGetProperty);
     card.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     card.l2_bytes = properties.l2CacheSize;
@@ -58,7 +60,7 @@ Card card(const Gpu& gpu) {
     return card;
 }
 
-std::int64_t free_bytes(const Gpu& gpu) {
+std::int64_t free_bytes(const kernels::cuda::Gpu& gpu) {
     std::size_t free = 0, all = 0;
     check(cudaSetDevice(gpu.index), "opening the GPU");
     check(cudaMemGetInfo(&free, &all), "asking how much of the GPU's memory is free");
@@ -66,8 +68,8 @@ std::int64_t free_bytes(const Gpu& gpu) {
 }
 
 void copy_memory(const std::byte* from, std::byte* to, std::size_t bytes) {
-    Queue& on = queue();
+    kernels::cuda::Queue& on = kernels::cuda::queue();
     on.note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on.stream), "copying within the GPU's memory");
 }
 
-}  // namespace gnnplan::kernels::cuda
+}  // namespace gnnplan::bench
