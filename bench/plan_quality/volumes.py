@@ -12,7 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import programs
 
-DATA_SETS = ["ogbn-arxiv", "ogbn-mag", "ogbn-products", "reddit", "web-google", "com-orkut", "cami-airways", "cami-oral"]
+DATA_SETS = ["ogbn-arxiv:rdm", "ogbn-mag:rdm", "ogbn-products:rdm", "reddit:rdm", "web-google:rdm", "com-orkut:rdm",
+             "cami-airways", "cami-oral"]
 RANKS, HIDDEN, LAYERS = (2, 4, 8), (128, 256), (2, 3)
 PAPERS = {"1D": "1d", "1.5D": "1.5d", "RDM": "rdm"}
 # Networks for which plans are asked, bytes per second: on the first, the busiest rank's bytes decide alone.

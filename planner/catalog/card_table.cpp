@@ -1,3 +1,6 @@
+// A plain name is the graph that people download: as OGB, PyTorch Geometric or SNAP's text gives it, prepared as gnnplan
+// prepares data (listed self loops and duplicates dropped, one self loop a vertex). Figures of papers are variants.
+//
 // Why an edge count is taken as nonzeros or as off-diagonal entries:
 // - CAGNET says that nnz(A) is "the number of edges in the graph with self loops added"; GNN-RDM builds on its code.
 //   114,848,857 for Reddit is 114,615,892 (DistGNN's count, without loops) + 232,965 vertices, so loops are in it.
@@ -27,6 +30,9 @@ constexpr Publication distgnn{"distgnn", "DistGNN Table 2", false};
 constexpr Publication deal{"deal", "DEAL Table 4; features from section 4.1", true};
 constexpr Publication planetoid{
     "planetoid", "Planetoid (Yang et al. 2016, Kipf and Welling 2017) as PyTorch Geometric and DGL load it", false};
+constexpr Publication ogb{"ogb", "OGB (Hu et al. 2020), as loaded", false};
+constexpr Publication pyg{"pyg", "Reddit (Hamilton et al. 2017), as PyTorch Geometric and DGL load it", false};
+constexpr Publication snap{"snap", "SNAP, as loaded; features and classes of GNN-RDM Table V", false};
 constexpr Publication undirected{"undirected", "OGB data with every reverse edge added and duplicates dropped", false};
 
 constexpr auto stored = EdgeCount::nonzeros;
@@ -54,32 +60,43 @@ constexpr Row rows[] = {
     {"cora", mg_gcn, 3'300, 9'200, no_loops, one_way, 3'700, 6, 0,
      "printed under the name Cora, but the sizes are those of CiteSeer"},
 
-    {"ogbn-arxiv", rdm, 169'343, 1'166'243, stored, one_way, 128, 40, 0,
-     "citations in one direction; loading the data with reverse edges gives ogbn-arxiv:undirected"},
+    {"ogbn-arxiv", ogb, 169'343, 1'166'243, no_loops, one_way, 128, 40, 90'941,
+     "citations in one direction; loading the data with --symmetrise gives ogbn-arxiv:undirected"},
     {"ogbn-arxiv", undirected, 169'343, 2'315'598, no_loops, both_ways, 128, 40, 90'941,
      "none of the five papers prints these figures"},
+    {"ogbn-arxiv", rdm, 169'343, 1'166'243, stored, one_way, 128, 40, 0,
+     "citations in one direction, without self loops"},
     {"ogbn-arxiv", mg_gcn, 169'000, 1'160'000, no_loops, one_way, 128, 40},
 
+    {"ogbn-mag", ogb, 736'389, 5'416'271, no_loops, one_way, 128, 349, 629'571,
+     "papers and the relation paper-cites-paper alone"},
     {"ogbn-mag", rdm, 1'939'743, 21'111'007, stored, one_way, 128, 349, 0,
      "the text says paper-cites-paper, but the sizes are those of all vertex and edge types together"},
 
+    {"ogbn-products", ogb, 2'449'029, 123'718'024, no_loops, both_ways, 100, 47, 196'615,
+     "OGB lists 123,718,280 edges, 256 of them self loops"},
     {"ogbn-products", rdm, 2'449'029, 61'859'140, stored, both_ways, 100, 47, 0,
-     "each undirected edge counted once; loaded data has twice as many entries: ogbn-products:distgnn"},
+     "each undirected edge counted once; loaded data has twice as many entries"},
     {"ogbn-products", distgnn, 2'449'029, 123'718'280, no_loops, both_ways, 100, 47, 196'615},
     {"ogbn-products", mg_gcn, 2'500'000, 126'000'000, stored, both_ways, 104, 47, 0,
      "the data has 100 features; the table prints 104"},
     {"ogbn-products", deal, 2'400'000, 123'000'000, no_loops, both_ways, 100, 0, 0, "classes not given"},
 
+    {"reddit", pyg, 232'965, 114'615'892, no_loops, both_ways, 602, 41, 153'431},
     {"reddit", rdm, 232'965, 114'848'857, stored, both_ways, 602, 41},
     {"reddit", cagnet, 232'965, 114'848'857, stored, both_ways, 602, 41},
     {"reddit", mg_gcn, 233'000, 115'000'000, stored, both_ways, 602, 41},
     {"reddit", distgnn, 232'965, 114'615'892, no_loops, both_ways, 602, 41},
 
+    {"web-google", snap, 875'713, 5'105'039, no_loops, one_way, 256, 100, 0,
+     "hyperlinks in one direction; the data has no features and labels"},
     {"web-google", rdm, 875'713, 5'105'039, stored, one_way, 256, 100, 0,
      "hyperlinks in one direction; the data has no features and labels, the paper's are random"},
 
+    {"com-orkut", snap, 3'072'441, 234'370'166, no_loops, both_ways, 128, 100, 0,
+     "SNAP lists each of 117,185,083 friendships once; the data has no features and labels"},
     {"com-orkut", rdm, 3'072'441, 117'185'083, stored, both_ways, 128, 100, 0,
-     "each friendship counted once, loaded data has twice as many entries; the paper's features and labels are random"},
+     "each friendship counted once; the paper's features and labels are random"},
 
     {"cami-airways", rdm, 1'000'000, 22'901'745, stored, both_ways, 256, 25, 0,
      "the paper does not say whether an overlap is counted once or twice"},
@@ -96,6 +113,7 @@ constexpr Row rows[] = {
     {"protein", mg_gcn, 8'740'000, 1'300'000'000, no_loops, both_ways, 128, 256, 0,
      "the text calls it OGBN-Proteins, but the sizes are those of HipMCL's network"},
 
+    {"ogbn-papers100m", ogb, 111'059'956, 1'615'685'872, no_loops, one_way, 128, 172, 1'207'179},
     {"ogbn-papers100m", distgnn, 111'059'956, 1'615'685'872, no_loops, one_way, 128, 172, 1'207'179},
     {"ogbn-papers100m", mg_gcn, 111'000'000, 1'610'000'000, no_loops, one_way, 128, 172},
     {"ogbn-papers100m", deal, 111'000'000, 1'600'000'000, no_loops, one_way, 128, 0, 0, "classes not given"},

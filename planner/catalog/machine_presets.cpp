@@ -1,20 +1,14 @@
-// Published peaks become rates by three rules, the same for every preset and fitted to no paper's running times:
-// streaming and links attain `attained` of their peak, GEMM `gemm_attained`, SpMM is bound by reading a row of the
-// dense operand, a value and an index per nonzero from memory without reuse. Where a link was measured on like
-// hardware that figure is used. Latencies and step overheads are round figures of the order that NCCL and MPI show.
+// The papers' machines, and newer ones, from published specifications. rates.hpp has the rules.
 #include "planner/catalog/machine_presets.hpp"
 
-#include <gnnplan/base/cuda_workspace.hpp>
+#include "planner/catalog/rates.hpp"
 
 #include <cstdint>
 
 namespace gnnplan::catalog {
 namespace {
 
-constexpr double attained = 0.8;
-constexpr double gemm_attained = 0.6;
 constexpr double giga = 1e9;
-constexpr double tera = 1e12;
 constexpr double micro = 1e-6;
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
@@ -35,32 +29,10 @@ Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
     return machine;
 }
 
-// A rank is a GPU: what it has is its own, and the graph is loaded in memory of the host.
 Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank, std::int64_t l2_bytes) {
     Machine machine = node(name, ranks, memory_per_rank);
-    machine.accelerators = true;
-    machine.workspace_bytes = cuda_workspace_bytes;
-    machine.blocking = gpu_blocking(l2_bytes);
-    machine.reserved_bytes = gibibyte;  // assumed: see docs/catalog.md
+    set_accelerators(machine, l2_bytes);
     return machine;
-}
-
-// A nonzero reads a row of w floats, a 4-byte value and a 4-byte index, and does 2w operations.
-std::vector<SpmmRate> spmm_without_reuse(double memory_bytes_per_second) {
-    std::vector<SpmmRate> rates;
-    for (const std::int64_t width : {8, 16, 32, 64, 128, 256, 512}) {
-        const double w = static_cast<double>(width);
-        rates.push_back({width, 2 * w * memory_bytes_per_second / (4 * w + 8)});
-    }
-    return rates;
-}
-
-// Peaks of one rank: memory in GB/s, single precision in TF/s.
-void set_rates(Machine& machine, double peak_gigabytes_per_second, double peak_teraflops, double step_us) {
-    machine.memory_bytes_per_second = attained * peak_gigabytes_per_second * giga;
-    machine.gemm_flops_per_second = gemm_attained * peak_teraflops * tera;
-    machine.spmm = spmm_without_reuse(machine.memory_bytes_per_second);
-    machine.step_seconds = step_us * micro;
 }
 
 Machine a6000x8() {
@@ -119,8 +91,47 @@ Machine dgx_a100() {
     return m;
 }
 
+Machine perlmutter() {
+    Machine m = gpu_node("perlmutter", 4, 40 * gibibyte, 40 * mebibyte);
+    m.source =
+        "NERSC's GPU nodes: 4 A100 of 40 GB, 4 NVLinks of 25 GB/s one way between each two, four Slingshot 11 ports of "
+        "200 Gb/s. NVIDIA: 1,555 GB/s, 19.5 TF/s single precision, 40 MB of L2. Link inside the node: 12 links of 25 "
+        "GB/s; between nodes: 25 GB/s a GPU." +
+        estimates;
+    m.intra_node = link(10, attained * 12 * 25);
+    m.inter_node = link(15, attained * 25);
+    set_rates(m, 1555, 19.5, 15);
+    return m;
+}
+
+Machine dgx_h100() {
+    Machine m = gpu_node("dgx-h100", 8, 80 * gibibyte, 50 * mebibyte);
+    m.source =
+        "NVIDIA: 8 H100 SXM of 80 GB and 3.35 TB/s, 67 TF/s single precision, 50 MB of L2, NVLink 450 GB/s one way to "
+        "a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it; between nodes: 50 GB/s a "
+        "GPU." +
+        estimates;
+    m.intra_node = link(10, attained * 450);
+    m.inter_node = link(15, attained * 50);
+    set_rates(m, 3350, 67, 15);
+    return m;
+}
+
+Machine dgx_h200() {
+    Machine m = dgx_h100();
+    m.name = "dgx-h200";
+    m.memory_per_rank = 141 * gigabyte;
+    m.source =
+        "NVIDIA: 8 H200 SXM of 141 GB and 4.8 TB/s, else as an H100: 67 TF/s single precision, 50 MB of L2, NVLink 450 "
+        "GB/s one way to a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it; between "
+        "nodes: 50 GB/s a GPU." +
+        estimates;
+    set_rates(m, 4800, 67, 15);
+    return m;
+}
+
 // Single precision peak of a core: two AVX-512 units, 16 lanes, multiply and add.
-double avx512_teraflops(int cores, double gigahertz) { return cores * 2 * 16 * 2 * gigahertz * giga / tera; }
+double avx512_teraflops(int cores, double gigahertz) { return cores * 2 * 16 * 2 * gigahertz * giga / 1e12; }
 
 Machine xeon_9242() {
     Machine m = node("xeon-9242", 2, 192 * gigabyte);
@@ -172,7 +183,8 @@ Machine cpu_node() {
 }  // namespace
 
 std::vector<Machine> make_machine_presets() {
-    return {cpu_node(), a6000x8(), summit(), dgx_1_v100(), dgx_a100(), xeon_9242(), r5_16xlarge()};
+    return {cpu_node(),   a6000x8(),  summit(),   dgx_1_v100(), dgx_a100(),
+            perlmutter(), dgx_h100(), dgx_h200(), xeon_9242(),  r5_16xlarge()};
 }
 
 }  // namespace gnnplan::catalog

@@ -94,6 +94,7 @@ void NpyReader::read_any_integer(std::span<Out> out) {
 
 template <class Out>
 void NpyReader::read_any_float(std::span<Out> out) {
+    if (header_.is_bfloat16()) return read_as<Bfloat16>(out);
     switch (header_.item_bytes) {
         case 2: return read_as<Half>(out);
         case 4: return read_as<float>(out);

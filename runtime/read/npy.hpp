@@ -13,7 +13,7 @@
 namespace gnnplan::data {
 
 struct NpyHeader {
-    char kind = ' ';  // NumPy's: i, u, f, b (bool), S, U
+    char kind = ' ';  // NumPy's: i, u, f, b (bool), S, U; V: bfloat16
     int item_bytes = 0;
     bool fortran_order = false;
     bool big_endian = false;
@@ -22,7 +22,10 @@ struct NpyHeader {
     std::int64_t count() const;    // elements
     std::string describe() const;  // "int64 [2, 10]"
     bool is_integer() const { return kind == 'i' || kind == 'u'; }
-    bool is_float() const { return kind == 'f' && (item_bytes == 2 || item_bytes == 4 || item_bytes == 8); }
+    bool is_bfloat16() const { return kind == 'V'; }
+    bool is_float() const {
+        return is_bfloat16() || (kind == 'f' && (item_bytes == 2 || item_bytes == 4 || item_bytes == 8));
+    }
 };
 
 // Reads elements in the order they are stored. Every error names the array and is ErrorCode::data.
@@ -35,8 +38,8 @@ public:
     const std::string& name() const { return input_->name(); }
 
     void read_integers(std::span<std::int64_t> out);  // i, u, b; unsigned values of 2^63 and more are refused
-    void read_doubles(std::span<double> out);         // f2, f4, f8, and integers
-    void read_floats(std::span<float> out);           // f2, f4, f8
+    void read_doubles(std::span<double> out);         // bfloat16, f2, f4, f8, and integers
+    void read_floats(std::span<float> out);           // bfloat16, f2, f4, f8
     std::string read_text();                          // a scalar S or U, ASCII
     void skip(std::int64_t elements);
     // Whether elements can be skipped without being read.

@@ -93,7 +93,10 @@ private:
         }
         int bytes = 0;
         if (text.size() >= 3) std::from_chars(text.data() + 2, text.data() + text.size(), bytes);
-        const bool known = text.size() >= 3 && std::string_view("iufbSU").find(text[1]) != std::string_view::npos;
+        // NumPy knows no bfloat16: ml_dtypes, which JAX and others use, stores it as two bytes of no type.
+        const bool bfloat16 = text.size() == 3 && text[1] == 'V' && bytes == 2;
+        const bool known =
+            bfloat16 || (text.size() >= 3 && std::string_view("iufbSU").find(text[1]) != std::string_view::npos);
         if (!known || bytes < 1 || bytes > 4096) fail("unknown type '" + std::string(text.substr(0, 32)) + "'");
         header.big_endian = text[0] == '>';
         header.kind = text[1];
@@ -147,6 +150,7 @@ std::string NpyHeader::describe() const {
         case 'u': text = "uint"; break;
         case 'f': text = "float"; break;
         case 'b': text = "bool"; break;
+        case 'V': text = "bfloat16"; break;
         default: text = "text"; break;
     }
     if (kind == 'i' || kind == 'u' || kind == 'f') text += std::to_string(8 * item_bytes);

@@ -80,20 +80,20 @@ private:
 
 }  // namespace
 
-NpzArchive::NpzArchive(const std::filesystem::path& path) : name_(path.string()) {
+NpzArchive::NpzArchive(const std::filesystem::path& path) : ArrayArchive(path.string()) {
     int code = 0;
     zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
     if (archive == nullptr) {
         if (code == ZIP_ER_MEMORY) throw std::bad_alloc();
         const bool missing = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN;
         throw Error(missing ? ErrorCode::missing_input : ErrorCode::data,
-                    "cannot open the archive: " + message_of(code), name_);
+                    "cannot open the archive: " + message_of(code), name());
     }
     archive_ = {archive, zip_discard};
     refuse_doubles();
 }
 
-NpzArchive::NpzArchive(std::string name, std::span<const char> bytes) : name_(std::move(name)) {
+NpzArchive::NpzArchive(std::string name, std::span<const char> bytes) : ArrayArchive(std::move(name)) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -104,7 +104,7 @@ NpzArchive::NpzArchive(std::string name, std::span<const char> bytes) : name_(st
     if (archive == nullptr) {
         zip_source_free(source);
         if (no_memory) throw std::bad_alloc();
-        throw Error(ErrorCode::data, "cannot open the archive: " + text, name_);
+        throw Error(ErrorCode::data, "cannot open the archive: " + text, ArrayArchive::name());
     }
     archive_ = {archive, zip_discard};
     refuse_doubles();
@@ -134,7 +134,7 @@ void NpzArchive::refuse_doubles() const {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-        throw Error(ErrorCode::data, "the archive holds two members of this name", name_ + ":" + *twice,
+        throw Error(ErrorCode::data, "the archive holds two members of this name", name() + ":" + *twice,
                     "save the arrays again, each under a name of its own");
     }
 }
@@ -144,7 +144,7 @@ bool NpzArchive::has(const std::string& array) const {
 }
 
 NpyReader NpzArchive::open(const std::string& array) const {
-    const std::string where = name_ + ":" + array;
+    const std::string where = name() + ":" + array;
     zip_stat_t stat;
     zip_stat_init(&stat);
     if (zip_stat(archive_.get(), (array + ".npy").c_str(), 0, &stat) != 0) {

@@ -1,7 +1,7 @@
 // NumPy archives: zip files whose members are .npy arrays.
 #pragma once
 
-#include "runtime/read/npy.hpp"
+#include "runtime/read/array_archive.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -13,7 +13,7 @@ struct zip;
 
 namespace gnnplan::data {
 
-class NpzArchive {
+class NpzArchive final : public ArrayArchive {
 public:
     // Throws ErrorCode::missing_input when the file cannot be opened, ErrorCode::data when it is no zip archive,
     // or holds two members of one name.
@@ -21,17 +21,15 @@ public:
     // An archive in memory that outlives this.
     NpzArchive(std::string name, std::span<const char> bytes);
 
-    const std::string& name() const { return name_; }
-    std::vector<std::string> arrays() const;  // without ".npy"
-    bool has(const std::string& array) const;
-    // A new stream over the array; several may be read in turn. Keeps the archive open.
-    NpyReader open(const std::string& array) const;
+    const char* form() const override { return "NumPy .npz data set"; }
+    std::vector<std::string> arrays() const override;  // without ".npy"
+    bool has(const std::string& array) const override;
+    NpyReader open(const std::string& array) const override;
 
 private:
     std::vector<std::string> members() const;
     void refuse_doubles() const;
 
-    std::string name_;
     std::shared_ptr<zip> archive_;
 };
 

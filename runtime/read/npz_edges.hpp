@@ -1,8 +1,8 @@
 // The entries of an archive as edges, whichever arrays they are in.
 #pragma once
 
+#include "runtime/read/array_archive.hpp"
 #include "runtime/read/integer_stream.hpp"
-#include "runtime/read/npz.hpp"
 #include "runtime/read/parsed_graph.hpp"
 #include "runtime/read/weight_stream.hpp"
 
@@ -14,7 +14,7 @@ namespace gnnplan::data {
 // A list of edges before any is read: the part of its `count` entries that the share of `options` has, and their
 // weights, which are in the array of this name. `seekable`: entries can be read without those before them.
 struct ListedEdges {
-    ListedEdges(const char* format, const NpzArchive& archive, std::int64_t count, bool seekable,
+    ListedEdges(const char* format, const ArrayArchive& archive, std::int64_t count, bool seekable,
                 const std::string& weights_name, const ReadOptions& options);
 
     // Reads the share's entries, whose ends are the next ids of the two streams, one after the other from `from` alone
@@ -29,7 +29,7 @@ struct ListedEdges {
 };
 
 // A SciPy matrix as save_npz() writes it: CSR or COO. Throws ErrorCode::data for other formats.
-bool is_scipy(const NpzArchive& archive);
-ParsedGraph read_scipy(const NpzArchive& archive, const ReadOptions& options);
+bool is_scipy(const ArrayArchive& archive);
+ParsedGraph read_scipy(const ArrayArchive& archive, const ReadOptions& options);
 
 }  // namespace gnnplan::data

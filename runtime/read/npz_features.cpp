@@ -16,8 +16,7 @@ public:
     std::int64_t columns() const override { return columns_; }
 
     void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
-        const NpzArchive archive(path_);
-        NpyReader reader = archive.open(array_);
+        NpyReader reader = open_arrays(path_)->open(array_);
         if (reader.header().shape.size() != 2 || reader.header().shape[1] != columns_)
             reader.fail("changed while it was read");
         std::int64_t unread = rows.begin;  // rows before the next one; many of them are not even read
@@ -49,10 +48,10 @@ private:
 }  // namespace
 
 std::unique_ptr<FeatureSource> open_npz_features(const std::filesystem::path& path, std::int64_t vertices) {
-    const NpzArchive archive(path);
-    const std::string array = features_array(archive);
+    const std::unique_ptr<ArrayArchive> archive = open_arrays(path);
+    const std::string array = features_array(*archive);
     if (array.empty()) return nullptr;
-    NpyReader reader = archive.open(array);
+    NpyReader reader = archive->open(array);
     reader.expect_dimensions(2);
     const NpyHeader& header = reader.header();
     if (!header.is_float())

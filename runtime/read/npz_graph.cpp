@@ -12,7 +12,7 @@ namespace gnnplan::data {
 namespace {
 
 // The only number of an array. An array with several numbers is that of several graphs.
-std::int64_t read_count(const NpzArchive& archive, const std::string& name) {
+std::int64_t read_count(const ArrayArchive& archive, const std::string& name) {
     NpyReader reader = archive.open(name);
     const NpyHeader& header = reader.header();
     if (header.count() != 1) {
@@ -24,7 +24,7 @@ std::int64_t read_count(const NpzArchive& archive, const std::string& name) {
     return value;
 }
 
-std::optional<std::int64_t> declared_vertices(const NpzArchive& archive) {
+std::optional<std::int64_t> declared_vertices(const ArrayArchive& archive) {
     const std::string count = vertices_array(archive);
     if (!count.empty()) {
         const std::int64_t value = read_count(archive, count);
@@ -42,7 +42,7 @@ std::optional<std::int64_t> declared_vertices(const NpzArchive& archive) {
 }
 
 // The weights of `edges` edges in an array of this name, all 1 where they are not to be read.
-WeightStream open_weights(const NpzArchive& archive, const std::string& array, std::int64_t edges,
+WeightStream open_weights(const ArrayArchive& archive, const std::string& array, std::int64_t edges,
                           const ReadOptions& options) {
     if (!options.edge_weights) return {};
     if (!array.empty() && archive.has(array)) return WeightStream(archive.open(array), edges);
@@ -53,35 +53,39 @@ WeightStream open_weights(const NpzArchive& archive, const std::string& array, s
                 archive.name(), "its arrays: " + names_of(archive) + "; without `edge-weights` none are read");
 }
 
-// Returns how many edges an array [2, E] has.
-std::int64_t check_edge_index(const NpyReader& reader) {
+// How the ends of edges are stored in edge_index.
+struct Pairs {
+    std::int64_t edges = 0;
+    bool adjacent = false;  // source and target of an edge follow each other: [E, 2], or [2, E] in Fortran order
+};
+
+// [2, 2] is read as [2, E].
+Pairs pairs_of(const NpyReader& reader) {
     const NpyHeader& header = reader.header();
     if (!header.is_integer()) reader.fail("integers expected, found " + header.describe());
     const bool flat = header.shape.size() != 2;
-    if (flat || header.shape[0] != 2) {
-        reader.fail("[2, E] expected, found " + header.describe(),
-                    !flat && header.shape[1] == 2 ? "save edge_index.T: sources in one row, targets in the other" : "");
-    }
-    return header.shape[1];
+    const bool by_rows = !flat && header.shape[0] != 2 && header.shape[1] == 2;
+    if (flat || (header.shape[0] != 2 && !by_rows)) reader.fail("[2, E] expected, found " + header.describe());
+    return {header.shape[by_rows ? 0 : 1], by_rows != header.fortran_order};
 }
 
-ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& options) {
+ParsedGraph read_edge_index(const ArrayArchive& archive, const ReadOptions& options) {
     const std::optional<std::int64_t> declared = declared_vertices(archive);
     const std::int64_t limit = std::min(declared.value_or(largest_vertices), largest_vertices);
     IntegerStream from(archive.open("edge_index"));
-    const std::int64_t edges = check_edge_index(from.reader());
+    const auto [edges, adjacent] = pairs_of(from.reader());
     if (archive.has("num_edges_list") && read_count(archive, "num_edges_list") != edges) {
         from.reader().fail("there are " + std::to_string(edges) + " edges, and num_edges_list says " +
                            std::to_string(read_count(archive, "num_edges_list")));
     }
-    ListedEdges list("NumPy .npz data set", archive, edges, from.reader().seekable(), weights_array(archive), options);
+    ListedEdges list(archive.form(), archive, edges, from.reader().seekable(), weights_array(archive), options);
     if (edges == 2)
         list.graph.hints.emplace_back("edge_index is 2 x 2, and read as [2, E]: an edge is a column, not a row");
     list.graph.vertices = declared.value_or(0);
     list.graph.said.from_ids = !declared;
     if (list.share.empty()) return std::move(list.graph);
     std::int32_t largest = -1;
-    if (from.reader().header().fortran_order) {  // stored pair by pair: the transpose of an [E, 2] array
+    if (adjacent) {
         from.skip(2 * list.share.begin);
         largest = list.read_pairs(from, from, limit);
         if (list.reads_all()) from.reader().finish();
@@ -98,7 +102,7 @@ ParsedGraph read_edge_index(const NpzArchive& archive, const ReadOptions& option
 
 }  // namespace
 
-ListedEdges::ListedEdges(const char* format, const NpzArchive& archive, std::int64_t count, bool seekable,
+ListedEdges::ListedEdges(const char* format, const ArrayArchive& archive, std::int64_t count, bool seekable,
                          const std::string& weights_name, const ReadOptions& options)
     : weights(open_weights(archive, weights_name, count, options)), edges(count) {
     graph.edges = EdgeList(options.edge_weights, options.take);
@@ -131,10 +135,10 @@ bool is_npz_file(const Source& source) {
 }
 
 ParsedGraph read_npz_graph(const std::filesystem::path& path, const ReadOptions& options) {
-    return read_npz_graph(NpzArchive(path), options);
+    return read_npz_graph(*open_arrays(path), options);
 }
 
-ParsedGraph read_npz_graph(const NpzArchive& archive, const ReadOptions& options) {
+ParsedGraph read_npz_graph(const ArrayArchive& archive, const ReadOptions& options) {
     if (archive.has("edge_index")) return read_edge_index(archive, options);
     if (is_scipy(archive)) return read_scipy(archive, options);
     throw Error(ErrorCode::data, "the archive holds neither edge_index nor a SciPy matrix (indptr, indices, shape)",

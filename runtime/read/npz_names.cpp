@@ -5,7 +5,7 @@
 namespace gnnplan::data {
 namespace {
 
-std::string first_of(const NpzArchive& archive, std::initializer_list<const char*> names) {
+std::string first_of(const ArrayArchive& archive, std::initializer_list<const char*> names) {
     for (const char* name : names) {
         if (archive.has(name)) return name;
     }
@@ -14,12 +14,14 @@ std::string first_of(const NpzArchive& archive, std::initializer_list<const char
 
 }  // namespace
 
-std::string features_array(const NpzArchive& archive) { return first_of(archive, {"x", "node_feat"}); }
-std::string labels_array(const NpzArchive& archive) { return first_of(archive, {"y", "node_label"}); }
-std::string vertices_array(const NpzArchive& archive) { return first_of(archive, {"num_nodes", "num_nodes_list"}); }
-std::string weights_array(const NpzArchive& archive) { return first_of(archive, {"edge_weight", "edge_feat"}); }
+std::string features_array(const ArrayArchive& archive) { return first_of(archive, {"x", "node_feat"}); }
+std::string labels_array(const ArrayArchive& archive) {
+    return first_of(archive, {"y", "node_label", "node_label_19"});
+}
+std::string vertices_array(const ArrayArchive& archive) { return first_of(archive, {"num_nodes", "num_nodes_list"}); }
+std::string weights_array(const ArrayArchive& archive) { return first_of(archive, {"edge_weight", "edge_feat"}); }
 
-std::optional<SplitArray> split_array(const NpzArchive& archive, std::uint8_t subset) {
+std::optional<SplitArray> split_array(const ArrayArchive& archive, std::uint8_t subset) {
     constexpr const char* prefixes[3][2] = {{"train", "train"}, {"valid", "val"}, {"test", "test"}};
     for (const std::string prefix : prefixes[subset]) {
         for (const bool mask : {false, true}) {
@@ -30,7 +32,7 @@ std::optional<SplitArray> split_array(const NpzArchive& archive, std::uint8_t su
     return std::nullopt;
 }
 
-std::string names_of(const NpzArchive& archive) {
+std::string names_of(const ArrayArchive& archive) {
     std::string found;
     for (const std::string& name : archive.arrays()) found += (found.empty() ? "" : ", ") + name;
     return found.empty() ? "none" : found;

@@ -1,7 +1,7 @@
 // The names under which arrays of an archive are read.
 #pragma once
 
-#include "runtime/read/npz.hpp"
+#include "runtime/read/array_archive.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -11,10 +11,10 @@ namespace gnnplan::data {
 
 // The name of the array that is read as features, labels, number of vertices, or weights of edges: PyTorch Geometric's
 // name, else that of OGB's binary raw folders; "" where there is neither.
-std::string features_array(const NpzArchive& archive);  // x, node_feat
-std::string labels_array(const NpzArchive& archive);    // y, node_label
-std::string vertices_array(const NpzArchive& archive);  // num_nodes, num_nodes_list
-std::string weights_array(const NpzArchive& archive);   // edge_weight, edge_feat
+std::string features_array(const ArrayArchive& archive);  // x, node_feat
+std::string labels_array(const ArrayArchive& archive);    // y, node_label, node_label_19 of IGB
+std::string vertices_array(const ArrayArchive& archive);  // num_nodes, num_nodes_list
+std::string weights_array(const ArrayArchive& archive);   // edge_weight, edge_feat
 
 struct SplitArray {
     std::string name;
@@ -23,9 +23,9 @@ struct SplitArray {
 };
 
 // The array that says which vertices are in subset 0 (train), 1 (valid) or 2 (test).
-std::optional<SplitArray> split_array(const NpzArchive& archive, std::uint8_t subset);
+std::optional<SplitArray> split_array(const ArrayArchive& archive, std::uint8_t subset);
 
 // All names, for messages: "a, b"; "none".
-std::string names_of(const NpzArchive& archive);
+std::string names_of(const ArrayArchive& archive);
 
 }  // namespace gnnplan::data

@@ -8,11 +8,11 @@ namespace gnnplan::data {
 namespace {
 
 // The format of the matrix; "csr" where the archive does not say.
-std::string format_of(const NpzArchive& archive) {
+std::string format_of(const ArrayArchive& archive) {
     return archive.has("format") ? archive.open("format").read_text() : std::string("csr");
 }
 
-std::int64_t square_size(const NpzArchive& archive) {
+std::int64_t square_size(const ArrayArchive& archive) {
     NpyReader reader = archive.open("shape");
     if (reader.header().count() != 2) reader.fail("two integers expected, found " + reader.header().describe());
     std::int64_t shape[2] = {0, 0};
@@ -25,13 +25,13 @@ std::int64_t square_size(const NpzArchive& archive) {
     return shape[0];
 }
 
-IntegerStream open_indices(const NpzArchive& archive, const char* name) {
+IntegerStream open_indices(const ArrayArchive& archive, const char* name) {
     IntegerStream stream(archive.open(name));
     stream.reader().expect_dimensions(1);
     return stream;
 }
 
-ParsedGraph read_csr(const NpzArchive& archive, const ReadOptions& options) {
+ParsedGraph read_csr(const ArrayArchive& archive, const ReadOptions& options) {
     const std::int64_t vertices = square_size(archive);
     IntegerStream row_start = open_indices(archive, "indptr");
     IntegerStream column = open_indices(archive, "indices");
@@ -68,7 +68,7 @@ ParsedGraph read_csr(const NpzArchive& archive, const ReadOptions& options) {
     return std::move(list.graph);
 }
 
-ParsedGraph read_coo(const NpzArchive& archive, const ReadOptions& options) {
+ParsedGraph read_coo(const ArrayArchive& archive, const ReadOptions& options) {
     const std::int64_t vertices = square_size(archive);
     IntegerStream row = open_indices(archive, "row");
     IntegerStream column = open_indices(archive, "col");
@@ -93,11 +93,11 @@ ParsedGraph read_coo(const NpzArchive& archive, const ReadOptions& options) {
 
 }  // namespace
 
-bool is_scipy(const NpzArchive& archive) {
+bool is_scipy(const ArrayArchive& archive) {
     return archive.has("shape") && (archive.has("format") || (archive.has("indptr") && archive.has("indices")));
 }
 
-ParsedGraph read_scipy(const NpzArchive& archive, const ReadOptions& options) {
+ParsedGraph read_scipy(const ArrayArchive& archive, const ReadOptions& options) {
     const std::string format = format_of(archive);
     if (format == "csr") return read_csr(archive, options);
     if (format == "coo") return read_coo(archive, options);

@@ -89,7 +89,7 @@ void read_ids(NpyReader ids, std::int64_t vertices, const SplitArray& array, std
 
 }  // namespace
 
-void read_npz_labels(const NpzArchive& archive, std::int64_t vertices, Supervision& supervision) {
+void read_npz_labels(const ArrayArchive& archive, std::int64_t vertices, Supervision& supervision) {
     const std::string array = labels_array(archive);
     if (array.empty()) return;
     NpyReader reader = archive.open(array);
@@ -113,10 +113,10 @@ void read_npz_labels(const NpzArchive& archive, std::int64_t vertices, Supervisi
 }
 
 Supervision read_npz_supervision(const std::filesystem::path& path, const std::string& split, std::int64_t vertices) {
-    return read_npz_supervision(NpzArchive(path), split, vertices);
+    return read_npz_supervision(*open_arrays(path), split, vertices);
 }
 
-Supervision read_npz_supervision(const NpzArchive& archive, const std::string& split, std::int64_t vertices) {
+Supervision read_npz_supervision(const ArrayArchive& archive, const std::string& split, std::int64_t vertices) {
     Supervision supervision;
     read_npz_labels(archive, vertices, supervision);
     MaskColumn column(split, archive.name());

@@ -34,14 +34,15 @@ std::unique_ptr<FeatureSource> open_ogb_binary_features(const fs::path& folder, 
 Supervision read_ogb_binary_supervision(const fs::path& folder, const std::string& split, std::int64_t vertices) {
     Supervision supervision;
     if (is_file(labels_of(folder))) {
-        const NpzArchive archive(labels_of(folder));
+        const std::unique_ptr<ArrayArchive> opened = open_arrays(labels_of(folder));
+        const ArrayArchive& archive = *opened;
         if (labels_array(archive).empty()) {
             throw Error(ErrorCode::data, "the archive holds no labels: looked for the array node_label", archive.name(),
                         "its arrays: " + names_of(archive));
         }
         read_npz_labels(archive, vertices, supervision);
     } else {
-        read_npz_labels(NpzArchive(data_of(folder)), vertices, supervision);
+        read_npz_labels(*open_arrays(data_of(folder)), vertices, supervision);
     }
     read_ogb_split(folder, split, vertices, supervision);
     return supervision;

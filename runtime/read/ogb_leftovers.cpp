@@ -33,7 +33,7 @@ Leftovers ogb_binary_leftovers(const fs::path& folder, std::int64_t vertices) {
     Leftovers leftovers = unread_of(folder, {"data.npz", "node-label.npz"});
     leftovers.features = "node_feat of raw/data.npz";
     leftovers.labels = "node_label of raw/node-label.npz";
-    std::vector<Unread> arrays = unread_arrays(NpzArchive(folder / "raw/data.npz"), vertices);
+    std::vector<Unread> arrays = unread_arrays(*open_arrays(folder / "raw/data.npz"), vertices);
     leftovers.unread.insert(leftovers.unread.begin(), arrays.begin(), arrays.end());
     return leftovers;
 }

@@ -4,6 +4,7 @@
 #include "runtime/read/input.hpp"
 #include "runtime/read/matrix_market.hpp"
 #include "runtime/read/metis_file.hpp"
+#include "runtime/read/npy_folder.hpp"
 #include "runtime/read/npz_dataset.hpp"
 #include "runtime/read/ogb.hpp"
 
@@ -23,6 +24,7 @@ constexpr Reader readers[] = {
     {"OGB raw folders", is_ogb_folder, read_ogb_graph, open_ogb_features, read_ogb_supervision, ogb_leftovers},
     {"OGB binary raw folders", is_ogb_binary_folder, read_ogb_binary_graph, open_ogb_binary_features,
      read_ogb_binary_supervision, ogb_binary_leftovers},
+    {"folders of .npy arrays", is_npy_folder, read_npz_graph, open_npz_features, read_npz_supervision, npz_leftovers},
     {".npz archives", is_npz_file, read_npz_graph, open_npz_features, read_npz_supervision, npz_leftovers},
     {"Matrix Market", is_matrix_market, read_matrix_market, nullptr, nullptr},
     {"METIS graphs", is_metis_file, read_metis_file, nullptr, nullptr},
@@ -65,10 +67,11 @@ std::string content_of(const fs::path& folder) {
 [[noreturn]] void refuse(const Source& source) {
     const std::string where = source.path.string();
     if (source.folder) {
-        throw Error(ErrorCode::missing_input,
-                    "no graph in this folder: looked for raw/edge.csv.gz, raw/edge.csv and raw/data.npz; " +
-                        content_of(source.path),
-                    where, known_forms());
+        throw Error(
+            ErrorCode::missing_input,
+            "no graph in this folder: looked for raw/edge.csv.gz, raw/edge.csv, raw/data.npz and edge_index.npy; " +
+                content_of(source.path),
+            where, known_forms());
     }
     if (source.head.starts_with("\x93NUMPY"))
         throw Error(ErrorCode::data, "a lone .npy array is no graph", where, "save np.savez(path, edge_index=...)");

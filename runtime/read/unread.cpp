@@ -85,7 +85,7 @@ bool has_row_for_each(const GraphShape& graph, const NpyHeader& header) {
     return rows == graph.vertices || (!graph.declared && rows > graph.vertices && rows != graph.edges);
 }
 
-Unread look_at(const NpzArchive& archive, const std::string& name, const GraphShape& graph) {
+Unread look_at(const ArrayArchive& archive, const std::string& name, const GraphShape& graph) {
     Unread unread = by_name(name);
     std::optional<NpyHeader> header;
     try {
@@ -103,7 +103,7 @@ Unread look_at(const NpzArchive& archive, const std::string& name, const GraphSh
 }
 
 // The names of the arrays of an archive that are read.
-std::vector<std::string> known_arrays(const NpzArchive& archive) {
+std::vector<std::string> known_arrays(const ArrayArchive& archive) {
     std::vector<std::string> known{features_array(archive), labels_array(archive)};
     for (std::uint8_t s = 0; s < 3; ++s) {
         if (const auto array = split_array(archive, s)) known.push_back(array->name);
@@ -116,7 +116,7 @@ std::vector<std::string> known_arrays(const NpzArchive& archive) {
     return known;
 }
 
-GraphShape shape_of(const NpzArchive& archive, std::int64_t vertices) {
+GraphShape shape_of(const ArrayArchive& archive, std::int64_t vertices) {
     const bool listed = archive.has("edge_index");
     GraphShape graph{vertices};
     if (listed) graph.edges = archive.open("edge_index").header().count() / 2;
@@ -127,7 +127,7 @@ GraphShape shape_of(const NpzArchive& archive, std::int64_t vertices) {
 
 }  // namespace
 
-std::vector<Unread> unread_arrays(const NpzArchive& archive, std::int64_t vertices) {
+std::vector<Unread> unread_arrays(const ArrayArchive& archive, std::int64_t vertices) {
     const GraphShape graph = shape_of(archive, vertices);
     const std::vector<std::string> known = known_arrays(archive);
     std::vector<Unread> unread;
@@ -138,7 +138,7 @@ std::vector<Unread> unread_arrays(const NpzArchive& archive, std::int64_t vertic
 }
 
 Leftovers npz_leftovers(const fs::path& path, std::int64_t vertices) {
-    Leftovers leftovers{unread_arrays(NpzArchive(path), vertices), "x", "y", "train_idx or train_mask"};
+    Leftovers leftovers{unread_arrays(*open_arrays(path), vertices), "x", "y", "train_idx or train_mask"};
     for (Unread& file : beside_ogb_file(path)) leftovers.unread.push_back(std::move(file));
     return leftovers;
 }

@@ -1,7 +1,7 @@
 // Finds arrays and files that are not read because of their names, and which a user may have meant to be read.
 #pragma once
 
-#include "runtime/read/npz.hpp"
+#include "runtime/read/array_archive.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -31,7 +31,7 @@ struct Leftovers {
 };
 
 // The arrays of an archive that are not read, neither for the graph, which has so many vertices, nor for anything else.
-std::vector<Unread> unread_arrays(const NpzArchive& archive, std::int64_t vertices);
+std::vector<Unread> unread_arrays(const ArrayArchive& archive, std::int64_t vertices);
 // The files of `root`/`folder`, gzipped or not, except for `known` ones.
 std::vector<Unread> unread_files(const std::filesystem::path& root, const std::string& folder,
                                  const std::vector<std::string>& known);

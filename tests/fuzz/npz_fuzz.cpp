@@ -1,4 +1,5 @@
 #include "fuzz.hpp"
+#include "runtime/read/npz.hpp"
 #include "runtime/read/npz_dataset.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,6 +6,7 @@
 #include "tools/advise/catalog_json.hpp"
 #include "tools/advise/problem.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/machines_new.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -230,6 +231,7 @@ void add_machines(CLI::App& root, Context& context) {
     on_command(add_json(show, options), context, options, [](const Context&, const ListOptions& given) {
         return show_profile(load_machine(given.name), given.json);
     });
+    add_machines_new(machines, context);
     CLI::App& detect = add_command(machines, "detect", "This machine: its cores and memory at the rates of cpu-node",
                                    "gnnplan machines detect\ngnnplan machines detect --json > mine.json");
     on_command(add_json(detect, options), context, options, [](const Context&, const ListOptions& given) {

@@ -23,17 +23,17 @@ struct Printed {
 // Nonzeros: as printed for GNN-RDM, CAGNET and MG-GCN's dense graphs, else edges + vertices.
 const Printed printed[] = {
     // GNN-RDM Table V: OGB-Arxiv 169,343 1,166,243 128 40
-    {"ogbn-arxiv", 169343, 1166243, 128, 40, 1166243},
+    {"ogbn-arxiv:rdm", 169343, 1166243, 128, 40, 1166243},
     // OGB-MAG 1,939,743 21,111,007 128 349
-    {"ogbn-mag", 1939743, 21111007, 128, 349, 21111007},
+    {"ogbn-mag:rdm", 1939743, 21111007, 128, 349, 21111007},
     // OGB-Products 2,449,029 61,859,140 100 47
-    {"ogbn-products", 2449029, 61859140, 100, 47, 61859140},
+    {"ogbn-products:rdm", 2449029, 61859140, 100, 47, 61859140},
     // Reddit 232,965 114,848,857 602 41
-    {"reddit", 232965, 114848857, 602, 41, 114848857},
+    {"reddit:rdm", 232965, 114848857, 602, 41, 114848857},
     // Web-Google 875,713 5,105,039 256 100
-    {"web-google", 875713, 5105039, 256, 100, 5105039},
+    {"web-google:rdm", 875713, 5105039, 256, 100, 5105039},
     // Com-Orkut 3,072,441 117,185,083 128 100
-    {"com-orkut", 3072441, 117185083, 128, 100, 117185083},
+    {"com-orkut:rdm", 3072441, 117185083, 128, 100, 117185083},
     // CAMI Airways 1,000,000 22,901,745 256 25
     {"cami-airways", 1000000, 22901745, 256, 25, 22901745},
     // CAMI Oral 1,000,000 20,734,972 256 32
@@ -65,15 +65,23 @@ const Printed printed[] = {
     // Proteins 8,745,542 1,309,240,502 128 256
     {"protein:distgnn", 8745542, 1309240502, 128, 256, 1317986044},
     // OGBN-Papers 111,059,956 1,615,685,872 128 172
-    {"ogbn-papers100m", 111059956, 1615685872, 128, 172, 1726745828},
+    {"ogbn-papers100m:distgnn", 111059956, 1615685872, 128, 172, 1726745828},
     // DEAL Table 4: ogbn-products 2.4M 123M; text: feature dimension 100, 128 for the others
     {"ogbn-products:deal", 2400000, 123000000, 100, 0, 125400000},
     // social-spammer 5.6M 858M
     {"social-spammer", 5600000, 858000000, 128, 0, 863600000},
     // ogbn-papers100M 111M 1.6B
     {"ogbn-papers100m:deal", 111000000, 1600000000, 128, 0, 1711000000},
-    // Not in the papers: Planetoid's Cora, and OGB's arxiv with reverse edges
+    // Not in the papers: the graphs that people download, and OGB's arxiv with reverse edges.
     {"cora", 2708, 10556, 1433, 7, 13264},
+    {"ogbn-arxiv", 169343, 1166243, 128, 40, 1335586},
+    {"ogbn-mag", 736389, 5416271, 128, 349, 6152660},
+    // OGB lists 123,718,280 edges, 256 of them self loops.
+    {"ogbn-products", 2449029, 123718024, 100, 47, 126167053},
+    {"ogbn-papers100m", 111059956, 1615685872, 128, 172, 1726745828},
+    {"reddit", 232965, 114615892, 602, 41, 114848857},
+    {"web-google", 875713, 5105039, 256, 100, 5980752},
+    {"com-orkut", 3072441, 234370166, 128, 100, 237442607},
     {"ogbn-arxiv:undirected", 169343, 2315598, 128, 40, 2484941},
 };
 
@@ -109,7 +117,10 @@ TEST(Cards, AreUniqueNameTheirSourceAndSayWhenRounded) {
     // DistGNN, section 6.3: 196,615 of Products' and 1,207,179 of Papers' vertices are training vertices.
     EXPECT_EQ(find_card("ogbn-products:distgnn").training_vertices, 196615);
     EXPECT_EQ(find_card("ogbn-papers100m").training_vertices, 1207179);
-    EXPECT_EQ(find_card("reddit").training_vertices, std::nullopt);
+    EXPECT_EQ(find_card("reddit:rdm").training_vertices, std::nullopt);
+    // The splits of OGB and of Hamilton et al.
+    EXPECT_EQ(find_card("ogbn-arxiv").training_vertices, 90941);
+    EXPECT_EQ(find_card("reddit").training_vertices, 153431);
 }
 
 TEST(Cards, DirectedDataSetsAreNotSymmetric) {
@@ -122,9 +133,10 @@ TEST(Cards, DirectedDataSetsAreNotSymmetric) {
 }
 
 TEST(Cards, VariantsStandTogetherDefaultFirst) {
-    EXPECT_EQ(variants_of("reddit").size(), 4U);
-    EXPECT_EQ(variants_of("reddit").front().source, "GNN-RDM Table V");
-    EXPECT_EQ(&find_card("reddit:rdm"), &find_card("reddit"));
+    EXPECT_EQ(variants_of("reddit").size(), 5U);
+    EXPECT_EQ(variants_of("reddit").front().variant, "pyg");
+    EXPECT_EQ(&find_card("reddit:pyg"), &find_card("reddit"));
+    EXPECT_EQ(find_card("reddit:rdm").source, "GNN-RDM Table V");
     EXPECT_THAT(variants_of("no-such-data-set"), IsEmpty());
 }
 

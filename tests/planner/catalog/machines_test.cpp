@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "planner/catalog/data_sheet.hpp"
 #include "planner/catalog/host.hpp"
 
 namespace gnnplan::catalog {
@@ -23,8 +24,8 @@ using ::testing::UnorderedElementsAre;
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 TEST(Machines, EveryMachineOfThePapersIsThere) {
-    EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100", "xeon-9242",
-                                                      "r5-16xlarge", "cpu-node"));
+    EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100", "perlmutter",
+                                                      "dgx-h100", "dgx-h200", "xeon-9242", "r5-16xlarge", "cpu-node"));
 }
 
 TEST(Machines, ThePublicPresetIsTheSame) {
@@ -55,6 +56,9 @@ TEST(Machines, RanksAndMemoryAreThePublications) {
         {"summit", 6, 16 * gib},              // CAGNET: "6 NVIDIA V100 GPUs. Each GPU has 16GB of HBM2 memory"
         {"dgx-1-v100", 8, 32 * gib},          // MG-GCN: "8 Nvidia V100 GPUs, each equipped with 32GB memory"
         {"dgx-a100", 8, 80 * gib},            // MG-GCN: "8 NVIDIA A100 GPUs, each equipped with 80GB memory"
+        {"perlmutter", 4, 40 * gib},          // NERSC: 4 NVIDIA A100 with 40 GB of HBM a node
+        {"dgx-h100", 8, 80 * gib},            // NVIDIA: 8 H100, 80 GB each
+        {"dgx-h200", 8, 141'000'000'000},     // NVIDIA: 8 H200, 141 GB each
         {"xeon-9242", 2, 192'000'000'000},    // DistGNN: dual-socket, 384 GB memory a node, one rank a socket
         {"r5-16xlarge", 1, 768'000'000'000},  // DEAL: 768 GB memory
         {"cpu-node", 2, 12 * gib},
@@ -89,7 +93,10 @@ TEST(Machines, OfGpusBlockProductsForTheirCache) {
     constexpr std::int64_t mib = std::int64_t{1} << 20;
     for (const char* name : {"a6000x8", "summit", "dgx-1-v100"})
         EXPECT_EQ(find_machine(name).blocking, gpu_blocking(6 * mib)) << name;
-    EXPECT_EQ(find_machine("dgx-a100").blocking, gpu_blocking(40 * mib));
+    for (const char* name : {"dgx-a100", "perlmutter"})
+        EXPECT_EQ(find_machine(name).blocking, gpu_blocking(40 * mib)) << name;
+    for (const char* name : {"dgx-h100", "dgx-h200"})
+        EXPECT_EQ(find_machine(name).blocking, gpu_blocking(50 * mib)) << name;
     for (const Machine& machine : machines()) {
         EXPECT_EQ(machine.accelerators, machine.blocking != Blocking{}) << machine.name;
     }
@@ -103,6 +110,25 @@ TEST(Machines, CpuNodeIsWhatWasMeasured) {
     EXPECT_DOUBLE_EQ(spmm_flops_per_second(node, 128), 20.8e9);
     EXPECT_DOUBLE_EQ(node.intra_node.latency_seconds, 1.71e-6);
     EXPECT_FALSE(node.measured);  // not on the user's machine
+}
+
+// Six figures of data sheets give the preset that was made of the same figures.
+TEST(DataSheet, FollowsTheRulesOfThePresets) {
+    DataSheet sheet{"mine", 8, true, 80 * gib, 3350e9, 67e12, 450e9, 50e9, std::int64_t{50} << 20};
+    const Machine mine = machine_of(sheet);
+    const Machine& preset = find_machine("dgx-h100");
+    EXPECT_EQ(mine.name, "mine");
+    EXPECT_EQ(mine.ranks_per_node, preset.ranks_per_node);
+    EXPECT_EQ(mine.usable_memory(), preset.usable_memory());
+    EXPECT_EQ(mine.blocking, preset.blocking);
+    EXPECT_DOUBLE_EQ(mine.intra_node.bytes_per_second, preset.intra_node.bytes_per_second);
+    EXPECT_DOUBLE_EQ(mine.inter_node.bytes_per_second, preset.inter_node.bytes_per_second);
+    EXPECT_DOUBLE_EQ(mine.memory_bytes_per_second, preset.memory_bytes_per_second);
+    EXPECT_DOUBLE_EQ(mine.gemm_flops_per_second, preset.gemm_flops_per_second);
+    EXPECT_DOUBLE_EQ(mine.step_seconds, preset.step_seconds);
+    EXPECT_DOUBLE_EQ(spmm_flops_per_second(mine, 100), spmm_flops_per_second(preset, 100));
+    sheet.flops_per_second = 0;
+    EXPECT_THROW(machine_of(sheet), Error);
 }
 
 TEST(FindMachine, SuggestsNearNames) {

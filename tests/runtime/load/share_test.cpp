@@ -185,6 +185,12 @@ std::vector<Form> forms() {
          [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, arrays(l, n, true), true); }},
         {"npz, compressed",
          [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, arrays(l, n, false)); }, true, true},
+        {"folder of .npy arrays",
+         [](Folder f, List l, std::int64_t n) {
+             for (const Array& array : arrays(l, n, false))
+                 f.write("arrays/" + array.name + ".npy", data::files::npy_bytes(array));
+             return f.path() / "arrays";
+         }},
         {"SciPy, stored",
          [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, scipy(l, n), true); }},
         {"SciPy, compressed", [](Folder f, List l, std::int64_t n) { return data::files::write_npz(f, scipy(l, n)); },
@@ -288,7 +294,8 @@ void check(const Form& form, const Case& of, const Grid& grid) {
     data::DatasetOptions options = options_of(of, form.base);
     const data::Dataset whole = data::open_dataset(path, options);
     EXPECT_EQ(whole.report().divisible, !form.by_one);
-    EXPECT_EQ(whole.report().text, path.extension() != ".npz" && std::string(form.name) != "OGB, binary");
+    EXPECT_EQ(whole.report().text,
+              path.extension() != ".npz" && path.filename() != "arrays" && std::string(form.name) != "OGB, binary");
     options.in_shares = of.vertices;
     const data::Dataset in_shares = data::open_dataset(path, options);
     const Numbering numbering{.permuted = of.permuted, .seed = of.permuted ? 7U : 0U};

@@ -1,4 +1,5 @@
-// Numbers in IEEE 754 binary16 (float16), in which large data sets store features and some programs store weights.
+// Numbers of 16 bits, in which large data sets store features and some programs store weights: IEEE 754 binary16
+// (float16) and bfloat16.
 #pragma once
 
 #include <bit>
@@ -22,6 +23,14 @@ struct Half {
         constexpr std::uint32_t bias_difference = 112;
         return sign * std::bit_cast<float>((magnitude << 13U) + (bias_difference << 23U));
     }
+    explicit operator double() const { return static_cast<float>(*this); }
+};
+
+// The upper half of a float: a sign, 8 bits of exponent and 7 of significand.
+struct Bfloat16 {
+    std::uint16_t bits = 0;
+
+    explicit operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
     explicit operator double() const { return static_cast<float>(*this); }
 };
 

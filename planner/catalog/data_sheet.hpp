@@ -1,0 +1,30 @@
+// A machine profile from the figures of data sheets.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace gnnplan::catalog {
+
+// Peaks as vendors print them. Bandwidths are of one direction.
+struct DataSheet {
+    std::string name;
+    int ranks_per_node = 1;
+    bool accelerators = true;                   // a rank is a GPU; else a share of a node's cores
+    std::int64_t memory_per_rank = 0;           // bytes
+    double memory_bytes_per_second = 0;         // of one rank
+    double flops_per_second = 0;                // of one rank, single precision without tensor cores
+    double in_node_bytes_per_second = 0;        // of one rank to the other ranks of its node
+    double between_nodes_bytes_per_second = 0;  // of one rank: what all ranks of a node share is divided by them
+    std::int64_t cache_bytes = 0;               // a GPU's L2
+};
+
+// The profile of a machine of which nothing but these figures is known. Published peaks become rates by the rules of
+// the presets (docs/catalog.md, "Machines"): streaming and links attain 80 % of their peak, GEMM 60 %, SpMM is bound by
+// memory without reuse; latencies and the overhead of a step are round figures of the usual order.
+// Throws Error{data} that names a figure that is not positive.
+Machine machine_of(const DataSheet& sheet);
+
+}  // namespace gnnplan::catalog
