@@ -101,7 +101,7 @@ void clean_weighted_rows(Csr& csr, const RowVertices& vertices, bool into, RowsI
     part.kept = next - part.begin;
 }
 
-// Closes the gaps between ranges of rows. What is left behind them is given back where that is worth a copy.
+// Closes the gaps between ranges of rows. The memory behind them is given back where that is worth a copy.
 void join_rows(Csr& csr, const std::vector<RowsInPlace>& parts) {
     std::int64_t end = 0;
     for (const RowsInPlace& part : parts) {

@@ -51,7 +51,7 @@ void refuse_two_sides(const TextReader& reader, std::string_view comment) {
                 "add the number of those on the left to the ids on the right, and take this line out");
 }
 
-// What comes before the edges of a file.
+// The lines before the edges of a file.
 struct Head {
     std::optional<EdgeColumns> columns = {};  // where a header names them
     bool csv = false;
