@@ -69,7 +69,7 @@ public:
     int input() { return add({OpKind::input, {}, model_.widths.front(), 0}); }
     // Dropout of what layer `l` reads.
     int dropout(int of, int l) { return add({OpKind::dropout, {of}, width(of), l}); }
-    // What is added from now on belongs to layer `l`.
+    // Operations added from now on belong to layer `l`.
     void begin(int l) { layer_ = l; }
     OpGraph end(int logits) {
         add({OpKind::softmax_cross_entropy, {logits}, model_.widths.back(), layer_});

@@ -2,9 +2,9 @@
 //   mpirun -n P bench_collectives        ranks as MPI processes
 //   bench_collectives --in-process P     ranks as threads
 // For each size: an untimed run whose result is checked, then batches of runs that take about --seconds together. The
-// time printed is that of the median batch, for one run, on the slowest rank. What `gnnplan calibrate` measures is one
-// message of these. Algorithm bandwidth is buffer bytes over time; bus bandwidth corrects it so that it does not depend
-// on the number of ranks.
+// time printed is that of the median batch, for one run, on the slowest rank. `gnnplan calibrate` measures one message
+// of these. Algorithm bandwidth is buffer bytes over time; bus bandwidth corrects it so that it does not depend on the
+// number of ranks.
 #include "planner/calibrate/line.hpp"
 #include "runtime/calibrate/collective.hpp"
 #include "runtime/calibrate/setting.hpp"

@@ -1,4 +1,4 @@
-// What it costs to draw neighbours for three layers in one visit of every vertex, beside drawing for one.
+// The cost of drawing neighbours for three layers in one visit of every vertex, beside drawing for one.
 //
 //   draw_bench [GRAPH [FANOUT [ROUNDS]]]     GRAPH: arxiv, mid or VERTICES:NONZEROS
 #include "bench/kernels/named_rmat.hpp"

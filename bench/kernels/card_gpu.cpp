@@ -1,4 +1,4 @@
-// What plans and kernels assume about a GPU and its libraries, measured:
+// Measures the assumptions of plans and kernels about a GPU and its libraries:
 //
 //     card_gpu [--scale 1] [--repeats 9] [--json FILE]
 //

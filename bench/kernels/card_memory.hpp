@@ -1,4 +1,4 @@
-// What CUDA takes of a GPU's memory beside what is asked for.
+// The memory that CUDA takes of a GPU beside what is asked for.
 #pragma once
 
 #include "kernels/device.hpp"
@@ -10,7 +10,7 @@
 
 namespace gnnplan::bench {
 
-// What something took of the memory, and how much of that our own code had asked for.
+// The memory that something took, and how much of it our own code had asked for.
 struct Taken {
     std::string what;
     std::int64_t bytes = 0;
@@ -33,8 +33,8 @@ private:
     int process_ = -1;
 };
 
-// What a context takes, empty where the second process got none, and what is free once this process has one. Throws
-// Error{unavailable} where there is no GPU.
+// The bytes of a context, empty where the second process got none, and those that are free once this process has one.
+// Throws Error{unavailable} where there is no GPU.
 struct ContextMemory {
     std::optional<std::int64_t> bytes;
     std::int64_t free = 0;
@@ -45,7 +45,7 @@ ContextMemory measure_context();
 // before the device was opened.
 std::vector<Taken> measure_first_uses(kernels::Device& device, std::int64_t free);
 
-// What some allocations of each of several sizes took together.
+// The memory of some allocations of each of several sizes together.
 std::vector<Taken> measure_allocations(kernels::Device& device);
 
 }  // namespace gnnplan::bench

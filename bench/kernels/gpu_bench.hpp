@@ -1,4 +1,5 @@
-// What the benchmarks of GPU kernels share: the device, its measured rates, operands, and times by the device's clock.
+// The common parts of benchmarks of GPU kernels: the device, its measured rates, operands, and times by the device's
+// clock.
 #pragma once
 
 #include "bench/kernels/card.hpp"
@@ -66,7 +67,7 @@ private:
     std::unique_ptr<kernels::DeviceMemory> buffer_;
 };
 
-// What each benchmark is told.
+// The options of each benchmark.
 struct Options {
     double scale = 1;  // of the sizes measured
     int repeats = 9;
@@ -74,7 +75,7 @@ struct Options {
 };
 void add_options(CLI::App& app, Options& options);
 
-// What is timed: `queue` queues it once.
+// Work to time: `queue` queues it once.
 struct Contender {
     std::string name;
     std::function<void()> queue;

@@ -74,7 +74,7 @@ void count(benchmark::State& state, double operations, double bytes) {
     state.counters["bytes/s"] = Counter(bytes, Counter::kIsIterationInvariantRate, Counter::kIs1000);
 }
 
-// What a first attempt looks like: the row's result in memory, one pass over it per nonzero, no threads.
+// A first attempt at an SpMM: the row's result in memory, one pass over it per nonzero, no threads.
 void plain_spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom /*room*/) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
         float* out = c.row(i);

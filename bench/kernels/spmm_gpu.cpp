@@ -50,7 +50,7 @@ const GraphSize& size_of(const std::string& graph) {
     return *size;
 }
 
-// What it makes where zeros were.
+// The result that it makes where zeros were.
 std::vector<float> result_of(Device& device, const Contender& contender, const DeviceMatrix& out) {
     const kernels::Matrix c = out.view();
     const auto bytes = static_cast<std::size_t>(c.rows * c.columns) * sizeof(float);

@@ -9,7 +9,7 @@
 namespace gnnplan::bench {
 namespace {
 
-// What a step does in so many words that steps of one kind are predicted by one part of the model.
+// The kind of a step, so fine that steps of one kind are predicted by one part of the model.
 std::string kind_text(const Step& step) {
     std::string kind(kind_of(step.operation));
     if (const auto* product = std::get_if<SpmmStep>(&step.operation)) {

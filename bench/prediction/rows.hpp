@@ -1,4 +1,4 @@
-// What was predicted beside what was measured, as JSON.
+// Predictions beside measurements, as JSON.
 #pragma once
 
 #include "bench/prediction/race.hpp"

@@ -1,6 +1,6 @@
 // The rows of the gradient of attention. Part of vector_body.hpp, whose linkage rules hold here too.
 //
-// What goes back to a source's number is, of head k, the sum of alpha slope (kept <G_v, h_u> - inner_v) over its edges.
+// The gradient of a source's number is, for head k, the sum of alpha slope (kept <G_v, h_u> - inner_v) over its edges.
 // It is taken as <D, h_u> - the sum of alpha slope inner_v, with D the sum of alpha slope kept G_v: a row of sums with
 // weights, like the one that goes back to h_u.
 #pragma once
@@ -13,7 +13,7 @@
 namespace gnnplan::kernels::cpu {
 namespace {
 
-// What is known of a row of Table::attend_back while its edges are walked.
+// The state of a row of Table::attend_back while its edges are walked.
 template <int width>
 class SourceRow {
 public:

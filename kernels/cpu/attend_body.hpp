@@ -28,7 +28,7 @@ bool any(const typename IntegerVectorOf<width>::type& lanes) {
     return all != 0;
 }
 
-// What is known of a row of Table::attend while its edges are walked. Totals and shares are sums over the lanes of a
+// The state of a row of Table::attend while its edges are walked. Totals and shares are sums over the lanes of a
 // head.
 template <int width>
 class AttendedRow {

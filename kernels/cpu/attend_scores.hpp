@@ -2,8 +2,8 @@
 //
 // They lie edge after edge, each with a lane for every head. Where a vector is wider than that, it has several edges:
 // heads are followed by lanes without one until they number a power of two, or whole vectors. Lane j is then of the
-// same head in every vector of an edge, and numbers of the row's own are kept once for each lane. What is in lanes
-// without a head is finite and nobody reads it.
+// same head in every vector of an edge, and numbers of the row's own are kept once for each lane. Lanes without a head
+// hold finite numbers that nobody reads.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,7 @@ struct HeadLanes {
     alignas(64) float of[attend_heads + most_lanes] = {};
 };
 
-// What is moved through memory is written in vectors as they will be read: reading what several writes left waits for
-// them.
+// Moves scores through memory in vectors as they will be read: a read that spans several writes would wait for them.
 template <int width, int heads>
 void move_heads(const float* from, float* to) {
     constexpr int lanes = heads < width ? heads : width;
@@ -177,7 +176,7 @@ GemmVector<width> stored_scores(const GemmVector<width>& x, const GemmVector<wid
     return stored;
 }
 
-// What dropout multiplies weights with that have these scores.
+// The factors of dropout for weights that have these scores.
 template <int width>
 GemmVector<width> kept_of_stored(const GemmVector<width>& stored, float scale) {
     using Integers = typename IntegerVectorOf<width>::type;
@@ -231,7 +230,7 @@ struct EdgeOperands {
     }
 };
 
-// What weights with these draws are multiplied with; the draws decide no branch, as nobody can predict them.
+// The factors of dropout for these draws; no branch depends on the draws, as no processor can predict them.
 inline void kept_of(const WeightDropout& dropout, const std::uint16_t* draws, std::int64_t n, float* kept) {
     std::uint32_t scale = 0;
     __builtin_memcpy(&scale, &dropout.scale, sizeof scale);
@@ -243,7 +242,7 @@ inline void kept_of(const WeightDropout& dropout, const std::uint16_t* draws, st
     }
 }
 
-// What dropout multiplies the weights of a batch with. The vertices of edge e are source(e) and target(e).
+// The factors of dropout for the weights of a batch. The vertices of edge e are source(e) and target(e).
 template <int width, class Source, class Target>
 void weights_kept(const EdgeLayout<width>& layout, const WeightDropout& dropout, std::int64_t count,
                   const Source& source, const Target& target, Counters& counters, Scores& kept) {

@@ -1,4 +1,4 @@
-// What kernels on packed bit matrices share.
+// Helpers that kernels on packed bit matrices share.
 #pragma once
 
 #include "kernels/cpu/vector.hpp"

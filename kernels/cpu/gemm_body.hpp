@@ -157,7 +157,7 @@ void gemm_rows_of(const GemmBlock& x) {
     constexpr std::int64_t panel_columns = std::int64_t{2} * width;
     const std::int64_t panels = (x.c.columns + panel_columns - 1) / panel_columns;
     const std::int64_t count = ((x.c.rows + height - 1) / height) * panels;  // of tiles, about
-    // What is ahead is spread evenly over the tiles.
+    // Prefetches are spread evenly over the tiles.
     const std::int64_t share = (x.ahead.count + x.then.count) / count;
     GemmTile tile = {};
     tile.a_stride = x.a.stride;
@@ -184,8 +184,8 @@ void gemm_rows_of(const GemmBlock& x) {
         while (x.c.rows - i < heights[shape]) ++shape;
         return shape;
     };
-    // What is used again at once stays in the first-level cache: the rows of a, or, if these are columns and lie apart,
-    // the panel of b.
+    // The operand that is used again at once stays in the first-level cache: the rows of a, or, if these are columns
+    // and lie apart, the panel of b.
     if constexpr (turned) {
         for (std::int64_t j = 0; j < x.c.columns; j += panel_columns) {
             for (std::int64_t i = 0; i < x.c.rows; i += heights[shape_at(i)]) multiply(i, shape_at(i), j);

@@ -1,4 +1,4 @@
-// What is done head by head with rows of wide matrices. Part of vector_body.hpp, whose linkage rules hold here too.
+// Operations head by head on rows of wide matrices. Part of vector_body.hpp, whose linkage rules hold here too.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ void add_where(const Condition& condition, Vector& to, const Vector& x) {
 #endif
 }
 
-// A row of Table::spmm_max, as row_walk.hpp wants it. What was there before begins as it is: a tie count of 0 says that
-// there was nothing.
+// A row of Table::spmm_max, as row_walk.hpp wants it. Earlier results are taken as they are: a tie count of 0 says that
+// there was none.
 struct MaxRow : RowEntries {
     ConstMatrix operand;
     Matrix maxima, ties;

@@ -6,8 +6,7 @@
 // left until it ends at the row's end, so that it computes some of the strip's columns a second time (to the same
 // value: every lane takes the nonzeros in their order) instead of leaving a scalar tail. Rows narrower than a vector
 // use a narrower one.
-//
-// What is computed is a `Row` (spmm_body.hpp, max_body.hpp): a RowEntries with
+// A `Row` (spmm_body.hpp, max_body.hpp) computes the result; it is a RowEntries with
 //   columns()                        of the result
 //   bytes()                          of the dense operands' rows that an entry reads
 //   can_stream<width>()              whether results can be written past the caches

@@ -1,7 +1,7 @@
-// Reading guide: the columns of a product are cut into slices, and each slice is multiplied panel after panel. What the
-// threads read at one time is then a slice of the rows of B that one panel meets, which stays in the shared cache.
-// Where there is room for it, that slice is copied first. Threads take chunks of rows of about equal numbers of
-// nonzeros as they come; every row is the work of one of them.
+// Reading guide: the columns of a product are cut into slices, and each slice is multiplied panel after panel. At one
+// time threads then read a slice of the rows of B that one panel meets, which stays in the shared cache. Where there is
+// room for it, that slice is copied first. Threads take chunks of rows of about equal numbers of nonzeros as they come;
+// every row is the work of one of them.
 #include <gnnplan/base/range.hpp>
 
 #include "kernels/bf16.hpp"

@@ -20,7 +20,7 @@ struct DrawRows {
     const std::int32_t* ids = nullptr;  // null: first + r
 };
 
-// What becomes of a computed row: written, written past the caches where the target and the alignment allow, or
+// How a computed row is stored: written, written past the caches where the target and the alignment allow, or
 // combined with what is there (added to a sum).
 enum class Store : std::uint8_t { write, nontemporal, add };
 
@@ -44,7 +44,7 @@ struct WeightDropout {
     const std::int32_t* column_ids = nullptr;
 };
 
-// What of Table::attend and Table::attend_back is done at a time, a in one panel: at most attend_heads heads, and all
+// The work of Table::attend and Table::attend_back at a time, a in one panel: at most attend_heads heads, and all
 // of their columns.
 struct AttendBlock {
     Csr a{};

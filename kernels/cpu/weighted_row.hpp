@@ -56,7 +56,7 @@ struct VectorHeads<1, of_one> {
 };
 
 // The columns of a row, as row_walk.hpp's strips: sums over a batch of rows of the operand times weights, and if there
-// are two, times other weights. What becomes of them says Derived: before<width> adds what was there, keep<width>
+// are two, times other weights. Derived says how they are stored: before<width> adds earlier results, keep<width>
 // writes, and end comes after all vectors of a strip. The last two may overlap, so that all is read before any of it is
 // written.
 template <class Derived, class Operands, OneHead of_one, bool two>

@@ -9,7 +9,7 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-// What exp(e - before) is multiplied with to become exp(e - largest).
+// The factor that makes exp(e - largest) of exp(e - before).
 __device__ float rescaled(float before, float largest) { return before == largest ? 1.0F : expf(before - largest); }
 
 // Results are the sum and, with `keeps`, the part of it whose s + t is not positive.

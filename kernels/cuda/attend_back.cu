@@ -1,4 +1,4 @@
-// What goes back to the sources of attention. All of it is linear in G_v: with P the sum of alpha G_v over the edges
+// The gradients of the sources of attention. They are linear in G_v: with P the sum of alpha G_v over the edges
 // whose s + t is positive, and N that over all others, in both of which dropout takes part, dL / dh_u = P + N and dL /
 // ds_u = <P + slope * N, h_u> - the sum of alpha * leaky'(s + t) * inner_v. So no edge needs a product of rows of its
 // own.

@@ -188,8 +188,8 @@ void start_walk(const char* what, const Panel& panel, const Rule& rule, const He
     if (panel.most_shares > 1) launch(what, blocks, join_shares<width, vectors, Rule>, panel.a, rule, slice, shares);
 }
 
-// Walks over the edges of a panel for some heads. rule_of(slice) gives the rule for a slice of their columns. What is
-// there of a cut row is that of all columns when the next shares begin, so these are the outer loop.
+// Walks over the edges of a panel for some heads. rule_of(slice) gives the rule for a slice of their columns. Parts of
+// a cut row must hold all columns when the next shares begin, so shares are the outer loop.
 template <int width, class RuleOf>
 void walk_panel(const char* what, const Panel& panel, const Heads& heads, const HeadChunk& chunk,
                 const RuleOf& rule_of) {

@@ -7,8 +7,7 @@
 // the rows of the dense operand by those weights, which lie in shared memory. Where a row of the operand does not need
 // all lanes, the warp adds several rows at a time. So no weight and no draw of an edge is found twice for the same
 // columns.
-//
-// What a row comes to is said by a Rule. It finds what some edges of a row give (find), joins that to what is there of
+// A Rule computes the result of a row. It finds what some edges of a row give (find), joins that to what is there of
 // the row (join), and loads and stores what is there (old, keep). Rows that lie in several shares have parts, as in
 // products.
 #pragma once
@@ -89,7 +88,7 @@ struct EdgeDropout {
     }
 };
 
-// What a row or a part of it comes to: `results` numbers for each column, and `scalars` for the head that a lane weighs
+// The result of a row or a part of it: `results` numbers for each column, and `scalars` for the head that a lane weighs
 // for.
 template <int width, int vectors, int results, int scalars>
 struct FoundRow {
@@ -188,7 +187,7 @@ struct Walker {
             }
         }
     }
-    // What the lanes of the head of vector k have.
+    // The number that the lanes of vector k's head have.
     __device__ float of_vector(float of_head, int k) const { return __shfl_sync(all_lanes, of_head, head_of[k]); }
     __device__ void store(const float (&from)[vectors][width], float* to, bool aligned) const {
         if (turn == 0) store_row(lane, from, to, aligned);

@@ -77,7 +77,7 @@ double median_seconds(Device& device, const Call& call) {
     return seconds[repetitions / 2];
 }
 
-// What a library refuses leaves the GPU as it was, and there are other kernels.
+// A call that a library refuses leaves the GPU as it was, and there are other kernels.
 template <class Call>
 void time_kernel(ProductKernel& kernel, Device& device, const Call& call) {
     try {

@@ -110,7 +110,7 @@ public:
 
 private:
     std::string unique_id_;  // of the GPU
-    // What comes later uses what comes before, and goes first.
+    // Later members use earlier ones, and are destroyed first.
     Stream stream_;
     Allocation scratch_ = allocate_on_device(scratch_bytes);
     Blas blas_ = open_blas(stream_.get(), {scratch_.get(), scratch_bytes});

@@ -1,9 +1,8 @@
 // Kernels that do something to each element of a matrix. A thread has `width` neighbouring elements of a row at a time,
 // which it loads and stores together where they are aligned.
-//
-// What is done is a Body: body.from(i) and body.to(i), the rows that row i comes from and goes to; body.begin(), called
-// once by each thread; and body.change(x, at), which changes the elements x[at.first] .. x[at.last - 1] of row at.row,
-// of which x[k] is in column at.column + k.
+// A Body is applied to each element: body.from(i) and body.to(i), the rows that row i comes from and goes to;
+// body.begin(), called once by each thread; and body.change(x, at), which changes the elements x[at.first] .. x[at.last
+// - 1] of row at.row, of which x[k] is in column at.column + k.
 #pragma once
 
 #include "kernels/cuda/launch.hpp"

@@ -7,7 +7,7 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-// What is done to an element may not depend on where it is: matrices without gaps are then one long row.
+// The change of an element may not depend on its place: matrices without gaps are then one long row.
 template <class Body>
 void change_all(const char* what, bool flat, bool aligned, std::int64_t rows, std::int64_t columns, const Body& body) {
     if (flat) columns *= rows, rows = rows > 0 ? 1 : 0;

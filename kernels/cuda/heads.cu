@@ -1,4 +1,4 @@
-// What is done head by head around attention: products, sums and means.
+// Operations head by head around attention: products, sums and means.
 #include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/elements.cuh"
@@ -148,7 +148,7 @@ struct Mean {
     }
 };
 
-// What is stored last is that of the first head.
+// The value of the first head is stored last.
 struct Share {
     ConstMatrix g;
     Matrix out;

@@ -1,4 +1,4 @@
-// What the CUDA backend makes of a matrix that stays on the GPU.
+// The CUDA backend's own form of a matrix that stays on the GPU.
 #pragma once
 
 #include "kernels/device.hpp"
@@ -44,7 +44,7 @@ public:
     std::int64_t nonzeros(std::int64_t panel) const { return nonzeros_[static_cast<std::size_t>(panel)]; }
     const std::int32_t* known_row(std::int64_t panel) const;  // see spmm_shares.cuh
 
-    // What computes products with operands of one width.
+    // The kernel for products with operands of one width.
     struct Choice {
         SpmmKernel kernel = SpmmKernel::sliced;
         std::shared_ptr<LibraryProduct> library;

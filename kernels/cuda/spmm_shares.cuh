@@ -50,7 +50,7 @@ struct Shares {
     }
 };
 
-// What a share may have of rows that lie in others, too: the end of the one that it begins in, or the beginning or the
+// A share's parts of rows that lie in others, too: the end of the one that it begins in, or the beginning or the
 // middle of the one that it ends in.
 enum class Part { of_first_row = 0, of_last_row = 1 };
 

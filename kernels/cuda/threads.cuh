@@ -1,4 +1,4 @@
-// What kernels ask of their threads and of the views that they are given.
+// Questions of kernels about their threads and about their views.
 #pragma once
 
 #include "kernels/views.hpp"

@@ -15,7 +15,7 @@ inline double scale_of_kept(const AttentionDropout& dropout) {
     return 1 / (1 - static_cast<double>(dropout.probability));
 }
 
-// What dropout multiplies the weight of an edge with, for the head in column k of matrices by heads.
+// The factor of dropout for the weight of an edge, for the head in column k of matrices by heads.
 inline double weight_kept(const AttentionDropout& dropout, std::int32_t source, std::int32_t target, std::int64_t k) {
     if (dropout.probability == 0) return 1;
     const StreamKey stream = stream_key(dropout.seed, StreamUse::attention, dropout.pass->epoch, dropout.layer);

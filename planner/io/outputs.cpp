@@ -72,7 +72,7 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
 
 namespace {
 
-// What is free on the disk of a folder; all there could be where the system does not tell.
+// The free bytes on the disk of a folder; the largest number where the system does not tell.
 std::uint64_t free_bytes(const fs::path& folder) {
     if (const char* told = std::getenv("GNNPLAN_DISK_FREE")) return std::strtoull(told, nullptr, 10);
     std::error_code failure;

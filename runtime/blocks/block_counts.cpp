@@ -1,4 +1,4 @@
-// What block.hpp counts, without building anything.
+// The counts of block.hpp, without building anything.
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/matrix_rows.hpp"
 

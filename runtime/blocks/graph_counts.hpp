@@ -1,4 +1,4 @@
-// What the planner asks of a graph, answered by the loaded graph.
+// The planner's questions about a graph, answered by the loaded graph.
 #pragma once
 
 #include "runtime/graph/order.hpp"

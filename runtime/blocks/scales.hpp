@@ -1,4 +1,4 @@
-// What scales are made of, row by row, for a whole graph and for some rows of one.
+// The degrees that scales are made of, row by row, for a whole graph and for some rows of one.
 #pragma once
 
 #include "runtime/blocks/block.hpp"

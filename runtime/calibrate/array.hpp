@@ -1,4 +1,4 @@
-// What is measured on: on huge pages where it is large, as the operands of the executor are.
+// Arrays to measure on: on huge pages where they are large, as the operands of the executor are.
 #pragma once
 
 #include "kernels/large_buffer.hpp"

@@ -61,7 +61,7 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
     };
     for (const std::int64_t width : scope.widths) {
         for (const std::int64_t window : scope.windows) add(width, window, dense_degree);
-        // What a row costs shows where rows are short; three windows will do.
+        // The cost of a row shows where rows are short; three windows will do.
         for (const std::size_t i : {std::size_t{0}, middle, scope.windows.size() - 1}) {
             add(width, scope.windows[i], sparse_degree);
         }
@@ -72,8 +72,8 @@ void add_spmm(Points& points, const Setting& setting, const Scope& scope) {
     }
 }
 
-// What they take for a nonzero besides a sum shows where what they gather is in cache and rows are long; what they take
-// for a row, and for what comes from memory, shows against that. Dropping weights is done to nonzeros.
+// Their time for a nonzero besides a sum shows where they gather from the cache and rows are long; their time for a
+// row, and for data from memory, shows against that. Dropping weights is done to nonzeros.
 void add_programs(Points& points, const Setting& setting, const Scope& scope) {
     const std::int64_t near = scope.windows[(scope.windows.size() - 1) / 2], far = scope.windows.back();
     const auto add = [&](Program program, std::int64_t heads, bool dropout = false) {

@@ -1,4 +1,4 @@
-// What is done to values of nonzeros: softmaxes, row by row, and what the transpose has of them.
+// Measures operations on values of nonzeros: softmaxes, row by row, and their transposition.
 #include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/random_matrix.hpp"
@@ -25,7 +25,7 @@ public:
           by_row_(rows, 0.5F),
           totals_(rows) {}
 
-    // What ir/work.hpp counts: values of nonzeros, and two numbers a row.
+    // The bytes that ir/work.hpp counts: values of nonzeros, and two numbers a row.
     std::int64_t bytes(std::int64_t arrays) const { return 4 * (arrays * matrix_.nonzeros() + 2 * matrix_.rows()); }
 
     void softmax() {

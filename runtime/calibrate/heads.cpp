@@ -1,4 +1,4 @@
-// What is done to rows head by head: products with a row or a matrix, sums over rows, quotients by lengths.
+// Measures operations on rows head by head: products with a row or a matrix, sums over rows, quotients by lengths.
 #include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 

@@ -15,8 +15,8 @@
 namespace gnnplan::calibrate {
 namespace {
 
-// From a line "cpu3 user nice system idle iowait irq softirq steal ..." of /proc/stat, in ticks. What a hypervisor took
-// was taken by others, too.
+// From a line "cpu3 user nice system idle iowait irq softirq steal ..." of /proc/stat, in ticks. Time that a hypervisor
+// took was taken by others, too.
 double busy_ticks(std::istringstream& columns) {
     double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, soft_irq = 0, steal = 0;
     columns >> user >> nice >> system >> idle >> waiting >> irq >> soft_irq >> steal;

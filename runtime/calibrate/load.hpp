@@ -1,4 +1,5 @@
-// What other programs took of the cores while something was measured: a calibration is of a machine that is ours alone.
+// The share of the cores that other programs took during a measurement: a calibration is of a machine that is ours
+// alone.
 #pragma once
 
 #include "runtime/calibrate/measurements.hpp"

@@ -1,4 +1,4 @@
-// What loading takes of a rank's processor, with the code that loads: no message is sent.
+// Measures the processor time of loading on a rank, with the code that loads: no message is sent.
 #include "kernels/parallel.hpp"
 #include "runtime/blocks/scales.hpp"
 #include "runtime/calibrate/measurements.hpp"
@@ -103,7 +103,7 @@ private:
     std::vector<data::Edge> edges_;
     std::string text_;
     data::Graph graph_;
-    // What is made is kept, so that it is made.
+    // Results are kept, so that no compiler leaves the work out.
     std::uint64_t listed_ = 0;
     std::shared_ptr<const data::VertexSet> met_;
     std::vector<data::LocalBlock> blocks_;

@@ -1,5 +1,5 @@
-// What a calibration measures. Every function is collective, measures on all ranks at the same time and returns the
-// same samples on every rank; `at` of a sample is said here, its seconds are those of one run.
+// The measurements of a calibration. Every function is collective, measures on all ranks at the same time and returns
+// the same samples on every rank; `at` of a sample is said here, its seconds are those of one run.
 #pragma once
 
 #include "runtime/calibrate/setting.hpp"

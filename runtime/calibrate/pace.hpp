@@ -8,7 +8,7 @@
 
 namespace gnnplan::calibrate {
 
-// What the next of `points` may take when `seconds` are left for all of them: half of its share goes into what is
+// The effort of the next of `points` when `seconds` are left for all of them: half of its share goes into what is
 // timed, the other half into making operands.
 Effort hurried(const Effort& effort, double seconds, std::size_t points);
 

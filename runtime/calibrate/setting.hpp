@@ -16,7 +16,7 @@ struct Effort {
     int runs = 5;          // of one point, at least
 };
 
-// What every measurement is given. The communicator's ranks measure the same points in the same order.
+// The arguments of every measurement. The communicator's ranks measure the same points in the same order.
 struct Setting {
     comm::Communicator& comm;
     measure::Clock& clock;

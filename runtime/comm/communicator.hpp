@@ -1,5 +1,5 @@
-// What ranks say to each other. The data channel carries tensors and is counted; the control channel carries agreement
-// (errors, votes, clocks) and is not.
+// The messages of ranks to each other. The data channel carries tensors and is counted; the control channel carries
+// agreement (errors, votes, clocks) and is not.
 #pragma once
 
 #include "kernels/square_sum.hpp"
@@ -88,7 +88,7 @@ public:
 
     // An exchange() of blocks, by its rules: as many bytes from r to s as s expects, though their rows may differ in
     // length. Ranks of one node copy from rows to rows; between others, blocks with gaps are packed and unpacked in
-    // their staging. What is counted is the blocks' bytes either way. Two ranks that are in several communicators call
+    // their staging. The blocks' bytes are counted either way. Two ranks that are in several communicators call
     // it on them in the same order.
     virtual void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) = 0;
 

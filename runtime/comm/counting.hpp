@@ -6,8 +6,8 @@
 
 namespace gnnplan::comm {
 
-// What rank r of g sends and receives in a ring all-reduce of `elements` elements of `element_bytes` bytes each, cut
-// into g balanced blocks b_0 .. b_{g-1} (sizes in bytes, block indices mod g):
+// The bytes that rank r of g sends and receives in a ring all-reduce of `elements` elements of `element_bytes` bytes
+// each, cut into g balanced blocks b_0 .. b_{g-1} (sizes in bytes, block indices mod g):
 //   sent     = (total - b_{r+1}) [reduce-scatter] + (total - b_{r+2}) [all-gather]
 //   received = (total - b_r)     [reduce-scatter] + (total - b_{r+1}) [all-gather]
 // Nothing for g = 1. Over all ranks: 2 (g - 1) total.

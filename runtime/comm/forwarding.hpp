@@ -10,7 +10,7 @@
 
 namespace gnnplan::comm {
 
-// Who is in it, and the control channel, are the other one's. What the data channel does is up to the subclass.
+// Who is in it, and the control channel, are the other one's. The subclass decides about the data channel.
 class ForwardingCommunicator : public Communicator {
 public:
     int rank() const override { return inner_.rank(); }

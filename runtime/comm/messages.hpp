@@ -1,4 +1,4 @@
-// What every exchange does with its arguments, whatever carries the bytes.
+// Checks and copies of every exchange, whatever carries the bytes.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"

@@ -30,7 +30,7 @@ public:
 
     Communicator& world() { return *world_; }
 
-    // What makes ranks slower here than they could be, as a sentence; empty: nothing. Each rank's own.
+    // A sentence on why ranks are slower here than they could be, else empty. Each rank's own.
     const std::string& note() const { return note_; }
 
     // Ends all ranks; the launcher reports `code`. The only safe way out when one rank fails and others may be waiting.
@@ -43,7 +43,7 @@ public:
     int run_or_abort(Say* say, const std::function<int()>& work);
     int run_or_abort(const std::function<int()>& work);
 
-    // What the MPI library calls itself, e.g. "Open MPI v4.1.4".
+    // The MPI library's own name, e.g. "Open MPI v4.1.4".
     static std::string library_version();
 
 private:

@@ -1,5 +1,5 @@
 // Reading guide: the window is a means to get memory that all ranks of the node see, and every rank's part of it holds
-// the rings that end at that rank. What orders the bytes in it are the rings' atomic counts, not calls of MPI; the
+// the rings that end at that rank. The rings' atomic counts order the bytes in it, not calls of MPI; the
 // standard allows that where the window's memory model is the unified one.
 #include "runtime/comm/node_rings.hpp"
 

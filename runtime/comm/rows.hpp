@@ -69,7 +69,7 @@ private:
 // How a copy leaves its target: in the caches, or in memory, which is faster where the caches cannot hold it anyway.
 enum class Stores { cached, streamed };
 
-// What fits the targets of one exchange, of so many bytes together.
+// The way to store that fits the targets of one exchange, of `bytes` in total.
 Stores stores_for(std::size_t bytes);
 
 // Copies `bytes` bytes, no more than either side has left. The two may have rows of different lengths.

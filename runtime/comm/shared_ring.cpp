@@ -17,7 +17,7 @@ void SharedRing::initialise(std::byte* memory) { new (memory) Counts; }
 SharedRing::SharedRing(std::byte* memory, std::size_t capacity)
     : counts_(std::launder(reinterpret_cast<Counts*>(memory))), data_(memory + sizeof(Counts)), capacity_(capacity) {}
 
-// What of `bytes` from `position` on lies in one piece.
+// How many of `bytes` from `position` on lie in one piece.
 std::size_t SharedRing::turn(std::uint64_t position, std::uint64_t bytes) const {
     return std::min(
         {static_cast<std::size_t>(bytes), capacity_ - static_cast<std::size_t>(position % capacity_), largest_turn});

@@ -71,7 +71,8 @@ MutableRows packed(const Block& block) {
     return {block.staging.data(), block.rows.rows, block.rows.row_bytes, block.rows.row_bytes};
 }
 
-// What a rank sends itself, whose rows may have another length where they go: those with gaps are packed first then.
+// Copies a rank's message to itself, whose rows may have another length where they go: those with gaps are packed first
+// then.
 void copy_own(kernels::Device& device, std::span<const SendBlock> sends, const OwnMessage& own, int rank) {
     ConstRows from = own.from;
     if (from.row_bytes != own.to.row_bytes && from.bytes() > 0) {

@@ -9,10 +9,10 @@
 
 namespace gnnplan::comm {
 
-// Data calls take memory of the device: what is sent is downloaded first, what has come is uploaded. What a rank sends
-// itself stays on the device, and rows with gaps are packed there; these are of whole floats. A call that sends waits
-// for all that the device was given before; what is queued after wait() finds what has come. The copies in the host's
-// memory are no part of what a plan predicts.
+// Data calls take memory of the device: bytes to send are downloaded first, received ones are uploaded. A rank's
+// message to itself stays on the device, and rows with gaps are packed there; these are of whole floats. A call that
+// sends waits for all that the device was given before; what is queued after wait() finds what has come. The copies in
+// the host's memory are no part of what a plan predicts.
 class StagedCommunicator final : public ForwardingCommunicator {
 public:
     // Both outlive it.

@@ -26,7 +26,8 @@ public:
     }
     std::vector<Heartbeat*> heartbeats() override { return group_->heartbeats(); }
 
-    // What the mailboxes have really carried for this rank since run_ranks() began, over all groups it is in.
+    // The traffic that the mailboxes have really carried for this rank since run_ranks() began, over all groups it is
+    // in.
     Traffic carried() { return group_->carried(rank_); }
 
 private:

@@ -19,7 +19,7 @@ public:
     RanksAborted() : Error(ErrorCode::interrupted, "stopped because another rank failed") {}
 };
 
-// What all ranks of one run share, whatever groups they form.
+// The state that all ranks of one run share, whatever groups they form.
 class ThreadWorld {
 public:
     explicit ThreadWorld(int ranks);

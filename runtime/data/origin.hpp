@@ -1,4 +1,4 @@
-// What a data set is made of, wherever it comes from: a graph, and what opens the rest once the graph is accepted.
+// The parts of a data set, wherever it comes from: a graph, and what opens the rest once the graph is accepted.
 #pragma once
 
 #include "runtime/graph/arrays.hpp"

@@ -1,4 +1,4 @@
-// What was found when a graph was loaded: always shown to the user.
+// Findings about a graph while it was loaded: always shown to the user.
 #pragma once
 
 #include "runtime/read/parsed_graph.hpp"

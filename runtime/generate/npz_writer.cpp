@@ -25,7 +25,7 @@ std::string npy_start(const std::string& type, const std::vector<std::int64_t>& 
     return start + text;
 }
 
-// What libzip calls back to read one member. libzip is C: nothing may be thrown through it.
+// The source that libzip calls back to read one member. libzip is C: nothing may be thrown through it.
 struct Member {
     std::string start;
     ArrayBytes bytes;

@@ -36,7 +36,8 @@ struct Graph {
     Csr in;                  // A^T; empty (vertices = 0) when symmetric, because A^T = A then
     bool symmetric = false;  // in its weights too, where it has some
     bool weighted = false;   // with the data's weights; matrices without nonzeros show none
-    // What layers have drawn of A^T (runtime/sample), layer 1 first. Weights say how much an edge stands for.
+    // The matrices that layers have drawn from A^T (runtime/sample), layer 1 first. Weights say how much an edge stands
+    // for.
     std::vector<Csr> drawn = {};
     bool share = false;  // rows of one rank
 
@@ -49,8 +50,8 @@ struct Graph {
     std::int64_t nonzeros() const { return out.nonzeros(); }
 };
 
-// What is done to the listed edges. Listed self loops are always dropped, and of duplicates one is left, whose weight
-// is the sum of theirs.
+// The preparation of the listed edges. Listed self loops are always dropped, and of duplicates one is left, whose
+// weight is the sum of theirs.
 struct Preparation {
     // Add v -> u for each u -> v, of the same weight. Edges listed in both directions get the mean of the two weights,
     // so that doing it again changes nothing.

@@ -17,8 +17,8 @@ std::uint64_t hash_of_rows(const Csr& sources, const RowVertices& vertices = {})
 std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum);
 std::string fingerprint(const Graph& graph);
 
-// What a reader of a share of a file has been told: adds up, over all edges of all shares, to a number that is another
-// one where a share has other edges.
+// A hash of the edges of a share of a file, as its reader lists them: it adds up, over all edges of all shares, to a
+// number that is another one where a share has other edges.
 std::uint64_t hash_of_listed(std::span<const Edge> edges, int reader);
 // The text of such a sum.
 std::string listing_fingerprint(std::uint64_t sum);

@@ -1,5 +1,5 @@
-// Rows of a matrix, and anything else, divided among the threads of a rank. What bodies do must not depend on how many
-// parts there are: matrices are the same bits however many threads make them.
+// Rows of a matrix, and anything else, divided among the threads of a rank. The results of bodies must not depend on
+// how many parts there are: matrices are the same bits however many threads make them.
 #pragma once
 
 #include "kernels/parallel.hpp"

@@ -15,7 +15,7 @@ struct RowsInPlace {
     PreparationCounts counts = {};
 };
 
-// Closes the gaps between ranges of rows. What is left behind them is given back where that is worth a copy.
+// Closes the gaps between ranges of rows. The memory behind them is given back where that is worth a copy.
 void join_rows(Csr& csr, const std::vector<RowsInPlace>& parts);
 
 }  // namespace gnnplan::data

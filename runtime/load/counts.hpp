@@ -16,7 +16,7 @@
 namespace gnnplan::load {
 
 // Answers questions about the rows of one rank, as schedules ask them. Those about its own rows it counts; those about
-// others' have to be asked together before. What was answered stays known when the share is gone.
+// others' have to be asked together before. Answers stay known when the share is gone.
 class ShareCounts final : public data::NumberedCounts {
 public:
     // `share` and what it refers to outlive the questions of answer_together().

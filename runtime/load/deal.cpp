@@ -20,7 +20,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values, std::int64_t b
 
 }  // namespace
 
-// What one rank tells another before it deals to it.
+// The message of one rank to another before it deals to it.
 struct Dealer::Header {
     std::int64_t sources = 0;  // edges
     std::int64_t targets = 0;

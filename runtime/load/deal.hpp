@@ -11,7 +11,7 @@
 
 namespace gnnplan::load {
 
-// What a rank has been dealt: Edge::from counts in the rows that it makes, Edge::to is a vertex.
+// The edges that a rank has been dealt: Edge::from counts in the rows that it makes, Edge::to is a vertex.
 struct Dealt {
     data::EdgeList sources;  // rows of targets: who an edge comes from
     data::EdgeList targets;  // rows of sources: where it goes; none unless they were asked for
@@ -58,11 +58,11 @@ private:
         std::int32_t row = 0;
     };
     std::vector<Place> places_;
-    // What a round sends: first to the makers of targets' rows, then to those of sources', peer after peer.
+    // The edges that a round sends: first to the makers of targets' rows, then to those of sources', peer after peer.
     std::vector<std::int64_t> begin_;  // of each peer's, 2 peers + 1
     std::vector<data::Edge> edges_;
     std::vector<float> weights_;
-    // What it receives.
+    // The edges that it receives.
     std::vector<data::Edge> received_;
     std::vector<float> received_weights_;
 };

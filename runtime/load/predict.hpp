@@ -1,4 +1,4 @@
-// What loading a graph in shares says on the data channel, before it is done.
+// The traffic of loading a graph in shares on the data channel, predicted.
 #pragma once
 
 #include "runtime/data/dataset.hpp"
@@ -15,7 +15,7 @@
 
 namespace gnnplan::load {
 
-// What ranks send while edges are dealt, which holds for a file that lists the same edges in each share.
+// The bytes that ranks send while edges are dealt; this holds for a file that lists the same edges in each share.
 struct Dealing {
     std::vector<std::vector<std::int64_t>> bytes;  // by schedule and rank
     std::string listing;                           // the fingerprint of that

@@ -197,7 +197,7 @@ private:
                    met);
         share_.scales.target = scales(of_targets, met_backward);
         comm::agree(comm_, [&] {
-            // What counts of edges make of a value is no larger than how many edges a drawn one stands for.
+            // A value made from counts of edges is no larger than the number of edges that a drawn one stands for.
             if (!graph.weighted) return;
             for (const data::Csr* matrix : forward)
                 data::refuse_large_values(*matrix, share_.scales, share_.order.get(), dataset_.report().path);

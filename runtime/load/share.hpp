@@ -19,7 +19,7 @@
 
 namespace gnnplan::load {
 
-// What one part of loading said on the data channel, and how long it took.
+// The traffic of one part of loading on the data channel, and how long it took.
 struct LoadStep {
     std::string name;  // "deal", "rows", "degrees"
     comm::Traffic traffic;
@@ -39,11 +39,11 @@ struct GraphShare {
     std::vector<LoadStep> steps;
     bool by_one = false;  // one rank read the file for all
 
-    // What the share keeps, which is what the memory plan predicts for loading, without the order.
+    // The bytes that the share keeps, as the memory plan predicts for loading, without the order.
     std::int64_t bytes = 0;
 };
 
-// What a loaded graph, or a share of one, and its scales hold, which is what the memory plan predicts for loading.
+// The bytes that a loaded graph, or a share of one, and its scales hold, as the memory plan predicts for loading.
 // Buffers of reading and parsing, such as the edge list, are gone by then and are outside that equality, although they
 // may need more.
 std::int64_t held_bytes(const data::Graph& graph, const data::DegreeScales& scales);

@@ -1,5 +1,5 @@
-// Reading guide: a share has several parts, which threads take one after the other. What other threads than the calling
-// one read waits in a queue of bounded length until that one takes it; in between it reads parts itself, so that
+// Reading guide: a share has several parts, which threads take one after the other. The edges that other threads have
+// read wait in a queue of bounded length until the calling one takes them; in between it reads parts itself, so that
 // nothing depends on how many threads there really are.
 #include "runtime/load/threaded_read.hpp"
 
@@ -61,7 +61,7 @@ public:
 private:
     static constexpr int parts_of_thread = 4;  // so that none waits long for another
 
-    // Reads parts until there are none left. What they throw is kept; later parts are given up then.
+    // Reads parts until there are none left. An exception is kept; later parts are given up then.
     void read_parts(const data::EdgeList::Take& take) {
         for (;;) {
             data::FileShare part = share_;
@@ -140,7 +140,7 @@ private:
         }
     }
 
-    // What it throws ends all reading, and is no fault of what is read.
+    // An exception of `take` ends all reading, and is no fault of the file.
     template <class Taking>
     void taking(const Taking& take) {
         try {

@@ -1,4 +1,4 @@
-// What is said of a whole graph, added up over the ranks that each know a part of it.
+// Facts about a whole graph, added up over the ranks that each know a part of it.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"

@@ -1,4 +1,5 @@
-// What the steps of a schedule took, pass after pass, on one rank; and the same put together over all ranks.
+// The times and bytes of the steps of a schedule, pass after pass, on one rank; and the same put together over all
+// ranks.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ private:
     std::deque<TimedStep> steps_;
 };
 
-// What to add to each rank's clock so that it shows rank 0's time. readings[r][i]: what rank r's clock showed after
+// The offset of each rank's clock, which makes it show rank 0's time. readings[r][i]: what rank r's clock showed after
 // barrier i. Ranks leave a barrier at about the same moment; the median over barriers is not misled by one late rank.
 // Clocks that show now more, now less than rank 0's are the same one.
 std::vector<double> clock_offsets(std::span<const std::vector<double>> readings);

@@ -82,7 +82,7 @@ bool bind_team(hwloc_topology_t topology, const std::vector<std::string>& units)
 #endif
 }
 
-// What one rank does, and in `note` why nothing.
+// The binding of one rank, and in `note` why there is none.
 struct Attempt {
     std::vector<std::string> units = {};  // by thread; empty: not bound
     std::string note = {};

@@ -18,7 +18,7 @@ struct Placement {
 };
 
 // Collective, once on the thread that runs the rank: gives it `threads` threads, and binds it and its OpenMP workers
-// for as long as they live. What is shared out are the units that the rank may run on: those of a launcher that binds,
+// for as long as they live. It shares out the units that the rank may run on: those of a launcher that binds,
 // else those of the process, divided among the ranks that have the same ones. No unit goes to two threads, and cores
 // are filled before their second hardware threads are. Nothing is bound where there are fewer units than threads, where
 // the user has told OpenMP what to do, or without hwloc.

@@ -14,7 +14,7 @@ namespace gnnplan::data {
 
 constexpr std::int64_t largest_vertices = (std::int64_t{1} << 31) - 1;
 
-// What the user says of the ids of an edge list; nothing: they count from 0, and what speaks against that is remarked.
+// Where ids of an edge list begin, as the user says; unsaid: at 0, with a remark where the file looks otherwise.
 enum class IndexBase : std::uint8_t { unsaid, zero, one, automatic };
 
 // One of several shares of a file's entries, of about equal size, that are read by as many ranks, or a part of it, as

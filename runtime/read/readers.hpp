@@ -14,7 +14,8 @@
 
 namespace gnnplan::data {
 
-// What can be read of one form of data. A new form is a file of these functions and a row of the table in readers.cpp.
+// The functions that read one form of data. A new form is a file of these functions and a row of the table in
+// readers.cpp.
 struct Reader {
     const char* name;  // in the list of known forms
     bool (*matches)(const Source& source);

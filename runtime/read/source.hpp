@@ -1,4 +1,4 @@
-// What is known of a path before a reader is chosen for it.
+// A path as it is known before a reader is chosen for it.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What each layer of an inference draws of a vertex's in-neighbours (DEAL, section 3.2).
+// Draws each layer's sample of a vertex's in-neighbours in an inference (DEAL, section 3.2).
 #pragma once
 
 #include "runtime/graph/csr.hpp"

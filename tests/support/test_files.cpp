@@ -3,7 +3,6 @@
 #include <zip.h>
 #include <zlib.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -11,19 +10,8 @@
 namespace gnnplan::data::files {
 namespace fs = std::filesystem;
 
-TempFolder::TempFolder() {
-    std::string name = (fs::temp_directory_path() / "gnnplan-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-}
-
-TempFolder::~TempFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-}
-
 fs::path TempFolder::write(const std::string& name, const std::string& content) const {
-    fs::path file = path_ / name;
+    fs::path file = path() / name;
     fs::create_directories(file.parent_path());
     if (!name.ends_with(".gz")) {
         write_bytes(file, content);

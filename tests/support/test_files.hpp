@@ -1,6 +1,8 @@
 // Small input files in a folder that goes away, and the check for errors about them.
 #pragma once
 
+#include "tests/support/temporary_folder.hpp"
+
 #include <gnnplan/base/error.hpp>
 
 #include <gmock/gmock.h>
@@ -15,19 +17,10 @@
 
 namespace gnnplan::data::files {
 
-class TempFolder {
+class TempFolder : public test::TemporaryFolder {
 public:
-    TempFolder();
-    ~TempFolder();
-    TempFolder(const TempFolder&) = delete;
-    TempFolder& operator=(const TempFolder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
     // Writes a file, gzipped when its name ends in .gz, and returns its path. Folders are created.
     std::filesystem::path write(const std::string& name, const std::string& content) const;
-
-private:
-    std::filesystem::path path_;
 };
 
 std::string read_bytes(const std::filesystem::path& path);

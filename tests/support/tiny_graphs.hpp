@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/support/serial_network.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <gnnplan/models.hpp>
 
@@ -55,17 +56,6 @@ SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int6
 // Writes the graph as an OGB raw folder that the product's loader reads back without loss. The folder must not exist.
 void write_ogb(const TinyGraph& graph, const std::filesystem::path& folder);
 
-// A new empty folder below the system's temporary one, removed with everything in it at the end of its life.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 }  // namespace gnnplan::testing

@@ -1,7 +1,6 @@
 // The OGB raw folder format: gzipped CSV files, one line per edge or vertex.
 #include <zlib.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 
@@ -70,17 +69,6 @@ void write_ogb(const TinyGraph& graph, const std::filesystem::path& folder) {
     write_gzip(split / "train.csv.gz", subset_lines(graph, 0));
     write_gzip(split / "valid.csv.gz", subset_lines(graph, 1));
     write_gzip(split / "test.csv.gz", subset_lines(graph, 2));
-}
-
-TemporaryFolder::TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gnnplan-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace gnnplan::testing

@@ -40,17 +40,6 @@ std::size_t widest_line(const std::string& text) {
     return widest;
 }
 
-Folder::Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gnnplan-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
-    path_ = name;
-}
-
-Folder::~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 std::string read_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};

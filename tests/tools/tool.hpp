@@ -1,9 +1,10 @@
 // Runs the tools as a user would.
 #pragma once
 
+#include "tests/support/temporary_folder.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <string>
 
 namespace gnnplan::testing {
@@ -24,17 +25,7 @@ Outcome gnnplan(const std::string& arguments);
 std::size_t widest_line(const std::string& text);
 
 // An empty folder that is removed at the end of the test.
-class Folder {
-public:
-    Folder();
-    ~Folder();
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    std::filesystem::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, const std::string& text);

@@ -1,4 +1,4 @@
-// What every tool does around its work: arguments in, exit code out, errors said once.
+// The frame of every tool around its work: arguments in, exit code out, errors said once.
 #pragma once
 
 #include "tools/text/shell.hpp"
@@ -27,7 +27,7 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
 // The names of its subcommands, in the order they were added.
 std::vector<std::string> subcommand_names(const CLI::App& app);
 
-// What --help of this command prints.
+// The text of this command's --help.
 std::string help_text(const CLI::App& app);
 
 // The end before any work: of --help and --version, or of arguments with an error.

@@ -10,7 +10,7 @@
 namespace gnnplan::tools {
 
 void add_run_question(CLI::App& app, RunQuestion& question) {
-    // What is kept is scaled by 1 / (1 - p), in floats.
+    // Elements that are kept are scaled by 1 / (1 - p), in floats.
     const auto probability = [](double x) { return x >= 0 && static_cast<float>(x) < 1; };
     const std::string probabilities = "at least 0 and below 1";
     // Dropout is keyed by 32 bits of the epoch's number.

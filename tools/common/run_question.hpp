@@ -20,7 +20,7 @@ struct RunQuestion {
 
 void add_run_question(CLI::App& app, RunQuestion& question);
 
-// What the flags say, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws
+// The settings of the flags, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws
 // Error{usage} where Adam is to have momentum.
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned = {});
 

@@ -69,7 +69,7 @@ std::string totals_table(const Analysis& analysis, bool infers, bool color) {
     return table.text(color);
 }
 
-// What comes before the pass of an inference.
+// The table of the time before the pass of an inference.
 std::string setup_table(const Analysis& analysis, bool color) {
     if (analysis.setup.empty()) return "";
     Table table({{"before the pass"},

@@ -1,4 +1,4 @@
-// What `gnnplan explain --analyze` prints.
+// The output of `gnnplan explain --analyze`.
 #pragma once
 
 #include "tools/advise/analysis.hpp"

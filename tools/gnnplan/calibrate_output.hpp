@@ -1,4 +1,4 @@
-// What gnnplan calibrate tells people.
+// The text of gnnplan calibrate for people.
 #pragma once
 
 #include "runtime/calibrate/load.hpp"
@@ -11,10 +11,10 @@
 
 namespace gnnplan::tools {
 
-// What was measured, as tables.
+// The measurements, as tables.
 std::string calibration_text(const Profile& profile, bool color);
 
-// What other programs did meanwhile, as the system tells, or as $GNNPLAN_BUSY says of their share: for tests.
+// The load by other programs, as the system tells, or as $GNNPLAN_BUSY says of their share: for tests.
 calibrate::Load told_load(calibrate::Load measured);
 // Whether they took so much that the figures are not the machine's.
 bool too_busy(const calibrate::Load& load);

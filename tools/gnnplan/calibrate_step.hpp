@@ -1,4 +1,4 @@
-// What a step of the executor costs besides its work.
+// The time of a step of the executor besides its work.
 #pragma once
 
 #include "runtime/calibrate/setting.hpp"

@@ -36,7 +36,7 @@ CLI::App& add_json(CLI::App& command, const std::shared_ptr<ListOptions>& option
     return command;
 }
 
-// What stands before details, which `show` has.
+// The part of a source before the details, which `show` has.
 std::string short_source(const std::string& source, const char* details) {
     std::string text = source.substr(0, source.find_first_of(details));
     text.erase(text.find_last_not_of(' ') + 1);
@@ -146,7 +146,7 @@ std::string holds(const KeptCalibration& kept) {
     return fmt::format("busy: other programs took {:.0f} % of the cores", 100 * calibration->busy);
 }
 
-// What gnnplan calibrate has left here.
+// Lists the calibrations that are kept here.
 int list_calibrations(const Context& context, const ListOptions& options) {
     const std::vector<KeptCalibration> kept = kept_calibrations();
     if (options.json) {

@@ -16,7 +16,7 @@ struct CompletionOptions {
     const CLI::App* root = nullptr;
 };
 
-// What may follow an option, or stand in a place of its own.
+// The values that may follow an option, or stand in a place of their own.
 struct Values {
     std::vector<std::string> names;
     bool files = false;  // or a file

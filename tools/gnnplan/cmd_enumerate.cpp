@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t max_enumerated_ranks = 1 << 20;
 
-// What is listed where not everything is.
+// Says which part is listed, where not everything is.
 std::string part_listed(const io::EnumerationDocument& document) {
     if (!document.truncated) return "";
     const bool front_only = std::all_of(document.configurations.begin(), document.configurations.end(),

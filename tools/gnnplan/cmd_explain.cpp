@@ -112,7 +112,7 @@ std::string runner_up_text(const Plan& plan, const Explanation& explanation) {
                                second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio));
 }
 
-// What comes before the pass of an inference, part by part.
+// The time before the pass of an inference, part by part.
 std::string before_text(const Plan& plan) {
     const Prediction& predicted = plan.candidates.front().predicted;
     const LoadingSeconds& loading = predicted.loading;

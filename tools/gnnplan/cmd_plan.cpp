@@ -100,7 +100,7 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
     return line + "\n";
 }
 
-// What layers draw, and how much that leaves of the graph.
+// The neighbours that layers draw, and how much of the graph that leaves.
 std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
     std::vector<std::string> fanout, nonzeros;
     for (int layer = 1; layer <= graph.samples(); ++layer) {

@@ -37,8 +37,8 @@ struct ValidateOptions {
     bool json = false;
 };
 
-// What a rank of the machine needs: the plan says it of those it was made for, which load the graph or have a host that
-// does; of the others sizes give an estimate.
+// The memory that a rank of the machine needs: the plan says it for the kind of machine it was made for; for others,
+// sizes give an estimate.
 std::int64_t peak_on(const Machine& machine, const Plan& plan, const Candidate& candidate) {
     if (machine.accelerators == plan.machine.accelerators) return candidate.predicted.peak_bytes_per_rank;
     const UniformStats sizes = sizes_of(plan);
@@ -136,7 +136,7 @@ int run_validate(const Context&, const ValidateOptions& options) {
     std::vector<Verdict> verdicts;
     for (const std::string& file : with_folders(options.files)) verdicts.push_back(judge(file, machine));
     show(verdicts, options.json);
-    // What could not be read weighs more than what was invalid.
+    // A file that could not be read weighs more than an invalid one.
     int code = 0;
     for (const Verdict& verdict : verdicts) {
         if (verdict.error.empty()) continue;

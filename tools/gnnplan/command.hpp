@@ -1,4 +1,4 @@
-// What the subcommands of gnnplan share.
+// Helpers that the subcommands of gnnplan share.
 #pragma once
 
 #include "tools/common/main.hpp"

@@ -11,7 +11,7 @@ namespace gnnplan::tools {
 // The last column: what is kept, then the choices; "-" when all is plain.
 std::string choices_cell(const Configuration& configuration);
 
-// What the letters, marks and words of these rows mean, and no others.
+// The meaning of the letters, marks and words of these rows, and of no others.
 std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Task task,
                         const std::vector<Objective>& objectives, std::size_t costed);
 

@@ -138,7 +138,7 @@ public:
                   i == 0);
     }
 
-    // What the plan has of what frameworks do unasked.
+    // Adds the rows that compare the plan with the defaults of frameworks.
     void add_baselines(Table& table) const {
         for (const Alternative& a : selection_.plan.alternatives) {
             if (a.choice.key != "baseline") continue;

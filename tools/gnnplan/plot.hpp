@@ -29,7 +29,7 @@ struct PlotSeries {
     std::vector<PlotPoint> missing = {};  // have no y: marked above the panel as what does not fit
 };
 
-// What lies between two lines is shaded.
+// The area between two lines is shaded.
 struct PlotSpan {
     double x = 0, low = 0, high = 0;
 };

@@ -1,4 +1,5 @@
-// What `gnnplan plan` says of the run that the plan is for: how long all of it takes, and its memory, while tuning too.
+// The lines of `gnnplan plan` about the run that the plan is for: how long all of it takes, and its memory, while
+// tuning too.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>

@@ -20,7 +20,7 @@ struct NamedTable {
 // point cannot say itself in less: columns that tell least are left out.
 std::vector<NamedTable> sweep_tables(const Sweep& sweep);
 
-// What the marks in the cells of sweep_tables() mean, "" where there are none.
+// The meaning of the marks in the cells of sweep_tables(), "" where there are none.
 std::string marks_text(const Sweep& sweep);
 
 // One row per point with everything that was chosen, however long.

@@ -17,7 +17,7 @@ struct SweepReport {
 // Every line at most line_width long, where its words are.
 std::string report_text(const SweepReport& report, bool color);
 
-// What stands under a picture that goes alone: sentences, notes and what the times can be trusted with.
+// The caption of a picture that goes alone: sentences, notes and what the times can be trusted with.
 std::vector<std::string> picture_caption(const SweepReport& report);
 
 // A page with the picture; no script, nothing from elsewhere.

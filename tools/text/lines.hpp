@@ -8,7 +8,7 @@
 
 namespace gnnplan::tools {
 
-// What terminals and pages show without wrapping lines.
+// Columns that terminals and pages show without wrapping lines.
 inline constexpr std::size_t line_width = 100;
 
 // Code points of UTF-8.

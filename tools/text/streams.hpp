@@ -1,4 +1,4 @@
-// stdout and stderr. What is said to a person on stderr never ends a run; results on stdout are checked in the end.
+// stdout and stderr. A message on stderr never ends a run; results on stdout are checked in the end.
 #pragma once
 
 #include "tools/text/option_names.hpp"
@@ -15,7 +15,7 @@ namespace gnnplan::tools {
 // not a signal.
 void guard_standard_streams();
 
-// Writes to stderr, as given. What cannot be written, to a full disk for instance, is lost without a word.
+// Writes to stderr, as given. Text that cannot be written, to a full disk for instance, is lost without a word.
 void say_text(std::string_view text) noexcept;
 
 // The same, formatted, with dashes before the options that texts of the library name (option_names.hpp).

@@ -7,8 +7,8 @@
 
 namespace gnnplan::tools {
 
-// What docs/published.md found of machines that were not measured, as one sentence without a line break; "" of a
-// machine that was calibrated.
+// The finding of docs/published.md about machines that were not measured, as one sentence without a line break; "" for
+// a machine that was calibrated.
 std::string trust_sentence(const Machine& machine);
 
 // Whether times of it come from measurements.

@@ -1,4 +1,4 @@
-// What was built, and with what.
+// The version, and the compiler and options of the build.
 #pragma once
 
 #include <string>

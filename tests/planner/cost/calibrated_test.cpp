@@ -1,5 +1,6 @@
 // Steps on a calibrated machine, each against a time worked out by hand.
 #include "planner/cost/time.hpp"
+#include "tests/support/test_machine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +8,6 @@
 
 namespace gnnplan::cost {
 namespace {
-
-Machine machine() {
-    return {"m", "made up", true, 4, std::int64_t{1} << 40, {1e-6, 1e9}, {1e-4, 1e7}, {{8, 1e9}}, 1e11, 1e10, 0};
-}
 
 Tensor dense(const char* name, std::int64_t rows, std::int64_t columns, Layout layout) {
     return {name, Role::transient, DType::f32, rows, columns, std::move(layout)};
@@ -29,9 +26,9 @@ Schedule redistribution() {
 
 TEST(CalibratedStep, MessagesCostWhatTheirSizeCosts) {
     const UniformStats graph(8, 8, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.intra_node.segments = {{0, 1e-6, 1e9}};
-    EXPECT_DOUBLE_EQ(seconds(redistribution(), m, graph), seconds(redistribution(), machine(), graph))
+    EXPECT_DOUBLE_EQ(seconds(redistribution(), m, graph), seconds(redistribution(), test::round_machine(4), graph))
         << "one segment is the plain line";
     m.intra_node.segments = {{0, 9, 1}, {8, 2e-6, 4e6}, {9, 9, 1}};
     const double streamed = (32 + 32 + 2 * 24) / 1e10;
@@ -44,14 +41,14 @@ TEST(CalibratedStep, MessagesCostWhatTheirSizeCosts) {
 // From 32 bytes 24 come in messages, whose times include reading and writing them; 8 are copied, 24 unpacked.
 TEST(CalibratedStep, ARedistributionCopiesWhatStays) {
     const UniformStats graph(8, 8, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1, 1e9}}};
     EXPECT_NEAR(seconds(redistribution(), m, graph), 3 * 1e-6 + 24 / 1e9 + (2 * 8 + 2 * 24) / 1e9, 1e-15);
 }
 
 TEST(CalibratedStep, RedistributionHasItsOwnLinkWithinANode) {
     const UniformStats graph(8, 8, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1, 1e9}}, .redistribution = Link{2e-6, 1e9}};
     EXPECT_NEAR(seconds(redistribution(), m, graph), 4 * 2e-6 + 32 / 1e9, 1e-15) << "no packing, and itself a peer";
     m.inter_node = {5e-6, 1e9};
@@ -68,8 +65,8 @@ TEST(CalibratedStep, AllReduceHasItsOwnLink) {
     const UniformStats graph(8, 8, true);
     const Schedule s{
         {4, 1, 1}, {}, {dense("g", 5, 2, {{}, {}, Axes::parse("x")})}, {{"step", Phase::epoch, AllReduceStep{0}}}};
-    const double plain = seconds(s, machine(), graph);
-    Machine m = machine();
+    const double plain = seconds(s, test::round_machine(4), graph);
+    Machine m = test::round_machine(4);
     m.calibration = Calibration{.all_reduce = m.intra_node};
     const double streamed = 2 * 40 / 1e10;
     EXPECT_NEAR(seconds(s, m, graph), plain - streamed, 1e-15) << "adding up is part of it";
@@ -94,7 +91,7 @@ Schedule loss(Layout logits, int loss_layers) {
 
 TEST(CalibratedStep, TheLossCostsRowsThatTrain) {
     const UniformStats graph(400, 1600, true, 0.25);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.intra_node = {0, 1e18};
     m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1, 1e9}}, .loss = LossCost{1e-6, 1e-8}};
     const auto cleared = [](double rows, double columns) { return 4 * rows * columns / 1e9; };
@@ -113,7 +110,7 @@ TEST(CalibratedStep, ReduceScatterHasItsOwnLink) {
         {},
         {dense("partial", 8, 5, {{}, {}, Axes::parse("x")}), dense("sum", 8, 5, {Axes::parse("x"), {}, {}})},
         {{"step", Phase::epoch, ReduceScatterStep{0, 1}}}};
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.calibration = Calibration{.reduce_scatter = Link{2e-6, 1e9}};
     EXPECT_NEAR(seconds(s, m, graph), 3 * 2e-6 + 120 / 1e9, 1e-15) << "adding up is part of it";
     m.calibration->reduce_scatter.reset();
@@ -134,7 +131,7 @@ Schedule product(bool overlap, std::int64_t panel_columns = 0, std::int64_t widt
 // Each rank has 100 rows of 400 nonzeros, in four pieces of 100 columns.
 TEST(CalibratedStep, AProductCostsItsNonzerosAndItsRowsInEachPanel) {
     const UniformStats graph(400, 160'000, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.intra_node = {0, 1e18};
     m.calibration = Calibration{.gather = {{8, {{1 << 10, 2e-9}, {1 << 20, 2e-9}}, 1e-6}}};
     EXPECT_NEAR(seconds(product(false), m, graph), 40'000 * 2e-9 + 4 * 100 * 1e-6 + 3 * 100 * 64 / 1e10, 1e-10);
@@ -153,7 +150,7 @@ GatherCurve flat_curve(std::int64_t width, double seconds) {
     return {width, {{1 << 10, seconds}, {1 << 20, seconds}}, 1e-6, 2e-7};
 }
 Machine with_curves(std::vector<GatherCurve> curves) {
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.intra_node = {0, 1e18};
     m.calibration = Calibration{.gather = std::move(curves)};
     return m;
@@ -187,7 +184,7 @@ TEST(CalibratedStep, ASinglePanelOfAGpuCostsItsCopyAndTheGatheringOfWholeSectors
 
 TEST(CalibratedStep, OverlapSlowsProductsDown) {
     const UniformStats graph(400, 160'000, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.intra_node = {0, 1e6};
     m.calibration = Calibration{.overlap_slowdown = 1.5};
     const double compute = 2.0 * 40'000 * 8 / 1e9;
@@ -204,7 +201,7 @@ TEST(CalibratedStep, OverlapSlowsProductsDown) {
 
 TEST(CalibratedStep, DenseWorkAtTheRateOfItsShape) {
     const UniformStats graph(400, 400, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.calibration = Calibration{.gemm = {{GemmKind::forward, 16, 4, 1e9},
                                          {GemmKind::input_gradient, 4, 16, 2e9},
                                          {GemmKind::weight_gradient, 16, 4, 4e9}}};
@@ -227,7 +224,7 @@ TEST(CalibratedStep, DenseWorkAtTheRateOfItsShape) {
 
 TEST(CalibratedStep, ElementwiseWorkAtTheRateOfItsKind) {
     const UniformStats graph(400, 400, true);
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.calibration = Calibration{};
     const std::vector<ElementwiseKind> kinds = {ElementwiseKind::activate,   ElementwiseKind::activate_dropout,
                                                 ElementwiseKind::dropout,    ElementwiseKind::positive_mask,
@@ -256,7 +253,7 @@ TEST(CalibratedStep, ElementwiseWorkAtTheRateOfItsKind) {
 
 // More bytes never take less time, whatever the segments.
 TEST(CalibratedStep, TimeDoesNotFallAsBytesGrow) {
-    Machine m = machine();
+    Machine m = test::round_machine(4);
     m.intra_node.segments = {{0, 1e-5, 1e9}, {4'096, 0, 1e9}, {65'536, 2e-6, 8e9}};
     m.calibration =
         Calibration{.streams = {{ElementwiseKind::copy, 1 << 12, 1e10}, {ElementwiseKind::copy, 1 << 24, 5e9}}};

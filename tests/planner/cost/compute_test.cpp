@@ -1,6 +1,7 @@
 #include "planner/cost/compute.hpp"
 
 #include "planner/cost/tie.hpp"
+#include "tests/support/test_machine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,26 +11,22 @@
 namespace gnnplan::cost {
 namespace {
 
-Machine machine() {
-    return {"m", "made up", false, 1, std::int64_t{1} << 40, {1e-6, 1e9}, {1e-4, 1e7}, {{8, 1e9}}, 1e11, 1e10, 0};
-}
-
 TEST(Compute, AtSingleRates) {
     RankWork work;
     work.sparse_flops = 2e9;
     work.sparse_width = 8;
-    EXPECT_DOUBLE_EQ(compute_seconds(work, machine()), 2.0);
+    EXPECT_DOUBLE_EQ(compute_seconds(work, test::round_machine()), 2.0);
     work.dense_flops = 1e11;
     work.streamed_bytes = 6'000'000'000;
     work.staged_bytes = 4'000'000'000;
-    EXPECT_DOUBLE_EQ(compute_seconds(work, machine()), 4.0);
-    Machine nothing_measured = machine();
+    EXPECT_DOUBLE_EQ(compute_seconds(work, test::round_machine()), 4.0);
+    Machine nothing_measured = test::round_machine();
     nothing_measured.calibration = Calibration{};
     EXPECT_DOUBLE_EQ(compute_seconds(work, nothing_measured), 4.0);
 }
 
 TEST(Compute, AtCalibratedRates) {
-    Machine m = machine();
+    Machine m = test::round_machine();
     m.calibration =
         Calibration{.gemm = {{GemmKind::weight_gradient, 64, 32, 5e10}},
                     .streams = {{ElementwiseKind::copy, 1 << 20, 2e10}, {ElementwiseKind::update, 1 << 20, 4e9}}};
@@ -58,7 +55,7 @@ Machine cache() {
     calibration.gather[1].width = 32;
     calibration.gather[1].seconds_per_row = 2e-7;
     for (GatherCost& cost : calibration.gather[1].costs) cost.seconds_per_nonzero *= 2;
-    Machine m = machine();
+    Machine m = test::round_machine();
     m.calibration = calibration;
     return m;
 }
@@ -161,7 +158,7 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
 }
 
 TEST(Tie, WithinTheErrorOfTheShorter) {
-    Machine m = machine();
+    Machine m = test::round_machine();
     EXPECT_EQ(model_error(m), error_unmeasured);
     EXPECT_TRUE(tie(1, 1.24, m));
     EXPECT_FALSE(tie(1.26, 1, m));

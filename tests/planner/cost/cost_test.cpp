@@ -3,6 +3,7 @@
 #include "planner/cost/time.hpp"
 #include "tests/planner/lower/configurations.hpp"
 #include "tests/planner/lower/full_configurations.hpp"
+#include "tests/support/test_machine.hpp"
 
 #include <gtest/gtest.h>
 #include <gnnplan/ir/traffic.hpp>
@@ -12,11 +13,6 @@
 
 namespace gnnplan::cost {
 namespace {
-
-Machine machine(int ranks_per_node) {
-    return {"m",  "made up", false, ranks_per_node, std::int64_t{1} << 40, {1e-6, 1e9}, {1e-4, 1e7}, {{8, 1e9}},
-            1e11, 1e10,      0};
-}
 
 // Four ranks in a row; an exchange of 1 x 4 messages of known sizes.
 Schedule redistribution() {
@@ -34,10 +30,10 @@ TEST(StepTime, AlphaBetaOnEachLevel) {
     // Every rank sends three messages of 2 rows x 1 column x 4 bytes and stages what it receives, 24 bytes twice;
     // it reads and writes its own 32 bytes.
     const double streamed = (32 + 32 + 2 * 24) / 1e10;
-    const double within = step_seconds(s, s.steps[0], graph, machine(4), all);
+    const double within = step_seconds(s, s.steps[0], graph, test::round_machine(4), all);
     EXPECT_NEAR(within, streamed + 3 * 1e-6 + 24 / 1e9, 1e-12);
     // Two ranks a node: one neighbour within, two across.
-    const double across = step_seconds(s, s.steps[0], graph, machine(2), all);
+    const double across = step_seconds(s, s.steps[0], graph, test::round_machine(2), all);
     EXPECT_NEAR(across, streamed + 1e-6 + 8 / 1e9 + 2 * 1e-4 + 16 / 1e7, 1e-12);
 }
 
@@ -46,7 +42,7 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
     const CostedRanks all{{0, 1, 2, 3}, {}};
     const UniformStats graph(400, 160'000, true);
     const auto seconds = [&](bool overlap, double bytes_per_second) {
-        Machine m = machine(4);
+        Machine m = test::round_machine(4);
         m.intra_node = {0, bytes_per_second};
         const Layout matrix{Axes::parse("x"), Axes::parse("z"), {}};
         const Schedule s{{4, 1, 1},
@@ -71,7 +67,7 @@ TEST(StepTime, RingIsAPipelineOfTiles) {
     const CostedRanks all{{0, 1, 2, 3}, {}};
     const UniformStats graph(400, 400, true);
     const auto seconds = [&](double latency, double bytes_per_second) {
-        Machine m = machine(4);
+        Machine m = test::round_machine(4);
         m.intra_node = {latency, bytes_per_second};
         const Schedule s{{1, 4, 1},
                          {},
@@ -81,7 +77,7 @@ TEST(StepTime, RingIsAPipelineOfTiles) {
                          {{"step", Phase::epoch, RingGemmStep{0, 1, 2}}}};
         return step_seconds(s, s.steps[0], graph, m, all);
     };
-    const double compute = 2.0 * 100 * 8 * 12 / machine(4).gemm_flops_per_second;
+    const double compute = 2.0 * 100 * 8 * 12 / test::round_machine(4).gemm_flops_per_second;
     const double bytes = 3 * 100 * (2 + 3) * 4;  // of 100 rows, to each of three: two columns of H, three of Z
     const auto pipeline = [&](double messages) {
         return messages / 8 + 7 * std::max(compute, messages) / 8 + compute / 8;
@@ -111,8 +107,8 @@ TEST(StepTime, WhatGoesBackFromMaximaIsASumOfTwiceTheWidth) {
     };
     const CostedRanks all{{0, 1, 2, 3}, {}};
     const Schedule back = schedule(8, Program::max_back), sum = schedule(16, Program::sum);
-    const double seconds = step_seconds(back, back.steps[0], graph, machine(4), all);
-    EXPECT_NEAR(seconds, step_seconds(sum, sum.steps[0], graph, machine(4), all) + 3 * 1e-6, 1e-12);
+    const double seconds = step_seconds(back, back.steps[0], graph, test::round_machine(4), all);
+    EXPECT_NEAR(seconds, step_seconds(sum, sum.steps[0], graph, test::round_machine(4), all) + 3 * 1e-6, 1e-12);
     EXPECT_EQ(executed_units(back).sparse, 16);
     EXPECT_EQ(executed_units(schedule(8, Program::max)).sparse, 8);
 }
@@ -151,18 +147,19 @@ TEST(StepTime, RanksToCostHaveTheSlowest) {
         const auto numbered = graph.numbered(s.numbering);
         const Counts counts(*numbered);
         for (const int per_node : {1, 2, 5, 16}) {
-            const CostedRanks few = ranks_to_cost(s, *numbered, machine(per_node));
-            const CostedRanks all = ranks_to_cost(s, counts, machine(per_node));
+            const CostedRanks few = ranks_to_cost(s, *numbered, test::round_machine(per_node));
+            const CostedRanks all = ranks_to_cost(s, counts, test::round_machine(per_node));
             EXPECT_LE(few.ranks.size(), all.ranks.size());
             EXPECT_EQ(all.ranks.size(), static_cast<std::size_t>(full.on.grid.size()));
             for (const Step& step : s.steps) {
                 // Statistics round nonzeros and needed rows, reduce-scatters rows; a ring of few elements has two
                 // messages and four elements more or less.
-                const double expected = step_seconds(s, step, counts, machine(per_node), all);
+                const double expected = step_seconds(s, step, counts, test::round_machine(per_node), all);
                 const bool ring = std::holds_alternative<AllReduceStep>(step.operation);
-                const Link link = machine(per_node).inter_node;
+                const Link link = test::round_machine(per_node).inter_node;
                 const double slack = ring ? 2 * link.latency_seconds + 32 / link.bytes_per_second : 2e-3 * expected;
-                EXPECT_NEAR(step_seconds(s, step, *numbered, machine(per_node), few), expected, slack) << step.name;
+                EXPECT_NEAR(step_seconds(s, step, *numbered, test::round_machine(per_node), few), expected, slack)
+                    << step.name;
             }
         }
     }
@@ -205,7 +202,7 @@ TEST(StepTime, OfCountedBlocksIsThatOfAllRanks) {
         SCOPED_TRACE(full.text());
         const Schedule s = lower::lowered(full, {13, 17, 5}, UniformStats(10'007, 70'049, true));
         for (const int per_node : {1, 5, 16}) {
-            const Machine on = machine(per_node);
+            const Machine on = test::round_machine(per_node);
             const CostedRanks all = ranks_to_cost(s, counts, on);
             RanksOfSteps ranks(all, on);
             for (const Step& step : s.steps) {
@@ -222,7 +219,7 @@ TEST(Predict, AnEpochIsTheSumOfItsSteps) {
     const UniformStats graph(100, 700, true);
     for (const auto& orders : enumerate::all_orders(2)) {
         const Schedule s = lower::lowered(orders, {13, 7, 5}, 4, 2);
-        const Prediction p = predict(s, graph, machine(4));
+        const Prediction p = predict(s, graph, test::round_machine(4));
         ASSERT_EQ(p.step_seconds.size(), s.steps.size());
         double epoch = 0;
         std::int64_t bytes = 0;
@@ -241,9 +238,9 @@ TEST(Predict, AnEpochIsTheSumOfItsSteps) {
 TEST(Predict, EvaluationIsNotPartOfTheEpoch) {
     const UniformStats graph(100, 700, true);
     Schedule s = lower::lowered(enumerate::all_orders(2)[0], {13, 7, 5}, 4, 4);
-    const Prediction with = predict(s, graph, machine(4));
+    const Prediction with = predict(s, graph, test::round_machine(4));
     std::erase_if(s.steps, [](const Step& step) { return step.phase == Phase::evaluation; });
-    const Prediction without = predict(s, graph, machine(4));
+    const Prediction without = predict(s, graph, test::round_machine(4));
     EXPECT_DOUBLE_EQ(with.epoch_seconds, without.epoch_seconds);
     EXPECT_EQ(with.total_bytes, without.total_bytes);
 }

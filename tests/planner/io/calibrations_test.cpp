@@ -5,6 +5,7 @@
 #include "planner/io/profile.hpp"
 #include "tests/planner/io/expect_error.hpp"
 #include "tests/planner/io/samples.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <gnnplan/io.hpp>
 
@@ -21,11 +22,8 @@ class Calibrations : public ::testing::Test {
 protected:
     void SetUp() override {
         if (const char* set = std::getenv("XDG_CACHE_HOME")) before_ = set;
-        std::string name = ::testing::TempDir() + "calibrations-XXXXXX";
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         std::filesystem::create_directories(folder_ / "gnnplan");
-        setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+        setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
     }
     void TearDown() override {
         if (before_) {
@@ -33,22 +31,23 @@ protected:
         } else {
             unsetenv("XDG_CACHE_HOME");
         }
-        std::filesystem::remove_all(folder_);
     }
     void keep(int ranks, int threads) {
         Profile profile = test::sample_profile();
         profile.machine.ranks_per_node = ranks;
         profile.fingerprint->threads = threads;
-        write_file_atomically(folder_ / "gnnplan" / calibration_file(profile), write_profile(profile));
+        write_file_atomically(kept_folder() / calibration_file(profile), write_profile(profile));
     }
 
-    std::filesystem::path folder_;
+    std::filesystem::path kept_folder() const { return folder_.path() / "gnnplan"; }
+
+    const test::TemporaryFolder folder_;
     std::optional<std::string> before_;
 };
 
 TEST_F(Calibrations, NoneIsNone) {
     EXPECT_FALSE(calibrated(2));
-    std::filesystem::remove_all(folder_ / "gnnplan");
+    std::filesystem::remove_all(kept_folder());
     EXPECT_FALSE(calibrated(2));
 }
 
@@ -71,7 +70,7 @@ TEST_F(Calibrations, OfSoManyThreadsOnly) {
 
 TEST_F(Calibrations, WhatCannotBeReadIsNamedAndNotUsed) {
     keep(2, 1);
-    write_file_atomically(folder_ / "gnnplan" / "machine-4x1.json", "{}");
+    write_file_atomically(kept_folder() / "machine-4x1.json", "{}");
     const KeptCalibrations all = read_calibrations();
     ASSERT_EQ(all.kept.size(), 1U);
     ASSERT_EQ(all.unreadable.size(), 1U);
@@ -81,7 +80,7 @@ TEST_F(Calibrations, WhatCannotBeReadIsNamedAndNotUsed) {
 
 TEST_F(Calibrations, APipeAmongThemIsNotWaitedFor) {
     keep(2, 1);
-    ASSERT_EQ(::mkfifo((folder_ / "gnnplan" / "machine-4x1.json").c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo((kept_folder() / "machine-4x1.json").c_str(), 0600), 0);
     EXPECT_EQ(read_calibrations().kept.size(), 1U);
 }
 

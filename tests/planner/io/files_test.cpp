@@ -2,6 +2,7 @@
 
 #include "planner/io/draft.hpp"
 #include "tests/planner/io/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -23,13 +24,7 @@ using test::expect_error;
 
 class Files : public testing::Test {
 protected:
-    Files() {
-        std::string pattern = (fs::temp_directory_path() / "gnnplan-files-XXXXXX").string();
-        folder_ = ::mkdtemp(pattern.data());
-    }
-    ~Files() override { fs::remove_all(folder_); }
-
-    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string path(const std::string& name) const { return folder_ / name; }
     // Runs the work in another process until that is killed; nobody waits for it, so that it stays a zombie.
     static pid_t start(const std::function<void()>& work) {
         const pid_t child = ::fork();
@@ -40,11 +35,12 @@ protected:
         return child;
     }
     std::size_t entries() const {
-        return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
     }
 
 private:
-    fs::path folder_;
+    test::TemporaryFolder folder_;
 };
 
 TEST_F(Files, WritesAndReadsBack) {

@@ -1,3 +1,5 @@
+#include "tests/support/test_machine.hpp"
+
 #include <gtest/gtest.h>
 #include <gnnplan/ir/rates.hpp>
 
@@ -5,8 +7,6 @@
 
 namespace gnnplan {
 namespace {
-
-Machine machine() { return {"m", "made up", false, 2, 1 << 30, {1e-6, 1e9}, {1e-5, 1e8}, {{16, 1e9}}, 1e11, 1e10, 0}; }
 
 TEST(MessageSeconds, OneSegmentIsThePlainLine) {
     const Link line{2e-6, 4e9};
@@ -39,7 +39,7 @@ TEST(MessageSeconds, DoNotFallAsBytesGrow) {
 }
 
 TEST(GemmRate, IsBilinearInTheLogarithms) {
-    Machine m = machine();
+    Machine m = test::round_machine();
     EXPECT_EQ(gemm_flops_per_second(m, GemmKind::forward, 64, 64), 1e11) << "the single rate";
     m.calibration = Calibration{.gemm = {{GemmKind::forward, 64, 16, 1e10},
                                          {GemmKind::forward, 64, 64, 2e10},
@@ -57,7 +57,7 @@ TEST(GemmRate, IsBilinearInTheLogarithms) {
 }
 
 TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
-    Machine m = machine();
+    Machine m = test::round_machine();
     m.calibration = Calibration{.gemm = {{GemmKind::forward, 64, 64, 1e10}, {GemmKind::forward, 256, 256, 3e10}}};
     const auto rate = [&](std::int64_t inner, std::int64_t columns) {
         return gemm_flops_per_second(m, GemmKind::forward, inner, columns);
@@ -71,7 +71,7 @@ TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
 }
 
 TEST(StreamRate, IsThatOfItsKindAndWorkingSet) {
-    Machine m = machine();
+    Machine m = test::round_machine();
     EXPECT_EQ(elementwise_bytes_per_second(m, ElementwiseKind::loss, 1000), 1e10) << "the single rate";
     m.calibration = Calibration{.streams = {{ElementwiseKind::copy, 1 << 10, 8e10},
                                             {ElementwiseKind::copy, 1 << 20, 2e10},
