@@ -92,6 +92,31 @@ deploy::Use use_of(const InferOptions& options, const InferHooks& hooks) {
                             : Written::nothing};
 }
 
+// Runs the pass, or as much of it as there is until it is told to end, which the report then says.
+void make_pass(deploy::Deployment& deployment, const Layers& layers, kernels::Device& device, RunReport& report) {
+    deploy::Measurements& measured = deployment.measured();
+    try {
+        layers.stop_if_told();
+        measured.epoch.add(deployment.run(Phase::epoch, 0, false));
+    } catch (const EndOfPass& end) {
+        device.finish();
+        measured.epoch.add(std::vector<measure::StepSample>(deployment.executor().schedule().steps.size()));
+        report.ending = end.ending;
+        report.ended = end.why;
+    }
+}
+
+// What is reported of the question.
+void describe(const Plan& plan, const InferOptions& options, RunReport& report) {
+    report.task = Task::infer;
+    report.fanout = plan.problem.fanout;
+    report.seed = options.seed;
+    report.ranks = plan.problem.ranks;
+    report.threads = options.threads;
+    report.fingerprints = plan.fingerprints;
+    if (options.layers_done > 0) report.resumed_after = options.layers_done;
+}
+
 RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Device& device, const Plan& plan,
               const data::Dataset& dataset, const InferOptions& options, const InferHooks& hooks,
               measure::Clock& clock) {
@@ -113,36 +138,22 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
     deployment.build(report.chosen, true, first_step);
     layers.read(options.layers_done, deployment.executor(), deployment.output_rows());
     const double built = clock.now();
-    deploy::Measurements& measured = deployment.measured();
-    try {
-        layers.stop_if_told();
-        measured.epoch.add(deployment.run(Phase::epoch, 0, false));
-    } catch (const EndOfPass& end) {
-        device.finish();
-        measured.epoch.add(std::vector<measure::StepSample>(deployment.executor().schedule().steps.size()));
-        report.ending = end.ending;
-        report.ended = end.why;
-    }
+    make_pass(deployment, layers, device, report);
     const double done = clock.now();
+    deploy::Measurements& measured = deployment.measured();
     const double loaded = deployment.share_seconds() + measured.partition_seconds;  // as plans count loading
     const std::vector<double> slowest =
         comm::control_max(comm, {built - begin - loaded, done - built - layers.seconds()});
     measured.steady_seconds.push_back(slowest[1]);
     if (hooks.outputs && !report.ending) hooks.outputs(deployment.executor(), deployment.output_rows());
 
-    report.task = Task::infer;
-    report.fanout = plan.problem.fanout;
-    report.seed = options.seed;
-    report.ranks = comm.size();
-    report.threads = options.threads;
-    report.fingerprints = plan.fingerprints;
+    describe(plan, options, report);
     report.fingerprints.graph = deployment.fingerprint();
     report.wall = WallTimes{.load_seconds = options.load_seconds + loaded,
                             .setup_seconds = slowest[0],
                             .pass_seconds = slowest[1],
                             .total_seconds = options.load_seconds + clock.now() - begin};
     deployment.report(report);
-    if (options.layers_done > 0) report.resumed_after = options.layers_done;
     const Schedule& schedule = deployment.executor().schedule();
     leave_out(schedule, report.ending ? schedule.steps.size() : first_step, report);
     return report;

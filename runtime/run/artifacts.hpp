@@ -18,8 +18,8 @@
 namespace gnnplan::run {
 
 // Finds out before the work that a file cannot be written, or that there is no room for it, and takes the lock of the
-// folder of checkpoints or layers if there will be any. Throws Error{cannot_create}, also when another run holds the lock,
-// or Error{usage} when a file is an input, or the folder holds those of another run.
+// folder of checkpoints or layers if there will be any. Throws Error{cannot_create}, also when another run holds the
+// lock, or Error{usage} when a file is an input, or the folder holds those of another run.
 void check_artifacts(const Settings& settings, const Plan& plan, const std::optional<LayerFolder>& layers,
                      FolderLock& lock, FolderLock& lock_of_embeddings, Observer& observer);
 

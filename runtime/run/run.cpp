@@ -1,4 +1,4 @@
-// Reading guide: go() is a run from beginning to end; prepare() checks all before anything is computed, and rank.cpp has
+// Reading guide: go() is a run from beginning to end; prepare() checks all before anything is computed; rank.cpp has
 // the part of a rank in the computation.
 #include "runtime/run/run.hpp"
 

@@ -1,7 +1,7 @@
 // gnnrun --backend cuda: what it says where something is missing, and that it trains through a module.
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/report.hpp"
-#include "tests/runtime/train/gnnrun_fixture.hpp"
+#include "tests/tools/gnnrun/gnnrun_fixture.hpp"
 
 #include <gnnplan/base/cuda_workspace.hpp>
 
@@ -9,7 +9,7 @@
 
 #include <map>
 
-namespace gnnplan::train {
+namespace gnnplan::tools {
 namespace {
 
 using ::testing::AllOf;
@@ -106,7 +106,7 @@ TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
 // Kernels are timed before features are there, which wait for the setup where timed products have their results.
 TEST_F(GnnrunBackend, TimingKernelsLeavesFeaturesAlone) {
     for (const int id : {4, 5, 8}) {
-        save(testing::make_plan(dataset_, 2, true, 1, {{1, id, true, true}}), "setup.json");
+        save(train::testing::make_plan(dataset_, 2, true, 1, {{1, id, true, true}}), "setup.json");
         const std::string rest = "@setup.json --epochs 3 --report ";
         ASSERT_EQ(on_cuda(CUDA_ON_HOST_MODULE, rest + "@cuda.json").code, 0);
         ASSERT_EQ(gnnrun("--backend reference --data @graph " + rest + "@reference.json").code, 0);
@@ -190,7 +190,8 @@ TEST_F(GnnrunBackend, SaysWhatHelpsWhereTheDriverFails) {
 // The plan's peak is compared with what is free before anything is allocated for training.
 TEST_F(GnnrunBackend, SaysBeforeItTrainsThatTheGpuHasTooLittleFree) {
     const std::string rest = "--in-process --epochs 2 ";
-    save(testing::make_plan(dataset_, 4, true, 4, {{4, 10}}), "plan4.json");  // another candidate might need less
+    // Another candidate might need less.
+    save(train::testing::make_plan(dataset_, 4, true, 4, {{4, 10}}), "plan4.json");
     ASSERT_EQ(on_machine("", rest + "@plan1.json --report @one.json").code, 0);
     ASSERT_EQ(on_machine("", rest + "@plan4.json --report @four.json").code, 0);
     const auto beside_scratch = [&](const char* name) {
@@ -249,7 +250,7 @@ TEST_F(GnnrunBackend, TrainsPlansOfSeveralRanks) {
 // Whatever machine a plan is for, row starts are as wide as the device that runs it reads them, and what is counted is
 // what was predicted.
 TEST_F(GnnrunBackend, StoresRowStartsAsTheDeviceReadsThem) {
-    Plan plan = testing::make_plan(dataset_, 4, true, 4, {{2, 6}});
+    Plan plan = train::testing::make_plan(dataset_, 4, true, 4, {{2, 6}});
     const exec::GraphCounts counts(dataset_.graph());
     std::map<std::string, std::vector<std::int64_t>> peaks;  // of each backend
     std::vector<std::vector<double>> all_losses;
@@ -295,4 +296,4 @@ TEST_F(GnnrunBackend, TrainsUnderMpi) {
 #endif
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::tools

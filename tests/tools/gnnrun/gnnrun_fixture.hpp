@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gnnplan::train {
+namespace gnnplan::tools {
 
 struct Outcome {
     int code = -1;
@@ -28,8 +28,8 @@ protected:
     Gnnrun() {
         write_ogb(gnnplan::testing::random_symmetric(31, 3, 6, 3, 2), path("graph"));
         dataset_ = data::open_dataset(path("graph"));
-        save(testing::make_plan(dataset_, 4, true, 1, {{1, 10}}), "plan1.json");
-        save(testing::make_plan(dataset_, 4, true, 4, {{4, 10}, {2, 6}}), "plan4.json");
+        save(train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}}), "plan1.json");
+        save(train::testing::make_plan(dataset_, 4, true, 4, {{4, 10}, {2, 6}}), "plan4.json");
     }
 
     std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -68,4 +68,4 @@ protected:
     data::Dataset dataset_;
 };
 
-}  // namespace gnnplan::train
+}  // namespace gnnplan::tools

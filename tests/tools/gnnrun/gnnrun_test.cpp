@@ -1,11 +1,11 @@
 // The program itself: exit codes, messages and files.
 #include "planner/catalog/host.hpp"
 #include "runtime/deploy/report.hpp"
-#include "tests/runtime/train/gnnrun_fixture.hpp"
+#include "tests/tools/gnnrun/gnnrun_fixture.hpp"
 
 #include <gmock/gmock.h>
 
-namespace gnnplan::train {
+namespace gnnplan::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -15,7 +15,7 @@ using ::testing::Not;
 TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
     write_ogb(gnnplan::testing::random_symmetric(29, 3, 6, 3, 2), path("smaller"));
     write_ogb(gnnplan::testing::random_symmetric(31, 4, 6, 3, 2), path("other"));
-    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    Plan plan = train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
     plan.problem.graph.name = "data/ego.txt.gz";
     plan.problem.graph.generated_features = 5;
     save(plan, "ego.json");
@@ -31,7 +31,7 @@ TEST_F(Gnnrun, DataOfAnotherGraphIsNamed) {
 TEST_F(Gnnrun, DataThatChangedSinceIsNamed) {
     const gnnplan::testing::TinyGraph graph = gnnplan::testing::random_symmetric(31, 3, 6, 3, 2);
     for (const int ranks : {1, 4}) {
-        Plan plan = testing::make_plan(dataset_, 4, true, ranks, {{1, 10}});
+        Plan plan = train::testing::make_plan(dataset_, 4, true, ranks, {{1, 10}});
         plan.fingerprints = data::fingerprints_of(dataset_);
         save(plan, "exact.json");
         const auto expect = [&](const gnnplan::testing::TinyGraph& changed, int code, const std::string& what) {
@@ -62,7 +62,7 @@ TEST_F(Gnnrun, ReadsIdsFromOneAsThePlanSays) {
     options.generate_classes = 2;
     const data::Dataset dataset = data::open_dataset(path("edges.txt"), options);
     ASSERT_EQ(dataset.vertices(), 5);
-    Plan plan = testing::make_plan(dataset, 4, true, 1, {{1, 10}});
+    Plan plan = train::testing::make_plan(dataset, 4, true, 1, {{1, 10}});
     plan.problem.graph.generated_features = 6;
     plan.problem.graph.generated_classes = 2;
     save(plan, "from0.json");
@@ -195,7 +195,7 @@ TEST_F(Gnnrun, RefusesAnotherGraph) {
 }
 
 TEST_F(Gnnrun, RefusesDropoutThatNoCandidateAllows) {
-    save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}}), "constant.json");
+    save(train::testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}}), "constant.json");
     const Outcome outcome = gnnrun("@constant.json --data @graph --dropout 0.5");
     EXPECT_EQ(outcome.code, 78);
     EXPECT_THAT(outcome.output, HasSubstr("--input-dropout 0"));
@@ -228,7 +228,7 @@ TEST_F(Gnnrun, LeavesNoOtherFilesWhenTrainingFails) {
 
 // What the plan was asked is what the run does, unless its own flags say otherwise.
 TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
-    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    Plan plan = train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
     plan.problem.run = {7, std::nullopt, std::nullopt, 0, 3};
     save(plan, "asked.json");
     ASSERT_EQ(gnnrun("@asked.json --data @graph --report @run.json").code, 0);
@@ -241,7 +241,7 @@ TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
 }
 
 TEST_F(Gnnrun, SettingsAreInTheReport) {
-    Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    Plan plan = train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
     plan.problem.run.dropout = 0.25;
     save(plan, "dropping.json");
     const std::string run = "--data @graph --epochs 2 --report @run.json ";
@@ -271,7 +271,7 @@ TEST_F(Gnnrun, SettingsAreInTheReport) {
 
 // What the optimiser remembers of every weight is in the plan, so the plan says which it is.
 TEST_F(Gnnrun, TheOptimiserIsThePlans) {
-    save(testing::make_plan(dataset_, 4, true, 1, {{1, 10}}, Optimiser::momentum), "sgd.json");
+    save(train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}}, Optimiser::momentum), "sgd.json");
     const std::string run = "@sgd.json --data @graph --epochs 3 --report @run.json ";
     ASSERT_EQ(gnnrun(run).code, 0);
     EXPECT_EQ(report("run.json").settings.value().optimiser, Optimiser::momentum);
@@ -296,7 +296,7 @@ TEST_F(Gnnrun, TheOptimiserIsThePlans) {
 }
 
 TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
-    save(testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}, {1, 6, true}, {1, 9}}), "mixed.json");
+    save(train::testing::make_plan(dataset_, 4, false, 1, {{1, 10, true}, {1, 6, true}, {1, 9}}), "mixed.json");
     const std::string run = "@mixed.json --data @graph --epochs 2 --autotune 0 ";
     const Outcome dropped = gnnrun(run + "--dropout 0.5");
     EXPECT_EQ(dropped.code, 0);
@@ -310,7 +310,7 @@ TEST_F(Gnnrun, SaysWhichCandidatesDropoutLeavesOut) {
 
 TEST_F(Gnnrun, SaysWhereItsDropoutIsThePlansAndWhereNot) {
     const auto said = [&](const std::optional<double>& planned, const std::string& flags) {
-        Plan plan = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+        Plan plan = train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
         plan.problem.run.dropout = planned;
         save(plan, "dropping.json");
         const Outcome outcome = gnnrun("@dropping.json --data @graph --epochs 2 " + flags);
@@ -494,8 +494,8 @@ TEST_F(UnderMpi, OneRankThatFailsEndsAll) {
 
 // Wrapper scripts, copies of data on each node and old installations make ranks that disagree. All end, and say why.
 TEST_F(UnderMpi, RanksThatDisagreeEndAndSayInWhat) {
-    save(testing::make_plan(dataset_, 4, true, 2, {{2, 10}, {2, 6}}), "plan2.json");
-    save(testing::make_plan(dataset_, 4, true, 2, {{2, 6}}), "other2.json");
+    save(train::testing::make_plan(dataset_, 4, true, 2, {{2, 10}, {2, 6}}), "plan2.json");
+    save(train::testing::make_plan(dataset_, 4, true, 2, {{2, 6}}), "other2.json");
     gnnplan::testing::TinyGraph other = gnnplan::testing::random_symmetric(31, 3, 6, 3, 2);
     other.labels[5] = (other.labels[5] + 1) % 3;
     write_ogb(other, path("labels"));
@@ -566,4 +566,4 @@ TEST_F(UnderMpi, AllRanksStopWhenTheLossIsNoLongerFinite) {
 #endif
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::tools

@@ -1,6 +1,6 @@
 // gnnrun's checkpoints, weights and early ends.
 #include "planner/io/checkpoint.hpp"
-#include "tests/runtime/train/gnnrun_fixture.hpp"
+#include "tests/tools/gnnrun/gnnrun_fixture.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace gnnplan::train {
+namespace gnnplan::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -119,7 +119,7 @@ TEST_F(Checkpoints, ARunThatRanOutOfPatienceTrainsNoMore) {
 }
 
 TEST_F(Checkpoints, OtherRanksAndPlansGoOn) {
-    save(testing::make_plan(dataset_, 4, true, 3, {{1, 9}}), "plan3.json");
+    save(train::testing::make_plan(dataset_, 4, true, 3, {{1, 9}}), "plan3.json");
     ASSERT_EQ(gnnrun(run_ + "--epochs 20 --report @whole.json").code, 0);
     ASSERT_EQ(gnnrun(run_ + "--epochs 8 --checkpoint @c").code, 0);
     for (const std::string plan : {"@plan1.json", "@plan3.json"}) {
@@ -288,15 +288,15 @@ TEST_F(Checkpoints, AreOfTheSameRun) {
     EXPECT_THAT(automatic.output, HasSubstr("(use --seed 1; to start afresh, name another folder with --checkpoint)"));
     write_ogb(gnnplan::testing::random_symmetric(31, 4, 6, 3, 2), path("other"));
     const data::Dataset other = data::open_dataset(path("other"));
-    save(testing::make_plan(other, 4, true, 1, {{1, 10}}), "other.json");
+    save(train::testing::make_plan(other, 4, true, 1, {{1, 10}}), "other.json");
     const Outcome graph = gnnrun("@other.json --data @other --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(graph.code, 78);
     EXPECT_THAT(graph.output, HasSubstr("the checkpoint is of other data: not the same graph"));
-    save(testing::make_plan(dataset_, 5, true, 1, {{1, 10}}), "wider.json");
+    save(train::testing::make_plan(dataset_, 5, true, 1, {{1, 10}}), "wider.json");
     const Outcome model = gnnrun("@wider.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
     EXPECT_EQ(model.code, 78);
     EXPECT_THAT(model.output, HasSubstr("that of the plan's model 6 x 5 (to start afresh, leave out --resume"));
-    Plan unweighted = testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
+    Plan unweighted = train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
     unweighted.problem.graph.normalisation = Normalisation::none;
     save(unweighted, "unweighted.json");
     const Outcome weights = gnnrun("@unweighted.json --data @graph --dropout 0.25 --epochs 9 --resume @c");
@@ -483,4 +483,4 @@ TEST_F(Checkpoints, ARankThatStopsEndsTheRun) {
 #endif
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::tools

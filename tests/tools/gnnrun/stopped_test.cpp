@@ -1,12 +1,12 @@
 // When a rank stops or gets stuck outside of epochs, the others do not wait for it for ever.
-#include "tests/runtime/train/gnnrun_fixture.hpp"
+#include "tests/tools/gnnrun/gnnrun_fixture.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <csignal>
 
-namespace gnnplan::train {
+namespace gnnplan::tools {
 namespace {
 
 using ::testing::AnyOf;
@@ -62,4 +62,4 @@ TEST_F(Stopped, WhenAllIsDone) {
 }
 
 }  // namespace
-}  // namespace gnnplan::train
+}  // namespace gnnplan::tools
