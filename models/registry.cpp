@@ -83,6 +83,12 @@ void check_heads(const ModelRecord& model) {
 
 }  // namespace
 
+void check_has_epsilon(const ModelRecord& model) {
+    if (model.name == "gin") return;
+    throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "`epsilon`",
+                "only gin has one: it adds 1 + epsilon times the vertex's own features");
+}
+
 ModelRecord with_defaults(ModelRecord model) {
     const bool attends = model.name == "gat";
     model.activation = model.activation.value_or(attends ? Activation::elu : Activation::relu);
@@ -115,10 +121,7 @@ OpGraph build(const ProblemRecord& problem) {
     for (const std::int64_t width : model.widths) {
         if (width < 1) throw Error(ErrorCode::usage, "width " + std::to_string(width) + " is not positive", "`widths`");
     }
-    if (model.name != "gin" && (model.epsilon != 0 || model.trains_epsilon)) {
-        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "`epsilon`",
-                    "only gin has one: it adds 1 + epsilon times the vertex's own features");
-    }
+    if (model.epsilon != 0 || model.trains_epsilon) check_has_epsilon(model);
     check_heads(model);
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "`epsilon`");
     OpGraph graph = aggregator.build(model);

@@ -74,4 +74,14 @@ std::vector<Distribution> distributions(int ranks, const GridChoice& choice) {
     return asked_for || itself.empty() ? found : itself;
 }
 
+std::vector<Distribution> paper_distributions(int ranks, const GridChoice& choice) {
+    std::vector<Distribution> found;
+    for (const int copies : replications(ranks)) {
+        const Grid grid{ranks / copies, copies, 1};
+        if (choice.replication.value_or(copies) != copies || choice.grid.value_or(grid) != grid) continue;
+        found.push_back({Sharing::replicated, grid});
+    }
+    return found;
+}
+
 }  // namespace gnnplan::enumerate

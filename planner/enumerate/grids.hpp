@@ -22,4 +22,8 @@ struct GridChoice {
 // nothing fits.
 std::vector<Distribution> distributions(int ranks, const GridChoice& choice);
 
+// The distributions of RDM's paper that fit the choice, whatever its scheme: one for each R_A that divides the ranks, 1
+// included, and none that splits z. There may be none.
+std::vector<Distribution> paper_distributions(int ranks, const GridChoice& choice);
+
 }  // namespace gnnplan::enumerate

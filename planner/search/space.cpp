@@ -5,6 +5,7 @@
 #include "planner/cost/predict.hpp"
 #include "planner/enumerate/replication.hpp"
 #include "planner/lower/rules.hpp"
+#include "planner/search/draws.hpp"
 #include "planner/search/full_space.hpp"
 
 #include <gnnplan/base/checked.hpp>
@@ -98,9 +99,7 @@ void check_inference(Space& space, const RunRecord& run) {
 // Edges that layers draw come with what each of them stands for, where that is read.
 void take_drawn(Space& space, const std::vector<std::int64_t>& fanout) {
     if (fanout.empty()) return;
-    if (space.model.trains())
-        throw Error(ErrorCode::usage, "only an inference draws neighbours layer by layer", "`fanout`",
-                    "use `task infer`");
+    check_draws(space.model.trains(), fanout);
     if (fanout.size() != space.depth())
         throw Error(
             ErrorCode::usage,
@@ -236,14 +235,7 @@ std::vector<Distribution> grids_of(const Space& space) {
     if (paper && !choice.scheme) choice.scheme = "rdm";
     const bool rdm = paper && choice.scheme == "rdm";
     if (!rdm) return enumerate::distributions(space.ranks, choice);
-    // RDM's own replications, R_A = 1 included; nothing in the paper splits z.
-    std::vector<Distribution> grids;
-    for (const int replication : enumerate::replications(space.ranks)) {
-        const Grid grid{space.ranks / replication, replication, 1};
-        const bool fits =
-            (!choice.replication || *choice.replication == replication) && (!choice.grid || *choice.grid == grid);
-        if (fits) grids.push_back({Sharing::replicated, grid});
-    }
+    std::vector<Distribution> grids = enumerate::paper_distributions(space.ranks, choice);
     if (choice.replication) enumerate::check_replication(*choice.replication, space.ranks);
     if (grids.empty()) throw Error(ErrorCode::usage, "the paper space has no grids that split z", "`grid`");
     return grids;

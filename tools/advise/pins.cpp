@@ -1,7 +1,6 @@
 #include "tools/advise/pins.hpp"
 
 #include "planner/enumerate/grids.hpp"
-#include "planner/enumerate/replication.hpp"
 
 #include <fmt/format.h>
 
@@ -13,14 +12,8 @@ namespace {
 // The grids that the pinned choices leave. The paper space has RDM's own replications, whatever is genuine elsewhere.
 std::vector<Distribution> grids_left(const SelectOptions& options, int ranks) {
     const bool paper = options.space == SearchSpace::paper && options.scheme.value_or("rdm") == "rdm";
-    if (!paper) return enumerate::distributions(ranks, {options.scheme, options.replication, options.grid});
-    std::vector<Distribution> grids;
-    for (const int copies : enumerate::replications(ranks)) {
-        const Grid grid{ranks / copies, copies, 1};
-        if (options.replication.value_or(copies) != copies || options.grid.value_or(grid) != grid) continue;
-        grids.push_back({Sharing::replicated, grid});
-    }
-    return grids;
+    const enumerate::GridChoice choice{options.scheme, options.replication, options.grid};
+    return paper ? enumerate::paper_distributions(ranks, choice) : enumerate::distributions(ranks, choice);
 }
 
 // Each grid once, on however many ways nonzeros may be shared.

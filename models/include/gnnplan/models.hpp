@@ -76,6 +76,9 @@ const Aggregator& find(std::string_view model, std::string_view aggregator);
 // Error{usage} as find() does.
 MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> asked = {});
 
+// Throws Error{usage} unless the model has an epsilon.
+void check_has_epsilon(const ModelRecord& model);
+
 // The same model with everything said that it has by default.
 ModelRecord with_defaults(ModelRecord model);
 
