@@ -1,5 +1,5 @@
-// A schedule under construction: its tensors, its steps, and matrices that exist in some of the resting layouts. It knows no
-// kind of site: each site file makes its own steps of these (passes.hpp).
+// A schedule under construction: its tensors, its steps, and matrices that exist in some of the resting layouts. It
+// knows no kind of site: each site file makes its own steps of these (passes.hpp).
 #pragma once
 
 #include "planner/lower/lower.hpp"
@@ -88,8 +88,8 @@ public:
     // A step of setup in which ranks ask each other for the rows that they need of operands of `matrix`.
     void request_rows(TensorId matrix);
     // `in` in the layout of `to`, under the name `out` with a suffix, or `in` itself if it is there. `reader`: the
-    // operation that wants the result there. Its rows are those of `space`, if one is given: rows that the space lacks are
-    // left out, and rows that only the space has are zero.
+    // operation that wants the result there. Its rows are those of `space`, if one is given: rows that the space lacks
+    // are left out, and rows that only the space has are zero.
     TensorId redistribute(const std::string& step, TensorId in, Place to, const std::string& out, OpKind reader,
                           std::optional<int> space = {});
     // `matrix` in `place`, redistributed if it is not there yet. `name` without layout, e.g. "H1".

@@ -1,8 +1,9 @@
 // One forward pass over the sites of a model and, in training, the backward pass over them.
 //
-// Each kind of site has a file (site_*.cpp) with the steps that it makes in either pass. A site reads the values of sites before
-// it and leaves one of its own, in the layouts in which it is made or which others ask for. Backwards the gradient of
-// a value arrives from the sites that read it, which are added up, and the site that makes the value passes it on.
+// Each kind of site has a file (site_*.cpp) with the steps that it makes in either pass. A site reads the values of
+// sites before it and leaves one of its own, in the layouts in which it is made or which others ask for. Backwards the
+// gradient of a value arrives from the sites that read it, which are added up, and the site that makes the value passes
+// it on.
 #pragma once
 
 #include "planner/lower/builder.hpp"

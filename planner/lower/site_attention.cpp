@@ -9,12 +9,7 @@
 namespace gnnplan::lower {
 namespace {
 
-// The forward pass leaves h = H W and its sums in C, and by heads what the backward pass reads.
-struct Saved {
-    TensorId h, source, target, sums, log_total, by_target;
-    std::optional<TensorId> scores;  // by heads of edges, where the configuration stores them
-};
-
+// Saves the operands and results of the forward pass, h and sums in C.
 class Attention : SitePass {
 public:
     Attention(Passes& passes, int id) : SitePass(passes, id), heads_(builder_, site_) {}
@@ -30,10 +25,9 @@ public:
             builder_.redistribute(at + ".redistribute", mapped, rules_.spmm_in(), numbered("h", l_), OpKind::aggregate);
         const TensorId source = scores(at, "source", site_.heads.source, mapped, h, l_ - 1);
         const TensorId target = scores(at, "target", site_.heads.target, mapped, h, l_);
-        const Attended made = attend(at + ".spmm", h, source, target);
+        const AttendOperands<TensorId> made = attend(at + ".spmm", h, source, target);
         Value& value = passes_.value(id_);
-        if (passes_.training)
-            value.saved = Saved{h, source, target, made.sums, *made.log_total, *made.by_target, made.scores};
+        if (passes_.training) value.saved = made;
         value.copies.add(rules_.made_in(id_), result(at, made.sums));
     }
 
@@ -44,83 +38,70 @@ public:
         Gradient& gradient = passes_.gradient(id_);
         const TensorId g = gradient_of_sums(at, gradient);
         bias_gradient(passes_, gradient);
-        const auto& made = std::any_cast<const Saved&>(passes_.value(id_).saved);
+        const auto& made = std::any_cast<const AttendOperands<TensorId>&>(passes_.value(id_).saved);
         const std::string name = numbered("d", l_);
-        const TensorId of_target = heads_.dot(at + ".target", g, made.by_target, name + "t");
+        const TensorId of_target = heads_.dot(at + ".target", g, *made.by_target, name + "t");
         const TensorId inner = heads_.dot(at + ".inner", g, made.sums, name + "inner");
         std::optional<TensorId> scores = made.scores;
         if (scores)
             scores = edge_transpose(builder_, at + ".scores.transpose", l_, *scores, numbered("e", l_) + ".back");
-        const AttendedBack back =
-            attend_back(at + ".spmm", {g, made.target, made.log_total, inner, made.h, made.source, scores});
+        const AttendBackOperands<TensorId> back = attend_back(at + ".spmm", made, g, inner, scores);
         const TensorId dt = whole_rows(at + ".target", of_target, name + "t");
-        const TensorId ds = heads_.summed(at + ".source", back.source);
-        add_to_parameter(at + ".source", site_.heads.source, back.h, ds);
-        add_to_parameter(at + ".target", site_.heads.target, back.h, dt);
-        pass_on(at, back.h);
+        const TensorId ds = heads_.summed(at + ".source", back.of_source);
+        add_to_parameter(at + ".source", site_.heads.source, made.h, back.of_h, ds);
+        add_to_parameter(at + ".target", site_.heads.target, made.h, back.of_h, dt);
+        pass_on(at, back.of_h);
     }
 
 private:
     // The sums of attention over the layer's in-neighbours, and in training what the backward pass wants of them.
-    struct Attended {
-        TensorId sums;
-        std::optional<TensorId> log_total, by_target{}, scores{};
-    };
-    Attended attend(const std::string& step, TensorId h, TensorId source, TensorId target) {
+    AttendOperands<TensorId> attend(const std::string& step, TensorId h, TensorId source, TensorId target) {
         const bool training = passes_.training;
         SpmmStep product = builder_.product(l_, Direction::forward);
-        product.program = Program::attend;
         const bool stored = training && rules_.configuration().attention == AttentionScores::stored;
         product.attending = {site_.heads.count, site_.heads.slope, l_, training, stored};
-        product.column_operands = {h, source};
-        product.row_operands = {target};
         // Where what follows makes Z of them, they are not Z.
         const std::string z = numbered("Z", l_);
-        Attended made{builder_.result_of(product, z + (training || site_.heads.average ? ".sums" : ""), h), {}};
+        const std::string name = z + (training || site_.heads.average ? ".sums" : "");
+        const TensorId sums = builder_.result_of(product, name, h);
         const Layout layout = layout_at(heads_.place());
-        const auto beside = [&](const char* name) { return heads_.by_heads(z + name, made.sums, layout); };
-        made.log_total = beside(".log_total");
-        product.results = {made.sums, *made.log_total, beside(".total")};
+        const auto beside = [&](const char* which) { return heads_.by_heads(z + which, sums, layout); };
+        const TensorId log_total = beside(".log_total"), total = beside(".total");
+        AttendOperands<TensorId> made{
+            .h = h, .source = source, .target = target, .sums = sums, .log_total = log_total, .total = total};
         if (training) {
             made.by_target = builder_.result_of(product, z + ".by_target", h);
-            product.results.insert(product.results.end(), {*made.by_target, beside(".negative_share")});
+            made.negative_share = beside(".negative_share");
             if (stored)
                 made.scores = builder_.edges(numbered("e", l_), product.matrix, site_.heads.count, layout.columns);
-            if (stored) product.results.push_back(*made.scores);
-            product.column_operands.push_back(builder_.per_row(Role::vertices, h));
-            product.row_operands.push_back(builder_.per_row(Role::vertices, made.sums));
+            made.column_vertices = builder_.per_row(Role::vertices, h);
+            made.row_vertices = builder_.per_row(Role::vertices, sums);
         }
+        product.set(made);
         builder_.step(step, OpKind::aggregate, product);
         return made;
     }
 
-    // The gradients of h, for given weights, and of source, from that of the sums; `inner` is <gradient, sums> by heads.
-    // With `scores`, where A has its nonzeros, target and source are not read.
-    struct AttendedBack {
-        TensorId h, source;
-    };
-    struct BackOperands {
-        TensorId gradient, target, log_total, inner, h, source;
-        std::optional<TensorId> scores;
-    };
-    AttendedBack attend_back(const std::string& step, const BackOperands& in) {
+    // The gradients of h, for given weights, and of source, from that of the sums, `gradient`; `inner` is
+    // <gradient, sums> by heads. With `scores`, where A has its nonzeros, target and source are not read.
+    AttendBackOperands<TensorId> attend_back(const std::string& step, const AttendOperands<TensorId>& forward,
+                                             TensorId gradient, TensorId inner, std::optional<TensorId> scores) {
         SpmmStep product = builder_.product(l_, Direction::backward);
-        product.program = Program::attend_back;
-        const bool stored = in.scores.has_value();
+        const bool stored = scores.has_value();
         product.attending = {site_.heads.count, site_.heads.slope, l_, !stored, stored};
-        if (stored) {
-            product.column_operands = {in.gradient, in.log_total, in.inner};
-            product.row_operands = {in.h, *in.scores};
-        } else {
-            product.column_operands = {in.gradient, in.target, in.log_total, in.inner,
-                                       builder_.per_row(Role::vertices, in.gradient)};
-            product.row_operands = {in.h, in.source, builder_.per_row(Role::vertices, in.h)};
+        AttendBackOperands<TensorId> made{};
+        made.gradient = gradient, made.log_total = forward.log_total, made.inner = inner;
+        made.h = forward.h, made.scores = scores;
+        if (!stored) {
+            made.target = forward.target, made.source = forward.source;
+            made.column_vertices = builder_.per_row(Role::vertices, gradient);
+            made.row_vertices = builder_.per_row(Role::vertices, forward.h);
         }
         Layout layout = layout_at(heads_.place());
         if (heads_.place() == Place::f) layout.partial = Axes::parse("y");
-        const TensorId of_h = builder_.result_of(product, numbered("dh", l_), in.h);
-        const AttendedBack made{of_h, heads_.by_heads(numbered("ds", l_), in.h, layout)};
-        product.results = {made.h, made.source};
+        made.of_h = builder_.result_of(product, numbered("dh", l_), forward.h);
+        made.of_source = heads_.by_heads(numbered("ds", l_), forward.h, layout);
+        product.set(made);
         builder_.step(step, OpKind::aggregate, product);
         return made;
     }
@@ -186,10 +167,9 @@ private:
     }
 
     // The parameter's gradient and update, and what goes back through it to h.
-    void add_to_parameter(const std::string& step, int id, TensorId of_h, TensorId by_heads) {
+    void add_to_parameter(const std::string& step, int id, TensorId h, TensorId of_h, TensorId by_heads) {
         const TensorId parameter = builder_.weight(id);
-        const TensorId gradient =
-            fold(step + ".weight_grad", std::any_cast<const Saved&>(passes_.value(id_).saved).h, by_heads, id);
+        const TensorId gradient = fold(step + ".weight_grad", h, by_heads, id);
         heads_.emit(step + ".spread", HeadOp::spread, {by_heads, parameter}, of_h);
         builder_.reduce_and_update(parameter, gradient, OpKind::aggregate);
     }

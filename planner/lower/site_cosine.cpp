@@ -12,8 +12,8 @@
 namespace gnnplan::lower {
 namespace {
 
-// The forward pass leaves h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of the lengths
-// by rows, the sums, and by edges the cosines and weights.
+// The forward pass leaves h, u = h / |h| of the rows that the layer reads and of those that it makes, squares of the
+// lengths by rows, the sums, and by edges the cosines and weights.
 struct Saved {
     TensorId h, unit, unit_of_rows, squares, sums, cosines, weights;
 };
@@ -106,8 +106,8 @@ private:
         return Place::c;
     }
 
-    // The product of rows. The ranks of a y-group need rows of few others, so that there they are asked for even if other
-    // products get panels.
+    // The product of rows. The ranks of a y-group need rows of few others, so that there they are asked for even if
+    // other products get panels.
     SpmmStep dot_product() {
         if (!rules_.places_differ() || scores_place() != Place::r) return builder_.product(l_, Direction::forward);
         const TensorId dealt = builder_.adjacency(l_, Direction::forward, RowSplit::over_all);
@@ -119,14 +119,11 @@ private:
     // scores_place(). The sum over ranks is made.
     TensorId edge_dot(const std::string& step, TensorId x, TensorId y, const std::string& out) {
         SpmmStep product = dot_product();
-        product.program = Program::dot;
-        product.column_operands = {x};
-        product.row_operands = {y};
         const bool sums = rules_.places_differ() && scores_place() == Place::c;
         const bool dealt = deals_rows(builder_.tensor(product.matrix));
         const Axes partial = sums ? Axes::parse("y") : Axes();
         const TensorId made = builder_.edges(dealt ? out + ".dealt" : out, product.matrix, 1, {}, partial);
-        product.results = {made};
+        product.set(DotOperands<TensorId>{x, y, made});
         builder_.step(step, OpKind::aggregate, product);
         if (sums) builder_.all_reduce(step + ".all_reduce", made, OpKind::aggregate);
         if (!dealt) return made;
@@ -169,11 +166,8 @@ private:
     TensorId edge_sum(const std::string& step, Direction direction, TensorId values, TensorId in,
                       const std::string& out) {
         SpmmStep product = builder_.product(l_, direction);
-        product.program = Program::edge_sum;
-        product.column_operands = {in};
-        product.row_operands = {values};
         const TensorId sums = builder_.result_of(product, out, in);
-        product.results = {sums};
+        product.set(EdgeSumOperands<TensorId>{in, values, sums});
         builder_.step(step, OpKind::aggregate, product);
         return sums;
     }

@@ -11,10 +11,8 @@ struct Maxima {
 };
 Maxima spmm_max(Builder& builder, const std::string& step, int l, TensorId in, const std::string& out) {
     SpmmStep product = builder.product(l, Direction::forward);
-    product.program = Program::max;
-    product.column_operands = {in};
     const Maxima maxima{builder.result_of(product, out, in), builder.result_of(product, out + ".ties", in)};
-    product.results = {maxima.values, maxima.ties};
+    product.set(MaxOperands<TensorId>{in, maxima.values, maxima.ties});
     builder.step(step, OpKind::aggregate, product);
     return maxima;
 }
@@ -23,11 +21,8 @@ Maxima spmm_max(Builder& builder, const std::string& step, int l, TensorId in, c
 TensorId spmm_max_back(Builder& builder, const std::string& step, int l, TensorId shares, TensorId values, TensorId own,
                        const std::string& out) {
     SpmmStep product = builder.product(l, Direction::backward);
-    product.program = Program::max_back;
-    product.column_operands = {shares, values};
-    product.row_operands = {own};
     const TensorId gradient = builder.result_of(product, out, own);
-    product.results = {gradient};
+    product.set(MaxBackOperands<TensorId>{shares, values, own, gradient});
     builder.step(step, OpKind::aggregate, product);
     return gradient;
 }

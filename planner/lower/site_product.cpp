@@ -12,11 +12,10 @@ TensorId spmm(Builder& builder, const std::string& step, int l, Direction direct
     const Rules& rules = builder.rules();
     const Grid& grid = rules.configuration().grid;
     SpmmStep product = builder.product(l, direction);
-    product.column_operands = {in};
     product.bf16 = rules.configuration().bf16 && packs_panels(product.exchange, product.overlap);
     const std::optional<Axis> axis = contraction_axis(grid, builder.tensor(product.matrix));
     const auto emit = [&](TensorId result) {
-        product.results = {result};
+        product.set(SumOperands<TensorId>{in, result});
         builder.step(step, OpKind::aggregate, product);
         return result;
     };

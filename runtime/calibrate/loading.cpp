@@ -68,7 +68,7 @@ public:
         });
     }
     load::Dealt deal() {
-        load::Dealer dealer(self_, shares_, order_, false, false);
+        load::Dealer dealer(self_, shares_, order_, weighted, with_targets);
         const std::span<const data::Edge> all(edges_);
         for (std::size_t first = 0; first < all.size(); first += data::EdgeList::block_edges) {
             const auto block = all.subspan(first, std::min(data::EdgeList::block_edges, all.size() - first));
@@ -78,7 +78,7 @@ public:
         return dealer.finish();
     }
     void make_rows() {
-        load::MadeRows made = load::make_rows(deal(), vertices_, vertices_, {}, {}, false);
+        load::MadeRows made = load::make_rows(deal(), vertices_, vertices_, {}, {}, with_targets);
         listed_ += data::hash_of_rows(made.sources);
         graph_.out = std::move(made.sources);
         graph_.symmetric = true;
@@ -96,6 +96,8 @@ public:
     }
 
 private:
+    static constexpr bool weighted = false, with_targets = false;  // as graphs without either are dealt
+
     std::int64_t vertices_;
     comm::SelfCommunicator self_;
     load::RowShares shares_{one_rank(vertices_)};

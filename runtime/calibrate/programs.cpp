@@ -58,6 +58,7 @@ public:
         const auto stays = [&](std::int64_t width) { return add(rows_, width); };
         const std::int64_t w = point_.width, k = point_.heads;
         const kernels::Csr a = matrix_.view();
+        constexpr bool accumulate = false, last = true;
         kernels::Attention how{{k > 0 ? w / k : w, 0}, 0.2F, {}};
         if (point_.dropout) {
             how.dropout = {
@@ -66,22 +67,22 @@ public:
         switch (point_.program) {
             case Program::max: {
                 const auto in = gathers(w), maxima = stays(w), ties = stays(w);
-                return [=, this] { kernels_.spmm_max(a, in, maxima, ties, false, {}); };
+                return [=, this] { kernels_.spmm_max(a, in, maxima, ties, accumulate, {}); };
             }
             case Program::max_back: {
                 const auto share = gathers(w), maxima = gathers(w), own = stays(w), out = stays(w);
-                return [=, this] { kernels_.spmm_max_back(a, share, maxima, own, out, false); };
+                return [=, this] { kernels_.spmm_max_back(a, share, maxima, own, out, accumulate); };
             }
             case Program::attend: {
                 const kernels::AttendOperands in{gathers(w), gathers(k), stays(k)};
                 const kernels::AttendResults to{stays(w), stays(k), stays(k), stays(w), stays(k)};
-                return [=, this] { kernels_.attend(a, in, to, how, false, true); };
+                return [=, this] { kernels_.attend(a, in, to, how, accumulate, last); };
             }
             case Program::attend_back: {
                 const kernels::AttendBackOperands in{gathers(w), gathers(k), gathers(k),
                                                      gathers(k), stays(w),   stays(k)};
                 const kernels::AttendBackResults to{stays(w), stays(k)};
-                return [=, this] { kernels_.attend_back(a, in, to, how, false); };
+                return [=, this] { kernels_.attend_back(a, in, to, how, accumulate); };
             }
             case Program::dot: {
                 const auto x = gathers(w), y = stays(w);

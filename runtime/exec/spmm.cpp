@@ -79,13 +79,19 @@ public:
             if (!part_.stages()[k].block) continue;
             const Views views = views_of(k);
             const kernels::Csr nonzeros = nonzeros_of(k);
-            auto found = device.choose(nonzeros, views.columns[0], views.results[0], room_for(nonzeros), wanted);
+            const auto of = named<SumOperands>(views);
+            auto found = device.choose(nonzeros, of.in, of.out, room_for(nonzeros), wanted);
             if (first.empty()) first = std::move(found);
         }
         return first;
     }
 
 private:
+    template <template <class, class> class Operands>
+    Operands<kernels::ConstMatrix, kernels::Matrix> named(const Views& views) const {
+        using Named = Operands<kernels::ConstMatrix, kernels::Matrix>;
+        return step_.named<Named>(views.columns, views.rows, views.results);
+    }
     // The last stage with a piece for this rank.
     std::size_t last_piece() const {
         std::size_t last = 0;
@@ -174,7 +180,7 @@ private:
         if (!part_.stages()[k].piece) return;
         const Views views = views_of(k);
         const kernels::Csr nonzeros = nonzeros_of(k);
-        if (step_.program == Program::dot) of_edges_ = edges(step_.results.front(), k);
+        if (step_.program == Program::dot) of_edges_ = edges(step_.named<DotOperands<TensorId>>().products, k);
         if (const std::optional<TensorId> scores = step_.stored_scores()) of_edges_ = edges(*scores, k);
         if (under_way_.empty() || !context_.world.needs_progress()) {
             compute(nonzeros, views, accumulate_, room_for(nonzeros));
@@ -197,7 +203,7 @@ private:
     kernels::Csr nonzeros_of(std::size_t k) const {
         kernels::Csr nonzeros = part_.nonzeros(part_.stages()[k], nonzero_buffer(k));
         if (step_.program == Program::edge_sum) {
-            nonzeros.value = edges(step_.row_operands.front(), k).data;
+            nonzeros.value = edges(step_.named<EdgeSumOperands<TensorId>>().values, k).data;
             return nonzeros;
         }
         if (const ValueScales* scales = context_.store.scales(step_.matrix)) scales->apply(k, nonzeros);
@@ -216,62 +222,85 @@ private:
 
     // The program on one piece, or a part of it. What earlier pieces made is in the results if `accumulate`.
     void compute(const kernels::Csr& nonzeros, const Views& views, bool accumulate, kernels::PanelRoom room) const {
-        const auto& [columns, rows, results] = views;
+        const kernels::Table& kernels = context_.kernels;
         switch (step_.program) {
-            case Program::sum:
-            case Program::edge_sum: return context_.kernels.spmm(nonzeros, columns[0], results[0], accumulate, room);
-            case Program::dot: return context_.kernels.edge_dot(nonzeros, columns[0], rows[0], of_edges_.data);
-            case Program::max:
-                return context_.kernels.spmm_max(nonzeros, columns[0], results[0], results[1], accumulate, room.memory);
-            case Program::max_back:
-                return context_.kernels.spmm_max_back(nonzeros, columns[0], columns[1], rows[0], results[0],
-                                                      accumulate);
-            case Program::attend: {
-                kernels::AttendResults to{results[0], results[1], results[2]};
-                if (results.size() > 3) to.by_target = results[3], to.negative_share = results[4];
-                if (step_.attending.stored) to.scores = of_edges_;
-                return context_.kernels.attend(nonzeros, {columns[0], columns[1], rows[0]}, to,
-                                               attention(step_.column_operands[0], step_.column_operands[1], views),
-                                               accumulate, last_);
+            case Program::sum: {
+                const auto of = named<SumOperands>(views);
+                return kernels.spmm(nonzeros, of.in, of.out, accumulate, room);
             }
-            case Program::attend_back:
-                return context_.kernels.attend_back(
-                    nonzeros, attend_back_operands(views), {results[0], results[1]},
-                    attention(step_.column_operands[0], step_.column_operands[1], views), accumulate);
+            case Program::edge_sum: {
+                const auto of = named<EdgeSumOperands>(views);
+                return kernels.spmm(nonzeros, of.in, of.out, accumulate, room);
+            }
+            case Program::dot: {
+                const auto of = named<DotOperands>(views);
+                return kernels.edge_dot(nonzeros, of.x, of.y, of_edges_.data);
+            }
+            case Program::max: {
+                const auto of = named<MaxOperands>(views);
+                return kernels.spmm_max(nonzeros, of.in, of.maxima, of.ties, accumulate, room.memory);
+            }
+            case Program::max_back: {
+                const auto of = named<MaxBackOperands>(views);
+                return kernels.spmm_max_back(nonzeros, of.share, of.maxima, of.in, of.gradient, accumulate);
+            }
+            case Program::attend: return attend(nonzeros, views, accumulate);
+            case Program::attend_back: return attend_back(nonzeros, views, accumulate);
         }
         ensure(false, "a program has no kernel");
     }
 
-    kernels::AttendBackOperands attend_back_operands(const Views& views) const {
-        const auto& [columns, rows, results] = views;
-        if (!step_.attending.stored) return {columns[0], columns[1], columns[2], columns[3], rows[0], rows[1]};
-        return {
-            .gradient = columns[0], .log_total = columns[1], .inner = columns[2], .h = rows[0], .scores = of_edges_};
+    void attend(const kernels::Csr& nonzeros, const Views& views, bool accumulate) const {
+        const auto of = named<AttendOperands>(views);
+        const auto ids = step_.named<AttendOperands<TensorId>>();
+        kernels::Attention how = attention(ids.h, ids.source);
+        if (drops(step_.attending.dropout)) how.dropout = dropout(ids.source, of.row_vertices, of.column_vertices);
+        kernels::AttendResults to{of.sums, of.log_total, of.total};
+        if (of.by_target) to.by_target = *of.by_target, to.negative_share = *of.negative_share;
+        if (of.scores) to.scores = of_edges_;
+        context_.kernels.attend(nonzeros, {of.h, of.source, of.target}, to, how, accumulate, last_);
     }
 
+    // Stored scores say themselves what was dropped.
+    void attend_back(const kernels::Csr& nonzeros, const Views& views, bool accumulate) const {
+        const auto of = named<AttendBackOperands>(views);
+        const auto ids = step_.named<AttendBackOperands<TensorId>>();
+        kernels::Attention how = attention(ids.gradient, ids.log_total);
+        if (drops(step_.attending.dropout || step_.attending.stored))
+            how.dropout = dropout(ids.log_total, of.row_vertices, of.column_vertices);
+        kernels::AttendBackOperands in{
+            .gradient = of.gradient, .log_total = of.log_total, .inner = of.inner, .h = of.h};
+        if (of.scores) in.scores = of_edges_;
+        if (of.target) in.target = *of.target, in.source = *of.source;
+        context_.kernels.attend_back(nonzeros, in, {of.of_h, of.of_source}, how, accumulate);
+    }
+
+    bool drops(bool may_drop) const { return may_drop && context_.settings.training; }
+
     // `wide` and `by_heads` are a wide operand and one by heads.
-    kernels::Attention attention(TensorId wide, TensorId by_heads, const Views& views) const {
+    kernels::Attention attention(TensorId wide, TensorId by_heads) const {
         const Store& store = context_.store;
         const std::int64_t columns = tensor_of(store.schedule(), wide).columns / step_.attending.heads;
         const std::int64_t first_head = store.block(by_heads).columns.begin;
         kernels::Attention how;
         how.heads = {columns, store.block(wide).columns.begin - columns * first_head};
         how.slope = static_cast<float>(step_.attending.slope);
-        const bool reads_stored = step_.program == Program::attend_back && step_.attending.stored;
-        const bool may_drop = step_.attending.dropout || reads_stored;
-        if (!may_drop || !context_.settings.training) return how;
-        const auto vertices = [&](const auto& list) {
-            return reads_stored ? nullptr : reinterpret_cast<const std::int32_t*>(list.back().data);
-        };
-        how.dropout = {context_.settings.seed,
-                       context_.pass,
-                       static_cast<std::uint32_t>(step_.attending.layer),
-                       context_.settings.attention_dropout,
-                       first_head,
-                       step_.attending.heads,
-                       vertices(views.rows),
-                       vertices(views.columns)};
         return how;
+    }
+
+    template <class Vertices>
+    kernels::AttentionDropout dropout(TensorId by_heads, const Vertices& rows, const Vertices& columns) const {
+        const auto numbers = [](const Vertices& of) {
+            return of ? reinterpret_cast<const std::int32_t*>(of->data) : nullptr;
+        };
+        return {context_.settings.seed,
+                context_.pass,
+                static_cast<std::uint32_t>(step_.attending.layer),
+                context_.settings.attention_dropout,
+                context_.store.block(by_heads).columns.begin,
+                step_.attending.heads,
+                numbers(rows),
+                numbers(columns)};
     }
 
     // Goes slice after slice of the columns, and panel after panel, as the product does by itself: if it were cut only

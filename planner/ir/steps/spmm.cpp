@@ -16,7 +16,7 @@ namespace {
 
 // Lists as long as the program's, whose tensors are different ones wherever something is written.
 void check_lists(const StepCheck& step, const SpmmStep& product) {
-    const ProgramOperands kinds = product.kinds();
+    const OperandKinds kinds = product.kinds();
     step.require(product.column_operands.size() == kinds.columns.size() &&
                      product.row_operands.size() == kinds.rows.size() && product.results.size() == kinds.results.size(),
                  "the program has other numbers of operands and results");
@@ -108,7 +108,7 @@ void check_operands(const StepCheck& step, const SpmmStep& product) {
     const bool whole_rows = product.program == Program::dot && step.at(product.results.front()).layout.partial.empty();
     if (whole_rows) columns.layout.columns = rows.layout.columns = {};
     if (product.program == Program::dot && !whole_rows) rows.partial = Axes::parse("y");
-    const ProgramOperands kinds = product.kinds();
+    const OperandKinds kinds = product.kinds();
     const OperandCheck check(step, product);
     for (std::size_t i = 0; i < kinds.columns.size(); ++i)
         check.operand(product.column_operands[i], kinds.columns[i], columns);
@@ -131,48 +131,81 @@ void SpmmStep::check(const StepCheck& step) const {
     step.require(can_round() || !bf16, "only sums round to bf16, and with overlap or needed rows no panel is packed");
 }
 
-ProgramOperands SpmmStep::kinds() const {
-    constexpr auto wide = OperandKind::wide, by_heads = OperandKind::by_heads, summand = OperandKind::summand_by_heads;
-    ProgramOperands kinds;
-    switch (program) {
-        case Program::sum: return {{wide}, {}, {wide}};
-        case Program::max: return {{wide}, {}, {wide, wide}};
-        case Program::max_back: return {{wide, wide}, {wide}, {wide}};
-        case Program::attend: {
-            kinds = {{wide, by_heads}, {by_heads}, {wide, by_heads, by_heads}};
-            const bool for_evaluation = !attending.stored && results.size() == kinds.results.size();
-            if (!for_evaluation) kinds.results.insert(kinds.results.end(), {wide, by_heads});
-            if (attending.stored) kinds.results.push_back(OperandKind::edges_by_heads);
-            break;
-        }
-        case Program::attend_back:
-            if (attending.stored)
-                return {{wide, by_heads, summand}, {wide, OperandKind::edges_by_heads}, {wide, summand}};
-            kinds = {{wide, by_heads, by_heads, summand}, {wide, by_heads}, {wide, summand}};
-            break;
-        case Program::dot: return {{wide}, {wide}, {OperandKind::edges}};
-        case Program::edge_sum: return {{wide}, {OperandKind::edges}, {wide}};
+namespace {
+
+struct KindLister {
+    OperandKinds kinds;
+
+    template <class T>
+    void column(OperandKind kind, const T& member) {
+        add(kinds.columns, kind, member);
     }
-    if (!attending.dropout) return kinds;
-    kinds.columns.push_back(OperandKind::vertices), kinds.rows.push_back(OperandKind::vertices);
-    return kinds;
+    template <class T>
+    void row(OperandKind kind, const T& member) {
+        add(kinds.rows, kind, member);
+    }
+    template <class T>
+    void result(OperandKind kind, const T& member) {
+        add(kinds.results, kind, member);
+    }
+
+private:
+    static void add(std::vector<OperandKind>& list, OperandKind kind, TensorId) { list.push_back(kind); }
+    static void add(std::vector<OperandKind>& list, OperandKind kind, const std::optional<TensorId>& member) {
+        if (member) list.push_back(kind);
+    }
+};
+
+template <class Operands>
+OperandKinds listed(const Operands& operands) {
+    KindLister lister;
+    Operands::fields(operands, lister);
+    return std::move(lister.kinds);
+}
+
+}  // namespace
+
+std::size_t SpmmStep::evaluation_results() {
+    static const std::size_t count = listed(AttendOperands<TensorId>{}).results.size();
+    return count;
+}
+
+template <class Operands>
+OperandKinds SpmmStep::kinds_of() const {
+    return listed(expected<Operands>());
+}
+
+OperandKinds SpmmStep::kinds() const {
+    switch (program) {
+        case Program::sum: break;
+        case Program::max: return kinds_of<MaxOperands<TensorId>>();
+        case Program::max_back: return kinds_of<MaxBackOperands<TensorId>>();
+        case Program::attend: return kinds_of<AttendOperands<TensorId>>();
+        case Program::attend_back: return kinds_of<AttendBackOperands<TensorId>>();
+        case Program::dot: return kinds_of<DotOperands<TensorId>>();
+        case Program::edge_sum: return kinds_of<EdgeSumOperands<TensorId>>();
+    }
+    return kinds_of<SumOperands<TensorId>>();
 }
 
 std::optional<TensorId> SpmmStep::uses_up(const Schedule& schedule) const {
-    const std::size_t inner = attending.stored ? 2 : 3;
-    const bool summand = program == Program::attend_back && column_operands.size() > inner &&
-                         !tensor_of(schedule, column_operands[inner]).layout.partial.empty();
-    return summand ? std::optional(column_operands[inner]) : std::nullopt;
+    if (program != Program::attend_back) return std::nullopt;
+    const TensorId inner = named<AttendBackOperands<TensorId>>().inner;
+    const bool summand = !tensor_of(schedule, inner).layout.partial.empty();
+    return summand ? std::optional(inner) : std::nullopt;
 }
 
 std::optional<TensorId> SpmmStep::stored_scores() const {
     if (!attending.stored) return std::nullopt;
-    return program == Program::attend ? results.back() : row_operands.back();
+    return program == Program::attend ? named<AttendOperands<TensorId>>().scores
+                                      : named<AttendBackOperands<TensorId>>().scores;
 }
 
 std::int64_t SpmmStep::local_heads(const Schedule& schedule, int rank) const {
-    constexpr std::size_t by_heads = 1;
-    return attends() ? block_of(schedule, column_operands[by_heads], rank).columns.size() : 0;
+    if (!attends()) return 0;
+    const TensorId by_heads = program == Program::attend ? named<AttendOperands<TensorId>>().source
+                                                         : named<AttendBackOperands<TensorId>>().log_total;
+    return block_of(schedule, by_heads, rank).columns.size();
 }
 
 std::int64_t SpmmStep::travelling_columns(const Schedule& schedule, int rank) const {

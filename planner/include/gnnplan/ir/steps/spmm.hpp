@@ -2,30 +2,18 @@
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/config.hpp>
-#include <gnnplan/ir/program.hpp>
+#include <gnnplan/ir/program_operands.hpp>
 #include <gnnplan/ir/steps/step.hpp>
 
 #include <vector>
 
 namespace gnnplan {
 
-// The further properties of programs of attention. Matrices by heads have a column for each head: split over y, as wide
-// ones are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the
-// gradient of s are sums over y, of which each rank has what its columns make.
-struct Attending {
-    int heads = 0;
-    double slope = 0;
-    int layer = 0;         // whose draws decide which weights are dropped
-    bool dropout = false;  // whether weights may be; the vertices of rows are then the last column and row operand
-    bool stored = false;   // before and in a backward pass: scores, and what is dropped, are values of the nonzeros
-};
+// Whether a split over y would cut heads.
 constexpr bool cuts_heads(const Grid& grid, std::int64_t heads) { return heads % grid.y != 0; }
 
-// The kind of an operand or a result of a program: a matrix as wide as the others, one with a column for each head,
-// such a one that may be a sum over y, the vertices that rows stand for, values of the nonzeros, or such values by
-// heads.
-enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges, edges_by_heads };
-struct ProgramOperands {
+// The kinds of what a program takes and makes, in the order of a step's lists.
+struct OperandKinds {
     std::vector<OperandKind> columns, rows, results;
 };
 
@@ -78,8 +66,28 @@ struct SpmmStep {
     }
     TensorId subject() const { return results.front(); }
     bool attends() const { return program == Program::attend || program == Program::attend_back; }
+    // Takes a program with its operands and results, as structs of program_operands.hpp have them.
+    template <class Operands>
+    void set(const Operands& operands) {
+        program = Operands::program;
+        column_operands.clear(), row_operands.clear(), results.clear();
+        Writer writer{*this};
+        Operands::fields(operands, writer);
+    }
+    // The same struct again, of any lists that are as long as the step's, which were checked.
+    template <class Operands, class Columns, class Rows, class Results>
+    Operands named(const Columns& columns, const Rows& rows, const Results& made) const {
+        Operands operands = expected<Operands>();
+        OperandReader reader(columns, rows, made);
+        Operands::fields(operands, reader);
+        return operands;
+    }
+    template <class Operands>
+    Operands named() const {
+        return named<Operands>(column_operands, row_operands, results);
+    }
     // The kinds of what the program takes and makes, in the order of the lists.
-    ProgramOperands kinds() const;
+    OperandKinds kinds() const;
     // `inner`, whose summands are used up where y cuts heads.
     std::optional<TensorId> uses_up(const Schedule& schedule) const;
     // Where scores of attention are stored, the values of the nonzeros that the program makes or reads.
@@ -98,6 +106,34 @@ struct SpmmStep {
     bool depends_on_graph(const Schedule& schedule) const;
 
 private:
+    // Lists the members that are there.
+    struct Writer {
+        SpmmStep& step;
+        void column(OperandKind, TensorId id) { step.column_operands.push_back(id); }
+        void row(OperandKind, TensorId id) { step.row_operands.push_back(id); }
+        void result(OperandKind, TensorId id) { step.results.push_back(id); }
+        void column(OperandKind kind, const std::optional<TensorId>& id) {
+            if (id) column(kind, *id);
+        }
+        void row(OperandKind kind, const std::optional<TensorId>& id) {
+            if (id) row(kind, *id);
+        }
+        void result(OperandKind kind, const std::optional<TensorId>& id) {
+            if (id) result(kind, *id);
+        }
+    };
+    // Operands of no value, of which those are there that the step has.
+    template <class Operands>
+    Operands expected() const {
+        Operands operands{};
+        if constexpr (requires { operands.expect(attending, true); })
+            operands.expect(attending, results.size() == evaluation_results());
+        return operands;
+    }
+    template <class Operands>
+    OperandKinds kinds_of() const;
+    // How many an attention has that no backward pass follows.
+    static std::size_t evaluation_results();
     // The one operand of a list; a list that is being read gets it.
     static TensorId& only(std::vector<TensorId>& ids) {
         ids.resize(1);
