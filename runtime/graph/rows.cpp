@@ -3,6 +3,7 @@
 #include "runtime/graph/row_parts.hpp"
 #include "runtime/graph/sort_columns.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -14,8 +15,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A range of rows as one thread has made them: where they begin, and how many entries they have from there on.
 struct RowsInPlace {
