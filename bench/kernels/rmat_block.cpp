@@ -1,5 +1,7 @@
 #include "bench/kernels/rmat_block.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -10,8 +12,6 @@
 
 namespace gnnplan::bench {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // SplitMix64 (Steele et al. 2014): the number at place `i` of a random sequence.
 std::uint64_t random_bits(std::uint64_t i) {

@@ -1,10 +1,11 @@
 #include "planner/enumerate/choices.hpp"
 
+#include "planner/enumerate/letters.hpp"
+
 namespace gnnplan::enumerate {
 namespace {
 
-constexpr auto S = Order::sparse_first;
-constexpr auto D = Order::dense_first;
+using namespace letters;
 
 bool made_anyway(const LayerChoice& choice) {
     return choice.operand == Operand::product ? choice.forward == S : choice.backward == S;

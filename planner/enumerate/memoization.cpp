@@ -1,5 +1,7 @@
 #include "planner/enumerate/memoization.hpp"
 
+#include "planner/enumerate/letters.hpp"
+
 namespace gnnplan::enumerate {
 namespace {
 
@@ -19,8 +21,7 @@ private:
     const Orders& backward_;
 };
 
-constexpr auto S = Order::sparse_first;
-constexpr auto D = Order::dense_first;
+using namespace letters;
 
 // G^l reaches layer l in C and is wanted there in C: it never exists in R.
 bool gradient_only_in_c(const ByLayer& orders, int layer) {

@@ -1,5 +1,7 @@
 #include "planner/enumerate/units.hpp"
 
+#include "planner/enumerate/letters.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -7,7 +9,7 @@
 namespace gnnplan::enumerate {
 namespace {
 
-constexpr auto S = Order::sparse_first;
+using namespace letters;
 
 // Adds up one epoch while following the layout of the matrix at hand: in R after GEMM, in C after SpMM.
 class PaperCount {

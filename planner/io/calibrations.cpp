@@ -17,8 +17,8 @@ namespace gnnplan::io {
 namespace {
 
 // The kind, and what the ranks were, between these.
-constexpr const char* prefix = "machine-";
-constexpr const char* suffix = ".json";
+constexpr const char* calibration_prefix = "machine-";
+constexpr const char* calibration_suffix = ".json";
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
@@ -31,7 +31,8 @@ std::vector<std::string> files_of(const std::string& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, nothing_there)) {
         const std::string name = entry.path().filename().string();
         if (!entry.is_regular_file(nothing_there)) continue;  // a pipe would be waited for
-        if (name.starts_with(prefix) && name.ends_with(suffix)) files.push_back(entry.path().string());
+        if (name.starts_with(calibration_prefix) && name.ends_with(calibration_suffix))
+            files.push_back(entry.path().string());
     }
     return files;
 }
@@ -64,7 +65,7 @@ std::string calibration_ranks(const Profile& profile) {
 
 std::string calibration_file(const Profile& profile) {
     const std::string ranks = calibration_ranks(profile);
-    return prefix + calibration_kind(profile) + (ranks.empty() ? "" : "-" + ranks) + suffix;
+    return calibration_prefix + calibration_kind(profile) + (ranks.empty() ? "" : "-" + ranks) + calibration_suffix;
 }
 
 std::string calibration_date(const Profile& profile) { return profile.fingerprint ? profile.fingerprint->date : ""; }

@@ -12,14 +12,14 @@ namespace gnnplan::io {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view prefix = "checkpoint-";
-constexpr std::string_view suffix = ".safetensors";
+constexpr std::string_view checkpoint_prefix = "checkpoint-";
+constexpr std::string_view checkpoint_suffix = ".safetensors";
 
 // The epoch in "checkpoint-000120.safetensors".
 std::optional<std::int64_t> epoch_in(const std::string& name) {
-    if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
-    const char* begin = name.data() + prefix.size();
-    const char* end = name.data() + name.size() - suffix.size();
+    if (!name.starts_with(checkpoint_prefix) || !name.ends_with(checkpoint_suffix)) return std::nullopt;
+    const char* begin = name.data() + checkpoint_prefix.size();
+    const char* end = name.data() + name.size() - checkpoint_suffix.size();
     std::int64_t epoch = 0;
     const auto [stop, error] = std::from_chars(begin, end, epoch);
     if (begin >= end || stop != end || error != std::errc() || epoch < 0) return std::nullopt;
@@ -32,7 +32,7 @@ std::string checkpoint_name(std::int64_t epoch) {
     constexpr std::size_t digits = 6;
     const std::string number = std::to_string(epoch);
     const std::string zeros(digits - std::min(digits, number.size()), '0');
-    return std::string(prefix) + zeros + number + std::string(suffix);
+    return std::string(checkpoint_prefix) + zeros + number + std::string(checkpoint_suffix);
 }
 
 std::optional<std::int64_t> checkpoint_epoch(const std::string& path) {
@@ -40,7 +40,7 @@ std::optional<std::int64_t> checkpoint_epoch(const std::string& path) {
 }
 
 void remove_abandoned(const std::string& folder) {
-    remove_leftovers(folder, [](std::string_view file) { return file.starts_with(prefix); });
+    remove_leftovers(folder, [](std::string_view file) { return file.starts_with(checkpoint_prefix); });
 }
 
 std::vector<KeptCheckpoint> checkpoints_in(const std::string& folder) {

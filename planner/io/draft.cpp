@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view mark = ".tmp-";
 constexpr int most_names = 1000;
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 std::string folder_of(const std::string& file) {
     const fs::path folder = fs::path(file).parent_path();
     return folder.empty() ? "." : folder.string();
@@ -116,7 +114,9 @@ std::string Draft::name(int number) const {
     return target_ + std::string(mark) + std::to_string(::getpid()) + "-" + std::to_string(number);
 }
 
-void Draft::fail(int error) const { throw Error(ErrorCode::cannot_create, "cannot create: " + reason(error), target_); }
+void Draft::fail(int error) const {
+    throw Error(ErrorCode::cannot_create, "cannot create: " + system_reason(error), target_);
+}
 
 void Draft::open_without_name() {
     struct stat status {};
@@ -146,7 +146,8 @@ void Draft::open_with_name() {
 
 void Draft::begin(std::string_view text, std::int64_t bytes) {
     write_at(descriptor_, 0, text, target_);
-    if (::ftruncate(descriptor_, bytes) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), target_);
+    if (::ftruncate(descriptor_, bytes) != 0)
+        throw Error(ErrorCode::io, "cannot write: " + system_reason(errno), target_);
 }
 
 // Replacing a file takes a rename(), and that takes a name. False: the draft already has the name of its target.

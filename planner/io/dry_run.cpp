@@ -7,7 +7,7 @@
 namespace gnnplan::io {
 namespace {
 
-Document encode(const DryRunStep& step) {
+Document encode_step(const DryRunStep& step) {
     Writer writer;
     writer.field("name", step.name);
     writer.field("phase", step.phase);
@@ -32,7 +32,7 @@ std::string write_dry_run(const DryRunDocument& run) {
     if (run.host_peak_bytes) writer.field("host_peak_bytes_per_rank", *run.host_peak_bytes);
     Document document = writer.take();
     Document steps = Document::array();
-    for (const DryRunStep& step : run.steps) steps.push(encode(step));
+    for (const DryRunStep& step : run.steps) steps.push(encode_step(step));
     document.set("steps", std::move(steps));
     if (run.tuning_peak_bytes) document.set("tuning_peak_bytes_per_rank", *run.tuning_peak_bytes);
     return dump(document, 1) + "\n";

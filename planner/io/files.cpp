@@ -20,8 +20,6 @@ namespace {
 
 constexpr off_t max_file_bytes = off_t{1} << 30;
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 // An open file descriptor.
 class File {
 public:
@@ -40,7 +38,7 @@ private:
 };
 
 void flush(int descriptor, const std::string& path) {
-    if (::fsync(descriptor) != 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+    if (::fsync(descriptor) != 0) throw Error(ErrorCode::io, "cannot write: " + system_reason(errno), path);
 }
 
 // A pipe has no places to write at.
@@ -49,7 +47,7 @@ void write_all(int descriptor, std::string_view text, const std::string& path) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());
         if (written < 0) {
             if (errno == EINTR) continue;
-            throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+            throw Error(ErrorCode::io, "cannot write: " + system_reason(errno), path);
         }
         text.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -57,9 +55,9 @@ void write_all(int descriptor, std::string_view text, const std::string& path) {
 
 void write_directly(const std::string& path, std::string_view text) {
     File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0) throw Error(ErrorCode::cannot_create, "cannot open: " + reason(errno), path);
+    if (file.get() < 0) throw Error(ErrorCode::cannot_create, "cannot open: " + system_reason(errno), path);
     write_all(file.get(), text, path);
-    if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+    if (!file.close()) throw Error(ErrorCode::io, "cannot write: " + system_reason(errno), path);
 }
 
 // Waits until a pipe has more data, or all of its writers are gone. False: waiting failed, with the reason in errno.
@@ -71,9 +69,9 @@ bool wait_for(int pipe) {
 std::string read_whole(const std::string& path, off_t limit) {
     // Without O_NONBLOCK, opening a pipe that nobody writes into would wait for ever.
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path);
+    if (file.get() < 0) throw Error(ErrorCode::missing_input, "cannot open: " + system_reason(errno), path);
     struct stat status {};
-    if (::fstat(file.get(), &status) != 0) throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
+    if (::fstat(file.get(), &status) != 0) throw Error(ErrorCode::io, "cannot read: " + system_reason(errno), path);
     if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::missing_input, "is a directory, not a file", path);
     const bool pipe = S_ISFIFO(status.st_mode);
     if (!pipe && !S_ISREG(status.st_mode))
@@ -91,7 +89,7 @@ std::string read_whole(const std::string& path, off_t limit) {
         if (count == 0) return text;
         if (count < 0) {
             if (errno == EINTR || (errno == EAGAIN && wait_for(file.get()))) continue;
-            throw Error(ErrorCode::io, "cannot read: " + reason(errno), path);
+            throw Error(ErrorCode::io, "cannot read: " + system_reason(errno), path);
         }
         text.append(buffer, 0, static_cast<std::size_t>(count));
         if (text.size() > static_cast<std::size_t>(limit)) throw too_large;
@@ -100,11 +98,13 @@ std::string read_whole(const std::string& path, off_t limit) {
 
 }  // namespace
 
+std::string system_reason(int error) { return std::generic_category().message(error); }
+
 bool is_there(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) return true;
     if (errno == ENOENT || errno == ENOTDIR) return false;
-    throw Error(ErrorCode::missing_input, "cannot be looked at: " + reason(errno), path);
+    throw Error(ErrorCode::missing_input, "cannot be looked at: " + system_reason(errno), path);
 }
 
 std::string read_large_file(const std::string& path) { return read_whole(path, std::numeric_limits<off_t>::max()); }
@@ -129,7 +129,7 @@ void write_at(int descriptor, std::int64_t offset, std::string_view bytes, const
     while (!bytes.empty()) {
         const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) throw Error(ErrorCode::io, "cannot write: " + reason(errno), path);
+        if (count < 0) throw Error(ErrorCode::io, "cannot write: " + system_reason(errno), path);
         bytes.remove_prefix(static_cast<std::size_t>(count));
         offset += count;
     }
@@ -141,7 +141,7 @@ std::string beside(const std::string& path, const std::string& name) {
 
 PartWriter::PartWriter(const std::string& path, const std::string& place)
     : path_(path), descriptor_(::open(place.c_str(), O_WRONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw Error(ErrorCode::io, "cannot open: " + reason(errno), place);
+    if (descriptor_ < 0) throw Error(ErrorCode::io, "cannot open: " + system_reason(errno), place);
 }
 
 PartWriter::~PartWriter() {
@@ -153,7 +153,7 @@ void PartWriter::write(std::int64_t offset, std::string_view bytes) { write_at(d
 void PartWriter::close() {
     flush(descriptor_, path_);
     if (::close(std::exchange(descriptor_, -1)) != 0)
-        throw Error(ErrorCode::io, "cannot write: " + reason(errno), path_);
+        throw Error(ErrorCode::io, "cannot write: " + system_reason(errno), path_);
 }
 
 }  // namespace gnnplan::io

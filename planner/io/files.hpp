@@ -7,6 +7,9 @@
 
 namespace gnnplan::io {
 
+// What the system says of an errno.
+std::string system_reason(int error);
+
 // Whether anything exists at a path that a user has given. Throws Error{missing_input} when the system cannot tell, as
 // for names that are too long.
 bool is_there(const std::string& path);

@@ -1,5 +1,6 @@
 #include "planner/search/alternatives.hpp"
 
+#include "planner/enumerate/letters.hpp"
 #include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/other_orders.hpp"
@@ -10,8 +11,7 @@
 namespace gnnplan::search {
 namespace {
 
-constexpr auto S = Order::sparse_first;
-constexpr auto D = Order::dense_first;
+using namespace letters;
 
 // The best of each other scheme, and of the chosen scheme on another grid, in the order in which the search ranked
 // them. Where the input varies, of those that let it.

@@ -1,5 +1,6 @@
 #include "planner/search/other_orders.hpp"
 
+#include "planner/enumerate/letters.hpp"
 #include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/paper_space.hpp"
@@ -12,8 +13,7 @@
 namespace gnnplan::search {
 namespace {
 
-constexpr auto S = Order::sparse_first;
-constexpr auto D = Order::dense_first;
+using namespace letters;
 
 // Layers that change together.
 std::vector<LayerRange> groups_of(int depth) {

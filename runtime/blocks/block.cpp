@@ -11,8 +11,6 @@
 namespace gnnplan::data {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::size_t block_bytes(std::int64_t row_start_bytes, std::int64_t row_starts, std::int64_t nonzeros, bool values) {
     return at(checked_add(checked_multiply(row_start_bytes, row_starts), checked_multiply(values ? 8 : 4, nonzeros)));
 }

@@ -3,6 +3,7 @@
 #include "runtime/blocks/matrix_rows.hpp"
 #include "runtime/graph/row_parts.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
@@ -10,8 +11,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Values of one row of A^T or A; rows and columns are numbered as in the file.
 class RowValues {

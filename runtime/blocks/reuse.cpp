@@ -30,7 +30,7 @@ double least_of(std::size_t bin) {
 
 // The nonzeros of one source panel in the order in which a product meets them; gaps are numbers of nonzeros from one
 // use of a dense row to the next.
-struct Panel {
+struct PanelUse {
     std::int64_t nonzeros = 0;
     std::int64_t distinct = 0;
     std::int64_t row = -1;                    // of the last nonzero; before there is one, that before the first row
@@ -54,13 +54,13 @@ public:
         const std::int64_t panels = panel_count(size, panel_columns);
         panel_columns_ = static_cast<std::uint32_t>((size + panels - 1) / panels);
         panels_.resize(static_cast<std::size_t>(panels));
-        for (Panel& panel : panels_) panel.row = rows.begin - 1;
+        for (PanelUse& panel : panels_) panel.row = rows.begin - 1;
         last_.resize(static_cast<std::size_t>(size), 0);
     }
 
     void use(std::int64_t row, std::int32_t column) {
         const auto c = static_cast<std::uint32_t>(column - columns_.begin);
-        Panel& panel = panels_.size() == 1 ? panels_[0] : panels_[c / panel_columns_];
+        PanelUse& panel = panels_.size() == 1 ? panels_[0] : panels_[c / panel_columns_];
         if (panel.row != row) {
             ++panel.visits;
             if (panel.row + 1 != row) ++panel.resumed;
@@ -75,12 +75,12 @@ public:
     ReuseHistogram finish() {
         for (std::size_t c = 0; c < last_.size(); ++c) {
             if (last_[c] == 0) continue;
-            Panel& panel = panels_[c / panel_columns_];
+            PanelUse& panel = panels_[c / panel_columns_];
             ++panel.distinct;
             panel.add_gap(panel.nonzeros + 1 - last_[c]);
         }
         ReuseHistogram histogram;
-        for (const Panel& panel : panels_) {
+        for (const PanelUse& panel : panels_) {
             ReuseHistogram of_panel = distances(panel);
             of_panel.row_sweeps = static_cast<double>(rows_.size());
             of_panel.row_visits = static_cast<double>(panel.visits);
@@ -94,7 +94,7 @@ public:
 private:
     // A gap leaves its row out of gap - w of the windows of w nonzeros, if that is positive. As w is one less than the
     // least gap of a bin, those are the gaps of this bin and the next ones.
-    static ReuseHistogram distances(const Panel& panel) {
+    static ReuseHistogram distances(const PanelUse& panel) {
         ReuseHistogram histogram;
         histogram.first_uses = histogram.most_distinct = static_cast<double>(panel.distinct);
         std::array<double, bins + 1> footprint{};  // of windows one shorter than the least gap of a bin
@@ -123,7 +123,7 @@ private:
     Range rows_;
     Range columns_;
     std::uint32_t panel_columns_ = 1;
-    std::vector<Panel> panels_;
+    std::vector<PanelUse> panels_;
     std::vector<std::int64_t> last_;  // per column: the nonzeros of its panel up to its last use
 };
 

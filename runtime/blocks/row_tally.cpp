@@ -1,12 +1,12 @@
 #include "runtime/blocks/row_tally.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <utility>
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool holds_loop(const Csr& matrix, std::int64_t v) {
     const auto begin = matrix.column.begin() + matrix.row_start[at(v)];

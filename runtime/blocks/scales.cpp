@@ -2,6 +2,7 @@
 
 #include "runtime/graph/row_parts.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <array>
@@ -12,8 +13,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 DegreeScales scales_of(const Graph& graph, Normalisation normalisation) {
     if (normalisation == Normalisation::none) return {};

@@ -10,15 +10,15 @@ namespace gnnplan::calibrate {
 namespace {
 
 constexpr std::int64_t heads = 4;
-constexpr std::int64_t columns = 64;
-constexpr kernels::Heads four_heads{columns / heads, 0};
+constexpr std::int64_t head_columns = 64;
+constexpr kernels::Heads four_heads{head_columns / heads, 0};
 
-struct Kind {
+struct HeadKind {
     ElementwiseKind stream;
     const char* name;
     std::int64_t wide, by_heads;  // matrices read and written, as ir/work.hpp counts them
 };
-constexpr Kind kinds[] = {
+constexpr HeadKind head_kinds[] = {
     {ElementwiseKind::head_dot, "stream.head_dot", 1, 1},
     {ElementwiseKind::head_spread, "stream.head_spread", 2, 1},
     {ElementwiseKind::head_fold, "stream.head_fold", 1, 1},
@@ -26,9 +26,9 @@ constexpr Kind kinds[] = {
     {ElementwiseKind::head_unit_back, "stream.head_unit_back", 4, 2},
 };
 
-const Kind& kind_of(ElementwiseKind stream) {
-    const auto* kind = std::ranges::find(kinds, stream, &Kind::stream);
-    ensure(kind != std::end(kinds), "it is not done by heads");
+const HeadKind& head_kind_of(ElementwiseKind stream) {
+    const auto* kind = std::ranges::find(head_kinds, stream, &HeadKind::stream);
+    ensure(kind != std::end(head_kinds), "it is not done by heads");
     return *kind;
 }
 
@@ -38,16 +38,16 @@ public:
     HeadRun(const kernels::Table& kernels, std::int64_t rows)
         : kernels_(kernels),
           rows_(rows),
-          a_(rows * columns, 0.5F),
-          b_(rows * columns, 0.5F),
-          c_(rows * columns, 0.5F),
+          a_(rows * head_columns, 0.5F),
+          b_(rows * head_columns, 0.5F),
+          c_(rows * head_columns, 0.5F),
           by_heads_(rows * heads, 1.0F),
           more_by_heads_(rows * heads, 1.0F),
-          sums_(columns) {}
+          sums_(head_columns) {}
 
     void run(ElementwiseKind stream) {
         const kernels::Matrix a = wide(a_), by = narrow(by_heads_);
-        const kernels::ConstMatrix row{b_.data(), rows_, columns, 0};  // a parameter, the same for all rows
+        const kernels::ConstMatrix row{b_.data(), rows_, head_columns, 0};  // a parameter, the same for all rows
         switch (stream) {
             case ElementwiseKind::head_dot: return kernels_.head_dot(a, row, four_heads, by);
             case ElementwiseKind::head_spread: return kernels_.head_spread(by, row, four_heads, a);
@@ -60,7 +60,9 @@ public:
     }
 
 private:
-    kernels::Matrix wide(const Array<float>& values) const { return {values.data(), rows_, columns, columns}; }
+    kernels::Matrix wide(const Array<float>& values) const {
+        return {values.data(), rows_, head_columns, head_columns};
+    }
     kernels::Matrix narrow(const Array<float>& values) const { return {values.data(), rows_, heads, heads}; }
 
     const kernels::Table& kernels_;
@@ -71,8 +73,8 @@ private:
 }  // namespace
 
 Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_t bytes) {
-    const Kind& kind = kind_of(stream);
-    const std::int64_t row_bytes = 4 * (kind.wide * columns + kind.by_heads * heads);
+    const HeadKind& kind = head_kind_of(stream);
+    const std::int64_t row_bytes = 4 * (kind.wide * head_columns + kind.by_heads * heads);
     const std::int64_t rows = std::max<std::int64_t>(1, bytes / row_bytes);
     HeadRun run(setting.kernels, rows);
     return {kind.name, {rows * row_bytes}, seconds_together(setting, [&] { run.run(stream); })};

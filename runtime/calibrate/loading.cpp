@@ -18,7 +18,7 @@
 namespace gnnplan::calibrate {
 namespace {
 
-constexpr std::int64_t degree = 16;
+constexpr std::int64_t edges_per_vertex = 16;
 constexpr std::int64_t largest_id = 1'000'000;  // of a text's vertices: numbers of six digits
 
 // Numbers without order, the same everywhere.
@@ -48,7 +48,7 @@ Schedule one_rank(std::int64_t vertices) {
 
 class LoadingRun {
 public:
-    explicit LoadingRun(std::int64_t edges) : vertices_(std::max<std::int64_t>(1, edges / degree)) {
+    explicit LoadingRun(std::int64_t edges) : vertices_(std::max<std::int64_t>(1, edges / edges_per_vertex)) {
         Scrambled numbers;
         for (std::int64_t e = 0; e < edges; ++e) {
             edges_.push_back({numbers.below(vertices_), numbers.below(vertices_)});

@@ -11,10 +11,10 @@
 namespace gnnplan::calibrate {
 namespace {
 
-constexpr std::int64_t width = 64;
-constexpr std::int64_t degree = 16;
-constexpr std::int64_t rows = 1 << 16;
-constexpr std::int64_t columns = 1 << 15;  // 8 MiB of dense operand
+constexpr std::int64_t dense_width = 64;
+constexpr std::int64_t matrix_degree = 16;
+constexpr std::int64_t matrix_rows = 1 << 16;
+constexpr std::int64_t matrix_columns = 1 << 15;  // 8 MiB of dense operand
 constexpr std::int64_t flops_per_look = 1'000'000;
 constexpr std::int64_t first_bytes = 1 << 20;
 constexpr std::int64_t pipeline = 8;  // pieces
@@ -22,16 +22,20 @@ constexpr std::int64_t pipeline = 8;  // pieces
 class OverlappedSpmm {
 public:
     explicit OverlappedSpmm(const kernels::Table& table)
-        : table_(table), matrix_(rows, columns, degree), dense_(columns * width, 1.0F), result_(rows * width) {}
+        : table_(table),
+          matrix_(matrix_rows, matrix_columns, matrix_degree),
+          dense_(matrix_columns * dense_width, 1.0F),
+          result_(matrix_rows * dense_width) {}
 
     std::int64_t nonzeros() const { return matrix_.nonzeros(); }
     // `look` is called after each portion.
     void run(const Work& look) {
-        const std::int64_t portions = 2 * nonzeros() * width / flops_per_look;
+        const std::int64_t portions = 2 * nonzeros() * dense_width / flops_per_look;
         for (std::int64_t i = 0; i < portions; ++i) {
-            const Range part = balanced_block({0, rows}, i, portions);
-            table_.spmm(matrix_.view().row_slice(part.begin, part.size()), {dense_.data(), columns, width, width},
-                        {result_.data() + part.begin * width, part.size(), width, width}, false, {});
+            const Range part = balanced_block({0, matrix_rows}, i, portions);
+            table_.spmm(matrix_.view().row_slice(part.begin, part.size()),
+                        {dense_.data(), matrix_columns, dense_width, dense_width},
+                        {result_.data() + part.begin * dense_width, part.size(), dense_width, dense_width}, false, {});
             look();
         }
     }

@@ -7,18 +7,18 @@
 namespace gnnplan::comm {
 namespace {
 
-constexpr int tag = 0;
+constexpr int greeting_tag = 0;
 constexpr int few = 64;  // ranks; a connection is made to each that is greeted
 
 MPI_Request send_to(int rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &request), "MPI_Isend");
+    check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, rank, greeting_tag, MPI_COMM_WORLD, &request), "MPI_Isend");
     return request;
 }
 
 MPI_Request receive_from(int rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
+    check_mpi(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, greeting_tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
     return request;
 }
 

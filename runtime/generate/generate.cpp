@@ -4,6 +4,7 @@
 #include "runtime/graph/csr.hpp"
 #include "runtime/graph/streams.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
 
@@ -17,8 +18,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void require(bool condition, const std::string& what) {
     if (!condition) throw Error(ErrorCode::usage, what);

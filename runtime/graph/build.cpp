@@ -4,6 +4,7 @@
 #include "runtime/graph/csr.hpp"
 #include "runtime/graph/rows.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <limits>
@@ -12,8 +13,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void check_size(std::int64_t vertices, std::int64_t edges) {
     if (vertices <= 0) throw Error(ErrorCode::data, "the graph has no vertices");

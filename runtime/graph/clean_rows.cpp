@@ -4,6 +4,7 @@
 #include "runtime/graph/rows_in_place.hpp"
 #include "runtime/graph/sort_columns.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void clean_plain_rows(Csr& csr, const RowVertices& vertices, RowsInPlace& part) {
     ColumnSorter sorter(csr.vertices);

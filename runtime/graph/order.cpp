@@ -4,6 +4,7 @@
 #include "runtime/graph/streams.hpp"
 #include "runtime/graph/subset.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The last layer whose rows of each vertex the loss needs: the largest l with v in N_l, or -1 where there is none. A
 // breadth-first search against the edges, from the training vertices.

@@ -4,6 +4,7 @@
 
 #include "runtime/graph/metis.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/range.hpp>
@@ -15,8 +16,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Neighbours neighbours_of(const Graph& graph) {
     const Csr& out = graph.matrix(false);

@@ -3,6 +3,7 @@
 #include "runtime/graph/row_parts.hpp"
 #include "runtime/graph/rows_in_place.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A row of a matrix; without entries where there is no matrix.
 struct Row {

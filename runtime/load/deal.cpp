@@ -1,5 +1,6 @@
 #include "runtime/load/deal.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/loading.hpp>
 
@@ -8,8 +9,6 @@
 
 namespace gnnplan::load {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 enum State : std::int64_t { dealing, finished, failed };
 

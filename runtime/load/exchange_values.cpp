@@ -1,13 +1,13 @@
 #include "runtime/load/exchange_values.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <span>
 #include <utility>
 
 namespace gnnplan::load {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Every rank of the group sends `made` to all others, and gets their parts in the order of the group, `counts` of each.
 template <class Vector>

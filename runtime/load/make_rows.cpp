@@ -4,6 +4,8 @@
 #include "runtime/graph/row_parts.hpp"
 #include "runtime/graph/sort_columns.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <span>
 #include <tuple>
@@ -11,8 +13,6 @@
 
 namespace gnnplan::load {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 data::Csr rows_of(data::EdgeList edges, std::int64_t rows, std::int64_t vertices, bool weighted) {
     data::Csr matrix = data::scatter(std::move(edges), rows, weighted);

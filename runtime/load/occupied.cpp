@@ -1,5 +1,7 @@
 #include "runtime/load/occupied.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -9,8 +11,6 @@ namespace gnnplan::load {
 namespace {
 
 constexpr std::int64_t block_bytes = std::int64_t{1} << 16;  // of each rank at a time
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A bit for each vertex.
 std::vector<std::uint8_t> ends_of(const data::Csr& sources, const data::RowVertices& names, std::int64_t vertices) {

@@ -3,14 +3,14 @@
 #include "runtime/graph/fingerprint.hpp"
 #include "runtime/load/threaded_read.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
 
 namespace gnnplan::load {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Counts what one schedule's ranks send each other.
 class DealtTo {

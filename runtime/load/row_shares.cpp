@@ -1,5 +1,6 @@
 #include "runtime/load/row_shares.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 
 namespace gnnplan::load {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void refuse_other_numberings(const Numbering& numbering) {
     if (numbering.parts <= 1 && numbering.loss_layers == 0) return;

@@ -15,6 +15,7 @@
 #include "runtime/load/totals.hpp"
 #include "runtime/sample/neighbours.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -23,8 +24,6 @@
 
 namespace gnnplan::load {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 class Loading {
 public:

@@ -10,15 +10,15 @@ namespace {
 constexpr std::string_view blanks = " \t";
 
 // The names are in small letters, without all characters but letters and digits.
-constexpr std::string_view sources[] = {"source",     "src",      "from",      "fromnode",   "fromnodeid", "fromid",
-                                        "fromvertex", "sourceid", "srcid",     "sourcenode", "startid",    "u",
-                                        "i",          "row",      "node1",     "id1",        "v1",         "n1",
-                                        "vertex1",    "nodeid1",  "numericid1"};
-constexpr std::string_view targets[] = {"target",   "dst",      "to",         "tonode",     "tonodeid",    "toid",
-                                        "tovertex", "targetid", "dstid",      "targetnode", "endid",       "v",
-                                        "j",        "col",      "node2",      "id2",        "v2",          "n2",
-                                        "vertex2",  "nodeid2",  "numericid2", "dest",       "destination", "column"};
-constexpr std::string_view weights[] = {"weight", "weights", "w", "edgeweight", "value", "val", "wgt"};
+constexpr std::string_view source_names[] = {
+    "source",   "src",   "from",       "fromnode", "fromnodeid", "fromid",  "fromvertex",
+    "sourceid", "srcid", "sourcenode", "startid",  "u",          "i",       "row",
+    "node1",    "id1",   "v1",         "n1",       "vertex1",    "nodeid1", "numericid1"};
+constexpr std::string_view target_names[] = {
+    "target", "dst",        "to",      "tonode",  "tonodeid",   "toid", "tovertex",    "targetid",
+    "dstid",  "targetnode", "endid",   "v",       "j",          "col",  "node2",       "id2",
+    "v2",     "n2",         "vertex2", "nodeid2", "numericid2", "dest", "destination", "column"};
+constexpr std::string_view weight_names[] = {"weight", "weights", "w", "edgeweight", "value", "val", "wgt"};
 
 bool is_one_of(const std::string& word, std::span<const std::string_view> list) {
     return std::ranges::find(list, word) != list.end();
@@ -41,9 +41,9 @@ void find_ends(EdgeColumns& columns) {
     const auto take = [](int& place, int column) { place = place == -1 ? column : -2; };
     for (int i = 0; i < columns.count(); ++i) {
         const std::string word = plain_name(columns.names[static_cast<std::size_t>(i)]);
-        if (is_one_of(word, sources)) take(columns.source, i);
-        if (is_one_of(word, targets)) take(columns.target, i);
-        if (is_one_of(word, weights) && columns.weight < 0) columns.weight = i;
+        if (is_one_of(word, source_names)) take(columns.source, i);
+        if (is_one_of(word, target_names)) take(columns.target, i);
+        if (is_one_of(word, weight_names) && columns.weight < 0) columns.weight = i;
         if (word == "type" && columns.kind < 0) columns.kind = i;
     }
 }

@@ -35,15 +35,15 @@ constexpr Form forms[] = {
     {"[", false, "JSON"},
 };
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
 std::string in_small_letters(std::string_view text) {
     std::string small(text);
     std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return small;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-}  // namespace
 
 std::string hint_for_no_number(std::string_view found) {
     if (!found.starts_with('{') || found.starts_with("{\"") || found == "{") return {};

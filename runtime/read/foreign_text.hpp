@@ -11,4 +11,7 @@ std::string hint_for_no_id(std::string_view found);
 // The same for a word where any number belongs.
 std::string hint_for_no_number(std::string_view found);
 
+// The text with its capitals of ASCII made small.
+std::string in_small_letters(std::string_view text);
+
 }  // namespace gnnplan::data

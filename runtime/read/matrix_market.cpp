@@ -1,7 +1,8 @@
 #include "runtime/read/matrix_market.hpp"
 
+#include "runtime/read/foreign_text.hpp"
+
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -14,12 +15,6 @@ struct Banner {
     bool pattern = false;
     bool symmetric = false;
 };
-
-std::string in_small_letters(std::string_view text) {
-    std::string small(text);
-    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
 
 // The line without the percent signs at its begin; some programs write only one.
 bool is_banner(std::string_view line) {

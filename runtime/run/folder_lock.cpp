@@ -1,5 +1,6 @@
 #include "runtime/run/folder_lock.hpp"
 
+#include "planner/io/files.hpp"
 #include "planner/io/parse.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -19,13 +20,11 @@
 namespace gnnplan::run {
 namespace {
 
-constexpr const char* name = "/.lock";
-
-std::string reason(int error) { return std::generic_category().message(error); }
+constexpr const char* lock_name = "/.lock";
 
 int open_lock(const std::string& file) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (descriptor < 0) throw Error(ErrorCode::cannot_create, "cannot create: " + reason(errno), file);
+    if (descriptor < 0) throw Error(ErrorCode::cannot_create, "cannot create: " + io::system_reason(errno), file);
     return descriptor;
 }
 
@@ -72,7 +71,7 @@ std::optional<std::string> FolderLock::make_and_take(const std::string& folder) 
 }
 
 std::optional<std::string> FolderLock::take(const std::string& folder) {
-    const std::string file = folder + name;
+    const std::string file = folder + lock_name;
     while (descriptor_ < 0) {
         const int descriptor = open_lock(file);
         if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
@@ -81,7 +80,8 @@ std::optional<std::string> FolderLock::take(const std::string& folder) {
             ::close(descriptor);
             if (error == EINTR) continue;
             if (error != EWOULDBLOCK) {
-                return fmt::format("{}: cannot be locked ({}): see that no other run uses it", folder, reason(error));
+                return fmt::format("{}: cannot be locked ({}): see that no other run uses it", folder,
+                                   io::system_reason(error));
             }
             throw Error(ErrorCode::cannot_create,
                         fmt::format("another run{} writes into this folder",

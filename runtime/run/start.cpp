@@ -32,7 +32,7 @@ std::filesystem::path folder_of(const std::string& file) {
     return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-bool same_folder(const std::filesystem::path& a, const std::filesystem::path& b) {
+bool is_same_folder(const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code none;
     return std::filesystem::equivalent(a, b, none);
 }
@@ -69,7 +69,7 @@ std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std:
 // otherwise nobody could tell afterwards which checkpoint belongs to which run. If a folder was named (not `by_name`),
 // its newest whole checkpoint was taken, so later ones are damaged.
 void check_folder(const std::string& folder, const std::string& resumed, bool by_name) {
-    const bool own = same_folder(folder_of(resumed), folder);
+    const bool own = is_same_folder(folder_of(resumed), folder);
     const std::optional<std::int64_t> epoch = checkpoint_epoch(resumed);
     if (own && (!by_name || !epoch)) return;
     for (const KeptCheckpoint& kept : checkpoints_in(folder)) {
@@ -196,7 +196,7 @@ std::optional<std::string> Start::earlier_that_fits(const std::vector<Fact>& fac
 
 std::vector<KeptCheckpoint> Start::earlier_in(const std::string& folder) const {
     std::vector<KeptCheckpoint> earlier;
-    if (!checkpoint_ || !same_folder(folder_of(path_), folder)) return earlier;
+    if (!checkpoint_ || !is_same_folder(folder_of(path_), folder)) return earlier;
     for (KeptCheckpoint& kept : checkpoints_in(folder)) {
         if (kept.epoch <= checkpoint_->state.epoch) earlier.push_back(std::move(kept));
     }

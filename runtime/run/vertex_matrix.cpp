@@ -187,8 +187,6 @@ void write_index(const std::string& folder, const Tensor& tensor, const std::vec
     io::write_file_atomically(index_of_parts(folder), io::dump(index, 2) + "\n");
 }
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 }  // namespace
 
 std::int64_t vertex_matrix_bytes(std::int64_t vertices, std::int64_t columns) {
@@ -284,7 +282,7 @@ std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& ma
 
 VertexMatrixFile::VertexMatrixFile(std::string path, std::int64_t vertices, std::int64_t columns)
     : path_(std::move(path)), columns_(columns), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (descriptor_ < 0) throw Error(ErrorCode::missing_input, "cannot open: " + reason(errno), path_);
+    if (descriptor_ < 0) throw Error(ErrorCode::missing_input, "cannot open: " + io::system_reason(errno), path_);
     const std::string header = matrix_header(vertices, columns);
     header_bytes_ = static_cast<std::int64_t>(header.size());
     std::string found(header.size(), '\0');
@@ -327,7 +325,8 @@ void VertexMatrixFile::read(std::int64_t vertex, Range columns, std::span<float>
     while (left > 0) {
         const ssize_t count = ::pread(descriptor_, out, left, at);
         if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) throw Error(ErrorCode::io, count < 0 ? "cannot read: " + reason(errno) : "is cut off", path_);
+        if (count <= 0)
+            throw Error(ErrorCode::io, count < 0 ? "cannot read: " + io::system_reason(errno) : "is cut off", path_);
         out += count;
         at += count;
         left -= static_cast<std::size_t>(count);

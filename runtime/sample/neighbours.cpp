@@ -3,6 +3,7 @@
 #include "runtime/graph/row_parts.hpp"
 #include "runtime/graph/streams.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 
 namespace gnnplan::sample {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Where a vertex stands among its in-neighbours; -1: nowhere.
 std::int32_t loop_of(const data::Csr& matrix, std::int64_t row, std::int64_t vertex) {

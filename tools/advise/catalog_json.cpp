@@ -12,7 +12,7 @@ namespace {
 
 io::Document known(std::int64_t value) { return value > 0 ? io::Document(value) : io::Document(); }
 
-io::Document encode(const catalog::Card& card) {
+io::Document card_object(const catalog::Card& card) {
     return io::Document::object({{"name", card.name},
                                  {"variant", card.variant},
                                  {"selector", catalog::selector_of(card)},
@@ -28,7 +28,7 @@ io::Document encode(const catalog::Card& card) {
                                  {"note", card.note}});
 }
 
-io::Document encode(const KeptCalibration& kept) {
+io::Document calibration_object(const KeptCalibration& kept) {
     const auto& calibration = kept.profile.machine.calibration;
     io::Document error;
     if (calibration) error = calibration->error_median;
@@ -46,20 +46,20 @@ io::Document encode(const KeptCalibration& kept) {
 
 io::Document encode_datasets(std::span<const catalog::Card> cards) {
     io::Document list = io::Document::array();
-    for (const catalog::Card& card : cards) list.push(encode(card));
+    for (const catalog::Card& card : cards) list.push(card_object(card));
     return io::Document::object({{"schema", "gnnplan.datasets/1"}, {"datasets", std::move(list)}});
 }
 
 io::Document encode_dataset(const catalog::Card& card) {
     io::Document document = io::Document::object({{"schema", "gnnplan.dataset/1"}});
-    const io::Document encoded = encode(card);
+    const io::Document encoded = card_object(card);
     for (const auto& [key, value] : *encoded.get_if<io::Document::Object>()) document.set(key, value);
     return document;
 }
 
 io::Document encode_calibrations(const std::vector<KeptCalibration>& calibrations) {
     io::Document list = io::Document::array();
-    for (const KeptCalibration& kept : calibrations) list.push(encode(kept));
+    for (const KeptCalibration& kept : calibrations) list.push(calibration_object(kept));
     return io::Document::object({{"schema", "gnnplan.calibrations/1"}, {"calibrations", std::move(list)}});
 }
 

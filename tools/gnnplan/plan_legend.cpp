@@ -22,7 +22,7 @@ struct Word {
 };
 
 // In the order of the cell.
-constexpr std::array<Word, 14> words{{
+constexpr std::array<Word, 14> legend_words{{
     {"ÂX once: made before training, so features must not change (no dropout on them)",
      [](const Configuration& c) { return c.cached_aggregation; }},
     {"keep: for the backward pass, not made again",
@@ -85,7 +85,7 @@ std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Tas
         task == Task::infer ? "layers 1..L. load + pass: loading the graph and one pass over all vertices"
                             : "layers 1..L forward, L..1 backward",
         fmt::join(names, " and "), format_count(static_cast<std::int64_t>(costed)));
-    for (const Word& word : words) {
+    for (const Word& word : legend_words) {
         const bool used = std::any_of(rows.begin(), rows.end(),
                                       [&](const RankedConfiguration* row) { return word.is_in(row->configuration); });
         if (used) text += std::string(". ") + word.meaning;

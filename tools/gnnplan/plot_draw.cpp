@@ -13,11 +13,11 @@ namespace {
 constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73",     "#cc79a7",
                                              "#56b4e9", "#e69f00", "currentColor"};
 constexpr std::array<const char*, 4> dashes{"none", "9 4", "2 4", "9 3 2 3"};
-constexpr std::size_t marks = 4;
+constexpr std::size_t mark_shapes = 4;
 
 }  // namespace
 
-PlotStyle style_of(std::size_t n) { return {colours[n % colours.size()], dashes[n % dashes.size()], n % marks}; }
+PlotStyle style_of(std::size_t n) { return {colours[n % colours.size()], dashes[n % dashes.size()], n % mark_shapes}; }
 
 std::string mark(const PlotStyle& style, double x, double y, const std::string& label, bool chosen) {
     const std::string tail =

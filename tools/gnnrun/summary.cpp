@@ -93,21 +93,21 @@ std::string worst_step(const std::vector<StepRecord>& steps, const Machine& mach
                     text_begin);
 }
 
-std::string memory_text(std::int64_t predicted, std::int64_t measured) {
+std::string both_memories(std::int64_t predicted, std::int64_t measured) {
     return fmt::format("{} predicted, {} measured ({})", format_memory(predicted), format_memory(measured),
                        predicted == measured ? "equal to the byte" : "NOT EQUAL");
 }
 
 std::string peak_lines(const RunReport& report) {
     std::string text = fmt::format(
-        "peak/rank   {}\n", memory_text(report.predicted.peak_bytes_per_rank, report.measured.peak_bytes_per_rank));
+        "peak/rank   {}\n", both_memories(report.predicted.peak_bytes_per_rank, report.measured.peak_bytes_per_rank));
     if (report.measured.host_peak_bytes > 0) {
         text += fmt::format("  of host   {}\n",
-                            memory_text(report.predicted.host_peak_bytes, report.measured.host_peak_bytes));
+                            both_memories(report.predicted.host_peak_bytes, report.measured.host_peak_bytes));
     }
     if (report.tuning_peak && report.tried.size() > 1) {
         text += fmt::format("  tuning    {}\n",
-                            memory_text(report.tuning_peak->predicted_bytes, report.tuning_peak->measured_bytes));
+                            both_memories(report.tuning_peak->predicted_bytes, report.tuning_peak->measured_bytes));
     }
     return text;
 }

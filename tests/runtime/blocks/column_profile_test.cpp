@@ -1,6 +1,8 @@
 // Compares profiles of columns with the counts from which they were made.
 #include "runtime/blocks/column_profile.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 
 namespace gnnplan::data {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::vector<std::int32_t> counts_of(const std::vector<std::int32_t>& columns, std::int64_t all) {
     std::vector<std::int32_t> counts(at(all), 0);
