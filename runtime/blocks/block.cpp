@@ -1,5 +1,6 @@
 #include "runtime/blocks/block.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/base/error.hpp>
