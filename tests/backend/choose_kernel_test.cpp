@@ -139,7 +139,7 @@ TEST_F(ChooseKernel, LeavesCusparseAloneWhereAnotherIsWanted) {
     }
 }
 
-// What it refuses while it is timed leaves the others to be taken, and nothing behind.
+// A product that it refuses while it is timed leaves the others to be taken, and nothing behind.
 TEST_F(ChooseKernel, LeavesCusparseOutWhereItFails) {
     const std::vector<float> plain = product(a_);
     setenv("GNNPLAN_HOST_CUDA", "l2=60000 sparse_products=0", 1);

@@ -276,7 +276,7 @@ TEST_F(GnnrunBackend, StoresRowStartsAsTheDeviceReadsThem) {
     for (const std::vector<double>& each : all_losses) EXPECT_EQ(each, all_losses.front());
 }
 
-// What CUDA costs a start is not paid by those who do not ask for it.
+// Those who do not ask for CUDA do not pay for its start.
 TEST_F(GnnrunBackend, OthersLoadNothingOfIt) {
     const Outcome outcome = run(std::string("LD_DEBUG=files ") + program + " @plan1.json --data @graph --epochs 2");
     EXPECT_EQ(outcome.code, 0);

@@ -25,7 +25,7 @@ protected:
         memory_.push_back(take(*device_, std::move(values)));
         return reinterpret_cast<const T*>(memory_.back()->data());
     }
-    // What was there must not show: NaN times 0 is NaN.
+    // Earlier values must not show: NaN times 0 is NaN.
     float* room(std::size_t count) {
         return const_cast<float*>(on_device(Floats(count, std::numeric_limits<float>::quiet_NaN())));
     }

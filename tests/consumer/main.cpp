@@ -1,4 +1,4 @@
-// What a user of the library writes: sizes and a machine in, a plan or just the orders out.
+// A program that a user of the library writes: sizes and a machine in, a plan or just the orders out.
 #include <gnnplan/models.hpp>
 #include <gnnplan/select.hpp>
 

@@ -1,4 +1,4 @@
-// What the fuzz targets share: input must be read or refused as malformed, nothing else.
+// The common rule of the fuzz targets: input must be read or refused as malformed, nothing else.
 #pragma once
 
 #include "runtime/graph/csr.hpp"
@@ -35,7 +35,7 @@ void expect_read_or_refused(Read&& read) {
     }
 }
 
-// What every parsed graph promises, and that it can be built.
+// Checks the promises of every parsed graph, and that it can be built.
 inline void check_graph(data::ParsedGraph parsed) {
     const std::int64_t n = parsed.vertices;
     check(n >= 0 && n <= data::largest_vertices, "number of vertices");

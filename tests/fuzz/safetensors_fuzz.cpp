@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string file(reinterpret_cast<const char*>(data), size);
     fuzz::expect_read_or_refused([&] {
         const io::Safetensors content = io::read_safetensors(file, "input");
-        // What was read is written and read again to the same.
+        // Content that was read is written and read again to the same.
         const std::string again = io::write_safetensors(content);
         fuzz::check(io::read_safetensors(again, "again").tensors.size() == content.tensors.size(), "tensors");
     });

@@ -36,7 +36,7 @@ protected:
         return result.selection->plan;
     }
 
-    // What select() offers; with dropout on the features, of each scheme what allows it.
+    // The candidates of select(); with dropout on the features, those of each scheme that allow it.
     Plan full_plan() const {
         const Problem asked = problem.planner_problem(counts, ranks);
         Plan made = selected(asked, {});

@@ -33,7 +33,7 @@ Machine machine_with(double spmm_flops_per_second) {
     return machine;
 }
 
-// What the planner is told is `factor` times the truth.
+// The planner is told `factor` times the truth.
 struct Misjudgement {
     const char* name;
     double true_rate;

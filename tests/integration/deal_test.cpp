@@ -1,4 +1,4 @@
-// What DEAL's primitives move (section 3, Figure 10, Tables 1 to 3), counted, beside what plans choose from.
+// The bytes of DEAL's primitives (section 3, Figure 10, Tables 1 to 3), counted, beside the choices of plans.
 #include "planner/lower/lower.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "tests/integration/problem.hpp"
@@ -77,7 +77,7 @@ private:
     }
 };
 
-// What the ranks receive for the first layer's scores of an AGNN with hidden rows of so many columns.
+// The bytes that ranks receive for the first layer's scores of an AGNN with hidden rows of so many columns.
 Received ours(const data::Graph& graph, const Grid& grid, std::int64_t width, Scores scores) {
     ModelRecord model;
     model.name = "agnn";
@@ -145,9 +145,9 @@ Edges all_edges(std::int32_t vertices) {
 
 // Table 1: a machine sends N D (M - 1) / (P M^2) before its product and as much behind it, where summing partial
 // products takes N D (M - 1) / (P M). Ours are two redistributions, or a ring, whose tiles are of N D / (P M^2)
-// elements, as in the table, where there are eight machines or more, and of an eighth of a machine's rows else. Of a
-// tile the rank has an M-th in place; the rest it holds twice, as one is on its way while another is multiplied, and so
-// of its results.
+// elements, as in the table, where there are eight machines or more, and of an eighth of a machine's rows else. A rank
+// has an M-th of a tile in place; the rest it holds twice, as one is on its way while another is multiplied, and so of
+// its results.
 TEST(Deal, TableOneIsTwoRedistributionsOrARing) {
     constexpr std::int64_t n = 1024, width = 256;  // buffers are whole cache lines
     for (const Grid& grid : {Grid{4, 2, 1}, Grid{2, 4, 1}, Grid{1, 8, 1}, Grid{2, 8, 1}, Grid{1, 16, 1}}) {

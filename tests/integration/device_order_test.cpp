@@ -1,4 +1,4 @@
-// What a device computes and what ranks exchange meanwhile run in any order that nothing forbids. With every ordering
+// Computations of a device and exchanges of ranks run in any order that nothing forbids. With every ordering
 // in place the result is always the same; without one of them it is not, so each of them is needed and would be missed.
 #include "planner/search/full_space.hpp"
 #include "tests/integration/expectations.hpp"

@@ -59,8 +59,8 @@ TEST_P(EveryScheme, EqualsReferenceAndPrediction) {
     EXPECT_GT(run, 10);
 }
 
-// Operands of products are rounded to 2^-9 of themselves: losses move by less than a hundredth, and by something. What
-// moves between ranks, and how much memory there is, is predicted as exactly as without.
+// Operands of products are rounded to 2^-9 of themselves: losses move by less than a hundredth, and by something. Bytes
+// between ranks and memory are predicted as exactly as without.
 TEST_P(EveryScheme, Bf16MovesLossesALittle) {
     const TestProblem& problem = problems().problem(0);
     const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());

@@ -35,7 +35,8 @@ std::array<double, 3> count_correct(const TestProblem& problem, const Parameters
     return correct;
 }
 
-// What rounding leaves of a gradient whose terms cancel, as those of attention do where a vertex has one in-neighbour.
+// The error that rounding leaves in a gradient whose terms cancel, as those of attention do where a vertex has one
+// in-neighbour.
 double cancelled(const SerialEpoch& epoch) {
     double most = 0;
     for (const auto* group : {&epoch.before.gradient.weight, &epoch.before.gradient.bias}) {

@@ -1,4 +1,4 @@
-// What every run must equal: the serial reference, the predicted bytes, the predicted memory.
+// Every run must equal the serial reference, the predicted bytes, the predicted memory.
 #pragma once
 
 #include "tests/integration/run_schedule.hpp"

@@ -37,7 +37,7 @@ inline bool fits_input(const TestProblem& problem, const search::Choices& choice
 
 search::Space space_of(const TestProblem& problem, const GraphStats& graph, int ranks, Task task = Task::train);
 
-// What can be on or off in any configuration.
+// Switches that can be on or off in any configuration.
 struct Switches {
     bool needed_rows = false;  // exchanged, else panels
     bool overlap = false;

@@ -47,7 +47,7 @@ TEST(UnderMpi, SymmetricGraph) {
     check_configurations(TestProblem(random_symmetric(24, 5, 8, 4, 2), {{6}, false, 0, 0}));
 }
 
-// What a sample has to have had of every scheme that the ranks have a grid for.
+// The cases that a sample must have had of every scheme that the ranks have a grid for.
 struct Sampled {
     std::set<std::string> schemes, rows, overlapped, permuted, loss_rows;
     int column_losses = 0;

@@ -36,7 +36,7 @@ public:
     const Network& network() const { return network_; }
     const std::vector<std::int64_t>& widths() const { return serial_.widths; }
 
-    // What the planner is asked for; `graph` must answer for dataset().graph().
+    // The problem that the planner is asked to solve; `graph` must answer for dataset().graph().
     Problem planner_problem(const GraphStats& graph, int ranks) const;
 
 private:

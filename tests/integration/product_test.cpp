@@ -35,8 +35,8 @@ RunReport read_report(const std::filesystem::path& path) {
     return io::read_report(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
 }
 
-// What Open MPI saw one process send: by point-to-point calls, and as root of one-to-all collectives on the data
-// communicators, where it counts (g - 1) times the length. PREFIX.RANK.prof has, with tabs between:
+// The messages that Open MPI saw one process send: by point-to-point calls, and as root of one-to-all collectives on
+// the data communicators, where it counts (g - 1) times the length. PREFIX.RANK.prof has, with tabs between:
 //   E    FROM  TO  BYTES bytes ...      point-to-point calls
 //   D    COMMUNICATOR NAME  procs: ...  what follows belongs to this communicator
 //   O2A  RANK  BYTES bytes ...          one-to-all collectives
@@ -265,7 +265,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planned{"AgnnOneD", "--model agnn --grid 4x1 --exchange rows --overlap on", "1d"}),
     [](const auto& instance) { return instance.param.name; });
 
-// What ranks send each other while they load a graph in shares is in the setup.
+// Messages of ranks that load a graph in shares are in the setup.
 INSTANTIATE_TEST_SUITE_P(
     Loading, Monitored,
     ::testing::Values(Planned{"SharesOfRows", "--load sharded --loss-rows off --grid 4x1 --exchange rows", "1d"},

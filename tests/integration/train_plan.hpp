@@ -14,7 +14,7 @@ namespace gnnplan::testing {
 // A plan with these candidates, the first one chosen.
 Plan make_plan(const Problem& problem, const Machine& machine, std::vector<Candidate> candidates);
 
-// What a rank trains with beside the plan; a null clock is the steady one.
+// The tools with which a rank trains, beside the plan; a null clock is the steady one.
 struct RankTools {
     std::shared_ptr<measure::Clock> clock;
     train::TrainHooks hooks;

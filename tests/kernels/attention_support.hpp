@@ -1,5 +1,5 @@
-// What tests of attention share: operands of its calls, and the same calls of the reference in double, which says what
-// is right and how far sums of floats may be from it.
+// The common parts of tests of attention: operands of its calls, and the same calls of the reference in double, which
+// says what is right and how far sums of floats may be from it.
 #pragma once
 
 #include <gtest/gtest.h>

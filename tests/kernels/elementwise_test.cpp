@@ -97,7 +97,7 @@ TEST_P(Activate, EluHasThePrecisionOfFloats) {
 class ActivationGradient : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, ActivationGradient, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 
-// What central differences of the activation give, and nothing where an element is dropped.
+// It equals central differences of the activation, and nothing where an element is dropped.
 TEST_P(ActivationGradient, IsTheSlopeOfTheActivation) {
     constexpr std::int64_t rows = 29;
     constexpr float step = 1e-2F;

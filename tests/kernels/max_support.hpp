@@ -1,5 +1,5 @@
-// What tests of the largest neighbours and of their gradient share. Operands are small integers, so that many are
-// equal, and shares of gradients too, so that sums are exact in every order.
+// The common parts of tests of the largest neighbours and of their gradient. Operands are small integers, so that many
+// are equal, and shares of gradients too, so that sums are exact in every order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ inline const std::vector<std::vector<std::int64_t>> cuts = {
 struct Maxima {
     Owned largest, ties;
 
-    // What a product over other columns left behind: counts of 0 say that there was nothing yet.
+    // The results of an earlier product over other columns: counts of 0 say that there was nothing yet.
     Maxima(std::mt19937& random, std::int64_t rows, std::int64_t width, std::int64_t padding)
         : largest(Owned(rows, width, padding).fill(random, 2)), ties(Owned(rows, width, padding).fill(random, 2)) {
         for (std::int64_t i = 0; i < rows; ++i) {

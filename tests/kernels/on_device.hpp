@@ -150,7 +150,7 @@ public:
         return settings;
     }
 
-    // What has become of the memory that is not constant, one operand after the other; its guards must be whole.
+    // The content of the memory that is not constant, one operand after the other; its guards must be whole.
     std::vector<std::byte> results() const {
         std::vector<std::vector<std::byte>> fetched;
         for (const Fetched& f : fetched_) {

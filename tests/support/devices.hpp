@@ -27,7 +27,7 @@ inline void PrintTo(const DeviceKind& kind, std::ostream* out) { *out << kind.na
 // operands get to a device and back.
 const std::vector<DeviceKind>& devices();
 
-// What GNNPLAN_TEST_DEVICE asks tests of steps and of whole plans to run on instead of the processor:
+// The device on which GNNPLAN_TEST_DEVICE asks tests of steps and of whole plans to run instead of the processor:
 //   emulated  tests/support/emulated_device.hpp
 //   staged    the same, whose ranks exchange through their hosts
 //   cuda      the device of gnnrun --backend cuda; without one, the program says "skipped: why" and exits with 77

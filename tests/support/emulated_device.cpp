@@ -68,7 +68,7 @@ public:
     void queue(std::function<void()> work) { queues_.compute(std::move(work)); }
     // Queues a transfer that comes after all that is to be computed so far. Returns its number.
     std::size_t transfer(std::function<void()> work);
-    // What is queued from now on comes after that transfer.
+    // Work that is queued from now on comes after that transfer.
     void wait_for(std::size_t transfer, bool receives);
     template <class T>
     T* opened(T* address) const {
@@ -102,7 +102,7 @@ private:
     std::vector<std::byte> staged_;
 };
 
-// What a kernel is given, with addresses that it may touch.
+// A kernel's arguments, with addresses that it may touch.
 template <class T>
 T opened(const T& value) {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "what has addresses needs an overload");
@@ -173,7 +173,7 @@ kernels::UpdateSettings opened(kernels::UpdateSettings settings) {
     return settings;
 }
 
-// What a kernel is given to work in has no values that it may rely on.
+// A kernel's workspace has no values that it may rely on.
 template <class T>
 void spoil(const T& /*argument*/) {}
 void spoil(std::span<std::byte> memory) { std::ranges::fill(memory, std::byte{0xff}); }

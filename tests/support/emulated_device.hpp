@@ -10,7 +10,7 @@
 
 namespace gnnplan::testing {
 
-// What says in which order computations and transfers of a device may run.
+// The rules for the order in which computations and transfers of a device may run.
 enum class Ordering : std::uint8_t {
     all,                       // nothing is missing
     transfer_after_compute,    // an exchange begins after what was computed before it

@@ -62,7 +62,7 @@ TEST(EmulatedDevice, CommunicationComesAfterWhatWasQueuedBefore) {
     });
 }
 
-// What the second rank gets from the first, which then overwrites what it sent, in so many orders.
+// The values that the second rank gets from the first, which then overwrites them, in so many orders.
 std::vector<float> received_while_overwritten(Ordering missing) {
     std::vector<float> received;
     for (unsigned order = 1; order <= 12; ++order) {

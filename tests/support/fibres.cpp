@@ -100,7 +100,7 @@ private:
     bool ended_ = false;
 };
 
-// What a lane of a warp brings to where it meets others.
+// The value that a lane of a warp brings to where it meets others.
 struct Brought {
     Meeting kind = Meeting::barrier;
     std::uint32_t lanes = 0;

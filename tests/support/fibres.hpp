@@ -1,6 +1,6 @@
 // Runs kernels of a GPU on the processor: the threads of a block are fibres, which take turns in a random order
-// wherever a kernel waits, and blocks run one after the other in a random order. What a kernel may not rely on, it does
-// not get: a thread that reads what another writes finds it there by luck unless the two met at a barrier in between.
+// wherever a kernel waits, and blocks run one after the other in a random order. A kernel does not get what it may not
+// rely on: a thread that reads what another writes finds it there by luck unless the two met at a barrier in between.
 //
 // A kernel's own names for all this are in tests/support/host_cuda/cuda_runtime.h.
 #pragma once
@@ -21,7 +21,7 @@ void run_grid(Extent grid, Extent block, const std::function<void()>& thread);
 // The orders that this host thread's grids run in from now on.
 void seed_order(std::uint32_t seed);
 
-// What follows is for the threads of a block.
+// The rest is for the threads of a block.
 
 // Returns when every thread of the block has called it.
 void wait_for_block();

@@ -1,4 +1,4 @@
-// What the fibres promise about the threads of a kernel, and what they do not: kernels that forget to wait must fail.
+// The promises of fibres about the threads of a kernel, and their limits: kernels that forget to wait must fail.
 #include "tests/support/host_cuda/cuda_runtime.h"
 
 #include <gtest/gtest.h>

@@ -117,7 +117,7 @@ Values times_transposed(const Values& a, const Values& b, std::int64_t n, std::i
     return c;
 }
 
-// What dropout multiplies each element of an n x `columns` matrix with, which layer `layer` reads: 0 or 1 / (1 - p).
+// The factors of dropout for an n x `columns` matrix that layer `layer` reads: 0 or 1 / (1 - p).
 Values dropout_factors(const SerialProblem& problem, const SerialSettings& settings, int layer, std::int64_t columns,
                        std::uint32_t epoch) {
     const std::int64_t rows = problem.vertices();
@@ -207,7 +207,7 @@ private:
     std::int64_t rows() const { return problem_.vertices(); }
     const Values& parameter(const Op& op) const { return value_of(model_, parameters_, op.parameter); }
 
-    // What an aggregation adds of the vertex itself.
+    // The factor of the vertex itself in an aggregation.
     double self(const Op& op) const { return op.self + (op.parameter < 0 ? 0.0 : parameter(op)[0]); }
 
     SerialAttention attention(const Op& op) const {

@@ -208,7 +208,7 @@ TEST(AnalysisHint, ActivationsCostedWithADropoutThatTheRunDoesNotHave) {
     EXPECT_THAT(text(false), Not(HasSubstr("dropout"))) << "a preset has no time for it";
     report.command_line += " --dropout 0.5";
     EXPECT_THAT(text(true), Not(HasSubstr("dropout")));
-    // What the run had, wherever that was from.
+    // The run's settings, wherever they were from.
     report.settings.emplace();
     EXPECT_THAT(text(true), HasSubstr("dropout"));
     report.settings->dropout = 0.5;

@@ -43,7 +43,7 @@ TEST(PlanAttention, RefusesWithASentence) {
     }
 }
 
-// What is not compared is not what was chosen.
+// A choice that was not compared is not named as chosen.
 TEST(PlanAttention, SaysWhyScoresAreNotStoredOnlyWhereTheyAreNotCompared) {
     EXPECT_THAT(gnnplan(gat).out, HasSubstr("dominated: 4 bytes for each nonzero and head"));
     for (const std::string flags : {"--attention stored", "--attention-dropout 0.5", "--task infer"})

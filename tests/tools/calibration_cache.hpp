@@ -1,4 +1,4 @@
-// What tests of calibrations share.
+// The common parts of tests of calibrations.
 #pragma once
 
 #include "tests/tools/tool.hpp"

@@ -49,7 +49,7 @@ TEST(Explain, StepsAddUpToThePrediction) {
     EXPECT_FALSE(json["memory"]["largest_tensors"].empty());
 }
 
-// What is executed beyond the paper's units is exactly what the remarks name.
+// Work beyond the paper's units is exactly what the remarks name.
 void check_remarks(const std::string& widths, int layers, int id) {
     const std::string pins = " --backward " + orders(id >> layers, layers) + " --forward " + orders(id, layers);
     const auto units = explain("--replication 4 --widths " + widths + pins)["units"];
@@ -181,7 +181,7 @@ TEST(Explain, InTheWordsOfPyTorch) {
     EXPECT_EQ(gnnplan("explain --pytorch --analyze run.json").code, 64);
 }
 
-// What a plan calls its graph and its split is text to the program, whatever it says.
+// A plan's names of its graph and its split are text to the program, whatever they say.
 TEST(Explain, AStrangersNamesAreNoCode) {
     const Folder folder;
     const std::string file = planned(folder, "--graph cora --ranks 2 --machine a6000x8");

@@ -156,7 +156,7 @@ TEST_F(Inference, SaysHowBlocksAreCut) {
     EXPECT_THAT(gnnplan(infer + "--grid 1x4 --buffer 4KiB").out, HasSubstr("here they send it nothing"));
 }
 
-// What is drawn does not depend on how it is distributed, and on the seed alone.
+// The drawn neighbours depend on the seed alone, not on the distribution.
 TEST_F(Inference, DrawsTheSameOnAnyGrid) {
     for (const std::string model : {"--model gcn", "--model gat --heads 2", "--model agnn"}) {
         train(model);
@@ -225,7 +225,7 @@ TEST_F(Inference, RefusesWeightsOfAnotherModel) {
     const Outcome divided = run("--model sage --aggregator mean", "--feature-norm row");
     EXPECT_EQ(divided.code, 78);
     EXPECT_THAT(divided.err, HasSubstr("use --feature-norm none"));
-    // What a model has by default may be said.
+    // A model's defaults may be said.
     train("--model gat --heads 2");
     EXPECT_EQ(run("--model gat --heads 2 --activation elu --slope 0.2 --output-heads 1", "").code, 0);
     EXPECT_EQ(run("--model gat --heads 2 --activation relu", "").code, 78);
@@ -270,7 +270,7 @@ TEST_F(Inference, IsExplainedAndCompared) {
     EXPECT_THAT(swept.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("backward"))));
 }
 
-// What comes before the pass is shown part by part, and counted alike by plans and runs.
+// The time before the pass is shown part by part, and counted alike by plans and runs.
 TEST_F(Inference, SaysWhatComesBeforeThePass) {
     const std::string plan = folder / "infer.json", report = folder / "report.json";
     for (const std::string ranks : {"1", "2"}) {

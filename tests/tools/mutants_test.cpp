@@ -168,7 +168,7 @@ std::string name_of(const ::testing::TestParamInfo<Kind>& kind) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Mutants, ::testing::ValuesIn(kinds), name_of);
 
-// What was accepted once, and trained something else.
+// These were accepted once, and trained something else.
 TEST(NamedMutants, AreRefusedWithWhatTheyLackOrChange) {
     const Folder folder;
     const std::string file = folder / "plan.json";

@@ -274,7 +274,7 @@ TEST(Plan, DevicesAreNotJudgedByWhatTheirHostsLoad) {
     EXPECT_THAT(gnnplan(reddit + " --memory " + std::to_string(peak)).out, HasSubstr("CUDA"));
 }
 
-// What is needed is the same whatever is allowed, and enough.
+// The memory that is needed is the same whatever is allowed, and enough.
 TEST(Plan, WhatIsNeededIsEnough) {
     const auto needed = [](const std::string& memory) {
         const std::string command = "plan --graph reddit --ranks 4 --machine cpu-node --json --memory ";

@@ -279,7 +279,7 @@ TEST(SweepPlot, TimeAlongRanksThenTheFrontsOfTheFastest) {
     EXPECT_DOUBLE_EQ(first.points[1].y, 10);
     EXPECT_TRUE(first.points[1].chosen);
     EXPECT_FALSE(first.points[0].chosen);
-    // What does not fit is there, too.
+    // Points that do not fit are there, too.
     ASSERT_EQ(first.missing.size(), 1U);
     EXPECT_EQ(first.missing[0].x, 2);
     EXPECT_EQ(panels[1].title, "Pareto front of time and memory, 8 ranks");

@@ -1,4 +1,4 @@
-// What a sweep says in words, and how few of them.
+// The sentences of a sweep, and how few there are.
 #include "tools/advise/sweep_sentences.hpp"
 #include "tests/tools/sweep_sample.hpp"
 

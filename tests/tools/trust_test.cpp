@@ -1,4 +1,4 @@
-// What is said of predictions for machines that were measured and for those that were not.
+// The sentences about predictions for machines that were measured and for those that were not.
 #include "tools/text/trust.hpp"
 
 #include <gmock/gmock.h>

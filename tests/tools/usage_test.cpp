@@ -1,4 +1,4 @@
-// What every subcommand owes its user: help, exit codes, one line per error.
+// Every subcommand owes its user help, exit codes, one line per error.
 #include "tests/tools/tool.hpp"
 
 #include <gmock/gmock.h>
@@ -312,7 +312,7 @@ TEST(Usage, OutputThatCannotBeWritten) {
     }
 }
 
-// What is said to a person ends nothing, whether it can be read or not.
+// A message to a person ends nothing, whether it can be read or not.
 TEST(Usage, StderrThatIsFullOrClosed) {
     const Folder folder;
     const std::string plan = folder / "plan.json";

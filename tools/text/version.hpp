@@ -1,4 +1,4 @@
-// The version, and the compiler and options of the build.
+// The version, the compiler and the libraries of the build.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ void check_codec(const Read& read, const Write& write, std::string_view text) {
     require(write(read(once, "output")) == once, "a value changed on its way through its file");
 }
 
-// What every reader of a plan goes on to do with it: nothing a valid plan says may break the counting.
+// Does what every reader of a plan goes on to do with it: nothing a valid plan says may break the counting.
 void fold(std::string_view text) {
     const auto plan = unless_refused([&] { return io::read_plan(text, "input"); });
     if (!plan) return;

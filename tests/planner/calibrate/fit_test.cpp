@@ -227,7 +227,7 @@ TEST(CrossValidation, NothingBetweenIsNoError) {
     EXPECT_EQ(fit_with_errors(base(), {}).calibration->error_median, 0);
 }
 
-// What program.attend takes of so many heads and wide columns besides a sum of all that it gathers.
+// The time of program.attend for so many heads and wide columns besides a sum of all that it gathers.
 constexpr double waits = 0.75;
 double more_for_nonzero(std::int64_t heads, std::int64_t width) {
     return (4 + 0.5 * static_cast<double>(heads) + 0.01 * static_cast<double>(width)) * ns;

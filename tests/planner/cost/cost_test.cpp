@@ -88,7 +88,7 @@ TEST(StepTime, RingIsAPipelineOfTiles) {
     EXPECT_NEAR(seconds(1e-3, 1e15), pipeline(messages * 1e-3), 1e-9);
 }
 
-// What goes back from maxima reads two operands: it is a sum of twice the width, and two messages for each of its one.
+// The gradient of maxima reads two operands: it is a sum of twice the width, and two messages for each of its one.
 TEST(StepTime, WhatGoesBackFromMaximaIsASumOfTwiceTheWidth) {
     const UniformStats graph(400, 160'000, true);
     const auto schedule = [](std::int64_t width, Program program) {
@@ -194,7 +194,7 @@ private:
     std::int64_t vertices_;
 };
 
-// What is known of other ranks, and of the requests for rows, changes no time of a counted graph.
+// Knowledge of other ranks, and of the requests for rows, changes no time of a counted graph.
 TEST(StepTime, OfCountedBlocksIsThatOfAllRanks) {
     const UnevenCounts counts(10'007);
     std::size_t picked = 0;

@@ -418,7 +418,7 @@ TEST(Plan, MeaningIsValidated) {
         const json patch{{{"op", "replace"}, {"path", path}, {"value", value}}};
         expect_refused(resealed(with_chosen(patch)), message);
     };
-    // What follows from other keys is for people; it has to be right all the same.
+    // Values that follow from other keys are for people; they have to be right all the same.
     refused("/configuration/grid", {4, 1, 1}, "configuration.replication: does not follow from the other keys");
     refused("/configuration/scheme", "1d", "configuration.scheme: there is no scheme \"1d\" on a grid of 2x2");
     refused("/configuration/scheme", "4d", "configuration.scheme: there is no scheme \"4d\"");

@@ -1,4 +1,4 @@
-// What attention sends, and what a schedule may get wrong about it.
+// The messages of attention, and the errors of schedules about it.
 #include "planner/lower/lower.hpp"
 #include "tests/planner/ir/sent_bytes.hpp"
 

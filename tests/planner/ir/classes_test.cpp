@@ -1,4 +1,4 @@
-// What is looked up on one rank of a class is what every rank of it has.
+// Figures of one rank of a class are those of every rank of it.
 #include "tests/planner/lower/full_configurations.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace gnnplan {
 namespace {
 
-// What one step does on one rank: bytes sent and received, staged to send and to receive, streamed; rows of a loss;
-// operations.
+// The figures of one step on one rank: bytes sent and received, staged to send and to receive, streamed; rows of a
+// loss; operations.
 using Figures = std::array<double, 9>;
 
 Figures figures_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank) {

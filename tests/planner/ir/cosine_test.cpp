@@ -1,4 +1,4 @@
-// What sums weighed by cosines send, and what a schedule may get wrong about values of edges.
+// The messages of sums weighted by cosines, and the errors of schedules about values of edges.
 #include "planner/lower/lower.hpp"
 #include "tests/planner/ir/sent_bytes.hpp"
 

@@ -1,5 +1,4 @@
-// What a maximum over neighbours and its gradient send, stage and compute, and what a schedule may get wrong about
-// them.
+// The messages, buffers and work of a maximum over neighbours and its gradient, and the errors of schedules about them.
 #include "planner/ir/sharded.hpp"
 
 #include <gtest/gtest.h>
@@ -128,7 +127,7 @@ TEST(Max, MovesAndStagesLikeSumsOfItsOperands) {
     });
 }
 
-// What is counted for all ranks of a slice at once is what each of them is asked for alone.
+// Counts for all ranks of a slice at once equal those of each of them alone.
 TEST(Max, ShardedSlicesCountEveryOperand) {
     for_every_schedule([](const Schedule& s) {
         ShardedSlices slices(s, graph);

@@ -88,7 +88,7 @@ TEST(Memory, NorDoTheyInTheFullSpace) {
     }
 }
 
-// What only setup reads makes room: features whose aggregation is cached for evaluation, too.
+// Tensors that only setup reads make room: features whose aggregation is cached for evaluation, too.
 TEST(Memory, FeaturesEndWithSetupWhenTheirAggregationIsCached) {
     lower::FullCase full{{Sharing::replicated, {4, 1, 1}}, {}, Exchange::panels};
     full.choices = {{Order::sparse_first, Order::none, Operand::product, true, true},

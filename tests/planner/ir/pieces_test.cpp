@@ -253,7 +253,7 @@ TEST(Pieces, OfOneRootAreThoseOfTheList) {
 
 using Transfer = std::tuple<std::size_t, int, int, std::int64_t, std::int64_t>;  // step, from, to, columns
 
-// What ranks lack at each step, and what their peers serve at that step.
+// The pieces that ranks lack at each step, and those that their peers serve at that step.
 struct Transfers {
     std::multiset<Transfer> rows, nonzeros;
     bool operator==(const Transfers&) const = default;

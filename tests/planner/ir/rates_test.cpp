@@ -88,7 +88,7 @@ Calibration gather() {
                        {64, {{1 << 14, 2e-9}, {1 << 20, 2e-9}}, 4e-8}}};
 }
 
-// What was measured is the mean over all distances up to the working set.
+// Measured times are means over all distances up to the working set.
 TEST(GatherSeconds, UpToAWorkingSetAreThoseMeasured) {
     for (const double bytes : {1024.0, 16384.0, 1048576.0}) {
         double sum = 0;

@@ -1,4 +1,4 @@
-// What is counted for all ranks of a slice at once is what each of them is asked for alone.
+// Counts for all ranks of a slice at once equal those of each of them alone.
 #include "planner/ir/sharded.hpp"
 #include "tests/planner/lower/full_configurations.hpp"
 

@@ -25,7 +25,7 @@ void expect_peers_mutual(const StepMessages& messages, int ranks) {
     }
 }
 
-// What is sent is received; sums over pairs, over the list of messages and over one rank's peers are the same.
+// Sent bytes are received; sums over pairs, over the list of messages and over one rank's peers are the same.
 void expect_views_agree(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     const int ranks = schedule.grid.size();
     const StepMessages messages(schedule, step, graph);

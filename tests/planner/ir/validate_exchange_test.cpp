@@ -1,4 +1,4 @@
-// What a stranger's schedule may get wrong about exchanges, sums over an axis, cached products and column-parallel
+// Errors of a stranger's schedule about exchanges, sums over an axis, cached products and column-parallel
 // steps.
 #include "tests/planner/lower/full_configurations.hpp"
 

@@ -1,4 +1,4 @@
-// What a stranger's schedule may get wrong: each alteration of a valid one must be refused, naming the place.
+// Errors of a stranger's schedule: each alteration of a valid one must be refused, naming the place.
 #include "tests/planner/lower/configurations.hpp"
 
 #include <gtest/gtest.h>

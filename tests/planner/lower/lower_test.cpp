@@ -28,7 +28,7 @@ TEST(Lower, EverySchedulePassesValidation) {
     }
 }
 
-// What a step computes agrees with where it says that it comes from.
+// The result of a step agrees with the operation that it says it serves.
 TEST(Lower, EveryStepSaysWhichOperationItServes) {
     for (const auto& orders : enumerate::all_orders(3)) {
         for (const Step& step : lowered(orders, widths, 6, 3, 11, true).steps) {

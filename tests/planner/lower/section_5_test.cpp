@@ -1,4 +1,4 @@
-// What the paper leaves out (docs/cost-model.md, "What an executor cannot leave out"): how many configurations need a
+// The paper's omissions (docs/cost-model.md, "What an executor cannot leave out"): how many configurations need a
 // mask moved, a mask delayed, or an operand moved, and by how much the executed units then differ from the paper's.
 #include "tests/planner/lower/configurations.hpp"
 

@@ -1,4 +1,4 @@
-// What every choice of a plan is worth.
+// The worth of every choice of a plan.
 #include "planner/enumerate/choices.hpp"
 #include "planner/search/pick.hpp"
 #include "tests/planner/search/problems.hpp"

@@ -115,7 +115,7 @@ std::vector<ConfigurationFrame> frames_of(const Space& space, double train_fract
     return frames;
 }
 
-// What undominated_only choices leave out is beaten by something they keep, on every grid, machine and network.
+// Choices that undominated_only leaves out are beaten by one that it keeps, on every grid, machine and network.
 TEST(FullSpace, LeanChoicesKeepTheFastest) {
     for (const Setting& setting : settings) {
         const bool deep = setting.widths.size() > 3;  // thousands of members a frame

@@ -331,7 +331,7 @@ TEST(SelectBuffer, RanksConfigurationsAsTheyAreCut) {
     }
 }
 
-// What pieces cost beside the same bytes: a latency each.
+// Pieces cost a latency each, beside the same bytes.
 TEST(SelectBuffer, PiecesCostTheirMessages) {
     SelectOptions pinned;
     pinned.grid = Grid{4, 1, 1};
@@ -386,7 +386,7 @@ TEST(SelectBuffer, TooSmallIsRefusedWithWhatIsEnough) {
     EXPECT_EQ(select(problem({100, 128, 47}, 4, products), machine(), any).code, ErrorCode::usage);
 }
 
-// What a stranger's plan may get wrong.
+// Errors of a stranger's plan are found.
 TEST(SelectInference, PlansAreValidated) {
     const std::vector<std::int64_t> fanout{4, 2};
     const UniformStats graph = products.drawn(fanout, true, true);

@@ -404,7 +404,7 @@ TEST(SelectFull, WhatIsNeededDoesNotDependOnWhatIsAllowed) {
     }
 }
 
-// What no peak counts is left free of the machine's memory; whoever names an amount of memory names what is used.
+// Memory that no peak counts is left free on the machine; whoever names an amount of memory names what is used.
 TEST(SelectFull, AReserveIsLeftOfTheMachinesMemory) {
     const Problem p = problem(widths, 4, products);
     Machine on = machine();

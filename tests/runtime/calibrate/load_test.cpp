@@ -1,4 +1,4 @@
-// What is concluded from readings; the readings are the tests' own.
+// The conclusions from readings; the readings are the tests' own.
 #include "runtime/calibrate/load.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/threads.hpp"

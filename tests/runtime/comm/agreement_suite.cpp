@@ -8,7 +8,7 @@
 namespace gnnplan::comm {
 namespace {
 
-// What agree() throws on this rank; a test fails if there is none.
+// The error of agree() on this rank; a test fails if there is none.
 AgreedError caught(Communicator& comm, const std::function<void()>& work) {
     try {
         agree(comm, work);

@@ -1,4 +1,4 @@
-// What the counting decorator counts against what Open MPI's own monitoring component has seen leave each process:
+// The counting decorator's counts against those that Open MPI's own monitoring component has of each process:
 // exchanges for each pair of ranks, broadcasts in total (a tree sends as much as the flat convention, from other
 // ranks). All-reduce is left out: the library's algorithm need not be a ring.
 //

@@ -34,7 +34,7 @@ public:
                 rows.stride_bytes * sizeof(Word)};
     }
 
-    // What is at `from` is at `to` after fetch().
+    // The bytes at `from` are at `to` after fetch().
     void fetch_later(const std::byte* from, std::span<std::byte> to) { wanted_.push_back({from, to, {}}); }
     void fetch_later(const MutableRows& from, const MutableRows& to) {
         for (std::size_t i = 0; i < to.rows; ++i)

@@ -75,8 +75,8 @@ TEST_F(RealData, CountsOfTheEdgeLists) {
     }
 }
 
-// What one rank of four in row blocks holds and asks for, on graphs as they are published: a shuffle balances nonzeros,
-// parts save rows of others.
+// The rows that one rank of four in row blocks holds and asks for, on graphs as they are published: a shuffle balances
+// nonzeros, parts save rows of others.
 TEST_F(RealData, NumberingsBalanceAndSave) {
     for (const char* path : {"snap/email-enron.txt.gz", "snap/soc-slashdot0902.txt.gz", "snap/ego-twitter.txt.gz"}) {
         const Dataset d = open_dataset(folder / path, {.preparation = {.symmetrise = true}, .graph_only = true});

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t held = 1000;
 
-// What four ranks hear, rank i with a device of which `free[i]` is known.
+// The room as four ranks hear it, rank i with a device that has `free[i]`.
 DeviceRoom room_of(std::vector<kernels::FreeMemory> free) {
     for (kernels::FreeMemory& each : free) each.held_bytes = held;
     std::vector<std::optional<DeviceRoom>> heard(free.size());

@@ -38,7 +38,7 @@ std::uint8_t subset(std::int64_t v) {
     return all[v % 3];
 }
 
-// What whole rows give: the gradient, and the sum of the cross-entropies.
+// The results from whole rows: the gradient, and the sum of the cross-entropies.
 struct Expected {
     std::vector<float> gradient;
     double loss = 0;

@@ -1,4 +1,4 @@
-// What the executor reads from data under a numbering: rows of features, labels, subset and vertices are those of the
+// The executor's reading of data under a numbering: rows of features, labels, subset and vertices are those of the
 // vertices in that order.
 #include "runtime/exec/executor.hpp"
 

@@ -60,8 +60,8 @@ Schedule max_schedule(const testing::ProductCase& on, const Storage& storage, bo
 
 using Element = std::function<float(std::int64_t, std::int64_t)>;
 
-// What the programs make of `feature` and gradient(), by the edges of the upper left block of A^T, their ends in the
-// schedule's numbering.
+// The results of the programs from `feature` and gradient(), by the edges of the upper left block of A^T, their ends in
+// the schedule's numbering.
 class Definition {
 public:
     Definition(const data::Graph& graph, const data::VertexOrder& order, const testing::ProductCase& on,

@@ -59,9 +59,9 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
     EXPECT_GT(turn, 0);
 }
 
-// Blocks come in any number of pieces, more than they have rows too, of which any number is on its way. What is
-// received lies within the buffers that are planned. Dense rows take as many bytes as in whole blocks; nonzeros that
-// are sent have row starts for each piece.
+// Blocks come in any number of pieces, more than they have rows too, of which any number is on its way. Received data
+// lies within the planned buffers. Dense rows take as many bytes as in whole blocks; nonzeros that are sent have row
+// starts for each piece.
 TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
     const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
     const data::DegreeScales scales = testing::integer_scales(graph);

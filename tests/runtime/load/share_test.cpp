@@ -1,4 +1,4 @@
-// What ranks load together is what each of them would have cut out of the whole graph: the same bits, of every form of
+// Ranks load together what each of them would have cut out of the whole graph: the same bits, of every form of
 // data, however it is prepared and distributed.
 #include "runtime/load/share.hpp"
 #include "runtime/blocks/graph_counts.hpp"

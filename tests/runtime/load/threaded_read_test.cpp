@@ -1,4 +1,4 @@
-// What threads read of a share is what one reader would have read.
+// Threads read of a share what one reader would have read.
 #include "runtime/load/threaded_read.hpp"
 
 #include "kernels/table.hpp"

@@ -89,7 +89,7 @@ TEST(Shares, OnlyWhatIsAllowed) {
     EXPECT_THAT(every_share(two, "14-40", 2, 1), ElementsAre("14", "15"));
 }
 
-// What must hold whatever the machine, the mask and the team.
+// These hold whatever the machine, the mask and the team.
 TEST(Shares, AreDisjointAndNeverEmpty) {
     for (const char* description : {"package:2 [numa] core:4 pu:2", "numa:4 l3:2 core:3 pu:1", "core:7 pu:1"}) {
         const Topology topology = machine(description);

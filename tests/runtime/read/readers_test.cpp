@@ -39,7 +39,7 @@ TEST(Readers, AreFoundByThePathAndTheFirstBytes) {
     EXPECT_EQ(form_of(folder.write("empty", "")), "SNAP and CSV edge lists");
 }
 
-// What a file holds goes before its name, and what is no text is no form of text.
+// The content of a file goes before its name, and bytes are no form of text.
 TEST(Readers, AFileOfBytesIsNoMatrixMarketByItsName) {
     const TempFolder folder;
     const auto archive = folder.path() / "archive.mtx";

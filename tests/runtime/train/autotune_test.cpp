@@ -176,7 +176,7 @@ TEST(Consensus, FeaturesStayInMemoryWhileCandidatesAreTried) {
     EXPECT_EQ(train(trial + features), 0);
 }
 
-// What a plan was allowed holds while tuning too, whatever more the machine has.
+// The memory that a plan was allowed bounds tuning, too, whatever more the machine has.
 TEST(Consensus, ThePlansMemoryIsKeptToWhileCandidatesAreTried) {
     const data::Dataset dataset = testing::open(gnnplan::testing::random_symmetric(17, 3, 5, 3, 2));
     Plan plan = testing::make_plan(dataset, 4, false, 2, {{2, 6}, {2, 6}});

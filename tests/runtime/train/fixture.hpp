@@ -103,7 +103,7 @@ private:
     double time_ = 0;
 };
 
-// What a training left on one rank.
+// The results of a training on one rank.
 struct Trained {
     RunReport report;
     std::vector<int> candidates;                 // in the order they were built

@@ -1,6 +1,6 @@
-// What kernels/cuda's device uses of CUDA's runtime, on the processor: one GPU's memory, which the host cannot touch,
-// and a stream whose work is done, in order, when somebody waits for it. Kernels run on fibres, in the stream as all
-// else.
+// The part of CUDA's runtime that kernels/cuda's device uses, on the processor: one GPU's memory, which the host cannot
+// touch, and a stream whose work is done, in order, when somebody waits for it. Kernels run on fibres, in the stream as
+// all else.
 //
 // GNNPLAN_HOST_CUDA says what GPU there is, words apart by blanks: "driver=12000" (0: none), "gpus=2", "capability=70",
 // "memory=100" (MiB), "free=64" (KiB: what it says is free of it), "fails=250" (the 250th piece of work in the stream

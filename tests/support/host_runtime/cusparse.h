@@ -1,4 +1,4 @@
-// What kernels/cuda uses of cuSPARSE, as plain loops that run in the stream; see cuda_runtime.h.
+// The part of cuSPARSE that kernels/cuda uses, as plain loops that run in the stream; see cuda_runtime.h.
 #pragma once
 
 #include "tests/support/host_cuda/cublas_v2.h"

@@ -79,7 +79,7 @@ private:
     int live_ = 0;
 };
 
-// What a thread has of CUDA: each has its own GPU.
+// A thread's state of CUDA: each has its own GPU.
 struct Runtime {
     Memory memory;
     std::map<const std::byte*, std::size_t> pinned;

@@ -165,7 +165,7 @@ TEST_F(Checkpoints, TheTimeLimitEndsARunInTime) {
     EXPECT_THAT(gnnrun(run_ + "--time-limit 5h3d").output, HasSubstr("is not a time such as 3h50m"));
 }
 
-// What a process did before it became gnnrun, or waited for in MPI_Init, is time that passed.
+// Time before a process became gnnrun, or in MPI_Init, has passed.
 TEST_F(Checkpoints, TheTimeLimitCountsFromTheStartOfTheProcess) {
     const Outcome outcome = run(std::string("sh -c 'sleep 1; exec ") + program + " --threads 1 " + run_ +
                                 "--epochs 1000000000 --time-limit 1s --report @run.json'");
@@ -215,7 +215,7 @@ TEST_F(Checkpoints, TwoRunsAtOnceDoNotShareAFolder) {
     EXPECT_THAT(second.output, HasSubstr("c: another run (process 7 on node1) writes into this folder (wait for its "
                                          "end, or name another folder)"));
     EXPECT_EQ(files("c"), std::vector<std::string>{".lock"});
-    // What a killed run leaves is no obstacle.
+    // The leftovers of a killed run are no obstacle.
     ASSERT_EQ(gnnrun(run_ + "--epochs 5 --checkpoint @c").code, 0);
     EXPECT_EQ(files("c"), std::vector<std::string>{"checkpoint-000005.safetensors"});
 }
@@ -254,7 +254,7 @@ TEST_F(Checkpoints, OfTwoRunsAreNotMixed) {
     EXPECT_EQ(files("c").size(), 2U);
 }
 
-// What the best weights were is not known of a run that did not keep them.
+// The best weights of a run that did not keep them are not known.
 TEST_F(Checkpoints, BestWeightsAreThoseOfEpochsThatWereKept) {
     ASSERT_EQ(gnnrun(run_ + "--epochs 20 --checkpoint @c").code, 0);
     ASSERT_EQ(

@@ -226,7 +226,7 @@ TEST_F(Gnnrun, LeavesNoOtherFilesWhenTrainingFails) {
     EXPECT_THAT(leftovers(), ::testing::UnorderedElementsAre("run.json", "m.jsonl"));
 }
 
-// What the plan was asked is what the run does, unless its own flags say otherwise.
+// A run does what the plan was asked for, unless its own flags say otherwise.
 TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
     Plan plan = train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}});
     plan.problem.run = {7, std::nullopt, std::nullopt, 0, 3};
@@ -269,7 +269,7 @@ TEST_F(Gnnrun, SettingsAreInTheReport) {
     EXPECT_EQ(settings.patience, 7);
 }
 
-// What the optimiser remembers of every weight is in the plan, so the plan says which it is.
+// The optimiser's moments of every weight are in the plan, so the plan names the optimiser.
 TEST_F(Gnnrun, TheOptimiserIsThePlans) {
     save(train::testing::make_plan(dataset_, 4, true, 1, {{1, 10}}, Optimiser::momentum), "sgd.json");
     const std::string run = "@sgd.json --data @graph --epochs 3 --report @run.json ";
