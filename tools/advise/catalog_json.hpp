@@ -3,7 +3,7 @@
 
 #include "planner/catalog/cards.hpp"
 #include "planner/io/document.hpp"
-#include "tools/advise/calibration.hpp"
+#include "tools/ask/calibration.hpp"
 
 #include <span>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "planner/io/enumeration.hpp"
-#include "tools/advise/problem.hpp"
+#include "tools/ask/problem.hpp"
 
 #include <gnnplan/ir/cost.hpp>
 
@@ -14,7 +14,7 @@
 namespace gnnplan::tools {
 
 struct EnumerateOptions {
-    ShapeFlags shape;
+    Shape shape;
     std::optional<std::int64_t> replication;
     std::optional<std::string> scheme;
     std::string space = "paper";
@@ -33,7 +33,11 @@ inline constexpr std::size_t fastest_listed = 500;
 // another one beats whatever the machine is left out. The fastest first, where a unit of either kind takes as long.
 // Networks of more than three layers have the front alone, as far
 // as weighing the two units finds it, without overlap and with whole panels.
-io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options);
+struct Enumeration {
+    io::EnumerationDocument document;
+    std::string note;  // which grids are left out, if any are
+};
+Enumeration enumerate_full_space(const EnumerateOptions& options);
 
 // A document without configurations.
 io::EnumerationDocument enumeration_question(const EnumerateOptions& options);

@@ -1,11 +1,11 @@
 #include "tools/advise/enumeration.hpp"
-#include "tools/text/streams.hpp"
 
 #include "planner/cost/executed_units.hpp"
 #include "planner/enumerate/units.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "planner/search/full_space.hpp"
 #include "tools/advise/step_bytes.hpp"
+#include "tools/ask/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -100,7 +100,7 @@ private:
         return bytes_.of_epoch(schedule, graphs_.numbered(schedule.numbering));
     }
 
-    // Of the front, which has many members of the same units, the fastest of each scheme and grid is enough.
+    // Many members of the front have the same units; the fastest of each scheme and grid is enough.
     bool first_of_its_kind(const Configuration& configuration, const Units& units) {
         return kinds_.emplace(configuration.sharing, configuration.grid.text(), units.redistribution, units.sparse)
             .second;
@@ -120,23 +120,26 @@ private:
     StepBytes bytes_;
 };
 
-// On many ranks sharded nonzeros take minutes to weigh: without --scheme they are left out, which is said.
-std::vector<Distribution> grids_to_list(const search::Space& space, io::EnumerationDocument& document) {
+// On many ranks sharded nonzeros take minutes to weigh: without a scheme that is asked for they are left out, which is
+// noted.
+std::vector<Distribution> grids_to_list(const search::Space& space, Enumeration& listed) {
     std::vector<Distribution> grids = space.grids;
     if (space.options.scheme || space.ranks <= max_sharded_ranks) return grids;
     const auto left_out = std::erase_if(grids, [](const Distribution& on) { return on.sends_nonzeros(); });
     if (left_out == 0) return grids;
-    document.truncated = true;
-    say("note: above {} ranks 2d and 3d are listed with --scheme only: on the same grid rdm moves the same dense "
-        "rows and no nonzeros\n",
+    listed.document.truncated = true;
+    listed.note = fmt::format(
+        "above {} ranks 2d and 3d are listed with --scheme only: on the same grid rdm moves the same dense rows and no "
+        "nonzeros",
         max_sharded_ranks);
     return grids;
 }
 
 }  // namespace
 
-io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
-    io::EnumerationDocument document = enumeration_question(options);
+Enumeration enumerate_full_space(const EnumerateOptions& options) {
+    Enumeration listed{enumeration_question(options), {}};
+    io::EnumerationDocument& document = listed.document;
     const LoadedProblem loaded = load_problem(options.shape, {});
     SelectOptions asked;
     asked.scheme = options.scheme;
@@ -148,7 +151,7 @@ io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
     }
     const search::Space space = search::make_space(loaded.problem, weighing_machine(document, 1), asked);
     search::NumberedGraphs graphs(*space.graph);
-    const std::vector<Distribution> grids = grids_to_list(space, document);
+    const std::vector<Distribution> grids = grids_to_list(space, listed);
     Listing listing(space, graphs, document);
     const auto rank = [&](double weight) {
         return search::rank_members(space, grids, weighing_machine(document, weight), graphs);
@@ -160,7 +163,7 @@ io::EnumerationDocument enumerate_full_space(const EnumerateOptions& options) {
         listing.add(rank(1));
     }
     listing.finish(deep);
-    return document;
+    return listed;
 }
 
 }  // namespace gnnplan::tools

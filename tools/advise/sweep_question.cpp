@@ -45,7 +45,7 @@ void check_widths(const Question& question, const char* name) {
 void apply_scheme(Question& question, const Setting& setting) {
     question.search.scheme.reset();
     if (setting.text == "full" || setting.text == "paper") {
-        question.search.space = setting.text;
+        question.search.space = setting.text == "paper" ? SearchSpace::paper : SearchSpace::full;
         return;
     }
     const std::vector<std::string>& names = scheme_names();
@@ -59,7 +59,7 @@ void apply_scheme(Question& question, const Setting& setting) {
 constexpr std::array<Variable, 8> variables{
     {{"ranks", "ranks", "2,4,8", "", read_ranks, [](Question& q, const Setting& s) { q.shape.ranks = whole(s); }},
      {"replication", "replication", "1,2,4", "", read_ranks,
-      [](Question& q, const Setting& s) { q.search.replication = whole(s); }},
+      [](Question& q, const Setting& s) { q.search.replication = static_cast<int>(whole(s)); }},
      {"hidden", "hidden", "64,128", "", read_width,
       [](Question& q, const Setting& s) {
           check_widths(q, "hidden");
@@ -76,12 +76,10 @@ constexpr std::array<Variable, 8> variables{
           set_bandwidth(q.machine, q.machine.inter_node, *s.number);
       }},
      {"memory", "memory_bytes", "16GiB,32GiB", "GiB", read_size,
-      [](Question& q, const Setting& s) { q.search.memory = whole(s); }},
+      [](Question& q, const Setting& s) { q.search.memory_per_rank = whole(s); }},
      {"scheme", "scheme", "1d,rdm,full", "", nullptr, apply_scheme},
-     {"grid", "grid", "2x4,4x2", "", nullptr, [](Question& q, const Setting& s) {
-          parse_grid(s.text);  // wrong text is wrong usage of the whole sweep, not of a point
-          q.search.grid = s.text;
-      }}}};
+     {"grid", "grid", "2x4,4x2", "", nullptr,
+      [](Question& q, const Setting& s) { q.search.grid = parse_grid(s.text); }}}};
 
 const Variable& variable(const std::string& name) {
     const auto* found =
@@ -172,10 +170,9 @@ SelectResult answer(const Question& question) {
         none.message = error.what();
         return none;
     }
-    problem.record.space = question.search.space;
-    SelectOptions options = select_options(question.search);
+    SelectOptions options = question.search;
+    problem.record.space = options.space == SearchSpace::paper ? "paper" : "full";
     options.alternatives = false;  // of thousands of plans nobody asks
-    options.progress = question.progress;
     return select(problem, question.machine, options);
 }
 

@@ -1,8 +1,8 @@
 // What a point of a sweep asks, and the answer.
 #pragma once
 
-#include "tools/advise/search.hpp"
 #include "tools/advise/sweep.hpp"
+#include "tools/ask/problem.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -13,10 +13,9 @@ namespace gnnplan::tools {
 
 struct Question {
     const LoadedProblem* loaded = nullptr;
-    ShapeFlags shape;
-    SearchFlags search;
+    Shape shape;
+    SelectOptions search;
     Machine machine;
-    std::function<void(const std::string&)> progress = {};  // SelectOptions::progress
 };
 SelectResult answer(const Question& question);
 

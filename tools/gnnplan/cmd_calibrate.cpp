@@ -13,11 +13,12 @@
 #include "runtime/comm/mpi.hpp"
 #endif
 #include "runtime/place/place.hpp"
-#include "tools/advise/calibration.hpp"
+#include "tools/ask/calibration.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
 #include "tools/gnnplan/calibrate_step.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/output.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
@@ -159,7 +160,9 @@ void report(const Context& context, const CalibrateOptions& options, const Calib
     if (file) {
         io::write_file_atomically(*file, text);
     } else {
-        file = keep_calibration(profile);
+        const auto [kept, note] = keep_calibration(profile);
+        if (!note.empty()) say_notes({note});
+        file = kept;
     }
     const std::string where = file ? "kept     " + *file + "\n" : "";
     print(options.json ? text : tables + where);

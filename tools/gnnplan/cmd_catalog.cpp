@@ -2,9 +2,9 @@
 #include "planner/catalog/cards.hpp"
 #include "planner/catalog/machines.hpp"
 #include "planner/io/machine.hpp"
-#include "tools/advise/calibration.hpp"
 #include "tools/advise/catalog_json.hpp"
-#include "tools/advise/problem.hpp"
+#include "tools/ask/calibration.hpp"
+#include "tools/ask/machine.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/text/format.hpp"
@@ -125,9 +125,16 @@ int show_profile(const Machine& machine, bool json) {
     return 0;
 }
 
+// Says which cannot be read.
+std::vector<KeptCalibration> calibrations_and_warnings() {
+    KeptCalibrations kept = kept_calibrations();
+    say_lines(kept.warnings);
+    return std::move(kept.all);
+}
+
 // Whether plans for this machine use measurements.
 std::string calibrated_line() {
-    const std::vector<KeptCalibration> kept = kept_calibrations();
+    const std::vector<KeptCalibration> kept = calibrations_and_warnings();
     if (kept.empty()) return "calibrated  no; gnnplan calibrate measures this machine\n";
     std::vector<std::string> kinds;
     kinds.reserve(kept.size());
@@ -147,7 +154,7 @@ std::string holds(const KeptCalibration& kept) {
 
 // What gnnplan calibrate has left here.
 int list_calibrations(const Context& context, const ListOptions& options) {
-    const std::vector<KeptCalibration> kept = kept_calibrations();
+    const std::vector<KeptCalibration> kept = calibrations_and_warnings();
     if (options.json) {
         print_json(encode_calibrations(kept));
         return 0;

@@ -1,7 +1,7 @@
 // gnnplan compare: two plans, two runs, or one of each, side by side.
 #include "planner/cost/tie.hpp"
-#include "tools/advise/calibration.hpp"
 #include "tools/advise/comparison.hpp"
+#include "tools/ask/machine.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/text/format.hpp"

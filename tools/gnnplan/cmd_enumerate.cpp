@@ -2,6 +2,7 @@
 #include "tools/advise/enumeration.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
@@ -71,8 +72,9 @@ std::string human_table(const io::EnumerationDocument& document, bool color) {
 }
 
 int run_enumerate(const Context& context, const EnumerateOptions& options) {
-    io::EnumerationDocument document =
-        options.space == "full" ? enumerate_full_space(options) : enumerate_paper_space(options);
+    const bool full = options.space == "full";
+    auto [document, note] = full ? enumerate_full_space(options) : Enumeration{enumerate_paper_space(options), {}};
+    if (!note.empty()) say_notes({note});
     document.command_line = context.command_line;
     print(options.json ? io::write_enumeration(document) : human_table(document, use_color(context.color)));
     return 0;

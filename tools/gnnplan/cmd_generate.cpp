@@ -3,7 +3,7 @@
 #include "runtime/generate/generate.hpp"
 #include "runtime/generate/generated.hpp"
 #include "tools/advise/graph_json.hpp"
-#include "tools/advise/problem.hpp"
+#include "tools/ask/problem.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"

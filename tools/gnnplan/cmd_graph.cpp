@@ -1,9 +1,8 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
 #include "planner/io/files.hpp"
 #include "runtime/data/dataset.hpp"
-#include "tools/advise/calibration.hpp"
 #include "tools/advise/graph_json.hpp"
-#include "tools/advise/threads.hpp"
+#include "tools/ask/threads.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/problem_flags.hpp"

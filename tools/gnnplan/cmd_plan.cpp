@@ -1,11 +1,12 @@
 // gnnplan plan: search, choose, write the plan.
 #include "planner/io/files.hpp"
 #include "planner/io/plan.hpp"
-#include "tools/advise/calibration.hpp"
-#include "tools/advise/dealing.hpp"
 #include "tools/advise/launcher.hpp"
 #include "tools/advise/pins.hpp"
 #include "tools/advise/selection_json.hpp"
+#include "tools/ask/calibration.hpp"
+#include "tools/ask/dealing.hpp"
+#include "tools/ask/machine.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
@@ -69,8 +70,8 @@ std::vector<Objective> parse_objectives(const std::string& text) {
 // With as many threads as the plan's times are of.
 std::string run_hint(const PlanOptions& options, const Machine& machine) {
     if (!options.output) return "to keep it:  add -o plan.json\n";
-    const ShapeFlags& shape = options.problem.shape;
-    const bool from_path = !shape.graph.empty() && !is_card(shape.graph);
+    const Shape& shape = options.problem.shape;
+    const bool from_path = reads_graph(shape);
     // A machine that was named is another one, as a rule.
     const bool here = from_path && options.problem.machine.empty();
     const LaunchPlace place = here ? launch_place(fingerprint_here(true).mpi) : LaunchPlace{};
@@ -124,10 +125,11 @@ int run_plan(const Context& context, const PlanOptions& options) {
     check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
-    const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);
+    const auto [machine, notes] = load_machine(options.problem.machine, options.problem.shape.ranks);
+    say_lines(notes);
     const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
-    LoadedProblem loaded = load_problem(options.problem);
+    LoadedProblem loaded = load_and_say(options.problem);
     loaded.problem.record.run = run_record(options.run);
     const Fingerprints fingerprints = loaded.dataset ? data::fingerprints_of(*loaded.dataset) : Fingerprints();
     SelectResult result = select_with_progress(loaded.problem, machine, pins);

@@ -1,11 +1,11 @@
 // gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
 #include "planner/io/files.hpp"
-#include "tools/advise/calibration.hpp"
 #include "tools/advise/sweep_break_even.hpp"
 #include "tools/advise/sweep_csv.hpp"
 #include "tools/advise/sweep_json.hpp"
 #include "tools/advise/sweep_question.hpp"
 #include "tools/advise/sweep_sentences.hpp"
+#include "tools/ask/machine.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/outputs.hpp"
 #include "tools/common/run_question.hpp"
@@ -76,7 +76,7 @@ SweepAnswers sweep_answers(Question question, std::vector<Variation> variations,
     measure::SteadyClock clock;
     ProgressLine line(clock);
     std::string at;
-    question.progress = [&](const std::string& what) { line.show(at + what); };
+    question.search.progress = [&](const std::string& what) { line.show(at + what); };
     const auto next_point = [&](std::size_t point, std::size_t points) {
         at = fmt::format("{} of {} points, ", format_count(static_cast<std::int64_t>(point) + 1),
                          format_count(static_cast<std::int64_t>(points)));
@@ -125,10 +125,9 @@ LoadedProblem load_first_possible(const SweepOptions& options, const std::vector
     std::vector<std::size_t> at(variations.size());
     std::optional<Error> first;
     for (int tried = 0; tried < most; ++tried) {
-        const Question point =
-            with_settings({nullptr, options.problem.shape, options.problem.search, {}}, variations, at);
+        const Question point = with_settings({nullptr, options.problem.shape, {}, {}}, variations, at);
         try {
-            return load_problem(point.shape, options.problem.preparation, options.problem.model);
+            return load_and_say(point.shape, options.problem.preparation, options.problem.model);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::usage) throw;
             if (!first) first = error;
@@ -147,8 +146,9 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     loaded.problem.record.run = run_record(options.run);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);
     // One for all points, so that they differ by what varies only.
-    const Question question{&loaded, options.problem.shape, options.problem.search,
-                            load_machine(options.problem.machine, std::ranges::max(ranks))};
+    auto [machine, notes] = load_machine(options.problem.machine, std::ranges::max(ranks));
+    say_lines(notes);
+    const Question question{&loaded, options.problem.shape, select_options(options.problem.search), std::move(machine)};
     SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
     SweepReport report{graph_line(question.loaded->problem.record),
                        machine_line(question.machine),

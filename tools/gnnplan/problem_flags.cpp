@@ -95,7 +95,7 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
 
 }  // namespace
 
-void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks) {
+void add_shape_flags(CLI::App& command, Shape& flags, const char* graph_type, std::int64_t max_ranks) {
     CLI::Option* graph = command.add_option("--graph", flags.graph, "The graph; gnnplan datasets lists the cards")
                              ->type_name(graph_type);
     add_count(command, "--vertices", flags.vertices, "How many vertices the graph has, in place of --graph",

@@ -1,8 +1,8 @@
 // The flags that `plan` and `sweep` share: the problem, the machine, and what is pinned.
 #pragma once
 
-#include "tools/advise/search.hpp"
 #include "tools/common/outputs.hpp"
+#include "tools/gnnplan/problem_words.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -21,7 +21,7 @@ inline constexpr const char* machine_heading = "Machine";
 inline constexpr const char* pin_heading = "Pin a choice";
 inline constexpr const char* output_heading = "Output";
 
-void add_shape_flags(CLI::App& command, ShapeFlags& flags, const char* graph_type, std::int64_t max_ranks);
+void add_shape_flags(CLI::App& command, Shape& flags, const char* graph_type, std::int64_t max_ranks);
 void add_preparation_flags(CLI::App& command, PreparationFlags& flags);
 void add_index_base(CLI::App& command, std::string& value);  // --index-base
 

@@ -36,6 +36,15 @@ std::vector<std::int64_t> parse_counts(const std::string& text, char separator, 
     return values;
 }
 
+Grid parse_grid(const std::string& text) {
+    const std::vector<std::int64_t> extents = parse_counts(text, 'x', {1, max_ranks});
+    if (extents.size() != 2 && extents.size() != 3) {
+        throw Error(ErrorCode::usage, fmt::format("'{}' is no grid", text), "`grid`", "write for example 2x3 or 2x3x2");
+    }
+    const auto extent = [&](std::size_t i) { return i < extents.size() ? static_cast<int>(extents[i]) : 1; };
+    return {extent(0), extent(1), extent(2)};
+}
+
 std::int64_t parse_duration(const std::string& text) {
     constexpr std::array<std::pair<char, std::int64_t>, 4> units{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
     const Error wrong(ErrorCode::usage, fmt::format("'{}' is not a time such as 3h50m, 90s or 1d12h", text));

@@ -24,24 +24,21 @@ using io::calibration_kind;
 using io::calibration_ranks;
 using io::KeptCalibration;
 
-// All that are kept, by ranks, with what has changed since. Says on stderr which cannot be read.
-std::vector<KeptCalibration> kept_calibrations();
+// All that are kept, by ranks, with what has changed since.
+struct KeptCalibrations {
+    std::vector<KeptCalibration> all;
+    std::vector<std::string> warnings;  // which cannot be read
+};
+KeptCalibrations kept_calibrations();
 
 // Makes the folder and returns its name. Throws Error{usage} where none is known, Error{cannot_create}.
 std::string make_calibration_folder();
 
-// Puts `measured` into the place of its kind and returns the file. Nothing, which is said on stderr, where the place
-// is taken by one of more measurements that is not stale.
-std::optional<std::string> keep_calibration(const Profile& measured);
-
-// The machine to plan `ranks` ranks for when none is named: that of calibration_for(), else the built-in cpu-node.
-// Says on stderr when the calibration is stale or old.
-Machine default_machine(std::int64_t ranks);
-
-// What predictions for so many ranks suffer from, the profile being of another number a node; empty for presets.
-std::vector<std::string> node_notes(const Machine& machine, const std::vector<std::int64_t>& ranks);
-
-// Prints the notes on stderr, one line each.
-void say_notes(const std::vector<std::string>& notes);
+// Puts `measured` into the place of its kind, unless that is taken by one of more measurements that is not stale.
+struct Keeping {
+    std::optional<std::string> file;  // where it is kept
+    std::string note;                 // why it is not
+};
+Keeping keep_calibration(const Profile& measured);
 
 }  // namespace gnnplan::tools

@@ -1,4 +1,4 @@
-#include "tools/advise/dealing.hpp"
+#include "tools/ask/dealing.hpp"
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/load/predict.hpp"

@@ -1,4 +1,4 @@
-#include "tools/advise/threads.hpp"
+#include "tools/ask/threads.hpp"
 
 #include "kernels/parallel.hpp"
 #include "kernels/table.hpp"

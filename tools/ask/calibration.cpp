@@ -1,0 +1,125 @@
+#include "tools/ask/calibration.hpp"
+
+#include "kernels/table.hpp"
+#include "planner/catalog/host.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/profile.hpp"
+#ifdef GNNPLAN_HAVE_MPI
+#include "runtime/comm/mpi.hpp"
+#endif
+#include "tools/text/version.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace gnnplan::tools {
+namespace {
+
+#ifdef __clang__
+constexpr const char* compiler = __VERSION__;
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
+std::string mpi_text() {
+#ifdef GNNPLAN_HAVE_MPI
+    return comm::MpiEnvironment::library_version();
+#else
+    return "";
+#endif
+}
+
+KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& here) {
+    KeptCalibration kept = io::read_calibration(file);
+    if (kept.profile.fingerprint) kept.stale = stale_reasons(*kept.profile.fingerprint, here);
+    return kept;
+}
+
+// Number of samples in `file`, or 0 if it is missing, stale or unreadable.
+std::size_t measurements_worth_keeping(const std::string& file) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(file, none)) return 0;
+    try {
+        const KeptCalibration kept = read_kept(file, fingerprint_here(true));
+        return kept.stale.empty() ? kept.profile.samples.size() : 0;
+    } catch (const Error&) {
+        return 0;
+    }
+}
+
+}  // namespace
+
+ProfileFingerprint fingerprint_here(bool with_mpi) {
+    ProfileFingerprint here;
+    here.cpu = catalog::read_host().cpu_model;
+    // Not those of this process: mpirun gives each rank its own.
+    here.cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    if (with_mpi) here.mpi = mpi_text();
+    // Products are our own, and change with the version.
+    here.kernels = fmt::format("gnnplan {}, {}", version(), kernels::cpu_table().name);
+    here.compiler = compiler;
+    here.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    return here;
+}
+
+std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now) {
+    std::vector<std::string> reasons;
+    const auto compare = [&](const char* what, const std::string& before, const std::string& after) {
+        if (before != after) reasons.push_back(fmt::format("{}: {} then, {} now", what, before, after));
+    };
+    compare("the CPU", then.cpu, now.cpu);
+    compare("the number of cores", std::to_string(then.cores), std::to_string(now.cores));
+    if (!then.mpi.empty()) compare("MPI", then.mpi, now.mpi);
+    compare("the kernels", then.kernels, now.kernels);
+    compare("the compiler", then.compiler, now.compiler);
+    return reasons;
+}
+
+KeptCalibrations kept_calibrations() {
+    io::KeptCalibrations read = io::read_calibrations();
+    KeptCalibrations kept{std::move(read.kept), {}};
+    for (const std::string& why : read.unreadable) {
+        kept.warnings.push_back(fmt::format("warning: {}; it is not used (run `calibrate/`)", why));
+    }
+    const ProfileFingerprint here = fingerprint_here(true);
+    for (KeptCalibration& one : kept.all) {
+        if (one.profile.fingerprint) one.stale = stale_reasons(*one.profile.fingerprint, here);
+    }
+    return kept;
+}
+
+std::string make_calibration_folder() {
+    const std::optional<std::string> folder = io::calibration_folder();
+    if (!folder) {
+        throw Error(ErrorCode::usage, "neither $XDG_CACHE_HOME nor $HOME says where to keep the calibration", {},
+                    "name a file with -o");
+    }
+    std::error_code failure;
+    std::filesystem::create_directories(*folder, failure);
+    if (failure) throw Error(ErrorCode::cannot_create, failure.message(), *folder, "name a file with -o");
+    return *folder;
+}
+
+Keeping keep_calibration(const Profile& measured) {
+    const std::string file = make_calibration_folder() + "/" + io::calibration_file(measured);
+    const std::size_t more = measurements_worth_keeping(file);
+    if (more > measured.samples.size()) {
+        return {std::nullopt,
+                fmt::format("this calibration is not kept: {} was made from more measurements ({}, this one from {}) "
+                            "and is not stale; name another file with -o, or remove that one first",
+                            file, more, measured.samples.size())};
+    }
+    io::write_file_atomically(file, io::write_profile(measured));
+    return {file, ""};
+}
+
+}  // namespace gnnplan::tools

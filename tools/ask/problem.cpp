@@ -1,0 +1,273 @@
+// Reading guide: load_problem() turns a question into a Problem. read_graph() checks the network and reads the graph,
+// where there is one to read (read_dataset); problem_on() writes down what the graph is (take_dataset, or take_sizes
+// of a card) and adds the network; with_shape() gives a problem that is loaded other widths and ranks, for sweeps.
+#include "tools/ask/problem.hpp"
+
+#include "planner/catalog/cards.hpp"
+#include "planner/catalog/suggest.hpp"
+#include "planner/io/files.hpp"
+#include "planner/io/parse.hpp"
+#include "planner/search/draws.hpp"
+#include "runtime/blocks/block.hpp"
+#include "runtime/blocks/graph_counts.hpp"
+#include "tools/ask/threads.hpp"
+#include "tools/text/format.hpp"
+
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/ir/sites.hpp>
+#include <gnnplan/models.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace gnnplan::tools {
+namespace {
+
+// The model with stand-ins for its widths, which are known when the graph is read.
+SiteGraph sites_before_widths(ModelRecord model) {
+    model.widths = {1, std::max(1, model.heads), 1};
+    return sites_of(models::build(model));
+}
+
+// Whether a model's sums read the values of the matrix.
+bool reads_values(const ModelRecord& model) {
+    const SiteGraph graph = sites_before_widths(model);
+    return std::ranges::any_of(graph.products, [&](int id) { return graph.at(id).reduce == Reduce::sum; });
+}
+
+// Labels are generated for training where there are none.
+std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReading& reading,
+                                            const ProblemRecord& record, bool self_loops) {
+    const bool labelled = record.task == Task::train;
+    const bool weighs_draws = reads_values(record.model);
+    if (!io::is_there(shape.graph)) {
+        throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
+                    catalog::name_hint(shape.graph, catalog::card_names()));
+    }
+    data::DatasetOptions options;
+    options.index_base = reading.index_base;
+    options.preparation.symmetrise = reading.symmetrise;
+    options.preparation.add_self_loops = self_loops;
+    options.preparation.edge_weights = reading.edge_weights;
+    options.split = reading.split;
+    options.fanout = record.fanout;
+    options.drawn_weighted = weighs_draws;
+    options.seed = reading.seed;
+    options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
+    if (labelled) options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
+    use_available_threads();
+    auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
+    if (!reading.generate) data::check_generated(dataset->report());
+    return dataset;
+}
+
+// What was found, for the user.
+std::vector<std::string> notes_on(const std::string& path, const data::LoadReport& report) {
+    std::vector<std::string> notes{path + ": " + report.describe()};
+    for (const std::string& remark : report.remarks) notes.push_back("note: " + remark);
+    for (const std::string& hint : report.hints) notes.push_back("note: " + hint);
+    return notes;
+}
+
+// One number for each layer.
+std::vector<std::int64_t> fanout_of(const Network& network, const Shape& shape) {
+    std::vector<std::int64_t> fanout = network.fanout;
+    const std::size_t layers = shape.widths.empty() ? static_cast<std::size_t>(shape.layers) : shape.widths.size() - 1;
+    if (fanout.size() == 1) fanout.resize(layers, fanout.front());
+    return fanout;
+}
+
+// What only a graph that is not there can be asked.
+void check_counted(const Shape& shape) {
+    if (shape.vertices || shape.nonzeros) {
+        throw Error(ErrorCode::usage, "`vertices` and `nonzeros` are counted when `graph` is a path");
+    }
+    if (shape.train_fraction) {
+        throw Error(ErrorCode::usage, "the data says which vertices train when `graph` is a path", "`train-fraction`");
+    }
+}
+
+void take_dataset(LoadedProblem& loaded, const Shape& shape, const GraphReading& reading,
+                  const models::MatrixForm& form) {
+    const data::Dataset& dataset = *loaded.dataset;
+    if (loaded.problem.record.task == Task::train && !dataset.subset().empty()) data::check_training_set(dataset);
+    data::check_degrees(dataset.graph(), form.normalisation, dataset.report().path);
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = io::printable(shape.graph);
+    record.source = "file: " + dataset.report().format;
+    record.vertices = dataset.vertices();
+    record.nonzeros = dataset.nonzeros();
+    record.exact = true;
+    record.self_loops = form.self_loops;
+    record.normalisation = form.normalisation;
+    record.edge_weights = reading.edge_weights;
+    record.symmetric = dataset.graph().symmetric;
+    record.index_base = reading.index_base == data::IndexBase::unsaid ? 0 : dataset.report().index_base;
+    record.symmetrised = reading.symmetrise;
+    record.split = reading.split;
+    record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
+    record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
+    record.generate = reading.generate;
+    record.seed = reading.seed;
+    loaded.problem.listing = {dataset.report().edges_read, dataset.report().text, dataset.report().divisible};
+    auto counts = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
+    counts->keep_numbered();  // a plan's table asks for what the search asked for
+    loaded.graph = std::move(counts);
+    loaded.features = dataset.features();
+    loaded.classes = dataset.classes();
+}
+
+// A card counts a self loop for every vertex; a number of nonzeros is what there is.
+void take_sizes(LoadedProblem& loaded, const Shape& shape, const GraphReading& reading,
+                const models::MatrixForm& form) {
+    if (reading.index_base != data::IndexBase::unsaid) {
+        throw Error(ErrorCode::usage, "there is no edge list to read", "`index-base`", "give `graph PATH`");
+    }
+    const GraphSizes sizes = graph_sizes(shape);
+    if (form.self_loops && shape.graph.empty() && sizes.nonzeros < sizes.vertices) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("{} nonzeros are fewer than the self loops of {} vertices, which they include",
+                                format_count(sizes.nonzeros), format_count(sizes.vertices)),
+                    "`nonzeros`", "give the number of edges plus that of vertices");
+    }
+    GraphRecord& record = loaded.problem.record.graph;
+    record.name = sizes.name;
+    record.source = sizes.source;
+    record.vertices = sizes.vertices;
+    record.nonzeros = sizes.nonzeros;
+    if (!form.self_loops && !shape.graph.empty()) record.nonzeros -= std::min(sizes.vertices, sizes.nonzeros);
+    record.self_loops = form.self_loops;
+    record.normalisation = form.normalisation;
+    record.edge_weights = reading.edge_weights;
+    record.symmetric = sizes.symmetric || reading.symmetrise;
+    record.symmetrised = reading.symmetrise;
+    record.split = reading.split;
+    record.generate = reading.generate;
+    record.seed = reading.seed;
+    const UniformStats graph(record.vertices, record.nonzeros, record.symmetric, shape.train_fraction.value_or(1),
+                             record.edge_weights);
+    const ProblemRecord& problem = loaded.problem.record;
+    loaded.graph =
+        std::make_unique<UniformStats>(graph.drawn(problem.fanout, record.self_loops, reads_values(problem.model)));
+    loaded.features = sizes.features;
+    loaded.classes = sizes.classes;
+}
+
+}  // namespace
+
+bool is_card(const std::string& selector) {
+    return !catalog::variants_of(std::string_view(selector).substr(0, selector.find(':'))).empty();
+}
+
+bool reads_graph(const Shape& shape) { return !shape.graph.empty() && !is_card(shape.graph); }
+
+GraphSizes graph_sizes(const Shape& shape) {
+    GraphSizes sizes{"sizes", "sizes", shape.vertices.value_or(0), shape.nonzeros.value_or(0), shape.symmetric, 0, 0};
+    if (!shape.graph.empty()) {
+        const catalog::Card& card = catalog::find_card(shape.graph);
+        sizes = {catalog::selector_of(card),
+                 "card: " + card.source,
+                 card.vertices,
+                 card.nonzeros,
+                 card.symmetric,
+                 card.features,
+                 card.classes};
+    } else if (!shape.vertices || !shape.nonzeros) {
+        throw Error(ErrorCode::usage, "no graph given", {}, "use `graph`, or `vertices` and `nonzeros`");
+    }
+    if (sizes.nonzeros / sizes.vertices > sizes.vertices ||
+        (sizes.nonzeros / sizes.vertices == sizes.vertices && sizes.nonzeros % sizes.vertices > 0)) {
+        throw Error(ErrorCode::usage, fmt::format("{} nonzeros do not fit a matrix of {} rows",
+                                                  format_count(sizes.nonzeros), format_count(sizes.vertices)));
+    }
+    return sizes;
+}
+
+namespace {
+
+[[noreturn]] void refuse_unknown(const std::string& what, const std::string& option, const std::string& unread,
+                                 const std::string& name) {
+    throw Error(ErrorCode::usage, "the number of " + what + " is not known", {},
+                unread.empty() ? "give " + option + " or `widths`"
+                               : what + " may be among what is not read of the data: " + unread +
+                                     (name.empty() ? "" : "; save them as " + name) + "; or give " + option +
+                                     " or `widths`, and `generate` to have random ones");
+}
+
+}  // namespace
+
+std::vector<std::int64_t> widths_of(const Shape& shape, std::int64_t features, std::int64_t classes,
+                                    const data::Leftovers& leftovers) {
+    if (!shape.widths.empty()) return shape.widths;
+    const std::int64_t first = shape.features.value_or(features);
+    const std::int64_t last = shape.classes.value_or(classes);
+    if (first == 0)
+        refuse_unknown("features", "`features`", leftovers.names({&data::Unread::features}), leftovers.features);
+    if (last == 0) refuse_unknown("classes", "`classes`", leftovers.names({&data::Unread::labels}), leftovers.labels);
+    std::vector<std::int64_t> widths(static_cast<std::size_t>(shape.layers + 1), shape.hidden);
+    widths.front() = first;
+    widths.back() = last;
+    return widths;
+}
+
+ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Network& network) {
+    ReadGraph graph;
+    ProblemRecord& record = graph.record;
+    record.task = network.task;
+    record.model = network.model;
+    record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
+    record.fanout = fanout_of(network, shape);
+    search::check_draws(record.task == Task::train, record.fanout);
+    record.loading = network.loading.value_or(record.task == Task::infer ? Loading::sharded : Loading::whole);
+    graph.form = models::matrix_of(record.model, reading.normalisation);
+    if (reading.edge_weights) check_reads_weights(sites_before_widths(record.model));
+    if (!reads_graph(shape)) return graph;
+    check_counted(shape);
+    graph.dataset = read_dataset(shape, reading, record, graph.form.self_loops);
+    graph.notes = notes_on(shape.graph, graph.dataset->report());
+    return graph;
+}
+
+LoadedProblem problem_on(ReadGraph graph, const Shape& shape, const GraphReading& reading) {
+    LoadedProblem loaded;
+    loaded.problem.record = std::move(graph.record);
+    loaded.dataset = std::move(graph.dataset);
+    loaded.notes = std::move(graph.notes);
+    if (loaded.dataset) {
+        take_dataset(loaded, shape, reading, graph.form);
+    } else {
+        take_sizes(loaded, shape, reading, graph.form);
+    }
+    loaded.problem.graph = loaded.graph.get();
+    loaded.problem = with_shape(loaded, shape);
+    return loaded;
+}
+
+LoadedProblem load_problem(const Shape& shape, const GraphReading& reading, const Network& network) {
+    return problem_on(read_graph(shape, reading, network), shape, reading);
+}
+
+Problem with_shape(const LoadedProblem& loaded, const Shape& shape) {
+    Problem problem = loaded.problem;
+    ModelRecord& model = problem.record.model;
+    model.widths = widths_of(shape, loaded.features, loaded.classes,
+                             loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers());
+    problem.record.ranks = static_cast<int>(shape.ranks);
+    problem.ops = models::build(problem.record);
+    return problem;
+}
+
+void check_partition(bool partition, const Shape& shape, std::optional<Loading> loading) {
+    if (!partition) return;
+    if (!reads_graph(shape)) {
+        throw Error(ErrorCode::usage, "there is no graph to partition", "`partition`", "give `graph PATH`");
+    }
+    if (loading == Loading::sharded) {
+        throw Error(ErrorCode::usage, "parts are made of the whole graph, of which `load sharded` gives ranks shares",
+                    "`partition`", "use `load whole`, or leave `partition` out");
+    }
+}
+
+}  // namespace gnnplan::tools

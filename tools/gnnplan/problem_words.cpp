@@ -1,0 +1,168 @@
+#include "tools/gnnplan/problem_words.hpp"
+
+#include "tools/gnnplan/output.hpp"
+#include "tools/text/counts.hpp"
+#include "tools/text/lines.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/models.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace gnnplan::tools {
+namespace {
+
+std::optional<bool> switched(const std::optional<std::string>& value) {
+    if (!value) return std::nullopt;
+    return *value == "on";
+}
+
+std::optional<Normalisation> parse_normalisation(const std::string& name) {
+    if (name == "symmetric") return Normalisation::symmetric;
+    if (name == "row_mean") return Normalisation::row_mean;
+    if (name == "none") return Normalisation::none;
+    return std::nullopt;
+}
+
+std::optional<Activation> parse_activation(const std::string& name) {
+    if (name == "relu") return Activation::relu;
+    if (name == "elu") return Activation::elu;
+    if (name == "leaky_relu") return Activation::leaky_relu;
+    return std::nullopt;
+}
+
+void take_epsilon(ModelRecord& model, const std::string& text) {
+    if (text.empty()) return;
+    model.trains_epsilon = text == "train";
+    if (!model.trains_epsilon) {
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, model.epsilon);
+        if (error != std::errc() || stop != end || !std::isfinite(static_cast<float>(model.epsilon))) {
+            throw Error(ErrorCode::usage, "'" + text + "' is neither a finite number nor train", "--epsilon",
+                        "e.g. --epsilon 0.1, or --epsilon train");
+        }
+    }
+    models::check_has_epsilon(model);
+}
+
+ModelRecord model_record(const ModelFlags& flags) {
+    ModelRecord model;
+    model.name = flags.name;
+    model.aggregator = models::find(flags.name, flags.aggregator).name;
+    model.bias = flags.bias;
+    model.activation = parse_activation(flags.activation);
+    model.residual = flags.residual;
+    model.jk_concat = flags.jk == "concat";
+    model.heads = static_cast<int>(flags.heads.value_or(0));
+    model.output_heads = static_cast<int>(flags.output_heads.value_or(0));
+    model.average_heads = flags.average_heads;
+    model.slope = flags.slope;
+    take_epsilon(model, flags.epsilon);
+    return model;
+}
+
+// None for "full".
+std::vector<std::int64_t> parse_fanout(const std::string& text) {
+    if (text == "full") return {};
+    std::vector<std::int64_t> fanout;
+    for (const std::string& part : split(text, ",")) {
+        std::int64_t k = 0;
+        const char* end = part.data() + part.size();
+        const auto [stop, error] = std::from_chars(part.data(), end, k);
+        if (error != std::errc() || stop != end || k < 1 || k > std::numeric_limits<std::int32_t>::max())
+            throw Error(ErrorCode::usage, "'" + part + "' is no number of neighbours from 1 to 2^31 - 1", "--fanout",
+                        "e.g. --fanout 10,10,5, or --fanout full for all layers");
+        fanout.push_back(k);
+    }
+    return fanout;
+}
+
+Scores parse_scores(const std::string& name) {
+    if (name == "columns") return Scores::columns;
+    return name == "whole-rows" ? Scores::whole_rows : Scores::dealt_rows;
+}
+
+AttentionScores parse_attention(const std::string& name) {
+    if (name == "sddmm") {
+        throw Error(ErrorCode::usage,
+                    "scores of gat are sums of one number of each end of an edge, and no products of rows (SDDMM)",
+                    "--attention sddmm",
+                    "write recompute or stored; scores of --model agnn are such products, see --scores");
+    }
+    return name == "stored" ? AttentionScores::stored : AttentionScores::recompute;
+}
+
+}  // namespace
+
+data::IndexBase parse_index_base(const std::string& value) {
+    if (value.empty()) return data::IndexBase::unsaid;
+    if (value == "auto") return data::IndexBase::automatic;
+    return value == "1" ? data::IndexBase::one : data::IndexBase::zero;
+}
+
+SearchSpace parse_space(const std::string& name) { return name == "paper" ? SearchSpace::paper : SearchSpace::full; }
+
+std::optional<Loading> parse_loading(const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    return name == "sharded" ? Loading::sharded : Loading::whole;
+}
+
+Task parse_task(const std::string& name) { return name == "infer" ? Task::infer : Task::train; }
+
+GraphReading reading_of(const PreparationFlags& flags) {
+    GraphReading reading;
+    reading.index_base = parse_index_base(flags.index_base);
+    reading.symmetrise = flags.symmetrise;
+    reading.split = flags.split;
+    reading.normalisation = parse_normalisation(flags.normalisation);
+    reading.edge_weights = flags.edge_weights;
+    reading.seed = static_cast<std::uint64_t>(flags.seed);
+    reading.generate = flags.generate;
+    return reading;
+}
+
+Network network_of(const ModelFlags& flags) {
+    return {model_record(flags), parse_task(flags.task), parse_loading(flags.load), parse_fanout(flags.fanout)};
+}
+
+SelectOptions select_options(const SearchFlags& flags) {
+    SelectOptions options;
+    options.space = parse_space(flags.space);
+    options.scheme = flags.scheme;
+    if (flags.replication) options.replication = static_cast<int>(*flags.replication);
+    if (flags.grid) options.grid = parse_grid(*flags.grid);
+    if (flags.forward) options.forward = parse_orders(*flags.forward);
+    if (flags.backward) options.backward = parse_orders(*flags.backward);
+    if (flags.exchange) options.exchange = *flags.exchange == "rows" ? Exchange::rows : Exchange::panels;
+    options.overlap = switched(flags.overlap);
+    options.permutation = switched(flags.permute);
+    options.loss_rows = switched(flags.loss_rows);
+    if (flags.values) options.factored_values = *flags.values == "factored";
+    if (flags.attention) options.attention = parse_attention(*flags.attention);
+    if (flags.scores) options.scores = parse_scores(*flags.scores);
+    options.ring = switched(flags.ring);
+    options.bf16 = flags.bf16;
+    options.partition = flags.partition;
+    options.memory_per_rank = flags.memory;
+    options.buffer_bytes = flags.buffer;
+    options.constant_input = flags.constant_input;
+    return options;
+}
+
+LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model) {
+    const GraphReading reading = reading_of(preparation);
+    ReadGraph graph = read_graph(shape, reading, network_of(model));
+    say_lines(graph.notes);
+    return problem_on(std::move(graph), shape, reading);
+}
+
+LoadedProblem load_and_say(const ProblemFlags& flags) {
+    check_partition(flags.search.partition, flags.shape, parse_loading(flags.model.load));
+    LoadedProblem loaded = load_and_say(flags.shape, flags.preparation, flags.model);
+    loaded.problem.record.space = flags.search.space;
+    return loaded;
+}
+
+}  // namespace gnnplan::tools

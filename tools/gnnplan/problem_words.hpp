@@ -1,0 +1,78 @@
+// What the flags of `plan` and `sweep` say of problem, machine and search, and what that means. Words are read when the
+// command runs, and not while arguments are parsed, so that files that would be overwritten are spoken of first.
+#pragma once
+
+#include "tools/ask/problem.hpp"
+
+#include <gnnplan/select.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+struct PreparationFlags {
+    std::string index_base;  // "": not said
+    bool symmetrise = false;
+    std::string split;
+    std::string normalisation;  // "": the model's
+    bool edge_weights = false;
+    std::int64_t seed = 1;
+    bool generate = false;
+};
+
+// Which network, apart from its widths.
+struct ModelFlags {
+    std::string task = "train";
+    std::string load;             // "": by the task
+    std::string fanout = "full";  // or a number for all layers, or one for each
+    std::string name = "gcn";
+    std::string aggregator;  // "": the model's default
+    bool bias = false;
+    std::string activation;  // "": the model's
+    bool residual = false;
+    std::optional<std::int64_t> heads, output_heads;
+    bool average_heads = false;
+    std::optional<double> slope;
+    std::string jk;       // "": none, or "concat"
+    std::string epsilon;  // "": 0; a number, or "train"
+};
+
+// What is searched; unset: everything.
+struct SearchFlags {
+    std::string space = "full";
+    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows, scores,
+        attention, ring;
+    std::optional<std::int64_t> replication;
+    bool bf16 = false;
+    bool partition = false;
+    bool constant_input = false;
+    std::int64_t memory = 0;  // bytes per rank; 0: the machine's
+    std::int64_t buffer = 0;  // bytes of a product's buffers; 0: any
+};
+
+struct ProblemFlags {
+    Shape shape;
+    PreparationFlags preparation;
+    ModelFlags model;
+    std::string machine;  // "": the default, default_machine()
+    SearchFlags search;
+};
+
+data::IndexBase parse_index_base(const std::string& value);  // of --index-base
+SearchSpace parse_space(const std::string& name);
+std::optional<Loading> parse_loading(const std::string& name);  // of --load
+Task parse_task(const std::string& name);
+
+// These throw Error{usage} of words that mean nothing.
+GraphReading reading_of(const PreparationFlags& flags);
+Network network_of(const ModelFlags& flags);
+SelectOptions select_options(const SearchFlags& flags);
+
+// Reads the graph where there is one to read, and says what was found.
+LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model);
+// The same with what is searched in the plan's record. Throws Error{usage} when --partition has no graph to partition.
+LoadedProblem load_and_say(const ProblemFlags& flags);
+
+}  // namespace gnnplan::tools
