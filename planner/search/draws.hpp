@@ -6,7 +6,8 @@
 
 namespace gnnplan::search {
 
-// Throws Error{usage} where training is to draw: only an inference does. `fanout` is empty where all neighbours are read.
+// Throws Error{usage} where training is to draw: only an inference does. `fanout` is empty where all neighbours are
+// read.
 void check_draws(bool trains, const std::vector<std::int64_t>& fanout);
 
 }  // namespace gnnplan::search

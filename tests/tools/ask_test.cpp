@@ -85,7 +85,9 @@ TEST(Ask, ErrorsNameTheOption) {
     EXPECT_EQ(option_of(training), "fanout");
     EXPECT_EQ(training.hint(), "add `task infer`");
     EXPECT_EQ(option_of(error_of([&] { check_partition(true, shape, std::nullopt); })), "partition");
-    EXPECT_EQ(option_of(error_of([&] { load_problem(shape, {.index_base = data::IndexBase::one}); })), "index-base");
+    GraphReading from_one;
+    from_one.index_base = data::IndexBase::one;
+    EXPECT_EQ(option_of(error_of([&] { load_problem(shape, from_one); })), "index-base");
     shape.graph = "./graph";
     EXPECT_EQ(option_of(error_of([&] { check_partition(true, shape, Loading::sharded); })), "partition");
     EXPECT_EQ(error_of([&] { load_problem(shape, {}); }).code(), ErrorCode::missing_input);

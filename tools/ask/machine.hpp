@@ -20,8 +20,8 @@ Machine load_machine(const std::string& name_or_file);
 // The same, "" for default_machine(ranks).
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks);
 
-// The machine to plan `ranks` ranks for when none is named: that of calibration_for(), else the built-in cpu-node. Notes
-// say when the calibration is stale or old.
+// The machine to plan `ranks` ranks for when none is named: that of calibration_for(), else the built-in cpu-node.
+// Notes say when the calibration is stale or old.
 ChosenMachine default_machine(std::int64_t ranks);
 
 // What predictions for so many ranks suffer from, the profile being of another number a node; empty for presets.

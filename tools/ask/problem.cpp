@@ -1,3 +1,6 @@
+// Reading guide: load_problem() turns a question into a Problem. read_graph() checks the network and reads the graph,
+// where there is one to read (read_dataset); problem_on() writes down what the graph is (take_dataset, or take_sizes
+// of a card) and adds the network; with_shape() gives a problem that is loaded other widths and ranks, for sweeps.
 #include "tools/ask/problem.hpp"
 
 #include "planner/catalog/cards.hpp"

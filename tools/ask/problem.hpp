@@ -1,5 +1,5 @@
-// Which graph and network are asked about, and the problem that this amounts to. What there is to say of it is returned;
-// nothing is printed.
+// Which graph and network are asked about, and the problem that this amounts to. What there is to say of it is
+// returned; nothing is printed.
 #pragma once
 
 #include "runtime/data/dataset.hpp"

@@ -47,8 +47,8 @@ inline std::optional<NamedOption> read_option(std::string_view text) {
     return reads ? std::optional(option) : std::nullopt;
 }
 
-// The first option that what is `said` names. Names of files that a message quotes may have backquotes, too: those of an
-// option follow a blank or a bracket, if anything, and no letter follows them.
+// The first option that what is `said` names. Names of files that a message quotes may have backquotes, too: those of
+// an option follow a blank or a bracket, if anything, and no letter follows them.
 inline std::optional<NamedOption> first_option(std::string_view said) {
     constexpr std::string_view before = " (";
     constexpr std::string_view after = " ,;:.)\n";
