@@ -61,7 +61,7 @@ constexpr Row rows[] = {
      "printed under the name Cora, but the sizes are those of CiteSeer"},
 
     {"ogbn-arxiv", ogb, 169'343, 1'166'243, no_loops, one_way, 128, 40, 90'941,
-     "citations in one direction; loading the data with --symmetrise gives ogbn-arxiv:undirected"},
+     "citations in one direction; loading the data with `symmetrise` gives ogbn-arxiv:undirected"},
     {"ogbn-arxiv", undirected, 169'343, 2'315'598, no_loops, both_ways, 128, 40, 90'941,
      "none of the five papers prints these figures"},
     {"ogbn-arxiv", rdm, 169'343, 1'166'243, stored, one_way, 128, 40, 0,
