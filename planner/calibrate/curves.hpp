@@ -15,8 +15,9 @@ namespace gnnplan::calibrate {
 std::optional<GemmKind> product_of(std::string_view what);
 std::optional<ElementwiseKind> elementwise_kind_of(std::string_view what);
 
-// One curve for each width among the "spmm" samples. What a row costs follows from working sets that were measured with
-// rows of two lengths; it is 0 where there are none. "spmm.add" and "spmm.pass" say what rows cost in further panels.
+// One curve for each width among the "spmm" samples. The cost of a row follows from working sets that were measured
+// with rows of two lengths; it is 0 where there are none. "spmm.add" and "spmm.pass" say what rows cost in further
+// panels.
 std::vector<GatherCurve> fit_gather(std::span<const Sample> samples);
 
 // For each width the rate with a dense operand of a size that is neither cached nor far from it.

@@ -1,5 +1,4 @@
-// Samples into a machine that the planner reads. What samples are called and where they were taken:
-// runtime/calibrate/measurements.hpp.
+// Makes a machine that the planner reads from samples, whose names runtime/calibrate/measurements.hpp explains.
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>

@@ -22,7 +22,7 @@ struct LayerChoice {
     bool operator==(const LayerChoice&) const = default;
 };
 
-// What decides about a layer's choices.
+// The properties of a layer that decide its choices.
 struct LayerRules {
     int layer = 1;
     int layers = 1;

@@ -1,4 +1,4 @@
-// What layer l adds depends on its own two letters and on those of layer l + 1: where forward l leaves H^l and where
+// The units of layer l depend on its own two letters and on those of layer l + 1: where forward l leaves H^l and where
 // the gradient comes from. So units are a sum of terms of neighbours, and a term is a difference of paper_units of two
 // networks cut out of the whole: layers l and l + 1, less layer l + 1 alone. A state (the letters of one layer) keeps
 // the front of what the layers before it can add up to.
@@ -91,7 +91,7 @@ private:
         return out;
     }
 
-    // What layer `layer` adds in `state` before `after`.
+    // The units that layer `layer` adds in `state` before `after`.
     Units term(std::size_t layer, std::size_t state, std::size_t after) const {
         const Units both =
             paper_units({{forward_of(state), forward_of(after)}, {backward_of(after), backward_of(state)}},

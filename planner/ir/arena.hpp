@@ -36,7 +36,7 @@ private:
     };
 
     std::int64_t resident_bytes(const BufferBytes& bytes) const;
-    // What each step stages, by position, and then the transients.
+    // The staging buffers of each step, by position, and then the transients.
     std::vector<Buffer> buffers(const BufferBytes& bytes) const;
 
     std::vector<std::size_t> timeline_;    // steps in the order in which time passes

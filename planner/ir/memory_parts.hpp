@@ -1,4 +1,4 @@
-// What memory of one rank and peaks over all ranks are both put together from.
+// The parts of which the memory of one rank and the peaks over all ranks are put together.
 #pragma once
 
 #include <gnnplan/ir/memory.hpp>

@@ -37,8 +37,8 @@ auto listed_behind(std::vector<Entry>& list, std::int64_t begin) {
                             [](std::int64_t o, const Entry& other) { return o < other.begin; });
 }
 
-// What has its place in a part of the time, by offset: buffers that live in all of it, as the ranges that they fill
-// together, and the others.
+// The buffers that have a place in a part of the time, by offset: those that live in all of it, as the ranges that they
+// fill together, and the others.
 class Part {
 public:
     Part(std::size_t first, std::size_t last) : first_(first), last_(last) {}
@@ -79,7 +79,8 @@ private:
     std::vector<Placed> others_;
 };
 
-// What has its place, part by part of the time: most buffers of a deep network live in one part, or in all of many.
+// The buffers that have a place, part by part of the time: most buffers of a deep network live in one part, or in all
+// of many.
 class Places {
 public:
     Places(std::size_t buffers, std::size_t positions) : length_(positions / (buffers / buffers_a_part + 1) + 1) {

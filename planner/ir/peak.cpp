@@ -14,8 +14,9 @@
 namespace gnnplan {
 namespace {
 
-// The peaks of one rank after the other. What sizes decide is looked up once for ranks of the same sizes, what products
-// that gather nonzeros take is counted for all ranks of a slice at once, and buffers of the same sizes are placed once.
+// The peaks of one rank after the other. Figures that depend on sizes alone are looked up once for ranks of the same
+// sizes, buffers of products that gather nonzeros are counted for all ranks of a slice at once, and buffers of the same
+// sizes are placed once.
 class Peaks {
 public:
     Peaks(const Schedule& schedule, const GraphStats& graph)

@@ -16,7 +16,7 @@ namespace gnnplan {
 // sum of bytes over tensors, steps and ranks can overflow.
 void check_tensors(const Schedule& schedule);
 
-// What the step's operation needs of its operands: ids, roles, types, shapes and layouts.
+// Checks the operands of the step's operation: ids, roles, types, shapes and layouts.
 void check_step(const Schedule& schedule, const Step& step);
 
 }  // namespace gnnplan

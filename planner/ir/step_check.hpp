@@ -1,4 +1,4 @@
-// What a kind of step requires of its operands. Types and layouts of residents follow from their roles, which
+// The requirements of a kind of step on its operands. Types and layouts of residents follow from their roles, which
 // check_tensors has checked before.
 #pragma once
 

@@ -86,7 +86,7 @@ public:
     // As many equal steps.
     void add_steps(const Step& step, std::int64_t times) {
         const bool by_graph = depends_on_graph(schedule_, step.operation);
-        // What statistics expect of a graph is the same for ranks of the same sizes, but for rounding.
+        // Statistics expect the same of ranks of the same sizes, but for rounding.
         if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
             if (slices_.matrix_of(step))
                 add_by_slices(step, times);

@@ -7,7 +7,7 @@
 namespace gnnplan {
 namespace {
 
-// What is known of the tensors while the steps are walked in order, phase by phase.
+// The state of the tensors while the steps are walked in order, phase by phase.
 class Walk {
 public:
     explicit Walk(const Schedule& schedule) : schedule_(schedule) {}
@@ -29,7 +29,7 @@ public:
         follow_indices(step);
         written_.insert(operands.writes.begin(), operands.writes.end());
     }
-    // What a run hands out: rows of all vertices, each whole on one rank, that the pass has made and nothing uses up.
+    // The output of a run: rows of all vertices, each whole on one rank, that the pass has made and nothing uses up.
     void check_output(TensorId id) const {
         if (id < 0 || static_cast<std::size_t>(id) >= schedule_.tensors.size()) refuse("output", "it is no tensor");
         const Tensor& tensor = tensor_of(schedule_, id);
@@ -84,7 +84,7 @@ private:
         if (const std::optional<TensorId> out = dropped_features(step.operation)) dropped_.insert(*out);
     }
 
-    // What setup makes for every epoch is not made again.
+    // A tensor that setup makes for every epoch is not made again.
     void follow_cached(const Step& step, const Operands& operands) {
         for (const TensorId id : operands.writes) {
             if (tensor_of(schedule_, id).role != Role::cached) continue;

@@ -45,7 +45,7 @@ public:
     // no harm, and keeps the scales of the graph, which it counts from here on.
     void take_graph();
 
-    // What follows is collective.
+    // The rest is collective.
 
     // Keeps all features in memory for the candidates to come, which are so many bytes.
     void cache_features(std::int64_t bytes);

@@ -30,7 +30,7 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
                                      const std::vector<measure::StepLog>& ranks,
                                      const std::vector<std::vector<ProductKernel>>& kernels = {});
 
-// What one rank measured; logs and steady_seconds are of the executor that was built last.
+// The measurements of one rank; logs and steady_seconds are of the executor that was built last.
 struct Measurements {
     measure::StepLog setup;
     measure::StepLog epoch;

@@ -9,7 +9,7 @@
 namespace gnnplan::exec {
 namespace {
 
-// What the stages of a matrix have of values of its nonzeros.
+// The values of a matrix's nonzeros, stage by stage.
 class Edges {
 public:
     Edges(const StepContext& context, TensorId matrix) : store_(context.store), part_(store_.part(matrix)) {}

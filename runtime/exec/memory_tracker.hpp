@@ -76,7 +76,7 @@ private:
     Holder holder_ = Holder::tensors;
 };
 
-// What a host holds only until it is on the device: nothing where the two are one.
+// Charges bytes that the host holds only until they are on the device; nothing where the two are one.
 inline Charge charge_until_uploaded(MemoryTracker& tracker, std::int64_t bytes) {
     return tracker.accelerator() ? Charge(tracker, bytes, Holder::host) : Charge();
 }

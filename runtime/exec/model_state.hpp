@@ -24,7 +24,8 @@ public:
     // The device outlives the state.
     ModelState(const Schedule& schedule, std::uint64_t seed, kernels::Device& device, MemoryTracker& tracker);
 
-    // What files keep of it, in the order of the schedule that it was made for; its values, copied; and others for it.
+    // The tensors that files keep, in the order of the schedule that it was made for; their values; and others for
+    // them.
     const std::vector<StateTensor>& tensors() const { return stored_; }
     std::vector<float> values(const StateTensor& stored) const;
     void set(const StateTensor& stored, std::span<const float> values);

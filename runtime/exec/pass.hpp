@@ -1,4 +1,4 @@
-// What one pass over a phase of a schedule runs with.
+// The settings of one pass over a phase of a schedule.
 #pragma once
 
 #include "kernels/table.hpp"

@@ -32,7 +32,7 @@ private:
     std::byte* receive_;
 };
 
-// What this rank and a peer, or itself, have for each other.
+// The elements that this rank and a peer, or itself, have for each other.
 struct Exchanged {
     int peer = 0;
     Block sent, received;

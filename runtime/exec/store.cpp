@@ -27,7 +27,7 @@ bool reorders_edges(const Schedule& schedule) {
                        [&](const Step& step) { return reordered_edges(schedule, step.operation).has_value(); });
 }
 
-// What blocks depend on, of each adjacency; the one that has the nonzeros by its place among them.
+// The properties of each adjacency on which blocks depend; the one that has the nonzeros by its place among them.
 auto cuts_of(const Schedule& schedule) {
     const std::vector<std::size_t> ids = adjacencies(schedule);
     const auto stored_at = [&](const Tensor& t) {

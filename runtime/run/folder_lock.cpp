@@ -48,7 +48,7 @@ void write_holder(int descriptor) {
     std::array<char, 256> host{};
     ::gethostname(host.data(), host.size() - 1);
     const std::string line = fmt::format("process {} on {}\n", ::getpid(), host.data());
-    // What cannot be written is missing in a message, no more.
+    // A line that cannot be written is missing in a message, no more.
     if (::ftruncate(descriptor, 0) == 0 && ::pwrite(descriptor, line.data(), line.size(), 0) < 0) errno = 0;
 }
 

@@ -37,7 +37,7 @@ bool is_same_folder(const std::filesystem::path& a, const std::filesystem::path&
     return std::filesystem::equivalent(a, b, none);
 }
 
-// What the checkpoint's run was asked, or its data, where it is not what this run is asked.
+// An option or a fingerprint in which the checkpoint's run and this one differ.
 struct Difference {
     std::string name;
     std::string then;

@@ -1,4 +1,4 @@
-// What a network makes of every vertex, as .npy files: float32, a row for each vertex of the data.
+// The outputs of a network for every vertex, as .npy files: float32, a row for each vertex of the data.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -47,7 +47,7 @@ std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& ma
 std::string index_of_parts(const std::string& folder);
 bool is_part(const std::string& name);
 
-// What write_vertex_matrix() wrote, read by parts.
+// A file of write_vertex_matrix(), read by parts.
 class VertexMatrixFile {
 public:
     // Throws Error{missing_input} when it cannot be opened, Error{data} when it is no such file of so many vertices and

@@ -36,7 +36,7 @@ double seconds_since(const Seen& seen) {
     return std::chrono::duration<double>(comm::Heartbeat::now() - seen.at).count();
 }
 
-// What a list of processes would show; "" of one that just waits.
+// The state that a list of processes would show; "" for a process that just waits.
 std::string state_of(std::int32_t process) {
     if (process == 0) return "";
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");

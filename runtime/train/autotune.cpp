@@ -50,8 +50,8 @@ std::size_t Autotuner::winner() const {
     return best;
 }
 
-// What a run of the best candidate alone would not have taken. The first candidate trains in any case: what it loses
-// against the best is the prediction's cost, not that of trying.
+// The time that a run of the best candidate alone would not have taken. The first candidate trains in any case: its
+// loss against the best is the prediction's cost, not that of trying.
 double Autotuner::spent() const {
     double seconds = 0;
     for (std::size_t i = 1; i < tried_.size(); ++i) {

@@ -40,8 +40,8 @@ public:
     bool tuning() const { return tuning_; }
     int candidate() const { return tuning_ ? trials_[current_].candidate : chosen(); }
 
-    // What it took to set up the candidate that trains next, cutting its sparse blocks included, and the time of an
-    // epoch it trained; the largest over ranks.
+    // The time to set up the candidate that trains next, cutting its sparse blocks included, and the time of an epoch
+    // it trained; each the largest over ranks.
     void built(double seconds, double cut_seconds);
     void record(double seconds);
 

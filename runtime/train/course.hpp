@@ -34,7 +34,7 @@ public:
     // The weights of the best epoch so far, on the rank that keeps them; empty on others and before any is judged.
     const std::vector<NamedTensor>& best_weights() const { return best_values_; }
 
-    // What training would go on from. There was an epoch.
+    // The state from which training would go on. There was an epoch.
     TrainingState state(const exec::ModelState& state, const TuningLog& tuning) const;
     // Fills in everything of the report that is told here.
     void report(RunReport& report) const;

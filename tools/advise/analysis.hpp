@@ -11,7 +11,7 @@
 
 namespace gnnplan::tools {
 
-// What a step spends its time on. A product that gets rows of other ranks does two things at once.
+// The kind of work that a step spends its time on. A product that gets rows of other ranks does two things at once.
 enum class Work : std::uint8_t { communication, spmm_exchange, spmm, gemm, elementwise, optimiser };
 inline constexpr int work_kinds = 6;
 std::string_view text_of(Work work);  // "SpMM + exchange"

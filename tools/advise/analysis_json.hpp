@@ -1,4 +1,4 @@
-// What `gnnplan explain --analyze --json` prints: gnnplan.analysis/1.
+// The output of `gnnplan explain --analyze --json`: gnnplan.analysis/1.
 #pragma once
 
 #include "planner/io/document.hpp"

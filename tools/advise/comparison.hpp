@@ -21,7 +21,7 @@ struct KindCost {
     std::int64_t bytes = 0;
 };
 
-// What is compared of a plan's chosen candidate or of a run.
+// The figures of a plan's chosen candidate or of a run that are compared.
 struct Side {
     std::string file, schema;
     std::string course;  // course_text() of a run

@@ -27,7 +27,7 @@ std::string layout_of(const Schedule& schedule, const Step& step) {
     return layout_name(tensor_of(schedule, operands_of(step.operation).reads.front()).layout) + " -> " + to;
 }
 
-// The part of the network a step belongs to. What is prepared for the backward pass belongs where it is made.
+// The part of the network a step belongs to. A tensor for the backward pass belongs where it is made.
 std::string section_of(const Step& step, const std::string& previous) {
     const Origin& origin = step.origin;
     if (origin.op == OpKind::dropout || origin.layer == 0) return previous.empty() ? "input" : previous;
@@ -65,7 +65,7 @@ std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& g
     return costs;
 }
 
-// What is said of one step; nothing of those that the paper counts as they are.
+// The remark on one step; none on those that the paper counts as they are.
 std::optional<UnitRemark> remark_on(const Schedule& schedule, const Step& step) {
     if (const std::optional<TensorId> moved = redistributed(step.operation)) {
         const Tensor& tensor = tensor_of(schedule, *moved);

@@ -1,4 +1,4 @@
-// What `gnnplan explain --json` prints: gnnplan.explanation/1.
+// The output of `gnnplan explain --json`: gnnplan.explanation/1.
 #pragma once
 
 #include "planner/io/document.hpp"

@@ -10,9 +10,9 @@
 
 namespace gnnplan::tools {
 
-// What a run of the schedule's main phase is called: "epoch", or "pass".
+// The name of a run of the schedule's main phase: "epoch", or "pass".
 inline const char* time_name(Task task) { return task == Task::infer ? "pass" : "epoch"; }
-// What plans are ranked by.
+// The name of the time by which plans are ranked.
 inline const char* ranked_time_name(Task task) { return task == Task::infer ? "load + pass" : "epoch"; }
 
 // "a6000x8 (preset, not measured here: expect larger error)"
@@ -26,7 +26,7 @@ std::string widths_text(const std::vector<std::int64_t>& widths);
 // "needs 1.2 GiB of 900 MB (858 MiB) per rank, fits on 4 ranks"
 std::string infeasible_text(const Infeasible& infeasible);
 
-// What the bound on buffers makes of the chosen configuration: "64 MiB of what others send to a product: ... in 12
+// The effect of the bound on buffers on the chosen configuration: "64 MiB of what others send to a product: ... in 12
 // pieces"; "" where there is no bound.
 std::string buffer_text(const Plan& plan);
 

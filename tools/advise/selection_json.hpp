@@ -1,4 +1,4 @@
-// What a search found, as the JSON of tools: keys are those of plan files where they mean the same.
+// The result of a search, as the JSON of tools: keys are those of plan files where they mean the same.
 #pragma once
 
 #include "planner/io/document.hpp"

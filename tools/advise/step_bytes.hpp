@@ -14,7 +14,7 @@ namespace gnnplan::tools {
 // on how vertices are numbered.
 class StepBytes {
 public:
-    // What leaves a rank for another one in an epoch: total_traffic's total_bytes.
+    // The bytes between ranks in an epoch: total_traffic's total_bytes.
     std::int64_t of_epoch(const Schedule& schedule, const GraphStats& graph);
 
 private:

@@ -48,7 +48,7 @@ struct Sweep {
 // Every combination of settings, the last variation fastest; one empty combination when nothing varies.
 std::vector<std::vector<std::size_t>> combinations(const std::vector<Variation>& variations);
 
-// What is fast in little memory: by increasing memory and falling time, of what fits.
+// The Pareto front of time and memory, of plans that fit: by increasing memory and falling time.
 std::vector<RankedConfiguration> time_memory_front(const std::vector<RankedConfiguration>& ranked);
 
 // The variation to draw and compare along, which has more than one value: `ranks`, else the first of numbers, else the

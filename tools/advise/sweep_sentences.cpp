@@ -16,7 +16,7 @@ std::string prefixed(const std::string& settings, const std::string& sentence) {
     return settings.empty() ? sentence : settings + ": " + sentence;
 }
 
-// What differs between races.
+// The settings in which races differ.
 std::string race_text(const Sweep& sweep, const Race& race) {
     std::vector<std::size_t> skip;
     if (const auto axis = race_axis(sweep.variations)) skip.push_back(*axis);
@@ -38,7 +38,7 @@ struct Entry {
     const SweepPoint* point;
 };
 
-// What is planned, the fastest first.
+// The entries that have a plan, the fastest first.
 std::vector<Entry> by_time(const Race& race, const Contest& contest) {
     std::vector<Entry> entries;
     for (std::size_t i = 0; i < contest.entries.size(); ++i) {

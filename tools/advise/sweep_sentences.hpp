@@ -1,4 +1,4 @@
-// What a sweep says in words: how time scales with ranks, which scheme is fastest and by how much, what does not fit.
+// The sentences of a sweep: how time scales with ranks, which scheme is fastest and by how much, what does not fit.
 #pragma once
 
 #include "tools/advise/sweep_contest.hpp"

@@ -1,4 +1,4 @@
-// What `gnnplan validate --json` prints: gnnplan.validation/1.
+// The output of `gnnplan validate --json`: gnnplan.validation/1.
 #pragma once
 
 #include "planner/io/document.hpp"
@@ -10,7 +10,7 @@
 
 namespace gnnplan::tools {
 
-// What was found out about a file.
+// The finding about a file.
 struct Verdict {
     std::string file;
     std::string schema;   // "" when it has none

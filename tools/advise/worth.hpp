@@ -1,4 +1,4 @@
-// What each choice of a plan is worth, in words.
+// The worth of each choice of a plan, in words.
 #pragma once
 
 #include "planner/io/document.hpp"
@@ -9,8 +9,8 @@
 
 namespace gnnplan::tools {
 
-// What the other configuration has that the chosen one has not: "grid 2x4, backward DS, rows, not permuted"; "" when
-// they are the same choice to a reader.
+// The choices of the other configuration that the chosen one has not: "grid 2x4, backward DS, rows, not permuted"; ""
+// when they are the same choice to a reader.
 std::string difference_text(const Configuration& chosen, const Configuration& other);
 
 // The alternatives of the plan, a line each: what is chosen, what instead, what that costs and whether it is a tie.

@@ -1,4 +1,4 @@
-// What a run would do and need, without training.
+// The work and needs of a run, without training.
 #pragma once
 
 #include "runtime/data/dataset.hpp"

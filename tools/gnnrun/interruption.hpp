@@ -12,7 +12,7 @@ namespace gnnplan::tools {
 // unless it is null; the text has to outlive the process's work.
 void catch_interruptions(const char* answer);
 
-// "interrupted by SIGTERM", once there was a signal. What no thread but the handler changes, all may ask.
+// "interrupted by SIGTERM", once there was a signal. Any thread may ask, as only the handler changes it.
 std::optional<std::string> interruption();
 
 }  // namespace gnnplan::tools

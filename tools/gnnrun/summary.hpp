@@ -1,4 +1,4 @@
-// What a run ends with: loss and accuracies, and predicted against measured for each kind of step.
+// The summary of a run: loss and accuracies, and predicted against measured for each kind of step.
 #pragma once
 
 #include <gnnplan/ir/measurement.hpp>

@@ -1,4 +1,4 @@
-// What two ranks of a distributed product have to do with each other.
+// The pieces that two ranks of a distributed product exchange.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
