@@ -46,7 +46,7 @@ data::LocalBlock build(const Options& options) {
     const data::Graph graph = data::build_graph(std::move(generated.edges), generated.vertices, {}, counts);
     const data::DegreeScales scales = data::compute_scales(graph, Normalisation::symmetric);
     const Range all{0, graph.vertices()};
-    return data::build_block(graph, true, all, all, scales, nullptr, {true, 0});
+    return data::build_block(graph, forward_matrix, all, all, scales, nullptr, {true, 0});
 }
 
 // Prints times and ratios. The first case is the product, the second the sum of copies of the vertices.
