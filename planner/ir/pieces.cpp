@@ -164,6 +164,14 @@ int most_splits(const Grid& grid) {
     return std::min(most, most_pieces / grid.size());
 }
 
+Range matrix_rows(const Grid& grid, const Tensor& matrix, int rank) {
+    return split_block(matrix.rows, matrix.layout.rows, grid, rank);
+}
+
+Range dense_rows(const Grid& grid, const Tensor& matrix, int rank) {
+    return split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+}
+
 int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
     constexpr int pipeline = 8;  // pieces of others: the last one's product, an eighth, has nothing to hide behind
     if (block_distributed(matrix) || gathers_matrix(grid, matrix) || grid.x == 1) return 1;
@@ -185,7 +193,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
     const int of = grid.coordinate(root, Axis::x);
     const Range hand = hand_of(grid, rank);
     if (block_distributed(matrix) && (of < hand.begin || of >= hand.end)) return {};
-    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
+    const Range block = dense_rows(grid, matrix, root);
     const int splits = splits_of(matrix, root, rank);
     std::vector<Piece> pieces;
     pieces.reserve(static_cast<std::size_t>(splits));
@@ -287,7 +295,7 @@ std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int ra
 // Where each rank has all blocks of the dense operand, one that begins so many places further back comes to this rank's
 // after as many others. A rank's own block, with which it begins, is not split.
 void serve_all(const Grid& grid, const Tensor& matrix, int rank, std::vector<Stage>& stages) {
-    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const Range block = dense_rows(grid, matrix, rank);
     const std::vector<int> roots = dense_roots(grid, matrix, rank);
     const int splits = matrix.storage.splits;
     for (std::size_t ahead = 1; ahead < roots.size(); ++ahead) {
@@ -314,7 +322,7 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     const Range blocks = hand_of(grid, rank);
     const int own = grid.coordinate(rank, Axis::x);
     if (own < blocks.begin || own >= blocks.end) return stages;
-    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const Range block = dense_rows(grid, matrix, rank);
     const int splits = matrix.storage.splits;
     for (int ix = 0; ix < grid.x; ++ix) {
         if (ix == own) continue;

@@ -77,6 +77,10 @@ std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
 // The layout in which a product wants its dense operand.
 Layout dense_layout(const Tensor& matrix);
 
+// The rows of an adjacency that a rank has, and those of a dense operand of products with it.
+Range matrix_rows(const Grid& grid, const Tensor& matrix, int rank);
+Range dense_rows(const Grid& grid, const Tensor& matrix, int rank);
+
 // A block of so many columns is stored in this many source panels of equal size; see Tensor::panel_columns.
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
 

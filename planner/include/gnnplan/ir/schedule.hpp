@@ -40,12 +40,16 @@ struct Step {
     Origin origin{};
 };
 
-// What the rows of tensors are: all vertices, or those that the loss needs of a layer's result. Rows of every space are
-// the first ones in the schedule's numbering.
+// What the rows of tensors are. Those of a shared space are the first ones in the schedule's numbering: all vertices,
+// or the ones that the loss needs of a layer's result; layouts split them over the ranks, in balanced blocks. In a
+// private space each rank has a number of rows of its own, whole, and rows are counted rank after rank.
 struct Space {
     std::string name;  // "vertices", "needed.2"
     std::int64_t rows = 0;
-    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices
+    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices, or a private space
+    std::vector<std::int64_t> first_rows = {};  // of a private space: of each rank, and behind the last one `rows`
+
+    bool shared() const { return first_rows.empty(); }
     bool operator==(const Space&) const = default;
 };
 
@@ -53,8 +57,8 @@ struct Space {
 // they give each other the edges of their rows.
 enum class Loading : std::uint8_t { whole, sharded };
 
-// How a graph is loaded for a numbering where `wanted` is asked for: the whole graph decides about parts and about who is
-// needed by the loss.
+// How a graph is loaded for a numbering where `wanted` is asked for: the whole graph decides about parts and about who
+// is needed by the loss.
 inline Loading loading_for(const Numbering& numbering, Loading wanted) {
     return numbering.parts > 1 || numbering.loss_layers > 0 ? Loading::whole : wanted;
 }
@@ -75,12 +79,17 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
     return schedule.tensors[static_cast<std::size_t>(id)];
 }
 
-// Block of tensor `id` on `rank`, and the bytes it takes there (dense tensors only).
+// The rows of a tensor that `rank` has, and its block of the whole tensor.
+Range rows_of(const Schedule& schedule, const Tensor& tensor, int rank);
+Block block_of(const Schedule& schedule, const Tensor& tensor, int rank);
 Block block_of(const Schedule& schedule, TensorId id, int rank);
+// Whether the rows of a tensor are of a private space.
+bool has_private_rows(const Schedule& schedule, const Tensor& tensor);
+// Bytes of a dense tensor's block.
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 
-// Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for. `graph`
-// answers in the schedule's numbering.
+// Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for.
+// `graph` answers in the schedule's numbering.
 std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank);
 // The rows of all adjacencies of a rank, from the first to the last.
 Range adjacency_rows(const Schedule& schedule, int rank);
