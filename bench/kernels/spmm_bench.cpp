@@ -15,6 +15,7 @@
 #include "runtime/generate/generate.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #include "planner/cost/loading.hpp"
 
+#include "planner/cost/rates.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
-#include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
 #include <cmath>

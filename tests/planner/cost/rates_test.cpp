@@ -1,5 +1,6 @@
+#include "planner/cost/rates.hpp"
+
 #include <gtest/gtest.h>
-#include <gnnplan/ir/rates.hpp>
 
 #include <cmath>
 
