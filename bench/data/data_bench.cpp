@@ -121,7 +121,8 @@ void normalised_block(benchmark::State& state) {
     for ([[maybe_unused]] auto _ : state) {
         const DegreeScales scales = compute_scales(graph, gnnplan::Normalisation::symmetric);
         benchmark::DoNotOptimize(
-            build_block(graph, true, all, gnnplan::balanced_block(all, 0, state.range(0)), scales).nonzeros());
+            build_block(graph, gnnplan::forward_matrix, all, gnnplan::balanced_block(all, 0, state.range(0)), scales)
+                .nonzeros());
     }
     state.SetItemsProcessed(state.iterations() * graph.nonzeros() / state.range(0));
 }

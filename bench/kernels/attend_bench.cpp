@@ -124,7 +124,7 @@ void run(const Options& options) {
     const data::Graph graph = data::build_graph(std::move(generated.edges), generated.vertices, {}, counts);
     const data::DegreeScales scales = data::compute_scales(graph, Normalisation::symmetric);
     const Range all{0, graph.vertices()};
-    const data::LocalBlock block = data::build_block(graph, true, all, all, scales, nullptr, {true, 0});
+    const data::LocalBlock block = data::build_block(graph, forward_matrix, all, all, scales, nullptr, {true, 0});
     const Csr a = block.view();
     fmt::print("{} vertices, {} nonzeros; {} threads, medians of {}\n", a.rows, a.nonzeros(), options.threads,
                options.repeats);

@@ -15,6 +15,7 @@
 #include "runtime/generate/generate.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ Forms build(const Options& options) {
         if (!values && !options.factored) continue;
         for (const std::int64_t columns : options.panels) {
             const data::BlockFormat format{values, columns};
-            forms.blocks.push_back(data::build_block(graph, true, all, all, scales, nullptr, format));
+            forms.blocks.push_back(data::build_block(graph, forward_matrix, all, all, scales, nullptr, format));
             Csr view = forms.blocks.back().view();
             if (!values) view.row_scale = forms.row_scale.data();
             if (!values) view.column_scale = forms.column_scale.data();

@@ -12,7 +12,7 @@
 
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 
 #include <gnnplan/base/out_of_memory.hpp>
 

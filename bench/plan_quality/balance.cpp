@@ -30,7 +30,7 @@ double imbalance(const GraphStats& graph, int over_x, int over_y) {
         for (int y = 0; y < over_y; ++y) {
             const Range rows = balanced_block(all, x, over_x);
             const Range columns = balanced_block(all, y, over_y);
-            most = std::max(most, graph.block_nonzeros(true, rows, columns));
+            most = std::max(most, graph.block_nonzeros(forward_matrix, rows, columns));
         }
     }
     return static_cast<double>(most) * over_x * over_y / static_cast<double>(graph.nonzeros());

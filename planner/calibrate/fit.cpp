@@ -3,9 +3,9 @@
 #include "planner/calibrate/curves.hpp"
 #include "planner/calibrate/quantile.hpp"
 #include "planner/calibrate/segments.hpp"
+#include "planner/cost/rates.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,7 @@
 #include "planner/calibrate/curves.hpp"
 #include "planner/calibrate/named.hpp"
 #include "planner/calibrate/quantile.hpp"
-
-#include <gnnplan/ir/rates.hpp>
+#include "planner/cost/rates.hpp"
 
 #include <algorithm>
 #include <array>

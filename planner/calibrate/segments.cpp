@@ -1,7 +1,7 @@
 #include "planner/calibrate/segments.hpp"
+#include "planner/cost/rates.hpp"
 
 #include <gnnplan/base/error.hpp>
-#include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
 #include <cmath>

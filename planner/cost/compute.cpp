@@ -1,6 +1,5 @@
 #include "planner/cost/compute.hpp"
-
-#include <gnnplan/ir/rates.hpp>
+#include "planner/cost/rates.hpp"
 
 #include <algorithm>
 #include <numeric>

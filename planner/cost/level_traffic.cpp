@@ -1,9 +1,9 @@
 #include "planner/cost/level_traffic.hpp"
 
 #include "planner/cost/ranks.hpp"
+#include "planner/cost/rates.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
-#include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,9 +1,9 @@
 #include "planner/cost/loading.hpp"
 
+#include "planner/cost/rates.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
-#include <gnnplan/ir/rates.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -57,8 +57,8 @@ private:
     double lists() const { return needs_.targets ? 2 : 1; }
     double dealt_to(Range made) const {
         const double all = static_cast<double>(std::max<std::int64_t>(1, graph_.nonzeros()));
-        double share = static_cast<double>(graph_.row_nonzeros(true, made)) / all;
-        if (needs_.targets) share += static_cast<double>(graph_.row_nonzeros(false, made)) / all;
+        double share = static_cast<double>(graph_.row_nonzeros(forward_matrix, made)) / all;
+        if (needs_.targets) share += static_cast<double>(graph_.row_nonzeros(backward_matrix, made)) / all;
         return share * edges_;
     }
 

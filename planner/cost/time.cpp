@@ -2,10 +2,10 @@
 
 #include "planner/cost/compute.hpp"
 #include "planner/cost/level_traffic.hpp"
+#include "planner/cost/rates.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
-#include <gnnplan/ir/rates.hpp>
 #include <gnnplan/ir/ring_tiles.hpp>
 #include <gnnplan/ir/traffic.hpp>
 

@@ -18,6 +18,7 @@ void describe(Archive& archive, Subject<Archive, Space>& space) {
     archive.field("name", space.name);
     archive.extent("rows", space.rows);
     archive.field("needed_of", space.needed_of);
+    archive.optional("first_rows", space.first_rows);
 }
 
 template <class Archive>

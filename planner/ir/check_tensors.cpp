@@ -126,10 +126,22 @@ void check_structure(const Schedule& schedule, std::size_t id) {
         refuse("tensor " + tensor.name, "its structure must be its square, factored transpose, cut in the same way");
 }
 
+void check_private(const Space& space, const Grid& grid) {
+    const auto& first = space.first_rows;
+    const bool fits = std::ssize(first) == grid.size() + 1 && first.front() == 0 && first.back() == space.rows &&
+                      std::is_sorted(first.begin(), first.end()) && space.needed_of == 0;
+    if (!fits) refuse("space " + space.name, "its ranks must have rows of their own, one after the other, to the last");
+}
+
 void check_spaces(const Schedule& schedule) {
     for (const Space& space : schedule.spaces) {
         const bool whole = &space == &schedule.spaces.front();
-        if (space.rows < 1 || space.rows > schedule.spaces.front().rows || (space.needed_of == 0) != whole)
+        if (!whole && !space.shared()) {
+            check_private(space, schedule.grid);
+            continue;
+        }
+        if (!space.shared() || space.rows < 1 || space.rows > schedule.spaces.front().rows ||
+            (space.needed_of == 0) != whole)
             refuse("space " + space.name, "all vertices must come first, and then parts of them");
     }
 }
@@ -154,6 +166,9 @@ void check_references(const Schedule& schedule, const Tensor& tensor) {
     };
     check_extent(tensor.space, tensor.rows);
     check_extent(tensor.column_space, tensor.columns);
+    const bool whole_rows = tensor.role != Role::adjacency && same_placement(tensor.layout, layout_r(), schedule.grid);
+    if (has_private_rows(schedule, tensor) && !whole_rows)
+        refuse(where, "rows of a rank's own are those of a dense matrix, whole on one rank");
     if (!tensor.parameter) return;
     const auto id = static_cast<std::size_t>(*tensor.parameter);
     const bool fits = id < schedule.parameters.size() && schedule.parameters[id].rows() == tensor.rows &&

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -183,7 +184,6 @@ RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vec
     return classes;
 }
 
-// Which rows of one space are where those of another lie depends on the rank, not on sizes alone.
 RankClasses every_rank_apart(const Grid& grid) {
     RankClasses classes;
     classes.class_of.resize(static_cast<std::size_t>(grid.size()));
@@ -192,9 +192,25 @@ RankClasses every_rank_apart(const Grid& grid) {
     return classes;
 }
 
-bool moves_between_spaces(const Schedule& schedule) {
+// Whether an operand has rows of a private space, of which each rank has its own number.
+bool has_private_rows(const Schedule& schedule, const Operation& operation) {
+    const bool none = std::all_of(schedule.spaces.begin(), schedule.spaces.end(), std::mem_fn(&Space::shared));
+    if (none) return false;
+    const Operands operands = operands_of(operation);
+    const auto is_private = [&](TensorId id) { return has_private_rows(schedule, tensor_of(schedule, id)); };
+    return std::any_of(operands.reads.begin(), operands.reads.end(), is_private) ||
+           std::any_of(operands.writes.begin(), operands.writes.end(), is_private);
+}
+
+// Whether more than sizes of balanced blocks decides what a rank has in a step: which rows of one space are where those
+// of another lie depends on the rank, too.
+bool tells_ranks_apart(const Schedule& schedule, const Operation& operation) {
+    return moves_between_spaces(schedule, operation) || has_private_rows(schedule, operation);
+}
+
+bool tells_ranks_apart(const Schedule& schedule) {
     return std::any_of(schedule.steps.begin(), schedule.steps.end(),
-                       [&](const Step& step) { return moves_between_spaces(schedule, step.operation); });
+                       [&](const Step& step) { return tells_ranks_apart(schedule, step.operation); });
 }
 
 RankClasses classes_of(const Grid& grid, const Shapes& shapes, bool neighbours, Gathering gathering) {
@@ -211,18 +227,18 @@ RankClasses classes_of(const Grid& grid, const Shapes& shapes, bool neighbours, 
 }  // namespace
 
 RankClasses rank_classes(const Schedule& schedule, bool neighbours) {
-    if (moves_between_spaces(schedule)) return every_rank_apart(schedule.grid);
+    if (tells_ranks_apart(schedule)) return every_rank_apart(schedule.grid);
     return classes_of(schedule.grid, shapes_of(schedule), neighbours,
                       neighbours ? Gathering::apart : Gathering::by_pieces);
 }
 
 RankClasses size_classes(const Schedule& schedule, bool neighbours) {
-    if (moves_between_spaces(schedule)) return every_rank_apart(schedule.grid);
+    if (tells_ranks_apart(schedule)) return every_rank_apart(schedule.grid);
     return classes_of(schedule.grid, shapes_of(schedule), neighbours, Gathering::ignored);
 }
 
 const RankClasses& StepClasses::of(const Schedule& schedule, const Operation& operation) {
-    if (moves_between_spaces(schedule, operation)) {
+    if (tells_ranks_apart(schedule, operation)) {
         if (!apart_) apart_ = every_rank_apart(schedule.grid);
         return *apart_;
     }
@@ -237,7 +253,7 @@ bool exchanges(const Operation& operation) {
 }
 
 bool local_by_size(const Schedule& schedule, const Operation& operation) {
-    if (exchanges(operation) || logits_of(operation)) return false;
+    if (exchanges(operation) || logits_of(operation) || has_private_rows(schedule, operation)) return false;
     const Operands operands = operands_of(operation);
     return std::none_of(operands.reads.begin(), operands.reads.end(),
                         [&](TensorId id) { return tensor_of(schedule, id).role == Role::adjacency; });

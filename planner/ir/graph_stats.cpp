@@ -47,10 +47,10 @@ UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool sy
 
 // By expectation where several matrices are asked for, as for one.
 std::int64_t GraphStats::columns_met(bool transposed, Range rows, Range columns) const {
-    if (samples() == 0 || columns.empty()) return distinct_columns(transposed, rows, columns);
+    if (samples() == 0 || columns.empty()) return distinct_columns(MatrixId(transposed), rows, columns);
     double none = 0;
     for (int layer = 1; layer <= samples(); ++layer)
-        none += log_of_miss(block_nonzeros({transposed, layer}, rows, columns), columns.size());
+        none += log_of_miss(block_nonzeros(MatrixId(transposed, layer), rows, columns), columns.size());
     return std::llround(static_cast<double>(columns.size()) * -std::expm1(none));
 }
 

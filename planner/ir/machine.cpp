@@ -107,15 +107,10 @@ void validate(const ColumnCost& cost, const Machine& machine, const std::string&
     require(std::isfinite(cost.seconds_per_column), machine, field + ".seconds_per_column", "must be finite");
 }
 
-void validate(const Calibration& calibration, const Machine& machine) {
-    require_increasing(calibration.gather, &GatherCurve::width, 1, machine, "calibration.gather", "width");
-    for (std::size_t i = 0; i < calibration.gather.size(); ++i) {
-        validate(calibration.gather[i], machine, element("calibration.gather", i));
-    }
-    validate(calibration.gemm, machine);
-    validate(calibration.streams, machine);
-    for (std::size_t i = 0; i < calibration.programs.size(); ++i) {
-        const ProgramCost& cost = calibration.programs[i];
+// Each comes once, in the order of programs, dropout and heads.
+void validate(const std::vector<ProgramCost>& programs, const Machine& machine) {
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        const ProgramCost& cost = programs[i];
         const std::string field = element("calibration.programs", i);
         validate(cost.nonzero, machine, field + ".nonzero");
         validate(cost.row, machine, field + ".row");
@@ -123,22 +118,33 @@ void validate(const Calibration& calibration, const Machine& machine) {
         require(std::isfinite(cost.waiting) && cost.waiting > -1, machine, field + ".waiting",
                 "must be finite and above -1");
         require(cost.heads >= 0, machine, field + ".heads", "must not be negative");
-        const ProgramCost* before = i > 0 ? &calibration.programs[i - 1] : nullptr;
+        const ProgramCost* before = i > 0 ? &programs[i - 1] : nullptr;
         const auto place = [](const ProgramCost& of) { return std::tuple(of.program, of.dropout, of.heads); };
         require(before == nullptr || place(*before) < place(cost), machine, field,
                 "must come in the order of programs, dropout and heads");
     }
+}
+
+void validate(const LoadingCost& cost, const Machine& machine) {
+    require_not_negative(cost.parse_seconds_per_edge, machine, "calibration.loading.parse_seconds_per_edge");
+    require_not_negative(cost.deal_seconds_per_edge, machine, "calibration.loading.deal_seconds_per_edge");
+    require_not_negative(cost.row_seconds_per_nonzero, machine, "calibration.loading.row_seconds_per_nonzero");
+    require_not_negative(cost.cut_seconds_per_nonzero, machine, "calibration.loading.cut_seconds_per_nonzero");
+}
+
+void validate(const Calibration& calibration, const Machine& machine) {
+    require_increasing(calibration.gather, &GatherCurve::width, 1, machine, "calibration.gather", "width");
+    for (std::size_t i = 0; i < calibration.gather.size(); ++i) {
+        validate(calibration.gather[i], machine, element("calibration.gather", i));
+    }
+    validate(calibration.gemm, machine);
+    validate(calibration.streams, machine);
+    validate(calibration.programs, machine);
     if (calibration.loss) {
         require_not_negative(calibration.loss->seconds_per_row, machine, "calibration.loss.seconds_per_row");
         require_positive(calibration.loss->seconds_per_logit, machine, "calibration.loss.seconds_per_logit");
     }
-    if (calibration.loading) {
-        const LoadingCost& cost = *calibration.loading;
-        require_not_negative(cost.parse_seconds_per_edge, machine, "calibration.loading.parse_seconds_per_edge");
-        require_not_negative(cost.deal_seconds_per_edge, machine, "calibration.loading.deal_seconds_per_edge");
-        require_not_negative(cost.row_seconds_per_nonzero, machine, "calibration.loading.row_seconds_per_nonzero");
-        require_not_negative(cost.cut_seconds_per_nonzero, machine, "calibration.loading.cut_seconds_per_nonzero");
-    }
+    if (calibration.loading) validate(*calibration.loading, machine);
     if (calibration.all_reduce) validate(*calibration.all_reduce, machine, "calibration.all_reduce");
     if (calibration.reduce_scatter) validate(*calibration.reduce_scatter, machine, "calibration.reduce_scatter");
     if (calibration.redistribution) validate(*calibration.redistribution, machine, "calibration.redistribution");

@@ -144,7 +144,7 @@ std::int64_t load_bytes(const GraphStats& graph) {
     const std::int64_t row_starts = 8 * (graph.vertices() + 1);
     std::int64_t drawn = 0;
     for (int layer = 1; layer <= graph.samples(); ++layer) {
-        const std::int64_t nonzeros = graph.row_nonzeros({true, layer}, {0, graph.vertices()});
+        const std::int64_t nonzeros = graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()});
         drawn += row_starts + (graph.samples_weighted() ? 8 : 4) * nonzeros;
     }
     return directions * (row_starts + nonzero_bytes * graph.nonzeros()) + drawn + 16 * graph.vertices();
@@ -164,11 +164,11 @@ std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int r
                graph.columns_met(transposed, rows, {rows.end, graph.vertices()});
     };
     std::int64_t bytes = 0;
-    if (graph.samples() == 0) bytes += of_nonzeros(true, graph.weighted());
+    if (graph.samples() == 0) bytes += of_nonzeros(forward_matrix, graph.weighted());
     for (int layer = 1; layer <= graph.samples(); ++layer)
-        bytes += of_nonzeros({true, layer}, graph.samples_weighted());
+        bytes += of_nonzeros(MatrixId(true, layer), graph.samples_weighted());
     const bool both = backward && !graph.symmetric();
-    if (both) bytes += of_nonzeros(false, graph.weighted());
+    if (both) bytes += of_nonzeros(backward_matrix, graph.weighted());
     bytes += 16 * rows.size() + 8 * (met_elsewhere(true) + (backward ? met_elsewhere(graph.symmetric()) : 0));
     const std::int64_t sets = both ? 2 : 1;
     return bytes + 12 * sets * ((graph.vertices() + 63) / 64);

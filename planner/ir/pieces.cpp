@@ -167,6 +167,14 @@ int most_splits(const Grid& grid) {
     return std::min(most, most_pieces / grid.size());
 }
 
+Range matrix_rows(const Grid& grid, const Tensor& matrix, int rank) {
+    return split_block(matrix.rows, matrix.layout.rows, grid, rank);
+}
+
+Range dense_rows(const Grid& grid, const Tensor& matrix, int rank) {
+    return split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+}
+
 int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
     constexpr int pipeline = 8;  // pieces of others: the last one's product, an eighth, has nothing to hide behind
     if (block_distributed(matrix) || gathers_matrix(grid, matrix) || grid.x == 1) return 1;
@@ -188,7 +196,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
     const int of = grid.coordinate(root, Axis::x);
     const Range hand = hand_of(grid, rank);
     if (block_distributed(matrix) && (of < hand.begin || of >= hand.end)) return {};
-    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, root);
+    const Range block = dense_rows(grid, matrix, root);
     const int splits = splits_of(matrix, root, rank);
     std::vector<Piece> pieces;
     pieces.reserve(static_cast<std::size_t>(splits));
@@ -224,23 +232,6 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns) {
     if (panel_columns == 0) return 1;
     return std::max<std::int64_t>(1, (columns + panel_columns - 1) / panel_columns);
-}
-
-PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::int64_t panel_columns, std::int64_t width,
-                         bool bf16) {
-    const std::int64_t panels = panel_count(columns, panel_columns);
-    const std::int64_t rows = (columns + panels - 1) / panels;
-    const std::int64_t element_bytes = bf16 ? 2 : 4;
-    const ColumnSlices slices = column_slices(blocking, rows, width, element_bytes);
-    const std::int64_t unit = blocking.unit_bytes / element_bytes;
-    const bool begin_units = width % unit == 0;
-    const bool in_one_unit = width > 0 && unit % width == 0;
-    const bool use_all_sets = begin_units && (slices.count == 1 || width / unit % 2 == 1);
-    const bool of_several = panels > 1 && width > unit && !use_all_sets;
-    const bool bounded = blocking.cache_bytes > 0;
-    const bool stays = !bounded || rows * slices.columns * element_bytes <= blocking.cache_bytes;
-    const bool of_one = panels == 1 && blocking.packs_single_panels && stays && !begin_units && !in_one_unit;
-    return {of_several || of_one || bf16 ? rows : 0, slices.count, slices.columns, element_bytes};
 }
 
 std::int64_t sparse_bytes(const Blocking& blocking, const Tensor& matrix, Range rows, Range columns,
@@ -290,7 +281,7 @@ std::vector<Stage> sharded_stages(const Grid& grid, const Tensor& matrix, int ra
 // Each rank has all blocks of the dense operand. Peer r starts at its own block, so it reaches this rank's block after
 // (own - r) mod P stages. A rank's own block, with which it begins, is not split.
 void serve_all(const Grid& grid, const Tensor& matrix, int rank, std::vector<Stage>& stages) {
-    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const Range block = dense_rows(grid, matrix, rank);
     const std::vector<int> roots = dense_roots(grid, matrix, rank);
     const int splits = matrix.storage.splits;
     for (std::size_t ahead = 1; ahead < roots.size(); ++ahead) {
@@ -317,7 +308,7 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     const Range blocks = hand_of(grid, rank);
     const int own = grid.coordinate(rank, Axis::x);
     if (own < blocks.begin || own >= blocks.end) return stages;
-    const Range block = split_block(matrix.columns, dense_layout(matrix).rows, grid, rank);
+    const Range block = dense_rows(grid, matrix, rank);
     const int splits = matrix.storage.splits;
     for (int ix = 0; ix < grid.x; ++ix) {
         if (ix == own) continue;

@@ -47,10 +47,41 @@ void validate_rounding(const Candidate& candidate, const std::string& where) {
 }
 
 // The tensors a run fills from the data must have the problem's sizes, or the executor would read past them.
+void validate(const Tensor& tensor, const ProblemRecord& problem, const std::string& where) {
+    switch (tensor.role) {
+        case Role::adjacency:
+            if (!tensor.space || !tensor.column_space) refuse(where, "its size is not the graph's");
+            if (tensor.structure && !problem.graph.symmetric) {
+                refuse(where, "only a symmetric graph's matrix has the pattern of its transpose");
+            }
+            if (tensor.storage.factored && problem.graph.edge_weights) {
+                refuse(where, "with weights of edges, values are no products of two scales");
+            }
+            break;
+        case Role::features:
+            if (!tensor.space || tensor.columns != problem.model.widths.front() || tensor.dtype != DType::f32) {
+                refuse(where, "its shape is not that of the features");
+            }
+            break;
+        case Role::labels:
+        case Role::subset:
+        case Role::vertices:
+            if (!tensor.space || tensor.columns != 1) refuse(where, "it needs one entry per vertex");
+            break;
+        case Role::weight:
+        case Role::bias:
+            if (!tensor.parameter) refuse(where, "it is no parameter of the model");
+            break;
+        case Role::moment:
+        case Role::cached:
+        case Role::transient:
+        case Role::edges: break;
+    }
+}
+
 void validate(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
-    const auto& widths = problem.model.widths;
     const Numbering& numbering = schedule.numbering;
-    if (numbering.loss_layers != 0 && numbering.loss_layers != static_cast<int>(widths.size()) - 1) {
+    if (numbering.loss_layers != 0 && numbering.loss_layers != static_cast<int>(problem.model.widths.size()) - 1) {
         refuse(where + ".numbering.loss_layers", "must be 0 or the number of layers");
     }
     if (numbering.parts < 0 || numbering.parts > max_ranks) {
@@ -64,38 +95,7 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
         if (space.needed_of > numbering.loss_layers)
             refuse(where + ".spaces", "'" + space.name + "' is of rows that the numbering does not put first");
     }
-    for (const Tensor& tensor : schedule.tensors) {
-        const std::string tensor_where = where + ": tensor " + tensor.name;
-        switch (tensor.role) {
-            case Role::adjacency:
-                if (!tensor.space || !tensor.column_space) refuse(tensor_where, "its size is not the graph's");
-                if (tensor.structure && !problem.graph.symmetric) {
-                    refuse(tensor_where, "only a symmetric graph's matrix has the pattern of its transpose");
-                }
-                if (tensor.storage.factored && problem.graph.edge_weights) {
-                    refuse(tensor_where, "with weights of edges, values are no products of two scales");
-                }
-                break;
-            case Role::features:
-                if (!tensor.space || tensor.columns != widths.front() || tensor.dtype != DType::f32) {
-                    refuse(tensor_where, "its shape is not that of the features");
-                }
-                break;
-            case Role::labels:
-            case Role::subset:
-            case Role::vertices:
-                if (!tensor.space || tensor.columns != 1) refuse(tensor_where, "it needs one entry per vertex");
-                break;
-            case Role::weight:
-            case Role::bias:
-                if (!tensor.parameter) refuse(tensor_where, "it is no parameter of the model");
-                break;
-            case Role::moment:
-            case Role::cached:
-            case Role::transient:
-            case Role::edges: break;
-        }
-    }
+    for (const Tensor& tensor : schedule.tensors) validate(tensor, problem, where + ": tensor " + tensor.name);
 }
 
 void validate_weights(const Schedule& schedule, const std::string& where) {

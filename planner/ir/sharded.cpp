@@ -203,7 +203,7 @@ std::int64_t ShardedSlices::adjacency_bytes(TensorId matrix, bool needed_rows, i
     const ShardedSlice& counted = slice(matrix, needed_rows ? Exchange::rows : Exchange::panels, rank);
     const std::int64_t stored = m.structure ? 0 : counted.nonzeros(ix, iy).stored;
     if (!m.storage.factored) return stored;
-    const std::int64_t own = split_block(m.columns, dense_layout(m).rows, schedule_.grid, rank).size();
+    const std::int64_t own = dense_rows(schedule_.grid, m, rank).size();
     return stored + 4 * (block_of(schedule_, matrix, rank).rows.size() + own + counted.rows(ix).fetched);
 }
 

@@ -29,7 +29,7 @@ public:
         for (const TensorId id : ids_) add_products(id);
         by_size_ = std::none_of(products_.begin(), products_.end(),
                                 [&](const SpmmStep* product) { return product->depends_on_graph(schedule); });
-        longest_ = split_block(matrix().columns, dense_layout(matrix()).rows, schedule.grid, 0).size();
+        longest_ = dense_rows(schedule.grid, matrix(), 0).size();
         const std::int64_t shortest = matrix().rows / schedule.grid.x;
         if (gathers_matrix(schedule.grid, matrix()))
             row_starts_ = row_start_bytes(schedule.blocking, 0) * (shortest + 1);

@@ -49,9 +49,9 @@ std::int64_t distinct_columns(const Graph& graph, MatrixId which, Range rows, Ra
 
 std::int64_t columns_met(const Graph& graph, bool transposed, Range rows, Range columns) {
     std::vector<bool> met(static_cast<std::size_t>(columns.size()), false);
-    if (graph.drawn.empty()) mark_columns(graph, transposed, rows, columns, nullptr, met);
+    if (graph.drawn.empty()) mark_columns(graph, MatrixId(transposed), rows, columns, nullptr, met);
     for (int layer = 1; layer <= static_cast<int>(graph.drawn.size()); ++layer)
-        mark_columns(graph, {transposed, layer}, rows, columns, nullptr, met);
+        mark_columns(graph, MatrixId(transposed, layer), rows, columns, nullptr, met);
     return std::count(met.begin(), met.end(), true);
 }
 

@@ -137,7 +137,7 @@ std::shared_ptr<const ColumnProfile> GraphCounts::profile(MatrixId which, Range 
             return off.full_diagonal ? rows : Range{};
         }
         for (int layer = 1; layer <= samples(); ++layer)
-            tally_rows(graph_.matrix({which.transposed, layer}), {}, rows, *order_, tally);
+            tally_rows(graph_.matrix(MatrixId(which.transposed, layer)), {}, rows, *order_, tally);
         return Range{};
     });
 }
@@ -157,7 +157,7 @@ std::int64_t GraphCounts::block_nonzeros(MatrixId which, Range rows, Range colum
 }
 
 std::int64_t GraphCounts::columns_met(bool transposed, Range rows, Range columns) const {
-    return distinct_columns({transposed, samples() > 0 ? MatrixId::any_sample : 0}, rows, columns);
+    return distinct_columns(MatrixId(transposed, samples() > 0 ? MatrixId::any_sample : 0), rows, columns);
 }
 
 std::int64_t GraphCounts::distinct_columns(MatrixId which, Range rows, Range columns) const {

@@ -16,8 +16,8 @@ namespace {
 
 DegreeScales scales_of(const Graph& graph, Normalisation normalisation) {
     if (normalisation == Normalisation::none) return {};
-    return {degree_scales(degrees(graph.matrix(false)), normalisation, false),
-            degree_scales(degrees(graph.matrix(true)), normalisation, true)};
+    return {degree_scales(degrees(graph.matrix(backward_matrix)), normalisation, false),
+            degree_scales(degrees(graph.matrix(forward_matrix)), normalisation, true)};
 }
 
 // The shortest text that reads back: "-0.5".
@@ -97,10 +97,11 @@ void refuse_large_values(const Csr& sources, const DegreeScales& scales, const V
 }
 
 void check_degrees(const Graph& graph, Normalisation normalisation, const std::string& where) {
-    const Csr& sources = graph.matrix(true);
+    const Csr& sources = graph.matrix(forward_matrix);
     if (!sources.weighted() || normalisation == Normalisation::none) return;
     refuse_negative_degrees(degrees(sources), "into", {}, normalisation, where);
-    if (!graph.symmetric) refuse_negative_degrees(degrees(graph.matrix(false)), "out of", {}, normalisation, where);
+    if (!graph.symmetric)
+        refuse_negative_degrees(degrees(graph.matrix(backward_matrix)), "out of", {}, normalisation, where);
     refuse_large_values(sources, scales_of(graph, normalisation), nullptr, where);
 }
 

@@ -92,7 +92,7 @@ public:
         data::DegreeScales scales;
         scales.source = scales.target = data::degree_scales(degrees, Normalisation::symmetric, true);
         met_ = load::columns_met({&graph_.out}, columns[0], vertices_);
-        blocks_ = data::build_blocks(graph_, true, rows, columns, scales);
+        blocks_ = data::build_blocks(graph_, forward_matrix, rows, columns, scales);
     }
 
 private:

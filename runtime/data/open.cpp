@@ -140,7 +140,7 @@ void Dataset::read_graph(ParsedGraph parsed) {
     fingerprint_ = data::fingerprint(graph_);
     if (options_.check_graph) options_.check_graph(*this);
     graph_.drawn =
-        sample::draw_neighbours(graph_.matrix(true), options_.fanout, options_.seed, options_.drawn_weighted);
+        sample::draw_neighbours(graph_.matrix(forward_matrix), options_.fanout, options_.seed, options_.drawn_weighted);
 }
 
 ParsedGraph Dataset::read_share(const FileShare& share, const EdgeList::Take& take) const {

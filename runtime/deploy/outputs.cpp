@@ -30,13 +30,10 @@ std::set<TensorId> handed_on(const Schedule& schedule, std::size_t end) {
 // The rows of all that is written.
 Range rows_of(const Schedule& schedule, int rank, Written written) {
     if (written == Written::nothing) return {};
-    const auto block = [&](const Tensor& tensor) {
-        return block_of(tensor.rows, tensor.columns, tensor.layout, schedule.grid, rank).rows;
-    };
-    Range all = block(outputs_of(schedule));
+    Range all = rows_of(schedule, outputs_of(schedule), rank);
     if (written == Written::outputs) return all;
     for (const LayerEnd& end : layer_ends(schedule)) {
-        const Range rows = block(tensor_of(schedule, end.tensor));
+        const Range rows = rows_of(schedule, tensor_of(schedule, end.tensor), rank);
         all = {std::min(all.begin, rows.begin), std::max(all.end, rows.end)};
     }
     return all;

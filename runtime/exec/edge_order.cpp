@@ -86,7 +86,7 @@ public:
         std::int64_t start = 0;
         for (int y = 0; y < grid.y; ++y) {
             const int peer = grid.neighbour(rank, Axis::y, y);
-            rows_.push_back(split_block(matrix.rows, matrix.layout.rows, grid, peer));
+            rows_.push_back(matrix_rows(grid, matrix, peer));
             const std::int64_t first = start;
             for (const Piece& piece : pieces_of(grid, matrix, peer)) {
                 if (!piece.columns.empty()) pieces_.push_back({rows_.size() - 1, piece.columns, start});
@@ -176,7 +176,7 @@ private:
 EdgeOrder::EdgeOrder(const Grid& grid, const Tensor& from, const Tensor& to, int rank, const data::Graph& graph,
                      const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
                      MemoryTracker& tracker) {
-    const Range rows = split_block(to.rows, to.layout.rows, grid, rank);
+    const Range rows = matrix_rows(grid, to, rank);
     std::optional<Dealt> dealt;
     if (deals_rows(from)) {
         dealt.emplace(grid, from, rank, counts);

@@ -12,8 +12,12 @@
 namespace gnnplan::exec {
 namespace {
 
-// This rank, once it is known to be one of the grid's.
-int rank_in(const Grid& grid, const comm::Communicator& comm) {
+// This rank, once it is known to be one of the grid's. Nothing says which vertices the rows of a private space are of.
+int rank_in(const Schedule& schedule, const comm::Communicator& comm) {
+    const Grid& grid = schedule.grid;
+    for (const Space& space : schedule.spaces) {
+        if (!space.shared()) throw Error(ErrorCode::usage, "no run fills rows of a rank's own", "space " + space.name);
+    }
     if (comm.size() != grid.size()) {
         throw Error(ErrorCode::mismatch, "the schedule is for " + std::to_string(grid.size()) +
                                              " ranks, this run has " + std::to_string(comm.size()));
@@ -28,7 +32,7 @@ Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCount
     : counts_(std::move(counts)),
       order_(tracker, counts_->order().bytes(), Holder::host),
       workspace_(tracker, device.memory().workspace_bytes, Holder::tensors),
-      store_(schedule, *counts_, rank_in(schedule.grid, comm), device, tracker),
+      store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
       device_(device),
       clock_(clock) {}

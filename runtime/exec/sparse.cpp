@@ -6,10 +6,6 @@
 namespace gnnplan::exec {
 namespace {
 
-Range rows_of(const Grid& grid, const Tensor& matrix, int rank) {
-    return split_block(matrix.rows, matrix.layout.rows, grid, rank);
-}
-
 std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, MatrixId which, Range rows, Range columns,
                                                 const data::VertexOrder* order) {
     const std::vector<std::int32_t> nonzeros = data::column_nonzeros(graph, which, rows, columns, order);
@@ -27,7 +23,7 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
                        kernels::Device& device, MemoryTracker& tracker)
     : matrix_(matrix), blocking_(schedule.blocking), needed_rows_(needed_rows) {
     const Grid& grid = schedule.grid;
-    const Range rows = rows_of(grid, matrix, rank);
+    const Range rows = matrix_rows(grid, matrix, rank);
     rows_ = rows;
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
     std::int64_t edges = 0;
@@ -36,7 +32,7 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
         stage.piece = from.piece;
         stage.first_edge = edges;
         for (const Stage::Service& service : from.rows) {
-            const Range theirs = rows_of(grid, matrix, service.rank);
+            const Range theirs = matrix_rows(grid, matrix, service.rank);
             const std::int64_t needed = needed_rows ? counts.distinct_columns(matrix.matrix(), theirs, service.columns)
                                                     : service.columns.size();
             stage.rows.push_back({service.rank, service.columns, needed, nullptr});
@@ -162,7 +158,7 @@ ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const
         return data::block_scales(scales, matrix.transposed, of_rows, range, order);
     };
     {
-        const Range rows = rows_of(grid, matrix, rank);
+        const Range rows = matrix_rows(grid, matrix, rank);
         const Charge on_host = charge_until_uploaded(tracker, 4 * rows.size());
         row_ = kernels::take(device, cut(true, rows));
     }

@@ -94,7 +94,7 @@ std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum) {
 }
 
 std::string fingerprint(const Graph& graph) {
-    return graph_fingerprint(graph.vertices(), hash_of_rows(graph.matrix(true)));
+    return graph_fingerprint(graph.vertices(), hash_of_rows(graph.matrix(forward_matrix)));
 }
 
 std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices, bool with_weights) {

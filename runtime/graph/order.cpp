@@ -25,7 +25,7 @@ std::vector<std::int32_t> last_layer_needed(const Graph& graph, const std::vecto
         last[at(v)] = layers;
         frontier.push_back(static_cast<std::int32_t>(v));
     }
-    const Csr& sources = graph.matrix(true);
+    const Csr& sources = graph.matrix(forward_matrix);
     std::vector<std::int32_t> reached;
     for (int layer = layers - 1; layer >= 0 && !frontier.empty(); --layer) {
         reached.clear();

@@ -18,8 +18,8 @@ namespace gnnplan::data {
 namespace {
 
 Neighbours neighbours_of(const Graph& graph) {
-    const Csr& out = graph.matrix(false);
-    const Csr& in = graph.matrix(true);
+    const Csr& out = graph.matrix(backward_matrix);
+    const Csr& in = graph.matrix(forward_matrix);
     const std::int64_t most = graph.symmetric ? out.nonzeros() : checked_add(out.nonzeros(), in.nonzeros());
     if (most > std::numeric_limits<std::int32_t>::max()) {
         throw Error(ErrorCode::unavailable, "the partitioner counts in 32 bits, too few for this graph", {},

@@ -182,7 +182,7 @@ private:
         data::Graph& graph = share_.graph;
         std::vector<const data::Csr*> forward;
         for (const data::Csr& matrix : graph.drawn) forward.push_back(&matrix);
-        if (forward.empty()) forward.push_back(&graph.matrix(true));
+        if (forward.empty()) forward.push_back(&graph.matrix(forward_matrix));
         const auto met = columns_met(forward, kept, dataset_.vertices());
         std::shared_ptr<const data::VertexSet> met_backward;
         if (needs_.backward)

@@ -50,8 +50,7 @@ std::string_view bytes_of(const std::vector<T>& values) {
 
 // If several ranks hold the same block, the first one writes it.
 bool writes(const exec::Executor& executor, const Tensor& t) {
-    const Grid& grid = executor.schedule().grid;
-    const auto block = [&](int rank) { return block_of(t.rows, t.columns, t.layout, grid, rank); };
+    const auto block = [&](int rank) { return block_of(executor.schedule(), t, rank); };
     const Block mine = block(executor.rank());
     if (mine.rows.empty() || mine.columns.empty()) return false;
     for (int rank = 0; rank < executor.rank(); ++rank) {

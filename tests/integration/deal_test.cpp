@@ -59,11 +59,11 @@ struct Deal {
 private:
     Range rows(int rank) const { return split_block(graph.vertices(), Axes::parse("x"), grid, rank); }
     std::int64_t nonzeros(Range of) const {
-        const auto& start = graph.matrix(true).row_start;
+        const auto& start = graph.matrix(forward_matrix).row_start;
         return start[static_cast<std::size_t>(of.end)] - start[static_cast<std::size_t>(of.begin)];
     }
     std::int64_t features(int rank, Range of) const {
-        const data::Csr& m = graph.matrix(true);
+        const data::Csr& m = graph.matrix(forward_matrix);
         std::set<std::int32_t> sources;
         for (auto e = m.row_start[static_cast<std::size_t>(of.begin)];
              e < m.row_start[static_cast<std::size_t>(of.end)]; ++e) {
@@ -190,7 +190,8 @@ TEST(Deal, TableTwoCountsNoRowTwice) {
     for (const int degree : {1, 8, 51}) {
         const data::Graph graph = graph_of(random_edges(n, degree, 3), n);
         const data::GraphCounts counts(graph);
-        const double found = static_cast<double>(counts.distinct_columns(true, {0, n / machines}, {n / machines, n}));
+        const double found =
+            static_cast<double>(counts.distinct_columns(forward_matrix, {0, n / machines}, {n / machines, n}));
         const double others = static_cast<double>(n * (machines - 1)) / machines;
         EXPECT_NEAR(found, others * (1 - std::exp(-static_cast<double>(degree) / machines)), 0.03 * others) << degree;
         const double in_the_table = others / machines;

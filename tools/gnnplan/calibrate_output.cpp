@@ -1,13 +1,12 @@
 #include "tools/gnnplan/calibrate_output.hpp"
 
 #include "planner/calibrate/quantile.hpp"
+#include "planner/cost/rates.hpp"
 #include "planner/io/enum_names.hpp"
 #include "runtime/calibrate/pace.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
-
-#include <gnnplan/ir/rates.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -106,7 +106,7 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
     std::vector<std::string> fanout, nonzeros;
     for (int layer = 1; layer <= graph.samples(); ++layer) {
         fanout.push_back(format_count(problem.fanout[static_cast<std::size_t>(layer - 1)]));
-        nonzeros.push_back(format_count(graph.row_nonzeros({true, layer}, {0, graph.vertices()})));
+        nonzeros.push_back(format_count(graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()})));
     }
     if (fanout.empty()) return "";
     return labelled(

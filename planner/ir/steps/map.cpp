@@ -24,62 +24,75 @@ void check_other(const StepCheck& step, TensorId tensor, TensorId other) {
     step.in_layout(other, step.at(tensor).layout);
 }
 
+// A float for each column, or one for all, of which every rank has a summand: of rows that count once.
+void check_summand(const StepCheck& step, const MapStep& map, std::int64_t columns) {
+    step.typed(*map.out, DType::f32), step.written(*map.out), step.shaped(*map.out, 1, columns);
+    step.require(step.placed(map.tensor, layout_r()) || step.placed(map.tensor, layout_c()),
+                 "replicated rows would count twice");
+    step.in_layout(*map.out, layout_partial());
+}
+
+void check_activate(const StepCheck& step, const MapStep& map) {
+    if (map.operand)
+        step.with_role(*map.operand, {Role::bias}), step.shaped(*map.operand, 1, step.at(map.tensor).columns);
+    if (map.out) check_mask(step, map.tensor, *map.out);
+}
+
+void check_in_place(const StepCheck& step, const MapStep& map) {
+    step.written(map.tensor);
+    const auto only_operand = [&](const char* message) { step.require(map.operand && !map.out, message); };
+    switch (map.op) {
+        case MapOp::activate: return check_activate(step, map);
+        case MapOp::apply_mask:
+            only_operand("apply_mask takes an operand and no output");
+            step.typed(*map.operand, DType::bits), step.same_shape(map.tensor, *map.operand);
+            return step.in_layout(*map.operand, step.at(map.tensor).layout);
+        case MapOp::activation_gradient:
+            step.require(map.operand.has_value() == (map.activation != Activation::none) && !map.out,
+                         "the gradient of an activation takes what that has made and no output");
+            if (map.operand) check_other(step, map.tensor, *map.operand);
+            return;
+        case MapOp::add_scaled:
+            only_operand("add_scaled takes an operand and no output");
+            if (map.epsilon) step.with_role(*map.epsilon, {Role::bias}), step.shaped(*map.epsilon, 1, 1);
+            return check_other(step, map.tensor, *map.operand);
+        default:  // add, divide
+            only_operand("add and divide take an operand and no output");
+            return check_other(step, map.tensor, *map.operand);
+    }
+}
+
+void check_made(const StepCheck& step, const MapStep& map) {
+    const auto only_out = [&](const char* message) { step.require(!map.operand && map.out, message); };
+    switch (map.op) {
+        case MapOp::dropout:
+            only_out("dropout takes an output and no operand");
+            step.with_role(map.tensor, {Role::features});
+            step.dense(*map.out), step.written(*map.out), step.same_shape(map.tensor, *map.out);
+            return step.in_layout(*map.out, step.at(map.tensor).layout);
+        case MapOp::positive_mask:
+            only_out("positive_mask takes an output and no operand");
+            return check_mask(step, map.tensor, *map.out);
+        case MapOp::column_sum:
+            only_out("column_sum takes an output and no operand");
+            return check_summand(step, map, step.at(map.tensor).columns);
+        case MapOp::dot:
+            step.require(map.operand && map.out, "dot takes an operand and an output");
+            check_summand(step, map, 1);
+            return check_other(step, map.tensor, *map.operand);
+        default:  // copy
+            only_out("copy takes an output and no operand");
+            step.written(*map.out);
+            return check_other(step, map.tensor, *map.out);
+    }
+}
+
 }  // namespace
 
 void MapStep::check(const StepCheck& step) const {
     step.dense(tensor);
     if (vertices) check_vertices(step, *this);
-    const auto only_out = [&](const char* message) { step.require(!operand && out, message); };
-    switch (op) {
-        case MapOp::activate:
-            step.written(tensor);
-            if (operand) step.with_role(*operand, {Role::bias}), step.shaped(*operand, 1, step.at(tensor).columns);
-            if (out) check_mask(step, tensor, *out);
-            return;
-        case MapOp::dropout:
-            only_out("dropout takes an output and no operand");
-            step.with_role(tensor, {Role::features});
-            step.dense(*out), step.written(*out), step.same_shape(tensor, *out);
-            return step.in_layout(*out, step.at(tensor).layout);
-        case MapOp::positive_mask:
-            only_out("positive_mask takes an output and no operand");
-            return check_mask(step, tensor, *out);
-        case MapOp::apply_mask:
-            step.written(tensor), step.require(operand && !out, "apply_mask takes an operand and no output");
-            step.typed(*operand, DType::bits), step.same_shape(tensor, *operand);
-            return step.in_layout(*operand, step.at(tensor).layout);
-        case MapOp::column_sum:
-            only_out("column_sum takes an output and no operand");
-            step.typed(*out, DType::f32), step.written(*out), step.shaped(*out, 1, step.at(tensor).columns);
-            step.require(step.placed(tensor, layout_r()) || step.placed(tensor, layout_c()),
-                         "replicated rows would count twice");
-            return step.in_layout(*out, layout_partial());
-        case MapOp::add:
-        case MapOp::divide:
-            step.written(tensor), step.require(operand && !out, "add and divide take an operand and no output");
-            return check_other(step, tensor, *operand);
-        case MapOp::activation_gradient:
-            step.written(tensor);
-            step.require(operand.has_value() == (activation != Activation::none) && !out,
-                         "the gradient of an activation takes what that has made and no output");
-            if (operand) check_other(step, tensor, *operand);
-            return;
-        case MapOp::add_scaled:
-            step.written(tensor), step.require(operand && !out, "add_scaled takes an operand and no output");
-            if (epsilon) step.with_role(*epsilon, {Role::bias}), step.shaped(*epsilon, 1, 1);
-            return check_other(step, tensor, *operand);
-        case MapOp::copy:
-            only_out("copy takes an output and no operand");
-            step.written(*out);
-            return check_other(step, tensor, *out);
-        case MapOp::dot:
-            step.require(operand && out, "dot takes an operand and an output");
-            step.typed(*out, DType::f32), step.written(*out), step.shaped(*out, 1, 1);
-            step.in_layout(*out, layout_partial());
-            step.require(step.placed(tensor, layout_r()) || step.placed(tensor, layout_c()),
-                         "replicated rows would count twice");
-            return check_other(step, tensor, *operand);
-    }
+    in_place() ? check_in_place(step, *this) : check_made(step, *this);
 }
 
 RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {

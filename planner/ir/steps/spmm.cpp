@@ -279,21 +279,6 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
 
 }  // namespace
 
-PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank) {
-    PackedPanel largest;
-    const Tensor& matrix = tensor_of(schedule, step.matrix);
-    if (!packs_panels(step.exchange, step.overlap) || step.column_operands.size() > 1) return largest;
-    const std::int64_t width = step.travelling_columns(schedule, rank);
-    const std::int64_t panel_columns = matrix.storage.panel_columns;
-    Blocking blocking = schedule.blocking;
-    blocking.packs_single_panels = blocking.packs_single_panels && step.program == Program::sum;
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        const PackedPanel packed = packed_panel(blocking, piece.columns.size(), panel_columns, width, step.bf16);
-        if (packed.rows > largest.rows) largest = packed;
-    }
-    return largest;
-}
-
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     const std::int64_t width = step.travelling_columns(schedule, rank);

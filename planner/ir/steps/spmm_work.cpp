@@ -42,7 +42,7 @@ std::int64_t multiplied_nonzeros(const Schedule& schedule, TensorId id, const Gr
         // The pieces within a block of the dense operand follow each other.
         for (int ix = 0; ix < schedule.grid.x; ++ix) {
             const int root = schedule.grid.neighbour(rank, Axis::x, ix);
-            const Range block = split_block(matrix.columns, dense_layout(matrix).rows, schedule.grid, root);
+            const Range block = dense_rows(schedule.grid, matrix, root);
             nonzeros += graph.block_nonzeros(matrix.matrix(), rows, block);
         }
         return nonzeros;

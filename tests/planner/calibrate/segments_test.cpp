@@ -1,6 +1,5 @@
 #include "planner/calibrate/segments.hpp"
-
-#include <gnnplan/ir/rates.hpp>
+#include "planner/cost/rates.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

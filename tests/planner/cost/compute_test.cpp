@@ -141,7 +141,8 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
             for (const std::int64_t degree : {4, 32}) {
                 const std::int64_t nonzeros = degree * columns;
                 SpmmReuse reuse;
-                reuse.histogram = UniformStats(columns, nonzeros, true).reuse(true, {0, columns}, {0, columns}, 0);
+                reuse.histogram =
+                    UniformStats(columns, nonzeros, true).reuse(forward_matrix, {0, columns}, {0, columns}, 0);
                 reuse.rows = static_cast<double>(columns);
                 const double measured = static_cast<double>(nonzeros) * cost.seconds_per_nonzero +
                                         static_cast<double>(columns) * curve.seconds_per_row;
@@ -151,7 +152,7 @@ TEST(SparseSeconds, OfTheMeasuredMatricesAreThoseMeasured) {
         }
     }
     SpmmReuse odd;
-    odd.histogram = UniformStats(100'003, 3'200'000, true).reuse(true, {0, 100'003}, {0, 100'003}, 0);
+    odd.histogram = UniformStats(100'003, 3'200'000, true).reuse(forward_matrix, {0, 100'003}, {0, 100'003}, 0);
     odd.histogram.row_visits = 0;
     const double hits = (1 << 20) / (64.0 * 100'003);
     EXPECT_NEAR(sparse_seconds(odd, 16, m).total() / (3.2e6 * (hits * 1e-9 + (1 - hits) * 9e-9)), 1, 0.03);

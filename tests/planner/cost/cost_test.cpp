@@ -254,7 +254,7 @@ public:
     bool exact() const override { return true; }
     std::int64_t row_nonzeros(MatrixId, Range rows) const override { return 4 * intersect(rows, {0, 4}).size(); }
     std::int64_t block_nonzeros(MatrixId, Range rows, Range columns) const override {
-        return row_nonzeros(true, rows) * columns.size() / 8;
+        return row_nonzeros(forward_matrix, rows) * columns.size() / 8;
     }
     std::int64_t distinct_columns(MatrixId, Range, Range columns) const override { return columns.size(); }
     std::int64_t training_vertices() const override { return 8; }

@@ -1,8 +1,7 @@
 // Time of loading, counted by hand: 12 vertices with 6 nonzeros in each row, a self loop among them, so that a file
 // lists 60 edges, on 4 ranks.
 #include "planner/cost/loading.hpp"
-
-#include <gnnplan/ir/rates.hpp>
+#include "planner/cost/rates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -69,7 +69,7 @@ TEST(Attention, SendsStoredScoresToSources) {
         std::int64_t within = 0;
         for (int x = 0; x < grid.x; ++x) {
             const Range own = balanced_block({0, vertices}, x, grid.x);
-            within += graph.block_nonzeros(true, own, own);
+            within += graph.block_nonzeros(forward_matrix, own, own);
         }
         for (const int heads : {1, 3, 4, 8}) {
             const Schedule schedule = gat(grid, heads, false, AttentionScores::stored);

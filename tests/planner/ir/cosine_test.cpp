@@ -72,7 +72,8 @@ TEST(Cosine, DealsRowsOverGroups) {
             const Range own = split_block(vertices, layout_r().rows, grid, rank);
             for (int root = 0; root < grid.size(); ++root) {
                 if (root != rank)
-                    asked += graph.distinct_columns(true, own, split_block(vertices, layout_r().rows, grid, root));
+                    asked +=
+                        graph.distinct_columns(forward_matrix, own, split_block(vertices, layout_r().rows, grid, root));
             }
         }
         EXPECT_EQ(sent(schedule, "index.A^T.dealt"), 4 * asked);
@@ -92,7 +93,8 @@ TEST(Cosine, DealsRowsOverGroups) {
 TEST(Cosine, TransposesValuesPairwise) {
     const Schedule schedule = agnn({3, 2, 1});
     std::int64_t within = 0;
-    for (std::int64_t x = 0; x < 3; ++x) within += graph.block_nonzeros(true, {8 * x, 8 * x + 8}, {8 * x, 8 * x + 8});
+    for (std::int64_t x = 0; x < 3; ++x)
+        within += graph.block_nonzeros(forward_matrix, {8 * x, 8 * x + 8}, {8 * x, 8 * x + 8});
     EXPECT_EQ(sent(schedule, "backward.1.scores.transpose"), 2 * 4 * (nonzeros - within));
     EXPECT_EQ(sent(schedule, "backward.1.weights.transpose"), 2 * 4 * (nonzeros - within));
 }
@@ -113,7 +115,7 @@ TEST(Cosine, KeepsDealtRowsAndWhereTheirValuesBelong) {
     const Range own = split_block(vertices, layout_r().rows, grid, 0);
     std::int64_t dealt = 0;
     for (int root = 0; root < grid.size(); ++root)
-        dealt += graph.block_nonzeros(true, own, split_block(vertices, layout_r().rows, grid, root));
+        dealt += graph.block_nonzeros(forward_matrix, own, split_block(vertices, layout_r().rows, grid, root));
     EXPECT_EQ(more, 4 * 8 * (own.size() + 1) + 8 * dealt + 4 * nonzeros);
 }
 

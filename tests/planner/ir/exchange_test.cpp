@@ -107,7 +107,7 @@ TEST(Exchange, NeededRowsAnswerRequests) {
                 const std::int64_t columns = block_of(s, 1, peer).columns.size();
                 EXPECT_EQ(product.between(rank, peer).bytes, columns * index.between(peer, rank).bytes) << grid.text();
                 const Range own = block_of(s, 0, peer).rows, held = block_of(s, 1, rank).rows;
-                EXPECT_EQ(index.between(peer, rank).bytes, 4 * graph.distinct_columns(true, own, held));
+                EXPECT_EQ(index.between(peer, rank).bytes, 4 * graph.distinct_columns(forward_matrix, own, held));
                 requests += index.between(peer, rank).bytes;
             }
         }

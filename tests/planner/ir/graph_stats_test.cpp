@@ -13,7 +13,8 @@ namespace {
 std::int64_t sum_of_tiles(const GraphStats& stats, bool transposed, Range rows, std::int64_t q) {
     std::int64_t sum = 0;
     for (std::int64_t j = 0; j < q; ++j) {
-        const std::int64_t block = stats.block_nonzeros(transposed, rows, balanced_block({0, stats.vertices()}, j, q));
+        const std::int64_t block =
+            stats.block_nonzeros(MatrixId(transposed), rows, balanced_block({0, stats.vertices()}, j, q));
         EXPECT_GE(block, 0);
         sum += block;
     }
@@ -29,9 +30,9 @@ void expect_additive(const GraphStats& stats) {
             for (std::int64_t i = 0; i < p; ++i) {
                 const Range rows = balanced_block(all, i, p);
                 for (const std::int64_t q : {1, 2, 5, 12}) {
-                    ASSERT_EQ(sum_of_tiles(stats, transposed, rows, q), stats.row_nonzeros(transposed, rows));
+                    ASSERT_EQ(sum_of_tiles(stats, transposed, rows, q), stats.row_nonzeros(MatrixId(transposed), rows));
                 }
-                total += stats.row_nonzeros(transposed, rows);
+                total += stats.row_nonzeros(MatrixId(transposed), rows);
             }
             ASSERT_EQ(total, stats.nonzeros());
         }
@@ -50,36 +51,39 @@ TEST(UniformStats, BlocksOfAnyGridAddUp) {
 
 TEST(UniformStats, SpreadNonzerosEvenly) {
     const UniformStats stats(100, 5000, false);
-    EXPECT_EQ(stats.block_nonzeros(true, {0, 50}, {50, 100}), 1250);
-    EXPECT_EQ(stats.block_nonzeros(false, {10, 20}, {0, 20}), 100);
-    EXPECT_EQ(stats.block_nonzeros(true, {3, 4}, {7, 9}), 1);
-    EXPECT_EQ(stats.block_nonzeros(true, {5, 5}, {0, 100}), 0);
+    EXPECT_EQ(stats.block_nonzeros(forward_matrix, {0, 50}, {50, 100}), 1250);
+    EXPECT_EQ(stats.block_nonzeros(backward_matrix, {10, 20}, {0, 20}), 100);
+    EXPECT_EQ(stats.block_nonzeros(forward_matrix, {3, 4}, {7, 9}), 1);
+    EXPECT_EQ(stats.block_nonzeros(forward_matrix, {5, 5}, {0, 100}), 0);
     const UniformStats full(9, 81, true);
-    EXPECT_EQ(full.block_nonzeros(true, {2, 5}, {1, 8}), 21);
+    EXPECT_EQ(full.block_nonzeros(forward_matrix, {2, 5}, {1, 8}), 21);
     const std::int64_t huge = std::int64_t{1} << 40;  // vertices * nonzeros exceeds 2^63
-    EXPECT_EQ(UniformStats(huge, 8 * huge, true).block_nonzeros(true, {0, huge / 2}, {huge / 4, huge}), 3 * huge);
+    EXPECT_EQ(UniformStats(huge, 8 * huge, true).block_nonzeros(forward_matrix, {0, huge / 2}, {huge / 4, huge}),
+              3 * huge);
 }
 
 TEST(UniformStats, DistinctColumnsAreExpected) {
     const UniformStats stats(1000, 8000, false);
     // 800 nonzeros in 500 columns.
-    EXPECT_EQ(stats.distinct_columns(true, {0, 200}, {500, 1000}),
+    EXPECT_EQ(stats.distinct_columns(forward_matrix, {0, 200}, {500, 1000}),
               std::llround(500 * (1 - std::pow(1 - 1.0 / 500, 800))));
-    EXPECT_EQ(stats.distinct_columns(true, {0, 1000}, {7, 8}), 1) << "one column, many nonzeros";
-    EXPECT_EQ(stats.distinct_columns(true, {0, 0}, {0, 1000}), 0);
-    EXPECT_EQ(stats.distinct_columns(true, {0, 1000}, {4, 4}), 0);
-    EXPECT_EQ(UniformStats(1000, 0, false).distinct_columns(false, {0, 1000}, {0, 1}), 0);
+    EXPECT_EQ(stats.distinct_columns(forward_matrix, {0, 1000}, {7, 8}), 1) << "one column, many nonzeros";
+    EXPECT_EQ(stats.distinct_columns(forward_matrix, {0, 0}, {0, 1000}), 0);
+    EXPECT_EQ(stats.distinct_columns(forward_matrix, {0, 1000}, {4, 4}), 0);
+    EXPECT_EQ(UniformStats(1000, 0, false).distinct_columns(backward_matrix, {0, 1000}, {0, 1}), 0);
     for (std::int64_t i = 0; i < 40; ++i) {
         const Range rows = balanced_block({0, 1000}, i, 40);
         const Range columns = {10 * i, 11 * i + 1};
-        EXPECT_LE(stats.distinct_columns(false, rows, columns), stats.block_nonzeros(false, rows, columns));
-        EXPECT_LE(stats.distinct_columns(false, rows, columns), columns.size());
+        EXPECT_LE(stats.distinct_columns(backward_matrix, rows, columns),
+                  stats.block_nonzeros(backward_matrix, rows, columns));
+        EXPECT_LE(stats.distinct_columns(backward_matrix, rows, columns), columns.size());
     }
     // 1 - 2^-40 keeps but 13 digits of 2^-40; the share of columns met is 1 - e^-8 all the same.
     const std::int64_t huge = std::int64_t{1} << 40;
-    EXPECT_NEAR(static_cast<double>(UniformStats(huge, 8 * huge, true).distinct_columns(true, {0, huge}, {0, huge})) /
-                    static_cast<double>(huge),
-                1 - std::exp(-8), 1e-9);
+    EXPECT_NEAR(
+        static_cast<double>(UniformStats(huge, 8 * huge, true).distinct_columns(forward_matrix, {0, huge}, {0, huge})) /
+            static_cast<double>(huge),
+        1 - std::exp(-8), 1e-9);
 }
 
 TEST(UniformStats, RowsOfTheLossGrowByExpectation) {
@@ -102,7 +106,7 @@ TEST(UniformStats, LossRowsMeetTheColumnsOfTheirNeighbours) {
     const auto n = stats.loss_rows(2);
     ASSERT_TRUE(n[2] < n[1] && n[1] < n[0] && n[0] < 1000);
     const auto first = stats.numbered({.loss_layers = 2});
-    const auto block = [&](Range rows, Range columns) { return first->block_nonzeros(true, rows, columns); };
+    const auto block = [&](Range rows, Range columns) { return first->block_nonzeros(forward_matrix, rows, columns); };
     EXPECT_EQ(block({0, n[2]}, {0, n[1]}), 8 * n[2]);
     EXPECT_EQ(block({0, n[2]}, {n[1], 1000}), 0);
     EXPECT_EQ(block({n[2], n[1]}, {0, n[0]}), 8 * (n[1] - n[2]));
@@ -110,7 +114,8 @@ TEST(UniformStats, LossRowsMeetTheColumnsOfTheirNeighbours) {
     EXPECT_NEAR(static_cast<double>(block({n[2], n[1]}, {0, n[1]})),
                 8.0 * static_cast<double>((n[1] - n[2]) * n[1]) / static_cast<double>(n[0]), 1);
     EXPECT_EQ(block({n[1], 1000}, {0, 500}), 4 * (1000 - n[1])) << "of the others nothing is known";
-    EXPECT_EQ(first->row_nonzeros(true, {3, 90}), stats.row_nonzeros(true, {3, 90})) << "as many in each row";
+    EXPECT_EQ(first->row_nonzeros(forward_matrix, {3, 90}), stats.row_nonzeros(forward_matrix, {3, 90}))
+        << "as many in each row";
     EXPECT_EQ(first->loss_rows(2), n);
 }
 
@@ -121,10 +126,10 @@ TEST(UniformStats, TheOtherDirectionIsTheTranspose) {
         const Range rows = balanced_block({0, 1000}, i / 7, 7);
         const Range columns = balanced_block({0, 1000}, i % 7, 7);
         // One rounding per band and direction.
-        EXPECT_NEAR(static_cast<double>(first->block_nonzeros(false, rows, columns)),
-                    static_cast<double>(first->block_nonzeros(true, columns, rows)), 3);
+        EXPECT_NEAR(static_cast<double>(first->block_nonzeros(backward_matrix, rows, columns)),
+                    static_cast<double>(first->block_nonzeros(forward_matrix, columns, rows)), 3);
     }
-    EXPECT_GT(first->row_nonzeros(false, {0, 10}), first->row_nonzeros(false, {990, 1000}))
+    EXPECT_GT(first->row_nonzeros(backward_matrix, {0, 10}), first->row_nonzeros(backward_matrix, {990, 1000}))
         << "columns of A^T that the loss needs are met more often";
 }
 
@@ -139,8 +144,8 @@ TEST(UniformStats, DistinctColumnsOfTheLoss) {
                                   std::pow(1 - 1.0 / 1000, 800);
     const double others = 1 - std::pow(1 - 1.0 / 1000, 800);
     const double expected = static_cast<double>(n[0]) * needed + static_cast<double>(1000 - n[0]) * others;
-    EXPECT_NEAR(static_cast<double>(first->distinct_columns(true, rows, {0, 1000})), expected, 1);
-    EXPECT_EQ(first->distinct_columns(true, {0, n[1]}, {n[0], 1000}), 0);
+    EXPECT_NEAR(static_cast<double>(first->distinct_columns(forward_matrix, rows, {0, 1000})), expected, 1);
+    EXPECT_EQ(first->distinct_columns(forward_matrix, {0, n[1]}, {n[0], 1000}), 0);
 }
 
 void expect_equal(const GraphStats& a, const GraphStats& b) {
@@ -148,9 +153,11 @@ void expect_equal(const GraphStats& a, const GraphStats& b) {
         const Range rows = balanced_block({0, a.vertices()}, i / 5, 3);
         const Range columns = balanced_block({0, a.vertices()}, i % 5, 5);
         for (const bool transposed : {false, true}) {
-            EXPECT_EQ(a.row_nonzeros(transposed, rows), b.row_nonzeros(transposed, rows));
-            EXPECT_EQ(a.block_nonzeros(transposed, rows, columns), b.block_nonzeros(transposed, rows, columns));
-            EXPECT_EQ(a.distinct_columns(transposed, rows, columns), b.distinct_columns(transposed, rows, columns));
+            EXPECT_EQ(a.row_nonzeros(MatrixId(transposed), rows), b.row_nonzeros(MatrixId(transposed), rows));
+            EXPECT_EQ(a.block_nonzeros(MatrixId(transposed), rows, columns),
+                      b.block_nonzeros(MatrixId(transposed), rows, columns));
+            EXPECT_EQ(a.distinct_columns(MatrixId(transposed), rows, columns),
+                      b.distinct_columns(MatrixId(transposed), rows, columns));
         }
     }
 }

@@ -156,9 +156,9 @@ TEST(Max, WorksAtTheWidthOfWhatANonzeroReads) {
         EXPECT_EQ(backwards.sparse_width, 2 * columns);
         const Range rows = block_of(s, forward, rank).rows;
         EXPECT_EQ(forwards.sparse_flops,
-                  static_cast<double>(2 * graph.block_nonzeros(true, rows, {0, vertices}) * columns));
+                  static_cast<double>(2 * graph.block_nonzeros(forward_matrix, rows, {0, vertices}) * columns));
         EXPECT_EQ(backwards.sparse_flops,
-                  static_cast<double>(2 * graph.block_nonzeros(false, rows, {0, vertices}) * 2 * columns));
+                  static_cast<double>(2 * graph.block_nonzeros(backward_matrix, rows, {0, vertices}) * 2 * columns));
         const std::int64_t streamed = work_of(s, s.steps[divide], graph, rank).streamed_bytes;
         EXPECT_EQ(streamed, 3 * block_bytes(s, share, rank)) << "both are read, one is written";
     }

@@ -303,11 +303,11 @@ TEST(UniformStats, BlocksAddUpToTheTotal) {
     const UniformStats stats(7, 100, true);
     for (int k = 1; k <= 9; ++k) {
         std::int64_t sum = 0;
-        for (int i = 0; i < k; ++i) sum += stats.row_nonzeros(true, balanced_block({0, 7}, i, k));
+        for (int i = 0; i < k; ++i) sum += stats.row_nonzeros(forward_matrix, balanced_block({0, 7}, i, k));
         EXPECT_EQ(sum, 100);
     }
     const std::int64_t huge = std::int64_t{1} << 40;  // vertices * nonzeros exceeds 2^63
-    EXPECT_EQ(UniformStats(huge, huge, true).row_nonzeros(true, {0, huge}), huge);
+    EXPECT_EQ(UniformStats(huge, huge, true).row_nonzeros(forward_matrix, {0, huge}), huge);
 }
 
 }  // namespace

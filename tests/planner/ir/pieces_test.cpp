@@ -1,5 +1,6 @@
 // The pieces of a product on every grid of up to 12 ranks: whatever the grid, every row block meets every column once.
 #include <gtest/gtest.h>
+#include <gnnplan/ir/packed_panel.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>

@@ -37,7 +37,7 @@ TEST(ReuseHistogram, AddsUp) {
 // Many nonzeros on few columns: the column comes back after 0 .. 1023 others, each equally likely.
 TEST(UniformReuse, IsUniformOverTheColumns) {
     const UniformStats graph(1 << 20, std::int64_t{1} << 34, true);
-    const ReuseHistogram histogram = graph.reuse(true, {0, 1 << 16}, {0, 1024}, 0);
+    const ReuseHistogram histogram = graph.reuse(forward_matrix, {0, 1 << 16}, {0, 1024}, 0);
     const double nonzeros = 1 << 20;
     EXPECT_NEAR(histogram.first_uses, 1024, 1e-6);
     EXPECT_EQ(histogram.most_distinct, histogram.first_uses);
@@ -53,7 +53,7 @@ TEST(UniformReuse, IsUniformOverTheColumns) {
 // lie in between for a nonzero of chance u while u < 1/2, and of chance 1/2 from t = n ln 2 on: n ln(2) / 2 in all.
 TEST(UniformReuse, OfFewNonzeros) {
     const std::int64_t n = 1 << 20;
-    const ReuseHistogram histogram = UniformStats(n, n, true).reuse(false, {0, n}, {0, n}, 0);
+    const ReuseHistogram histogram = UniformStats(n, n, true).reuse(backward_matrix, {0, n}, {0, n}, 0);
     const double e = std::exp(1.0);
     EXPECT_NEAR(histogram.first_uses / static_cast<double>(n), 1 - 1 / e, 1e-5);
     EXPECT_NEAR(total(histogram), static_cast<double>(n), 1);
@@ -64,8 +64,8 @@ TEST(UniformReuse, OfFewNonzeros) {
 TEST(UniformReuse, PanelsKeepRowsNear) {
     const UniformStats graph(1 << 16, 1 << 22, true);
     const Range all{0, 1 << 16};
-    const ReuseHistogram whole = graph.reuse(true, all, all, 0);
-    const ReuseHistogram panels = graph.reuse(true, all, all, 1 << 12);
+    const ReuseHistogram whole = graph.reuse(forward_matrix, all, all, 0);
+    const ReuseHistogram panels = graph.reuse(forward_matrix, all, all, 1 << 12);
     EXPECT_NEAR(panels.first_uses, whole.first_uses, 1e-6);
     EXPECT_NEAR(panels.most_distinct, whole.most_distinct / 16, 1e-6);
     EXPECT_NEAR(total(panels), total(whole), 1e-3);
@@ -75,14 +75,14 @@ TEST(UniformReuse, PanelsKeepRowsNear) {
     EXPECT_NEAR(panels.row_changes, panels.row_sweeps - panels.row_visits, 1e-3) << "few have none";
     EXPECT_EQ(whole.reuses.size(), 16U);
     EXPECT_EQ(panels.reuses.size(), 12U);
-    EXPECT_EQ(graph.reuse(true, all, all, 1 << 20).reuses, whole.reuses);
+    EXPECT_EQ(graph.reuse(forward_matrix, all, all, 1 << 20).reuses, whole.reuses);
 }
 
 TEST(UniformReuse, OfNothing) {
     const UniformStats graph(100, 0, true);
-    EXPECT_EQ(total(graph.reuse(true, {0, 100}, {0, 100}, 10)), 0);
-    EXPECT_EQ(total(graph.reuse(true, {0, 0}, {5, 5}, 10)), 0);
-    EXPECT_EQ(total(UniformStats(1, 1, true).reuse(true, {0, 1}, {0, 1}, 0)), 1);
+    EXPECT_EQ(total(graph.reuse(forward_matrix, {0, 100}, {0, 100}, 10)), 0);
+    EXPECT_EQ(total(graph.reuse(forward_matrix, {0, 0}, {5, 5}, 10)), 0);
+    EXPECT_EQ(total(UniformStats(1, 1, true).reuse(forward_matrix, {0, 1}, {0, 1}, 0)), 1);
 }
 
 }  // namespace

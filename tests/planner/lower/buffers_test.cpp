@@ -21,7 +21,7 @@ class Counted : public GraphStats {
 public:
     explicit Counted(std::int64_t vertices) : vertices_(vertices) {}
     std::int64_t vertices() const override { return vertices_; }
-    std::int64_t nonzeros() const override { return row_nonzeros(true, {0, vertices_}); }
+    std::int64_t nonzeros() const override { return row_nonzeros(forward_matrix, {0, vertices_}); }
     bool symmetric() const override { return false; }
     bool exact() const override { return true; }
     std::int64_t row_nonzeros(MatrixId which, Range rows) const override {

@@ -240,10 +240,10 @@ TEST(SelectInference, LayersMultiplyByWhatTheyHaveDrawn) {
     EXPECT_EQ(graph.samples(), 3);
     for (int layer = 1; layer <= 3; ++layer) {
         const std::int64_t most = graph.vertices() * (fanout[static_cast<std::size_t>(layer - 1)] + 1);
-        EXPECT_EQ(graph.row_nonzeros({true, layer}, {0, graph.vertices()}), most);
-        EXPECT_EQ(graph.block_nonzeros({true, layer}, {0, graph.vertices()}, {0, graph.vertices()}), most);
+        EXPECT_EQ(graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()}), most);
+        EXPECT_EQ(graph.block_nonzeros(MatrixId(true, layer), {0, graph.vertices()}, {0, graph.vertices()}), most);
     }
-    EXPECT_EQ(products.drawn({1000}, true, true).row_nonzeros({true, 1}, {0, 244'903}), products.nonzeros());
+    EXPECT_EQ(products.drawn({1000}, true, true).row_nonzeros(MatrixId(true, 1), {0, 244'903}), products.nonzeros());
     const Problem asked = inference({100, 128, 64, 47}, 4, graph, fanout);
     const Selection s = selected(asked);
     EXPECT_NO_THROW(validate(s.plan));

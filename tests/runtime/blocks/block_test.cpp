@@ -68,8 +68,8 @@ TEST_P(Blocks, EqualTheDenseComputation) {
     const Graph graph = directed_graph(self_loops);
     const DegreeScales scales = compute_scales(graph, how);
     const Dense expected = normalised(dense_adjacency(self_loops), how);
-    const Dense backward = dense_of(build_block(graph, false, {0, 5}, {0, 5}, scales));
-    const Dense forward = dense_of(build_block(graph, true, {0, 5}, {0, 5}, scales));
+    const Dense backward = dense_of(build_block(graph, backward_matrix, {0, 5}, {0, 5}, scales));
+    const Dense forward = dense_of(build_block(graph, forward_matrix, {0, 5}, {0, 5}, scales));
     for (std::size_t u = 0; u < 5; ++u) {
         for (std::size_t v = 0; v < 5; ++v) {
             EXPECT_EQ(backward[u][v], forward[v][u]) << "exact transposes";
@@ -84,15 +84,15 @@ TEST_P(Blocks, TileTheMatrix) {
     const Graph graph = directed_graph(self_loops);
     const DegreeScales scales = compute_scales(graph, how);
     for (const bool transposed : {false, true}) {
-        const Dense whole = dense_of(build_block(graph, transposed, {0, 5}, {0, 5}, scales));
+        const Dense whole = dense_of(build_block(graph, MatrixId(transposed), {0, 5}, {0, 5}, scales));
         for (const std::int64_t p : {1, 2, 3, 5, 7}) {
             for (const std::int64_t q : {1, 2, 4, 6}) {
                 Dense tiled(5, std::vector<double>(5, -1));
                 for (std::int64_t i = 0; i < p * q; ++i) {
                     const Range rows = balanced_block({0, 5}, i / q, p);
                     const Range columns = balanced_block({0, 5}, i % q, q);
-                    const LocalBlock block = build_block(graph, transposed, rows, columns, scales);
-                    EXPECT_EQ(block.nonzeros(), block_nonzeros(graph, transposed, rows, columns));
+                    const LocalBlock block = build_block(graph, MatrixId(transposed), rows, columns, scales);
+                    EXPECT_EQ(block.nonzeros(), block_nonzeros(graph, MatrixId(transposed), rows, columns));
                     EXPECT_EQ(block.bytes(), 8 * (rows.size() + 1) + 8 * block.nonzeros());
                     EXPECT_EQ(block.view().nonzeros(), block.nonzeros());
                     const Dense part = dense_of(block);
@@ -118,8 +118,10 @@ TEST_P(Blocks, NarrowRowStartsHoldTheSameMatrix) {
     for (const Range rows : {Range{0, 5}, Range{1, 4}, Range{2, 2}}) {
         for (const std::int64_t panel_columns : {0, 2}) {
             for (const bool values : {true, false}) {
-                LocalBlock wide = build_block(graph, true, rows, {0, 5}, scales, nullptr, {values, panel_columns});
-                LocalBlock narrow = build_block(graph, true, rows, {0, 5}, scales, nullptr, {values, panel_columns, 4});
+                LocalBlock wide =
+                    build_block(graph, forward_matrix, rows, {0, 5}, scales, nullptr, {values, panel_columns});
+                LocalBlock narrow =
+                    build_block(graph, forward_matrix, rows, {0, 5}, scales, nullptr, {values, panel_columns, 4});
                 EXPECT_TRUE(narrow.row_start().empty() && wide.narrow_row_start().empty());
                 EXPECT_TRUE(std::ranges::equal(narrow.narrow_row_start(), wide.row_start()));
                 EXPECT_TRUE(std::ranges::equal(narrow.column(), wide.column()));
@@ -146,11 +148,11 @@ TEST_P(Blocks, PanelsAndScalesHoldTheSameMatrix) {
     for (const bool transposed : {false, true}) {
         for (const Range rows : {Range{0, 5}, Range{1, 4}, Range{2, 2}}) {
             for (const Range columns : {Range{0, 5}, Range{1, 5}, Range{3, 3}}) {
-                const LocalBlock plain = build_block(graph, transposed, rows, columns, scales);
+                const LocalBlock plain = build_block(graph, MatrixId(transposed), rows, columns, scales);
                 for (const std::int64_t panel_columns : {0, 1, 2, 3, 7}) {
                     for (const bool values : {true, false}) {
-                        const LocalBlock block =
-                            build_block(graph, transposed, rows, columns, scales, nullptr, {values, panel_columns});
+                        const LocalBlock block = build_block(graph, MatrixId(transposed), rows, columns, scales,
+                                                             nullptr, {values, panel_columns});
                         const std::int64_t panels = panel_count(columns.size(), panel_columns);
                         EXPECT_EQ(block.panels(), panels);
                         EXPECT_EQ(block.bytes(), 8 * panels * (rows.size() + 1) + (values ? 8 : 4) * plain.nonzeros());
@@ -194,7 +196,8 @@ INSTANTIATE_TEST_SUITE_P(All, Blocks,
 
 TEST(Blocks, RowsOfTheMeanSumToOne) {
     const Graph graph = directed_graph(true);
-    const LocalBlock block = build_block(graph, true, {0, 5}, {0, 5}, compute_scales(graph, Normalisation::row_mean));
+    const LocalBlock block =
+        build_block(graph, forward_matrix, {0, 5}, {0, 5}, compute_scales(graph, Normalisation::row_mean));
     for (const std::vector<double>& row : dense_of(block)) {
         double sum = 0;
         for (const double value : row) sum += value;
@@ -208,8 +211,8 @@ TEST(Blocks, SymmetricGraphServesBothPasses) {
     PreparationCounts counts;
     const Graph graph = build_graph(std::move(list), 5, {true, true}, counts);
     const DegreeScales scales = compute_scales(graph, Normalisation::symmetric);
-    const LocalBlock forward = build_block(graph, true, {0, 5}, {0, 5}, scales);
-    const LocalBlock backward = build_block(graph, false, {0, 5}, {0, 5}, scales);
+    const LocalBlock forward = build_block(graph, forward_matrix, {0, 5}, {0, 5}, scales);
+    const LocalBlock backward = build_block(graph, backward_matrix, {0, 5}, {0, 5}, scales);
     EXPECT_TRUE(std::ranges::equal(forward.buffer(), backward.buffer()));
 }
 

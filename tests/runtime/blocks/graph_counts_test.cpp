@@ -26,14 +26,15 @@ void expect_exact(const GraphStats& counts, const Graph& graph, const VertexOrde
                     std::int64_t nonzeros = 0;
                     std::int64_t distinct = 0;
                     for (std::int64_t c1 = c0; c1 <= n; ++c1) {
-                        ASSERT_EQ(counts.block_nonzeros(transposed, {r0, r1}, {c0, c1}), nonzeros);
-                        ASSERT_EQ(counts.distinct_columns(transposed, {r0, r1}, {c0, c1}), distinct);
+                        ASSERT_EQ(counts.block_nonzeros(MatrixId(transposed), {r0, r1}, {c0, c1}), nonzeros);
+                        ASSERT_EQ(counts.distinct_columns(MatrixId(transposed), {r0, r1}, {c0, c1}), distinct);
                         if (c1 == n) break;
                         nonzeros += column[static_cast<std::size_t>(c1)];
                         distinct += column[static_cast<std::size_t>(c1)] > 0 ? 1 : 0;
                     }
                 }
-                ASSERT_EQ(counts.row_nonzeros(transposed, {r0, r1}), std::accumulate(column.begin(), column.end(), 0L));
+                ASSERT_EQ(counts.row_nonzeros(MatrixId(transposed), {r0, r1}),
+                          std::accumulate(column.begin(), column.end(), 0L));
                 for (std::int64_t c = 0; r1 < n && c < n; ++c) {
                     column[static_cast<std::size_t>(c)] += dense[vertex(r1)][vertex(c)];
                 }

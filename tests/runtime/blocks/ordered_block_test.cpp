@@ -75,19 +75,21 @@ TEST(OrderedBlocks, EqualThePermutedMatrix) {
         for (const auto how : {Normalisation::none, Normalisation::symmetric, Normalisation::row_mean}) {
             const DegreeScales scales = compute_scales(graph, how);
             for (const bool transposed : {false, true}) {
-                const Dense whole = dense_of(build_block(graph, transposed, all, all, scales).view());
+                const Dense whole = dense_of(build_block(graph, MatrixId(transposed), all, all, scales).view());
                 for (const VertexOrder& order : orders_of(graph)) {
                     for (const std::int64_t p : {1, 2, 3, 12}) {
                         for (std::int64_t i = 0; i < p * p; ++i) {
                             const Range rows = balanced_block(all, i / p, p);
                             const Range columns = balanced_block(all, i % p, p);
                             const Dense expected = cut(whole, order, rows, columns);
-                            const LocalBlock block = build_block(graph, transposed, rows, columns, scales, &order);
+                            const LocalBlock block =
+                                build_block(graph, MatrixId(transposed), rows, columns, scales, &order);
                             ASSERT_EQ(dense_of(block.view()), expected);
                             ASSERT_EQ(block.nonzeros(), filled(expected));
                             ASSERT_EQ(block.bytes(), 8 * (rows.size() + 1) + 8 * block.nonzeros());
-                            ASSERT_EQ(block_nonzeros(graph, transposed, rows, columns, &order), filled(expected));
-                            ASSERT_EQ(distinct_columns(graph, transposed, rows, columns, &order),
+                            ASSERT_EQ(block_nonzeros(graph, MatrixId(transposed), rows, columns, &order),
+                                      filled(expected));
+                            ASSERT_EQ(distinct_columns(graph, MatrixId(transposed), rows, columns, &order),
                                       filled_columns(expected));
                         }
                     }
@@ -106,7 +108,7 @@ TEST(OrderedBlocks, WithoutWeightsAreThePattern) {
             Dense whole;
             for (const auto& row : pattern) whole.emplace_back(row.begin(), row.end());
             for (const VertexOrder& order : orders_of(graph)) {
-                ASSERT_EQ(dense_of(build_block(graph, transposed, all, all, {}, &order).view()),
+                ASSERT_EQ(dense_of(build_block(graph, MatrixId(transposed), all, all, {}, &order).view()),
                           cut(whole, order, all, all));
             }
         }
@@ -123,10 +125,11 @@ TEST(Blocks, OfSeveralColumnRangesEqualThoseBuiltOneByOne) {
         for (const bool transposed : {false, true}) {
             for (const Range rows : {Range{0, 20}, Range{5, 11}, Range{4, 4}}) {
                 for (const auto& columns : cuts) {
-                    const auto blocks = build_blocks(graph, transposed, rows, columns, scales, &order);
+                    const auto blocks = build_blocks(graph, MatrixId(transposed), rows, columns, scales, &order);
                     ASSERT_EQ(blocks.size(), columns.size());
                     for (std::size_t t = 0; t < blocks.size(); ++t) {
-                        const LocalBlock alone = build_block(graph, transposed, rows, columns[t], scales, &order);
+                        const LocalBlock alone =
+                            build_block(graph, MatrixId(transposed), rows, columns[t], scales, &order);
                         ASSERT_TRUE(std::ranges::equal(blocks[t].buffer(), alone.buffer()));
                         ASSERT_EQ(blocks[t].columns, columns[t].size());
                     }
@@ -134,14 +137,14 @@ TEST(Blocks, OfSeveralColumnRangesEqualThoseBuiltOneByOne) {
             }
         }
     }
-    EXPECT_THROW(build_blocks(graph, true, {0, 20}, std::vector<Range>{{0, 5}, {4, 9}}, scales), Error);
-    EXPECT_THROW(build_blocks(graph, true, {0, 20}, std::vector<Range>{{5, 9}, {0, 5}}, scales), Error);
+    EXPECT_THROW(build_blocks(graph, forward_matrix, {0, 20}, std::vector<Range>{{0, 5}, {4, 9}}, scales), Error);
+    EXPECT_THROW(build_blocks(graph, forward_matrix, {0, 20}, std::vector<Range>{{5, 9}, {0, 5}}, scales), Error);
 }
 
 TEST(Blocks, AreSentAsOneMessage) {
     const Graph graph = testing::random_graph(20, 90, false, true, 5);
     const LocalBlock block =
-        build_block(graph, true, {3, 16}, {2, 11}, compute_scales(graph, Normalisation::symmetric));
+        build_block(graph, forward_matrix, {3, 16}, {2, 11}, compute_scales(graph, Normalisation::symmetric));
     ASSERT_GT(block.nonzeros(), 0);
     std::vector<std::byte> received(block.buffer().begin(), block.buffer().end());
     const kernels::Csr exact = view_of(received, block.rows, block.columns, block.nonzeros());
@@ -171,7 +174,7 @@ TEST(CompactColumns, LeavesOutThoseWithoutNonzeros) {
             for (std::int64_t i = 0; i < 9; ++i) {
                 const Range rows = balanced_block(all, i / 3, 3);
                 const Range columns = balanced_block(all, i % 3, 3);
-                LocalBlock block = build_block(graph, true, rows, columns, {}, &order);
+                LocalBlock block = build_block(graph, forward_matrix, rows, columns, {}, &order);
                 const Dense before = dense_of(block.view());
                 const std::vector<std::int32_t> kept = compact_columns(block);
                 EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));

@@ -57,7 +57,7 @@ ReuseHistogram exact(const Graph& graph, bool transposed, Range rows, Range colu
                      const VertexOrder* order) {
     ReuseHistogram histogram;
     for (std::int64_t p = 0; p < panels; ++p) {
-        MatrixRows reader(graph.matrix(transposed), balanced_block(columns, p, panels), order);
+        MatrixRows reader(graph.matrix(MatrixId(transposed)), balanced_block(columns, p, panels), order);
         std::vector<std::int32_t> uses;
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             for (const std::int32_t c : reader.any_order(i)) uses.push_back(c);
@@ -100,7 +100,7 @@ Graph communities() {
 
 void expect_close(const Graph& graph, Range rows, Range columns, std::int64_t panels, double tolerance) {
     const std::int64_t panel_columns = (columns.size() + panels - 1) / panels;
-    const ReuseHistogram found = reuse_histogram(graph, true, rows, columns, panels == 1 ? 0 : panel_columns);
+    const ReuseHistogram found = reuse_histogram(graph, forward_matrix, rows, columns, panels == 1 ? 0 : panel_columns);
     const ReuseHistogram expected = exact(graph, true, rows, columns, panels, nullptr);
     EXPECT_NEAR(total(found), total(expected), 1e-6 * total(expected));
     EXPECT_EQ(found.first_uses, expected.first_uses);
@@ -140,8 +140,8 @@ TEST(Reuse, OfABandIsItsWidth) {
 TEST(Reuse, OfRandomColumnsIsThatOfStatistics) {
     const std::int64_t n = 1 << 12;
     const Graph graph = testing::random_graph(n, 32 * n, false, false, 5);
-    const ReuseHistogram found = reuse_histogram(graph, true, {0, n}, {0, n}, 0);
-    const ReuseHistogram expected = UniformStats(n, graph.nonzeros(), false).reuse(true, {0, n}, {0, n}, 0);
+    const ReuseHistogram found = reuse_histogram(graph, forward_matrix, {0, n}, {0, n}, 0);
+    const ReuseHistogram expected = UniformStats(n, graph.nonzeros(), false).reuse(forward_matrix, {0, n}, {0, n}, 0);
     EXPECT_NEAR(total(found), total(expected), 1e-3 * total(expected));
     EXPECT_LT(largest_difference(found, expected), 0.005);
 }
@@ -153,7 +153,7 @@ std::pair<double, double> walk(const GraphStats& graph, Range rows, Range panel)
     std::int64_t begun = 0;  // runs of rows with nonzeros behind one without
     bool before = true;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        const bool has_some = graph.block_nonzeros(true, {i, i + 1}, panel) > 0;
+        const bool has_some = graph.block_nonzeros(forward_matrix, {i, i + 1}, panel) > 0;
         visits += has_some ? 1 : 0;
         begun += has_some && !before ? 1 : 0;
         before = has_some;
@@ -171,9 +171,11 @@ TEST(Reuse, OfSmallGraphsAddsUpInEveryNumbering) {
             for (const Range rows : {Range{0, n}, Range{n / 3, n}}) {
                 for (const std::int64_t panel : {0, 1, 3}) {
                     const Range columns{n / 2, n};
-                    const ReuseHistogram reuse = counts->reuse(true, rows, columns, panel);
-                    EXPECT_NEAR(total(reuse), static_cast<double>(counts->block_nonzeros(true, rows, columns)), 1e-9);
-                    EXPECT_EQ(reuse.first_uses, static_cast<double>(counts->distinct_columns(true, rows, columns)));
+                    const ReuseHistogram reuse = counts->reuse(forward_matrix, rows, columns, panel);
+                    EXPECT_NEAR(total(reuse),
+                                static_cast<double>(counts->block_nonzeros(forward_matrix, rows, columns)), 1e-9);
+                    EXPECT_EQ(reuse.first_uses,
+                              static_cast<double>(counts->distinct_columns(forward_matrix, rows, columns)));
                     double visits = 0;
                     double changes = 0;
                     const std::int64_t panels = panel == 0 ? 1 : (columns.size() + panel - 1) / panel;
@@ -186,7 +188,8 @@ TEST(Reuse, OfSmallGraphsAddsUpInEveryNumbering) {
                     EXPECT_EQ(reuse.row_sweeps, static_cast<double>(panels * rows.size()));
                     EXPECT_EQ(reuse.row_visits, visits);
                     EXPECT_EQ(reuse.row_changes, changes);
-                    EXPECT_EQ(counts->reuse(true, rows, columns, panel).reuses, reuse.reuses) << "asked again";
+                    EXPECT_EQ(counts->reuse(forward_matrix, rows, columns, panel).reuses, reuse.reuses)
+                        << "asked again";
                 }
             }
         }
@@ -199,8 +202,12 @@ TEST(Reuse, FollowsTheNumbering) {
     const Range all{0, ordered.vertices()};
     const auto shuffled = counts.numbered({.permuted = true, .seed = 7});
     const auto& order = dynamic_cast<const GraphCounts&>(*shuffled).order();
-    EXPECT_LT(largest_difference(shuffled->reuse(true, all, all, 0), exact(ordered, true, all, all, 1, &order)), 0.01);
-    EXPECT_GT(largest_difference(shuffled->reuse(true, all, all, 0), counts.reuse(true, all, all, 0)), 0.5);
+    EXPECT_LT(
+        largest_difference(shuffled->reuse(forward_matrix, all, all, 0), exact(ordered, true, all, all, 1, &order)),
+        0.01);
+    EXPECT_GT(
+        largest_difference(shuffled->reuse(forward_matrix, all, all, 0), counts.reuse(forward_matrix, all, all, 0)),
+        0.5);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Graph graph_of(std::int64_t vertices, std::initializer_list<Entry> edges, bool s
 // A^T (transposed) or A, row-major.
 Values dense(const Graph& graph, Normalisation how, bool transposed = true) {
     const Range all{0, graph.vertices()};
-    const LocalBlock block = build_block(graph, transposed, all, all, compute_scales(graph, how));
+    const LocalBlock block = build_block(graph, MatrixId(transposed), all, all, compute_scales(graph, how));
     const kernels::Csr csr = block.view();
     Values values(static_cast<std::size_t>(all.size() * all.size()), 0);
     for (std::int64_t i = 0; i < all.size(); ++i) {
@@ -112,9 +112,9 @@ TEST(WeightedBlocks, ValuesBeyondFloatsAreRefused) {
 
 TEST(WeightedBlocks, AreNotFactored) {
     const Graph graph = graph_of(2, {{0, 1, 2}}, true);
-    EXPECT_THROW(
-        build_block(graph, true, {0, 2}, {0, 2}, compute_scales(graph, Normalisation::symmetric), nullptr, {false, 0}),
-        Error);
+    EXPECT_THROW(build_block(graph, forward_matrix, {0, 2}, {0, 2}, compute_scales(graph, Normalisation::symmetric),
+                             nullptr, {false, 0}),
+                 Error);
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ TEST_F(RealData, NumberingsBalanceAndSave) {
         const Range all = {0, d.vertices()};
         const auto imbalance = [&](const GraphStats& counts) {
             std::int64_t most = 0;
-            for (int i = 0; i < 4; ++i) most = std::max(most, counts.row_nonzeros(true, balanced_block(all, i, 4)));
+            for (int i = 0; i < 4; ++i)
+                most = std::max(most, counts.row_nonzeros(forward_matrix, balanced_block(all, i, 4)));
             return 4.0 * static_cast<double>(most) / static_cast<double>(d.nonzeros());
         };
         EXPECT_GT(imbalance(in_file_order), 1.5) << path;
@@ -95,7 +96,8 @@ TEST_F(RealData, NumberingsBalanceAndSave) {
             std::int64_t rows = 0;
             for (int i = 0; i < 16; ++i) {
                 if (i / 4 == i % 4) continue;
-                rows += counts.distinct_columns(true, balanced_block(all, i / 4, 4), balanced_block(all, i % 4, 4));
+                rows += counts.distinct_columns(forward_matrix, balanced_block(all, i / 4, 4),
+                                                balanced_block(all, i % 4, 4));
             }
             return rows;
         };

@@ -25,7 +25,7 @@ TEST(BuildGraph, KeepsDirectionsApart) {
     EXPECT_EQ(graph.out.column, (Columns{1, 2, 2, 0}));
     EXPECT_EQ(graph.in.row_start, (Starts{0, 1, 2, 4, 4}));
     EXPECT_EQ(graph.in.column, (Columns{2, 0, 0, 1}));
-    EXPECT_EQ(&graph.matrix(true), &graph.in);
+    EXPECT_EQ(&graph.matrix(forward_matrix), &graph.in);
 }
 
 TEST(BuildGraph, DropsDuplicatesAndSelfLoopsThenAddsOnePerVertex) {
@@ -44,7 +44,7 @@ TEST(BuildGraph, SymmetrisesWithoutCountingReversesAsDuplicates) {
     EXPECT_TRUE(counts.directed);
     EXPECT_TRUE(graph.symmetric);
     EXPECT_EQ(graph.in.vertices, 0);
-    EXPECT_EQ(&graph.matrix(true), &graph.out);
+    EXPECT_EQ(&graph.matrix(forward_matrix), &graph.out);
     EXPECT_EQ(graph.out.row_start, (Starts{0, 2, 5, 7}));
     EXPECT_EQ(graph.out.column, (Columns{0, 1, 0, 1, 2, 1, 2}));
 }

@@ -40,7 +40,7 @@ TEST(WithThreads, GraphsAndWhatLayersDrawAreTheSame) {
         for (const bool symmetrise : {false, true}) {
             kernels::set_threads(1);
             const Graph one = made(weighted, symmetrise);
-            const auto drawn = sample::draw_neighbours(one.matrix(true), {5, 20, 5, 3}, 11, true);
+            const auto drawn = sample::draw_neighbours(one.matrix(forward_matrix), {5, 20, 5, 3}, 11, true);
             for (const int threads : {2, 3, 5}) {
                 const Threads several(threads);
                 const Graph graph = made(weighted, symmetrise);
@@ -48,7 +48,7 @@ TEST(WithThreads, GraphsAndWhatLayersDrawAreTheSame) {
                 EXPECT_EQ(graph.in, one.in);
                 EXPECT_EQ(fingerprint(graph), fingerprint(one));
                 EXPECT_EQ(imbalance_of_rows(graph.out, {}), imbalance_of_rows(one.out, {}));
-                EXPECT_EQ(sample::draw_neighbours(graph.matrix(true), {5, 20, 5, 3}, 11, true), drawn);
+                EXPECT_EQ(sample::draw_neighbours(graph.matrix(forward_matrix), {5, 20, 5, 3}, 11, true), drawn);
             }
         }
     }
@@ -64,7 +64,8 @@ TEST(WithThreads, BlocksAreTheSame) {
         for (const VertexOrder* order : {static_cast<const VertexOrder*>(nullptr), &shuffled}) {
             for (const std::int64_t panel : {0, 250}) {
                 const auto cut = [&] {
-                    return build_blocks(graph, true, {100, 2900}, columns, scales, order, {.panel_columns = panel});
+                    return build_blocks(graph, forward_matrix, {100, 2900}, columns, scales, order,
+                                        {.panel_columns = panel});
                 };
                 kernels::set_threads(1);
                 const std::vector<LocalBlock> one = cut();

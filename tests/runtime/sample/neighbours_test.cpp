@@ -39,9 +39,9 @@ std::vector<std::int32_t> row_of(const data::Csr& matrix, std::int64_t v) {
 TEST(DrawNeighbours, DistinctOnesOfThoseThatAreThereAndLoops) {
     for (const bool loops : {false, true}) {
         const data::Graph graph = graph_of(loops);
-        const data::Csr& all = graph.matrix(true);
+        const data::Csr& all = graph.matrix(forward_matrix);
         const std::vector<std::int64_t> fanout{1, 5, 1000};
-        const auto drawn = draw_neighbours(graph.matrix(true), fanout, 7, false);
+        const auto drawn = draw_neighbours(graph.matrix(forward_matrix), fanout, 7, false);
         ASSERT_EQ(drawn.size(), 3U);
         EXPECT_EQ(drawn[2].column, all.column) << "no vertex has so many";
         for (std::size_t l = 0; l < drawn.size(); ++l) {
@@ -61,19 +61,19 @@ TEST(DrawNeighbours, DistinctOnesOfThoseThatAreThereAndLoops) {
 // Nothing but the seed, the layer and the vertex decides.
 TEST(DrawNeighbours, LayersAndSeedsDrawByThemselves) {
     const data::Graph graph = graph_of(true);
-    const auto drawn = draw_neighbours(graph.matrix(true), {4, 4}, 7, false);
+    const auto drawn = draw_neighbours(graph.matrix(forward_matrix), {4, 4}, 7, false);
     EXPECT_NE(drawn[0].column, drawn[1].column) << "layers draw alike";
-    EXPECT_EQ(draw_neighbours(graph.matrix(true), {1, 4}, 7, false)[1].column, drawn[1].column);
-    EXPECT_EQ(draw_neighbours(graph.matrix(true), {4}, 7, true)[0].column, drawn[0].column);
-    EXPECT_NE(draw_neighbours(graph.matrix(true), {4}, 8, false)[0].column, drawn[0].column);
+    EXPECT_EQ(draw_neighbours(graph.matrix(forward_matrix), {1, 4}, 7, false)[1].column, drawn[1].column);
+    EXPECT_EQ(draw_neighbours(graph.matrix(forward_matrix), {4}, 7, true)[0].column, drawn[0].column);
+    EXPECT_NE(draw_neighbours(graph.matrix(forward_matrix), {4}, 8, false)[0].column, drawn[0].column);
 
     // Numbers serve several layers, which must not show.
-    const auto many = draw_neighbours(graph.matrix(true), {4, 4, 4, 4, 4, 4, 4}, 7, false);
+    const auto many = draw_neighbours(graph.matrix(forward_matrix), {4, 4, 4, 4, 4, 4, 4}, 7, false);
     for (std::size_t l = 0; l < many.size(); ++l) {
         for (std::size_t other = 0; other < l; ++other) EXPECT_NE(many[l].column, many[other].column);
         std::vector<std::int64_t> fanout(l + 1, 1 + static_cast<std::int64_t>(l));
         fanout[l] = 4;
-        EXPECT_EQ(draw_neighbours(graph.matrix(true), fanout, 7, false)[l].column, many[l].column) << l;
+        EXPECT_EQ(draw_neighbours(graph.matrix(forward_matrix), fanout, 7, false)[l].column, many[l].column) << l;
     }
 }
 
@@ -81,8 +81,8 @@ TEST(DrawNeighbours, LayersAndSeedsDrawByThemselves) {
 TEST(DrawNeighbours, WeightsSayWhatAnEdgeStandsFor) {
     for (const bool weighted : {false, true}) {
         const data::Graph graph = graph_of(true, weighted);
-        const data::Csr& all = graph.matrix(true);
-        const auto drawn = draw_neighbours(graph.matrix(true), {3}, 5, true).front();
+        const data::Csr& all = graph.matrix(forward_matrix);
+        const auto drawn = draw_neighbours(graph.matrix(forward_matrix), {3}, 5, true).front();
         for (std::int64_t v = 0; v < all.vertices; ++v) {
             const std::int64_t degree = all.degree(v) - 1;
             for (std::int64_t e = drawn.row_start[static_cast<std::size_t>(v)];
@@ -106,7 +106,7 @@ TEST(DrawNeighbours, EveryNeighbourAndPairIsAsLikely) {
     std::map<std::int32_t, double> single;
     std::map<std::pair<std::int32_t, std::int32_t>, double> pair;
     for (int i = 0; i < draws; ++i) {
-        const auto layers = draw_neighbours(graph.matrix(true), {fanout, fanout, fanout, fanout},
+        const auto layers = draw_neighbours(graph.matrix(forward_matrix), {fanout, fanout, fanout, fanout},
                                             static_cast<std::uint64_t>(i / 4), false);
         const auto row = row_of(layers[static_cast<std::size_t>(i % 4)], 0);
         for (const std::int32_t u : row) {

@@ -33,7 +33,7 @@ struct SpmmRate {
 };
 
 // A product with a matrix whose columns are uniformly random among R takes nonzeros * seconds_per_nonzero + rows *
-// seconds_per_row, the working set being 4 * R * width bytes (ir/rates.hpp says what follows for other matrices).
+// seconds_per_row, the working set being 4 * R * width bytes (cost/rates.hpp says what follows for other matrices).
 struct GatherCost {
     std::int64_t working_set_bytes = 0;
     double seconds_per_nonzero = 0;

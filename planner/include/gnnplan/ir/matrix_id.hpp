@@ -12,12 +12,14 @@ struct MatrixId {
     bool transposed = false;
     int sample = 0;  // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
 
-    MatrixId(bool is_transposed) : transposed(is_transposed) {}
-    MatrixId(bool is_transposed, int drawn_for) : transposed(is_transposed), sample(drawn_for) {}
+    explicit constexpr MatrixId(bool is_transposed, int drawn_for = 0) : transposed(is_transposed), sample(drawn_for) {}
     bool operator==(const MatrixId&) const = default;
     bool operator<(const MatrixId& other) const {
         return std::pair(sample, transposed) < std::pair(other.sample, other.transposed);
     }
 };
+
+// Of all edges.
+inline constexpr MatrixId forward_matrix(true), backward_matrix(false);
 
 }  // namespace gnnplan

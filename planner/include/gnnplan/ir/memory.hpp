@@ -3,6 +3,7 @@
 
 #include <gnnplan/base/tensor_memory.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
@@ -80,11 +81,6 @@ struct SpmmBuffers {
     std::int64_t bytes() const { return packs * pack + received_bytes(); }
 };
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
-
-// The largest panel that a product packs; smaller ones are cut into slices of as many columns. None with overlap, which
-// multiplies in small portions, nor where rows that nobody needs are left out, which makes panels uneven, nor of
-// several operands. Maxima pack no single panel.
-PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank);
 
 // Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values
 // are factored.

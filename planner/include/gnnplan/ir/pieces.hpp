@@ -77,30 +77,12 @@ std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
 // The layout in which a product wants its dense operand.
 Layout dense_layout(const Tensor& matrix);
 
+// The rows of an adjacency that a rank has, and those of a dense operand of products with it.
+Range matrix_rows(const Grid& grid, const Tensor& matrix, int rank);
+Range dense_rows(const Grid& grid, const Tensor& matrix, int rank);
+
 // A block of so many columns is stored in this many source panels of equal size; see Tensor::panel_columns.
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns);
-
-// How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
-// a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of
-// several panels are read as they are if
-//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses
-//     every set of a cache, or
-//   - they are at most a unit long;
-// those of a single panel if
-//   - each begins with a unit or lies within one,
-//   - a slice of them would not stay in the cache: the copy would take as much memory as they do, or
-//   - the blocking packs no single panels: on CPUs their rows are read as often as they would be copied.
-struct PackedPanel {
-    std::int64_t rows = 0;    // of the largest panel; 0 where rows are read as they are
-    std::int64_t slices = 1;  // of each row
-    std::int64_t stride = 0;  // elements of a packed row
-    std::int64_t element_bytes = 4;
-
-    std::int64_t row_bytes() const { return element_bytes * stride; }
-    std::int64_t bytes() const { return rows * row_bytes(); }
-};
-PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::int64_t panel_columns, std::int64_t width,
-                         bool bf16);
 
 // Bytes of the nonzeros of a block of rows.size() x columns.size() as they are stored and sent: for each panel rows + 1
 // row starts (row_start_bytes()), for each nonzero 4 for its column and 4 for its value, unless values are factored.

@@ -40,12 +40,16 @@ struct Step {
     Origin origin{};
 };
 
-// The meaning of tensors' rows: all vertices, or those that the loss needs of a layer's result. Rows of every space are
-// the first ones in the schedule's numbering.
+// The meaning of tensors' rows. Those of a shared space are the first ones in the schedule's numbering: all vertices, or
+// those that the loss needs of a layer's result; layouts split them over the ranks, in balanced blocks. In a private
+// space each rank has a number of rows of its own, whole, and rows are counted rank after rank.
 struct Space {
     std::string name;  // "vertices", "needed.2"
     std::int64_t rows = 0;
-    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices
+    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices, or a private space
+    std::vector<std::int64_t> first_rows = {};  // of a private space: of each rank, and behind the last one `rows`
+
+    bool shared() const { return first_rows.empty(); }
     bool operator==(const Space&) const = default;
 };
 
@@ -75,8 +79,13 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
     return schedule.tensors[static_cast<std::size_t>(id)];
 }
 
-// Block of tensor `id` on `rank`, and the bytes it takes there (dense tensors only).
+// The rows of a tensor that `rank` has, and its block of the whole tensor.
+Range rows_of(const Schedule& schedule, const Tensor& tensor, int rank);
+Block block_of(const Schedule& schedule, const Tensor& tensor, int rank);
 Block block_of(const Schedule& schedule, TensorId id, int rank);
+// Whether the rows of a tensor are of a private space.
+bool has_private_rows(const Schedule& schedule, const Tensor& tensor);
+// Bytes of a dense tensor's block.
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 
 // Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for.

@@ -68,7 +68,7 @@ struct Tensor {
     int sample = 0;                  // of adjacency: the layer that has drawn its edges; 0: it has all edges
 
     // The matrix of the graph that an adjacency is of.
-    MatrixId matrix() const { return {transposed, sample}; }
+    MatrixId matrix() const { return MatrixId(transposed, sample); }
 };
 
 }  // namespace gnnplan

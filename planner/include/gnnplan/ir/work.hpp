@@ -3,6 +3,7 @@
 
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/schedule.hpp>
 

@@ -1,7 +1,7 @@
+#include "planner/cost/rates.hpp"
 #include "tests/support/test_machine.hpp"
 
 #include <gtest/gtest.h>
-#include <gnnplan/ir/rates.hpp>
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>
-#include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 
 #include <cstdint>
 #include <optional>

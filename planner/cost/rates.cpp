@@ -1,4 +1,4 @@
-#include <gnnplan/ir/rates.hpp>
+#include "planner/cost/rates.hpp"
 
 #include <algorithm>
 #include <cmath>
