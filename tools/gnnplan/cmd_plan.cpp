@@ -124,7 +124,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = load_machine(options.problem.machine, options.problem.shape.ranks);
-    const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
+    check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_problem(options.problem);
     loaded.problem.record.run = run_record(options.run);
@@ -135,8 +135,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;
-    say_notes(remarks);
-    say_notes(pin_remarks(pins, plan.candidates.front().configuration));
+    say_notes(pin_remarks(pins, plan.candidates.front().configuration, plan.problem.ranks));
     say_notes(node_notes(machine, {plan.problem.ranks}));
     plan.tool_version = version();
     plan.command_line = context.command_line;
