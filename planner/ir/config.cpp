@@ -1,5 +1,6 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/kept.hpp>
 
 #include <algorithm>
 
@@ -75,17 +76,21 @@ int replication_of(std::string_view scheme, const Grid& grid) {
     return scheme == "1.5d" ? grid.y * grid.z : 1;
 }
 
+std::vector<KeptProduct> products_kept(const Configuration& configuration) {
+    std::vector<KeptProduct> kept;
+    for (std::size_t i = 0; i < std::min(configuration.forward.size(), configuration.operands.size()); ++i) {
+        const bool across_epochs = i == 0 && configuration.cached_aggregation;
+        const bool aggregated_first = configuration.forward[i] == Order::sparse_first;
+        if (across_epochs || (aggregated_first && configuration.operands[i] == Operand::product))
+            kept.push_back({static_cast<int>(i) + 1, across_epochs});
+    }
+    return kept;
+}
+
 std::vector<std::string> kept_products(const Configuration& configuration) {
     std::vector<std::string> kept;
-    for (std::size_t i = 0; i < std::min(configuration.forward.size(), configuration.operands.size()); ++i) {
-        const std::string product = "T" + std::to_string(i + 1);
-        const bool aggregated_first = configuration.forward[i] == Order::sparse_first;
-        if (i == 0 && configuration.cached_aggregation) {
-            kept.push_back(product + " across epochs");
-        } else if (aggregated_first && configuration.operands[i] == Operand::product) {
-            kept.push_back(product);
-        }
-    }
+    for (const KeptProduct& product : products_kept(configuration))
+        kept.push_back("T" + std::to_string(product.layer) + (product.across_epochs ? " across epochs" : ""));
     return kept;
 }
 

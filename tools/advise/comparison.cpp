@@ -30,7 +30,7 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Configur
             {"replication", std::to_string(replication_of(c))},
             {"forward", text(c.forward)},
             {"backward", text(c.backward)},
-            {"kept", kept_text(kept_products(c))},
+            {"kept", kept_text(products_kept(c))},
             {"choices", choices_text(c)},
             {"constant input", c.constant_input ? "yes" : "no"}};
 }

@@ -1,15 +1,16 @@
 // A configuration in the words of tables and sentences.
 #pragma once
 
-#include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/kept.hpp>
 
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
-// What is kept for the backward pass or across epochs: "T1" = A^T H^0 as "ÂX", "T2" as "ÂH1"; "-" when nothing is;
-// products of three and more neighbouring layers as a range.
-std::string kept_text(const std::vector<std::string>& products);
+// The products that are kept, "ÂX across epochs,ÂH1"; "-" when none is. Those of three and more neighbouring layers are
+// a range, "ÂH1..ÂH9".
+std::string kept_text(const std::vector<KeptProduct>& products);
 
 // The choices besides scheme, grid and orders that differ from the plainest: "rows, overlap, permuted"; "-" when none
 // does.

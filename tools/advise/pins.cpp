@@ -1,6 +1,7 @@
 #include "tools/advise/pins.hpp"
 
 #include "planner/enumerate/grids.hpp"
+#include "tools/advise/switch_words.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,15 @@ std::vector<Distribution> grids_left(const SelectOptions& options, int ranks) {
     return paper ? enumerate::paper_distributions(ranks, choice) : enumerate::distributions(ranks, choice);
 }
 
+// The same; none where the search refuses them, with the reason.
+std::vector<Distribution> grids_if_any(const SelectOptions& options, int ranks) {
+    try {
+        return grids_left(options, ranks);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 // Each grid once, on however many ways nonzeros may be shared.
 std::string texts(const std::vector<Distribution>& grids) {
     std::vector<std::string> all;
@@ -26,69 +36,53 @@ std::string texts(const std::vector<Distribution>& grids) {
     return fmt::format("{}", fmt::join(all, ", "));
 }
 
-std::string exchange_flag(const SelectOptions& options) {
-    return fmt::format("--exchange {}", options.exchange == Exchange::rows ? "rows" : "panels");
+// What a switch is pinned to, where that is not its plainest value.
+std::optional<std::size_t> asked(const SwitchWords& row, const SelectOptions& options) {
+    const std::optional<std::size_t> value = row.pin.pinned == nullptr ? std::nullopt : row.pin.pinned(options);
+    return value == std::size_t{0} ? std::nullopt : value;
+}
+
+// Throws Error{usage} where a pin applies to none of the grids.
+void check_applies(const SwitchWords& row, const SelectOptions& options, const std::vector<Distribution>& grids) {
+    const std::optional<std::size_t> value = asked(row, options);
+    if (!value || row.pin.applies == nullptr || std::any_of(grids.begin(), grids.end(), row.pin.applies)) return;
+    throw Error(ErrorCode::usage, fmt::format(fmt::runtime(row.pin.no_effect), texts(grids)), row.flag_with(*value),
+                "leave it out, or take another scheme, replication or grid");
+}
+
+// On a pin that has no effect on what was chosen; "" of any other.
+std::string remark_on(const SwitchWords& row, const SelectOptions& options, const Configuration& chosen) {
+    const std::optional<std::size_t> value = asked(row, options);
+    if (!value || row.pin.no_effect.empty()) return "";
+    const bool works = row.pin.applies != nullptr ? row.pin.applies(chosen.on()) : row.value_of(chosen) == *value;
+    if (works) return "";
+    const std::string where = fmt::format("{} {}", scheme_of(chosen.on()), chosen.grid.text());
+    return fmt::format("{} has no effect on {}: {}", row.pin.remark_says_value ? row.flag_with(*value) : row.pin.flag,
+                       row.pin.no_effect_on, fmt::format(fmt::runtime(row.pin.no_effect), where));
 }
 
 }  // namespace
 
-std::vector<std::string> check_pins(const SelectOptions& options, int ranks) {
-    std::vector<Distribution> grids;
-    try {
-        grids = grids_left(options, ranks);
-    } catch (const Error&) {
-        return {};  // the search refuses them, with the reason
-    }
-    const auto none = [&](const auto& applies) { return std::none_of(grids.begin(), grids.end(), applies); };
-    const bool pinned = (options.scheme || options.replication || options.grid) && !grids.empty();
-    const auto refuse = [&](const std::string& flag, const char* why) {
-        throw Error(ErrorCode::usage, fmt::format("{} on {}", why, texts(grids)), flag,
-                    "leave it out, or take another scheme, replication or grid");
-    };
-    if (pinned && options.exchange && none([](const Distribution& g) { return g.sends_rows(); })) {
-        refuse(exchange_flag(options), "ranks exchange no rows for the aggregation");
-    }
-    if (pinned && options.overlap == true && none([](const Distribution& g) { return g.can_overlap(); })) {
-        refuse("--overlap on", "there is no exchange that a product could overlap");
-    }
-    std::vector<std::string> remarks;
-    const bool free = options.scheme == "3d" && !options.replication && !options.grid;
-    if (free && none([](const Distribution& g) { return g.grid.y > 1 && g.grid.z > 1; })) {
-        remarks.push_back(fmt::format("{} form{} no proper 3D grid; planned on {}, which are those of simpler schemes",
-                                      ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks), ranks == 1 ? "s" : "",
-                                      texts(grids)));
-    }
-    return remarks;
+void check_pins(const SelectOptions& options, int ranks) {
+    if (!options.scheme && !options.replication && !options.grid) return;
+    const std::vector<Distribution> grids = grids_if_any(options, ranks);
+    if (grids.empty()) return;
+    for (const SwitchWords& row : switch_words()) check_applies(row, options, grids);
 }
 
-std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen) {
+std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen, int ranks) {
     std::vector<std::string> remarks;
-    const std::string where = fmt::format("{} {}", scheme_of(chosen.on()), chosen.grid.text());
-    if (options.exchange && !chosen.on().sends_rows()) {
-        remarks.push_back(fmt::format("{} has no effect on the plan: ranks exchange no rows for the aggregation on {}",
-                                      exchange_flag(options), where));
+    if (options.scheme == "3d" && !options.replication && !options.grid) {
+        const std::vector<Distribution> grids = grids_if_any(options, ranks);
+        const auto proper = [](const Distribution& on) { return on.grid.y > 1 && on.grid.z > 1; };
+        if (!grids.empty() && std::none_of(grids.begin(), grids.end(), proper))
+            remarks.push_back(fmt::format(
+                "{} form{} no proper 3D grid; planned on {}, which are those of simpler schemes",
+                ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks), ranks == 1 ? "s" : "", texts(grids)));
     }
-    if (options.overlap == true && !chosen.on().can_overlap()) {
-        remarks.push_back(fmt::format(
-            "--overlap on has no effect on the plan: there is no exchange that a product could overlap on {}", where));
-    }
-    if (options.loss_rows == true && !chosen.loss_rows) {
-        remarks.emplace_back(
-            "--loss-rows on has no effect on the plan: the loss needs all rows, or the space prunes none");
-    }
-    if (options.scores && chosen.scores != *options.scores) {
-        remarks.push_back(fmt::format(
-            "--scores has no effect on the plan: the model scores no edges, or ranks share no columns on {}", where));
-    }
-    if (options.attention && chosen.attention != *options.attention) {
-        remarks.push_back(
-            fmt::format("--attention has no effect on the plan: no rank has all edges of its vertices on {}", where));
-    }
-    if (options.bf16 && !chosen.bf16) {
-        remarks.emplace_back(
-            "--bf16 has no effect on the chosen configuration: with overlap or needed rows nothing is packed for the "
-            "cache (--overlap "
-            "off --exchange panels)");
+    for (const SwitchWords& row : switch_words()) {
+        std::string remark = remark_on(row, options, chosen);
+        if (!remark.empty()) remarks.push_back(std::move(remark));
     }
     return remarks;
 }

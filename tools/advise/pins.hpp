@@ -8,11 +8,12 @@
 
 namespace gnnplan::tools {
 
-// Throws Error{usage} where --exchange or --overlap can apply to none of the grids that the pinned scheme, replication
-// or grid leaves. Returns remarks for the user: on a scheme that is not itself on any grid of so many ranks.
-std::vector<std::string> check_pins(const SelectOptions& options, int ranks);
+// Throws Error{usage} where a pinned switch can apply to none of the grids that the pinned scheme, replication or grid
+// leaves.
+void check_pins(const SelectOptions& options, int ranks);
 
-// Remarks on pins that do not apply to what was chosen.
-std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen);
+// Remarks for the user: on a scheme that is not itself on any grid of so many ranks, and on pinned switches that have no
+// effect on what was chosen.
+std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen, int ranks);
 
 }  // namespace gnnplan::tools

@@ -4,6 +4,7 @@
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
+#include "tools/advise/switch_words.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/table.hpp"
@@ -11,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -23,44 +23,33 @@ struct Words {
     std::string chosen, instead;
 };
 
-// "forward 2 D", "backward 2..9 S".
-Words order_words(const std::vector<std::string>& choice, const Configuration& chosen) {
-    const bool backward = choice[0] == "backward";
-    const bool aggregate = choice[2] == "S";
-    const bool together = choice[1].find("..") != std::string::npos;
-    const std::string where = (together ? "layers " : "layer ") + choice[1] + (backward ? " backward" : "");
-    const std::string once = chosen.cached_aggregation && choice[1] == "1" && !backward ? " (ÂX once)" : "";
+Words order_words(const Choice& choice, const Configuration& chosen) {
+    const LayerRange& layers = *choice.layers;
+    const bool backward = choice.key == "backward";
+    const bool aggregate = choice.value == text(Orders{Order::sparse_first});
+    const bool together = layers.last > layers.first;
+    const std::string where =
+        (together ? fmt::format("layers {}..{}", layers.first, layers.last) : fmt::format("layer {}", layers.first)) +
+        (backward ? " backward" : "");
+    const bool once = chosen.cached_aggregation && layers == LayerRange{1, 1} && !backward;
     const std::string now = aggregate ? "transform first" : "aggregate first";
-    return {together ? "the orders of " + where : now + " in " + where + once,
+    return {together ? "the orders of " + where : now + " in " + where + (once ? " (ÂX once)" : ""),
             aggregate ? "aggregate first" : "transform first"};
 }
 
-std::string scores_words(Scores scores) {
-    if (scores == Scores::columns) return "scores by columns";
-    return scores == Scores::whole_rows ? "scores by whole rows" : "scores by dealt rows";
-}
-
 Words words_of(const Alternative& alternative, const Configuration& chosen) {
-    const std::string sentence = text(alternative.choice);
-    const std::vector<std::string> choice = split(sentence, " ");
-    if (choice[0] == "scheme")
-        return {"scheme " + scheme_of(chosen), "the best " + scheme_of(alternative.configuration)};
-    if (choice[0] == "grid") return {"grid " + chosen.grid.text(), alternative.configuration.grid.text()};
-    if ((choice[0] == "forward" || choice[0] == "backward") && choice.size() == 3) return order_words(choice, chosen);
-    if (choice[0] == "input") return {"ÂX kept across epochs", "made in every epoch"};
-    if (choice[0] == "nothing") return {kept_text(kept_products(chosen)) + " kept", "nothing kept"};
-    if (choice[0] == "exchange" && choice.size() == 2) {
-        return {"exchange of " + std::string(choice[1] == "rows" ? "panels" : "rows"), choice[1]};
-    }
-    if (choice[0] == "attention")
-        return choice[1] == "stored" ? Words{"scores of attention made again", "stored"}
-                                     : Words{"scores of attention stored", "made again"};
-    if (choice[0] == "scores") return {scores_words(chosen.scores), sentence.substr(choice[0].size() + 1)};
-    if (sentence == "baseline") return {"all of this", "what PyG does by default"};
-    if (sentence == "baseline DGL") return {"all of this", "what DGL does by default"};
-    if (choice.size() < 2) return {sentence, ""};
-    const std::string name = sentence.substr(0, sentence.rfind(' '));
-    return choice.back() == "on" ? Words{"no " + name, "with it"} : Words{name, "without"};
+    const Choice& choice = alternative.choice;
+    const Configuration& other = alternative.configuration;
+    if (const SwitchWords* row = find_switch_words(choice.key))
+        return {row->words_of(chosen).chosen, row->words_of(other).instead};
+    if (choice.layers) return order_words(choice, chosen);
+    if (choice.key == "scheme") return {"scheme " + scheme_of(chosen), "the best " + scheme_of(other)};
+    if (choice.key == "grid") return {"grid " + chosen.grid.text(), other.grid.text()};
+    if (choice.key == "cached_aggregation") return {"ÂX kept across epochs", "made in every epoch"};
+    if (choice.key == "kept") return {kept_text(products_kept(chosen)) + " kept", "nothing kept"};
+    if (choice.key == "baseline")
+        return {"all of this", fmt::format("what {} does by default", choice.value == "pyg" ? "PyG" : "DGL")};
+    return {text(choice), ""};  // of another version's plan
 }
 
 double more_seconds(const Plan& plan, const Alternative& alternative) {
@@ -89,9 +78,25 @@ std::string verdict(const Plan& plan, const Alternative& alternative) {
 }
 
 // Whether the words do not say all that differs.
-bool needs_details(const std::string& choice) {
-    return !(choice.starts_with("exchange") || choice.starts_with("scores") || choice.starts_with("attention") ||
-             choice.ends_with(" on") || choice.ends_with(" off"));
+bool needs_details(const Choice& choice) { return find_switch_words(choice.key) == nullptr; }
+
+std::string kept_difference(const Configuration& chosen, const Configuration& other) {
+    const std::vector<KeptProduct> kept = products_kept(other);
+    if (kept == products_kept(chosen)) return "";
+    return kept.empty() ? "nothing kept" : kept_text(kept) + " kept";
+}
+
+// The words that cells of the other configuration have and the chosen one's have not, then those that they lack.
+void add_switch_differences(const Configuration& chosen, const Configuration& other,
+                            std::vector<std::string>& differences) {
+    for (const SwitchWords& row : switch_words()) {
+        if (row.has_same(chosen, other)) continue;
+        if (const std::string word = row.cell_of(other); !word.empty()) differences.push_back(word);
+    }
+    for (const SwitchWords& row : switch_words()) {
+        if (row.has_same(chosen, other) || !row.absence_differs) continue;
+        if (const std::string word = row.cell_of(chosen); !word.empty()) differences.push_back("not " + word);
+    }
 }
 
 }  // namespace
@@ -102,22 +107,8 @@ std::string difference_text(const Configuration& chosen, const Configuration& ot
     if (chosen.grid != other.grid) differences.push_back("grid " + other.grid.text());
     if (chosen.forward != other.forward) differences.push_back("forward " + format_orders(text(other.forward)));
     if (chosen.backward != other.backward) differences.push_back("backward " + format_orders(text(other.backward)));
-    if (kept_products(chosen) != kept_products(other)) {
-        differences.push_back(kept_products(other).empty() ? "nothing kept"
-                                                           : kept_text(kept_products(other)) + " kept");
-    }
-    const std::vector<std::string> before = split(choices_text(chosen), ", ");
-    const std::vector<std::string> after = split(choices_text(other), ", ");
-    const auto has = [](const std::vector<std::string>& words, const std::string& word) {
-        return word == "-" || std::find(words.begin(), words.end(), word) != words.end();
-    };
-    for (const std::string& word : after) {
-        if (!has(before, word)) differences.push_back(word);
-    }
-    for (const std::string& word : before) {
-        // One exchange takes the place of the other.
-        if (!has(after, word) && word != "panels" && word != "rows") differences.push_back("not " + word);
-    }
+    if (const std::string kept = kept_difference(chosen, other); !kept.empty()) differences.push_back(kept);
+    add_switch_differences(chosen, other, differences);
     return fmt::format("{}", fmt::join(differences, ", "));
 }
 
@@ -145,7 +136,7 @@ std::string worth_text(const Plan& plan, bool color) {
         const Alternative& alternative = plan.alternatives[i];
         const std::string details = difference_text(chosen, alternative.configuration);
         out += lines[i + 1] + "\n";
-        if (needs_details(text(alternative.choice)) && !details.empty()) out += wrapped("    ", "    ", details, ", ");
+        if (needs_details(alternative.choice) && !details.empty()) out += wrapped("    ", "    ", details, ", ");
     }
     return out;
 }

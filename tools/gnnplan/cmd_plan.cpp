@@ -127,7 +127,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     pins.pareto = parse_objectives(options.pareto);
     const auto [machine, notes] = load_machine(options.problem.machine, options.problem.shape.ranks);
     say_lines(notes);
-    const std::vector<std::string> remarks = check_pins(pins, static_cast<int>(options.problem.shape.ranks));
+    check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
     loaded.problem.record.run = run_record(options.run);
@@ -138,8 +138,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;
-    say_notes(remarks);
-    say_notes(pin_remarks(pins, plan.candidates.front().configuration));
+    say_notes(pin_remarks(pins, plan.candidates.front().configuration, plan.problem.ranks));
     say_notes(node_notes(machine, {plan.problem.ranks}));
     plan.tool_version = version();
     plan.command_line = context.command_line;

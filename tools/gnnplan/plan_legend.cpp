@@ -9,43 +9,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <functional>
 
 namespace gnnplan::tools {
 namespace {
 
 constexpr std::size_t most_kept_text = 24;
 
+bool keeps_for_backward(const Configuration& configuration) {
+    const std::vector<KeptProduct> kept = products_kept(configuration);
+    return std::any_of(kept.begin(), kept.end(), [](const KeptProduct& product) { return !product.across_epochs; });
+}
+
+// A word, and whether the cell of a configuration has it.
 struct Word {
-    const char* meaning;
-    bool (*is_in)(const Configuration&);
+    CellWord cell;
+    std::function<bool(const Configuration&)> is_in;
 };
 
-// In the order of the cell.
-constexpr std::array<Word, 14> legend_words{{
-    {"ÂX once: made before training, so features must not change (no dropout on them)",
-     [](const Configuration& c) { return c.cached_aggregation; }},
-    {"keep: for the backward pass, not made again",
-     [](const Configuration& c) { return kept_products(c).size() > (c.cached_aggregation ? 1U : 0U); }},
-    {"panels: whole blocks of rows are sent", [](const Configuration& c) { return c.exchange == Exchange::panels; }},
-    {"rows: only the rows that a rank's nonzeros need are sent",
-     [](const Configuration& c) { return c.exchange == Exchange::rows; }},
-    {"overlap: products run while rows travel", [](const Configuration& c) { return c.overlap; }},
-    {"permuted: vertices are shuffled, for balance", [](const Configuration& c) { return c.permutation; }},
-    {"X replicated: more ranks hold the features", [](const Configuration& c) { return c.replicated_input; }},
-    {"loss by columns: no rank has whole rows of logits", [](const Configuration& c) { return c.column_loss; }},
-    {"pruned: only rows that the loss needs are computed", [](const Configuration& c) { return c.loss_rows; }},
-    {"factored: values come from two scales a vertex, 4 bytes a nonzero less",
-     [](const Configuration& c) { return c.factored_values; }},
-    {"whole-row scores: every rank gathers whole rows to weigh edges, in place of summing scores over ranks",
-     [](const Configuration& c) { return c.scores == Scores::whole_rows; }},
-    {"dealt-row scores: ranks weigh the edges of a part of the rows each, from whole rows, and gather the scores",
-     [](const Configuration& c) { return c.scores == Scores::dealt_rows; }},
-    {"stored attention: the backward pass reads scores of edges that the forward pass has stored",
-     [](const Configuration& c) { return c.attention == AttentionScores::stored; }},
-    {"ring: dense products exchange tiles of rows while they multiply, in place of moving whole matrices",
-     [](const Configuration& c) { return c.ring; }},
-}};
+std::vector<Word> words_of_cells() {
+    std::vector<Word> words{
+        {{"ÂX once", "made before training, so features must not change (no dropout on them)"},
+         [](const Configuration& c) { return c.cached_aggregation; }},
+        {{"keep", "for the backward pass, not made again"}, keeps_for_backward},
+    };
+    for (const SwitchWords& row : switch_words()) {
+        for (std::size_t value = 0; value < row.values.size(); ++value) {
+            const CellWord& cell = row.values[value].cell;
+            const auto is_in = [&row, value](const Configuration& c) { return row.value_of(c) == value; };
+            if (!cell.word.empty()) words.push_back({cell, is_in});
+        }
+    }
+    return words;
+}
 
 const char* name_of(Objective objective, Task task) {
     switch (objective) {
@@ -59,9 +55,15 @@ const char* name_of(Objective objective, Task task) {
 
 }  // namespace
 
+std::vector<CellWord> cell_words() {
+    std::vector<CellWord> cells;
+    for (const Word& word : words_of_cells()) cells.push_back(word.cell);
+    return cells;
+}
+
 std::string choices_cell(const Configuration& configuration) {
-    std::vector<std::string> kept = kept_products(configuration);
-    if (configuration.cached_aggregation) kept.erase(kept.begin());  // said before
+    std::vector<KeptProduct> kept = products_kept(configuration);
+    std::erase_if(kept, [](const KeptProduct& product) { return product.across_epochs; });  // said before
     std::vector<std::string> parts;
     if (configuration.cached_aggregation) parts.emplace_back("ÂX once");
     const std::string products = kept_text(kept);
@@ -85,10 +87,10 @@ std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Tas
         task == Task::infer ? "layers 1..L. load + pass: loading the graph and one pass over all vertices"
                             : "layers 1..L forward, L..1 backward",
         fmt::join(names, " and "), format_count(static_cast<std::int64_t>(costed)));
-    for (const Word& word : legend_words) {
+    for (const Word& word : words_of_cells()) {
         const bool used = std::any_of(rows.begin(), rows.end(),
                                       [&](const RankedConfiguration* row) { return word.is_in(row->configuration); });
-        if (used) text += std::string(". ") + word.meaning;
+        if (used) text += fmt::format(". {}: {}", word.cell.word, word.cell.meaning);
     }
     return labelled("legend", text + ".");
 }

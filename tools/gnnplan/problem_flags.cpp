@@ -1,5 +1,6 @@
 #include "tools/gnnplan/problem_flags.hpp"
 
+#include "tools/advise/switch_words.hpp"
 #include "tools/common/options.hpp"
 
 #include <fmt/format.h>
@@ -29,11 +30,7 @@ std::string few_widths(const std::string& text) {
     return fmt::format("{} widths are too many: a network has at most {} layers", layers + 1, max_layers);
 }
 
-void add_switch(CLI::App& command, const char* name, std::optional<std::string>& value, const char* description) {
-    command.add_option(name, value, description)->check(CLI::IsMember({"on", "off"}))->type_name("on|off");
-}
-
-void add_pins(CLI::App& command, SearchFlags& flags) {
+void add_order_pins(CLI::App& command, SearchFlags& flags) {
     command
         .add_option(
             "--forward", flags.forward,
@@ -45,52 +42,29 @@ void add_pins(CLI::App& command, SearchFlags& flags) {
                     "The same for the backward pass, layers L..1, e.g. SS; S- in the full space, where layer 1 needs "
                     "no gradient of its input")
         ->type_name("ORDERS");
+}
+
+void add_grid_pins(CLI::App& command, SearchFlags& flags) {
     add_count(command, "--replication", flags.replication,
               "Pin how many copies of the adjacency matrix there are: R_A of rdm, c of 1.5d", {1, max_ranks});
     command.add_option("--grid", flags.grid, "Pin how the ranks are arranged, e.g. 2x3 for 6 of them")
         ->type_name("XxY[xZ]");
+}
+
+void add_switch_pin(CLI::App& command, const SwitchWords& row, SearchFlags& flags) {
+    const std::string& key = row.key;
+    if (row.pin.values.empty()) {
+        command.add_flag_callback(
+            row.pin.flag, [&flags, key] { flags.switches[key] = "on"; }, row.pin.help);
+        return;
+    }
+    std::vector<std::string> values;
+    for (const FlagValue& value : row.pin.values) values.push_back(value.spelling);
     command
-        .add_option("--exchange", flags.exchange,
-                    "Pin what ranks send each other for a sparse product: panels (whole blocks of rows) or rows (those "
-                    "only that the other needs)")
-        ->check(CLI::IsMember({"panels", "rows"}))
-        ->type_name("panels|rows");
-    add_switch(command, "--overlap", flags.overlap, "Pin whether panels travel while others are multiplied");
-    command
-        .add_option("--values", flags.values,
-                    "Pin how nonzeros are stored: each with its value, or factored, as one scale for each row and "
-                    "column")
-        ->check(CLI::IsMember({"stored", "factored"}))
-        ->type_name("stored|factored");
-    command
-        .add_option(
-            "--attention", flags.attention,
-            "Pin where the backward pass of gat has the scores of edges from: it makes and draws them again from "
-            "numbers of vertices (recompute), or the forward pass stores a number for each edge and head; sddmm is "
-            "refused, as scores of gat are no products of rows")
-        ->check(CLI::IsMember({"recompute", "stored", "sddmm"}))
-        ->type_name("recompute|stored|sddmm");
-    command
-        .add_option(
-            "--scores", flags.scores,
-            "Pin how ranks that share columns make the scores of agnn's edges: each from its columns, with a sum "
-            "over ranks; all of them from whole rows; or each those of its part of the rows, from whole rows, which "
-            "the others then get")
-        ->check(CLI::IsMember({"columns", "whole-rows", "dealt-rows"}))
-        ->type_name("columns|whole-rows|dealt-rows");
-    add_switch(command, "--ring", flags.ring,
-               "Pin whether an inference's dense products between matrices that are split by columns exchange tiles of "
-               "rows while they multiply, in place of moving whole matrices");
-    add_switch(command, "--permute", flags.permute, "Pin whether vertices are shuffled, so that work lies evenly");
-    add_switch(command, "--loss-rows", flags.loss_rows,
-               "Pin whether layers compute those rows only that the loss needs, where few vertices train");
-    command.add_flag("--bf16", flags.bf16,
-                     "Let products round their dense operand to bfloat16 where it is packed for the cache, which is "
-                     "inexact, and not done with overlap nor with needed rows");
-    command.add_flag("--partition", flags.partition,
-                     "Let a partitioner number the vertices; the graph must be there, not a card");
-    command.add_flag("--constant-input", flags.constant_input,
-                     "The features never change (no dropout on them), so what is computed of them can be kept");
+        .add_option_function<std::string>(
+            row.pin.flag, [&flags, key](const std::string& value) { flags.switches[key] = value; }, row.pin.help)
+        ->check(CLI::IsMember(values))
+        ->type_name(fmt::format("{}", fmt::join(values, "|")));
 }
 
 }  // namespace
@@ -185,6 +159,52 @@ void add_space_flags(CLI::App& command, std::string& space, std::optional<std::s
 
 namespace {
 
+void add_task_flags(CLI::App& command, ModelFlags& model) {
+    command
+        .add_option("--task", model.task,
+                    "What the plan is for: train, or infer: the outputs of all vertices, by one pass with weights that "
+                    "are there")
+        ->check(CLI::IsMember({"train", "infer"}))
+        ->type_name("train|infer")
+        ->capture_default_str();
+    command
+        .add_option("--load", model.load,
+                    "How ranks load the graph: each all of it (whole), or each a part of the file, and then they give "
+                    "each other the edges of their rows (sharded); default: sharded for inference")
+        ->check(CLI::IsMember({"whole", "sharded"}))
+        ->type_name("whole|sharded");
+    command
+        .add_option("--fanout", model.fanout,
+                    "How many in-neighbours of each vertex an inference draws in each layer, the first layer's first, "
+                    "or one number for all layers, or full: it reads all of them")
+        ->type_name("K,K,...|full")
+        ->capture_default_str();
+}
+
+void add_model_flags(CLI::App& command, ModelFlags& model) {
+    command.add_option("--model", model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn")
+        ->type_name("NAME")
+        ->capture_default_str();
+    command
+        .add_option("--aggregator", model.aggregator,
+                    "What sage makes of the neighbours: mean, sum, max, pool (the largest after a linear map and the "
+                    "activation), or gcn (the mean of them and the vertex itself, without a weight of its own); "
+                    "default: mean")
+        ->type_name("NAME");
+    command
+        .add_option("--epsilon", model.epsilon,
+                    "How much more than once gin adds the vertex itself: a number, which may be negative, or train, "
+                    "which begins "
+                    "with 0; "
+                    "default: 0")
+        ->type_name("X|train");
+    command
+        .add_option("--activation", model.activation,
+                    "What follows every layer but the last; default: relu, and elu of gat")
+        ->check(CLI::IsMember({"relu", "elu", "leaky_relu"}))
+        ->type_name("relu|elu|leaky_relu");
+}
+
 void add_attention_flags(CLI::App& command, ModelFlags& model) {
     const Bounds heads{1, 1024};
     add_count(
@@ -201,62 +221,19 @@ void add_attention_flags(CLI::App& command, ModelFlags& model) {
         "What gat multiplies negative scores of attention with, 0 to 1; default: 0.2");
 }
 
-}  // namespace
-
-void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
-    add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
-    add_preparation_flags(command, flags.preparation);
-    command
-        .add_option("--task", flags.model.task,
-                    "What the plan is for: train, or infer: the outputs of all vertices, by one pass with weights that "
-                    "are there")
-        ->check(CLI::IsMember({"train", "infer"}))
-        ->type_name("train|infer")
-        ->capture_default_str();
-    command
-        .add_option("--load", flags.model.load,
-                    "How ranks load the graph: each all of it (whole), or each a part of the file, and then they give "
-                    "each other the edges of their rows (sharded); default: sharded for inference")
-        ->check(CLI::IsMember({"whole", "sharded"}))
-        ->type_name("whole|sharded");
-    command
-        .add_option("--fanout", flags.model.fanout,
-                    "How many in-neighbours of each vertex an inference draws in each layer, the first layer's first, "
-                    "or one number for all layers, or full: it reads all of them")
-        ->type_name("K,K,...|full")
-        ->capture_default_str();
-    command.add_option("--model", flags.model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn")
-        ->type_name("NAME")
-        ->capture_default_str();
-    command
-        .add_option("--aggregator", flags.model.aggregator,
-                    "What sage makes of the neighbours: mean, sum, max, pool (the largest after a linear map and the "
-                    "activation), or gcn (the mean of them and the vertex itself, without a weight of its own); "
-                    "default: mean")
-        ->type_name("NAME");
-    command
-        .add_option("--epsilon", flags.model.epsilon,
-                    "How much more than once gin adds the vertex itself: a number, which may be negative, or train, "
-                    "which begins "
-                    "with 0; "
-                    "default: 0")
-        ->type_name("X|train");
-    command
-        .add_option("--activation", flags.model.activation,
-                    "What follows every layer but the last; default: relu, and elu of gat")
-        ->check(CLI::IsMember({"relu", "elu", "leaky_relu"}))
-        ->type_name("relu|elu|leaky_relu");
-    add_attention_flags(command, flags.model);
-    command.add_flag("--residual", flags.model.residual,
+void add_layer_flags(CLI::App& command, ModelFlags& model) {
+    command.add_flag("--residual", model.residual,
                      "Let every layer add what it reads, mapped by a weight where the widths differ");
     command
-        .add_option("--jk", flags.model.jk,
+        .add_option("--jk", model.jk,
                     "Jumping knowledge: concat makes the logits of all layers' outputs; the last layer is then as "
                     "wide as the one before")
         ->check(CLI::IsMember({"concat"}))
         ->type_name("concat");
-    command.add_flag("--bias", flags.model.bias, "Give every layer a bias");
-    under_heading(command, model_heading);
+    command.add_flag("--bias", model.bias, "Give every layer a bias");
+}
+
+void add_machine_flags(CLI::App& command, ProblemFlags& flags) {
     command
         .add_option("--machine", flags.machine,
                     "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: what "
@@ -268,9 +245,24 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
         command, "--buffer", flags.search.buffer,
         "How much memory a sparse product may use on a rank for what others send it, e.g. 64MiB: blocks come in as "
         "many pieces as that takes; default: whole blocks");
+}
+
+}  // namespace
+
+void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
+    add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
+    add_preparation_flags(command, flags.preparation);
+    add_task_flags(command, flags.model);
+    add_model_flags(command, flags.model);
+    add_attention_flags(command, flags.model);
+    add_layer_flags(command, flags.model);
+    under_heading(command, model_heading);
+    add_machine_flags(command, flags);
     under_heading(command, machine_heading);
     add_space_flags(command, flags.search.space, flags.search.scheme);
-    add_pins(command, flags.search);
+    add_order_pins(command, flags.search);
+    add_grid_pins(command, flags.search);
+    for (const SwitchWords* row : pinnable_switches()) add_switch_pin(command, *row, flags.search);
     under_heading(command, pin_heading);
 }
 

@@ -1,5 +1,6 @@
 #include "tools/gnnplan/problem_words.hpp"
 
+#include "tools/advise/switch_words.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/lines.hpp"
@@ -13,11 +14,6 @@
 
 namespace gnnplan::tools {
 namespace {
-
-std::optional<bool> switched(const std::optional<std::string>& value) {
-    if (!value) return std::nullopt;
-    return *value == "on";
-}
 
 std::optional<Normalisation> parse_normalisation(const std::string& name) {
     if (name == "symmetric") return Normalisation::symmetric;
@@ -79,21 +75,6 @@ std::vector<std::int64_t> parse_fanout(const std::string& text) {
     return fanout;
 }
 
-Scores parse_scores(const std::string& name) {
-    if (name == "columns") return Scores::columns;
-    return name == "whole-rows" ? Scores::whole_rows : Scores::dealt_rows;
-}
-
-AttentionScores parse_attention(const std::string& name) {
-    if (name == "sddmm") {
-        throw Error(ErrorCode::usage,
-                    "scores of gat are sums of one number of each end of an edge, and no products of rows (SDDMM)",
-                    "--attention sddmm",
-                    "write recompute or stored; scores of --model agnn are such products, see --scores");
-    }
-    return name == "stored" ? AttentionScores::stored : AttentionScores::recompute;
-}
-
 }  // namespace
 
 data::IndexBase parse_index_base(const std::string& value) {
@@ -135,19 +116,9 @@ SelectOptions select_options(const SearchFlags& flags) {
     if (flags.grid) options.grid = parse_grid(*flags.grid);
     if (flags.forward) options.forward = parse_orders(*flags.forward);
     if (flags.backward) options.backward = parse_orders(*flags.backward);
-    if (flags.exchange) options.exchange = *flags.exchange == "rows" ? Exchange::rows : Exchange::panels;
-    options.overlap = switched(flags.overlap);
-    options.permutation = switched(flags.permute);
-    options.loss_rows = switched(flags.loss_rows);
-    if (flags.values) options.factored_values = *flags.values == "factored";
-    if (flags.attention) options.attention = parse_attention(*flags.attention);
-    if (flags.scores) options.scores = parse_scores(*flags.scores);
-    options.ring = switched(flags.ring);
-    options.bf16 = flags.bf16;
-    options.partition = flags.partition;
+    for (const auto& [key, value] : flags.switches) pin_switch(options, key, value);
     options.memory_per_rank = flags.memory;
     options.buffer_bytes = flags.buffer;
-    options.constant_input = flags.constant_input;
     return options;
 }
 
@@ -159,7 +130,7 @@ LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparati
 }
 
 LoadedProblem load_and_say(const ProblemFlags& flags) {
-    check_partition(flags.search.partition, flags.shape, parse_loading(flags.model.load));
+    check_partition(flags.search.switches.contains("parts"), flags.shape, parse_loading(flags.model.load));
     LoadedProblem loaded = load_and_say(flags.shape, flags.preparation, flags.model);
     loaded.problem.record.space = flags.search.space;
     return loaded;

@@ -7,6 +7,7 @@
 #include <gnnplan/select.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -42,14 +43,11 @@ struct ModelFlags {
 // What is searched; unset: everything.
 struct SearchFlags {
     std::string space = "full";
-    std::optional<std::string> scheme, forward, backward, grid, exchange, overlap, values, permute, loss_rows, scores,
-        attention, ring;
+    std::optional<std::string> scheme, forward, backward, grid;
     std::optional<std::int64_t> replication;
-    bool bf16 = false;
-    bool partition = false;
-    bool constant_input = false;
-    std::int64_t memory = 0;  // bytes per rank; 0: the machine's
-    std::int64_t buffer = 0;  // bytes of a product's buffers; 0: any
+    std::map<std::string, std::string> switches;  // by key, as flags spell their values (switch_words.hpp)
+    std::int64_t memory = 0;                      // bytes per rank; 0: the machine's
+    std::int64_t buffer = 0;                      // bytes of a product's buffers; 0: any
 };
 
 struct ProblemFlags {

@@ -126,7 +126,7 @@ std::vector<PointColumn> point_columns(Detail detail, Task task) {
     }
     if (detail < Detail::without_kept && task == Task::train) {
         add("kept", Align::left,
-            [](const Sweep&, const SweepPoint& p) { return kept_text(kept_products(p.best->configuration)); });
+            [](const Sweep&, const SweepPoint& p) { return kept_text(products_kept(p.best->configuration)); });
     }
     if (detail < Detail::without_volume) {
         add(task == Task::infer ? "volume" : "volume/epoch", Align::right,

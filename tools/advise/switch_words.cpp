@@ -1,0 +1,318 @@
+// Reading guide: each switch has a function that makes its row. switch_words() lists the rows in the order of cells,
+// places_in_help their keys in the order of --help.
+#include "tools/advise/switch_words.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gnnplan::tools {
+namespace {
+
+template <auto member>
+std::size_t value_at(const Configuration& configuration) {
+    return static_cast<std::size_t>(configuration.*member);
+}
+
+template <auto member>
+void pin_to(SelectOptions& options, std::size_t value) {
+    auto& pin = options.*member;
+    if constexpr (std::is_same_v<decltype(pin), bool&>) {
+        pin = value != 0;
+    } else {
+        pin = static_cast<typename std::remove_reference_t<decltype(pin)>::value_type>(value);
+    }
+}
+
+template <auto member>
+std::optional<std::size_t> pinned_to(const SelectOptions& options) {
+    const auto& pin = options.*member;
+    if constexpr (std::is_same_v<decltype(pin), const bool&>) {
+        return pin ? std::optional<std::size_t>(1) : std::nullopt;
+    } else {
+        return pin ? std::optional(static_cast<std::size_t>(*pin)) : std::nullopt;
+    }
+}
+
+// What `pin` has besides is up to the row.
+template <auto member>
+PinWords pin_of(PinWords pin) {
+    pin.pin = pin_to<member>;
+    pin.pinned = pinned_to<member>;
+    return pin;
+}
+
+std::vector<FlagValue> on_off() { return {{"on", 1}, {"off", 0}}; }
+
+std::vector<ValueWords> off_and_on(const std::string& name, CellWord cell) {
+    return {{"no " + name, "without"}, {name, "with it", std::move(cell)}};
+}
+
+SwitchWords exchange() {
+    return {
+        .key = "exchange",
+        .value_of = value_at<&Configuration::exchange>,
+        .values = {{"no exchange", "none"},
+                   {"exchange of panels", "panels", {"panels", "whole blocks of rows are sent"}},
+                   {"exchange of rows", "rows", {"rows", "only the rows that a rank's nonzeros need are sent"}}},
+        .absence_differs = false,
+        .pin = pin_of<&SelectOptions::exchange>(
+            {.flag = "--exchange",
+             .values = {{"panels", 1}, {"rows", 2}},
+             .help = "Pin what ranks send each other for a sparse product: panels (whole blocks of rows) or rows "
+                     "(those only that the other needs)",
+             .no_effect = "ranks exchange no rows for the aggregation on {}",
+             .remark_says_value = true,
+             .applies = [](const Distribution& on) { return on.sends_rows(); }}),
+    };
+}
+
+SwitchWords overlap() {
+    return {
+        .key = "overlap",
+        .value_of = value_at<&Configuration::overlap>,
+        .values = off_and_on("overlap", {"overlap", "products run while rows travel"}),
+        .pin = pin_of<&SelectOptions::overlap>({
+            .flag = "--overlap",
+            .values = on_off(),
+            .help = "Pin whether panels travel while others are multiplied",
+            .no_effect = "there is no exchange that a product could overlap on {}",
+            .remark_says_value = true,
+            .applies = [](const Distribution& on) { return on.can_overlap(); },
+        }),
+    };
+}
+
+SwitchWords permutation() {
+    return {
+        .key = "permutation",
+        .value_of = value_at<&Configuration::permutation>,
+        .values = off_and_on("permutation", {"permuted", "vertices are shuffled, for balance"}),
+        .pin = pin_of<&SelectOptions::permutation>({
+            .flag = "--permute",
+            .values = on_off(),
+            .help = "Pin whether vertices are shuffled, so that work lies evenly",
+        }),
+    };
+}
+
+SwitchWords parts() {
+    return {
+        .key = "parts",
+        .value_of = [](const Configuration& c) -> std::size_t { return c.parts > 1 ? 1 : 0; },
+        .values = off_and_on("partition", {"parts", "a partitioner numbers vertices, so that few edges join ranks"}),
+        .count = &Configuration::parts,
+        .pin = pin_of<&SelectOptions::partition>({
+            .flag = "--partition",
+            .help = "Let a partitioner number the vertices; the graph must be there, not a card",
+        }),
+    };
+}
+
+SwitchWords replicated_input() {
+    return {
+        .key = "replicated_input",
+        .value_of = value_at<&Configuration::replicated_input>,
+        .values = off_and_on("replicated input", {"X replicated", "more ranks hold the features"}),
+    };
+}
+
+// Where ÂX is kept, that says it already; an inference reads its features once.
+SwitchWords constant_input() {
+    return {
+        .key = "constant_input",
+        .value_of = [](const Configuration& c) -> std::size_t {
+            return c.constant_input && !c.cached_aggregation && !c.backward.empty() ? 1 : 0;
+        },
+        .values = off_and_on("constant input", {"X constant", "features must not change (no dropout on them)"}),
+        .pin = pin_of<&SelectOptions::constant_input>({
+            .flag = "--constant-input",
+            .help = "The features never change (no dropout on them), so what is computed of them can be kept",
+        }),
+    };
+}
+
+SwitchWords column_loss() {
+    return {
+        .key = "column_loss",
+        .value_of = value_at<&Configuration::column_loss>,
+        .values = off_and_on("column loss", {"loss by columns", "no rank has whole rows of logits"}),
+    };
+}
+
+SwitchWords loss_rows() {
+    return {
+        .key = "loss_rows",
+        .value_of = value_at<&Configuration::loss_rows>,
+        .values = off_and_on("loss rows", {"pruned", "only rows that the loss needs are computed"}),
+        .pin = pin_of<&SelectOptions::loss_rows>({
+            .flag = "--loss-rows",
+            .values = on_off(),
+            .help = "Pin whether layers compute those rows only that the loss needs, where few vertices train",
+            .no_effect = "the loss needs all rows, or the space prunes none",
+            .remark_says_value = true,
+        }),
+    };
+}
+
+SwitchWords factored_values() {
+    return {
+        .key = "factored_values",
+        .value_of = value_at<&Configuration::factored_values>,
+        .values =
+            off_and_on("factored values", {"factored", "values come from two scales a vertex, 4 bytes a nonzero less"}),
+        .pin = pin_of<&SelectOptions::factored_values>({
+            .flag = "--values",
+            .values = {{"stored", 0}, {"factored", 1}},
+            .help = "Pin how nonzeros are stored: each with its value, or factored, as one scale for each row and "
+                    "column",
+        }),
+    };
+}
+
+SwitchWords scores() {
+    return {
+        .key = "scores",
+        .value_of = value_at<&Configuration::scores>,
+        .values = {{"scores by columns", "by columns"},
+                   {"scores by whole rows",
+                    "by whole rows",
+                    {"whole-row scores",
+                     "every rank gathers whole rows to weigh edges, in place of summing scores over ranks"}},
+                   {"scores by dealt rows",
+                    "by dealt rows",
+                    {"dealt-row scores",
+                     "ranks weigh the edges of a part of the rows each, from whole rows, and gather the scores"}}},
+        .pin = pin_of<&SelectOptions::scores>({
+            .flag = "--scores",
+            .values = {{"columns", 0}, {"whole-rows", 1}, {"dealt-rows", 2}},
+            .help = "Pin how ranks that share columns make the scores of agnn's edges: each from its columns, with a "
+                    "sum over ranks; all of them from whole rows; or each those of its part of the rows, from whole "
+                    "rows, which the others then get",
+            .no_effect = "the model scores no edges, or ranks share no columns on {}",
+        }),
+    };
+}
+
+SwitchWords attention() {
+    static constexpr std::size_t sddmm = 2;  // a value that the flag knows and no configuration has
+    PinWords pin = pin_of<&SelectOptions::attention>({
+        .flag = "--attention",
+        .values = {{"recompute", 0}, {"stored", 1}, {"sddmm", sddmm}},
+        .help = "Pin where the backward pass of gat has the scores of edges from: it makes and draws them again from "
+                "numbers of vertices (recompute), or the forward pass stores a number for each edge and head; sddmm is "
+                "refused, as scores of gat are no products of rows",
+        .no_effect = "no rank has all edges of its vertices on {}",
+    });
+    pin.pin = [](SelectOptions& options, std::size_t value) {
+        if (value == sddmm) {
+            throw Error(ErrorCode::usage,
+                        "scores of gat are sums of one number of each end of an edge, and no products of rows (SDDMM)",
+                        "--attention sddmm",
+                        "write recompute or stored; scores of --model agnn are such products, see --scores");
+        }
+        pin_to<&SelectOptions::attention>(options, value);
+    };
+    return {
+        .key = "attention",
+        .value_of = value_at<&Configuration::attention>,
+        .values = {{"scores of attention made again", "made again"},
+                   {"scores of attention stored",
+                    "stored",
+                    {"stored attention", "the backward pass reads scores of edges that the forward pass has stored"}}},
+        .pin = pin,
+    };
+}
+
+SwitchWords ring() {
+    return {
+        .key = "ring",
+        .value_of = value_at<&Configuration::ring>,
+        .values = off_and_on("ring", {"ring",
+                                      "dense products exchange tiles of rows while they multiply, in place of "
+                                      "moving whole matrices"}),
+        .pin = pin_of<&SelectOptions::ring>({
+            .flag = "--ring",
+            .values = on_off(),
+            .help = "Pin whether an inference's dense products between matrices that are split by columns exchange "
+                    "tiles of rows while they multiply, in place of moving whole matrices",
+        }),
+    };
+}
+
+SwitchWords bf16() {
+    return {
+        .key = "bf16",
+        .value_of = value_at<&Configuration::bf16>,
+        .values = off_and_on("bf16", {"bf16", "sparse products round their dense operand to bfloat16"}),
+        .pin = pin_of<&SelectOptions::bf16>({
+            .flag = "--bf16",
+            .help = "Let products round their dense operand to bfloat16 where it is packed for the cache, which is "
+                    "inexact, and not done with overlap nor with needed rows",
+            .no_effect = "with overlap or needed rows nothing is packed for the cache (--overlap off --exchange "
+                         "panels)",
+            .no_effect_on = "the chosen configuration",
+        }),
+    };
+}
+
+SwitchWords exactness() {
+    return {
+        .key = "exact",
+        .value_of = [](const Configuration& c) -> std::size_t { return exact(c) ? 0 : 1; },
+        .values = {{"exact", "exact"},
+                   {"inexact", "inexact", {"inexact", "outputs are not those of one rank up to rounding of float32"}}},
+    };
+}
+
+constexpr std::array places_in_help = {"exchange", "overlap", "factored_values", "attention",
+                                       "scores",   "ring",    "permutation",     "loss_rows",
+                                       "bf16",     "parts",   "constant_input"};
+
+}  // namespace
+
+std::string SwitchWords::cell_of(const Configuration& configuration) const {
+    const std::string& word = words_of(configuration).cell.word;
+    return word.empty() || count == nullptr ? word : fmt::format("{} {}", configuration.*count, word);
+}
+
+std::string SwitchWords::flag_with(std::size_t value) const {
+    const auto named =
+        std::find_if(pin.values.begin(), pin.values.end(), [&](const FlagValue& each) { return each.value == value; });
+    return named == pin.values.end() ? pin.flag : pin.flag + " " + named->spelling;
+}
+
+const std::vector<SwitchWords>& switch_words() {
+    static const std::vector<SwitchWords> rows{
+        exchange(),       overlap(),     permutation(), parts(),           replicated_input(),
+        constant_input(), column_loss(), loss_rows(),   factored_values(), scores(),
+        attention(),      ring(),        bf16(),        exactness()};
+    return rows;
+}
+
+const SwitchWords* find_switch_words(std::string_view key) {
+    const auto& rows = switch_words();
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const SwitchWords& each) { return each.key == key; });
+    return row == rows.end() ? nullptr : &*row;
+}
+
+std::vector<const SwitchWords*> pinnable_switches() {
+    std::vector<const SwitchWords*> rows;
+    for (const char* key : places_in_help) rows.push_back(find_switch_words(key));
+    return rows;
+}
+
+void pin_switch(SelectOptions& options, std::string_view key, std::string_view spelling) {
+    const SwitchWords* row = find_switch_words(key);
+    ensure(row != nullptr && row->pin.pin != nullptr, "no such switch can be pinned");
+    const std::vector<FlagValue>& values = row->pin.values;
+    const auto named =
+        std::find_if(values.begin(), values.end(), [&](const FlagValue& each) { return each.spelling == spelling; });
+    ensure(named != values.end() || values.empty(), "a flag has checked its values");
+    row->pin.pin(options, values.empty() ? 1 : named->value);
+}
+
+}  // namespace gnnplan::tools
