@@ -168,10 +168,11 @@ TEST(Explain, InTheWordsOfPyTorch) {
     };
     const std::string natural = program("--ranks 1 --forward SD");
     EXPECT_THAT(natural, HasSubstr("A @ X, before the first epoch. It needs features that never change"));
-    EXPECT_THAT(natural, HasSubstr("return propagate(2, x @ W[2])  # A @ (x @ W2)"));
+    EXPECT_THAT(natural, HasSubstr("z1 = self.aggregated(A, x) @ layers[1].weight  # A @ X is made once"));
+    EXPECT_THAT(natural, HasSubstr("return A @ (h1 @ layers[2].weight)  # D: transform first"));
     const std::string own = program("--ranks 1 --forward SS --backward S-");
     EXPECT_THAT(own, HasSubstr("not what autograd does"));
-    EXPECT_THAT(own, HasSubstr("Product.apply(2, x, W[2], \"S\", \"S\", \"T\")"));
+    EXPECT_THAT(own, HasSubstr("return Product.apply(A, h1, layers[2].weight, \"S\", \"S\", \"T\")"));
     const std::string rows = program("--ranks 8 --scheme 1d --exchange panels --overlap off");
     for (const char* text : {"init_device_mesh(\"cuda\", (8,), mesh_dim_names=(\"x\",))", "[Shard(0)]", "[Replicate()]",
                              "all_gather_into_tensor", "all_reduce over all ranks", "torchrun --nproc-per-node 8"}) {
@@ -179,6 +180,44 @@ TEST(Explain, InTheWordsOfPyTorch) {
     }
     EXPECT_THAT(program("--ranks 8 --grid 2x4 --scheme rdm"), HasSubstr("all_to_all_single over y"));
     EXPECT_EQ(gnnplan("explain --pytorch --analyze run.json").code, 64);
+}
+
+// A line of the class for each thing that a model does, with the names that files of weights have.
+TEST(Explain, EveryModelIsAPyTorchClass) {
+    const Folder folder;
+    const std::vector<std::pair<std::string, std::vector<std::string>>> models = {
+        {"--bias --residual --dropout 0.5",
+         {"x = F.dropout(x, self.input_dropout, self.training)", "\"1.residual.weight\": glorot(9, 6)",
+          "h1 = drop(torch.relu(z1 + layers[1].bias))", "z2 = z2 + h1 @ layers[2].residual.weight"}},
+        {"--jk concat --activation leaky_relu",
+         {"jk = h1 @ layers[1].jk.weight", "h2 = drop(F.leaky_relu(z2))", "return jk + h2 @ layers[2].jk.weight"}},
+        {"--model sage", {"z1 = z1 + x @ layers[1].self.weight", "NORMALISATION = False, False, \"row_mean\""}},
+        {"--model sage --loss-rows on --train-fraction 0.1 --aggregator max",
+         {"A[2].maxima(h1) @ layers[2].neighbour.weight", "A[2].own(h1) @ layers[2].self.weight",
+          "def forward(self, x, edge_index, rows=None)"}},
+        {"--model sage --aggregator pool --bias", {"pool = torch.relu(pool + layers[2].pool.bias)", "A.maxima(pool)"}},
+        {"--model gin --epsilon 0.5", {"ITSELF = 1.5", "z1 = torch.relu(z1)", "return z2 @ layers[2].mlp[1].weight"}},
+        {"--model gin --epsilon train", {"\"2.epsilon\": torch.zeros(1)", "layers[2].epsilon * "}},
+        {"--model gat --heads 2 --output-heads 3 --attention-dropout 0.5 --slope 0.1",
+         {"glorot(6, 9)", "SLOPE = 0.1", "attention_dropout=0.5",
+          "A.attend(h1 @ layers[2].weight, layers[2].attention, drop_edges, average=True)"}},
+        {"--model agnn --bias",
+         {"embedding = torch.relu(embedding + layers[1].embedding.bias)", "h1 = A.compare(embedding, layers[1].beta)",
+          "layers[2].output.weight"}},
+        {"--task infer --model sage --aggregator gcn --edge-weights",
+         {"def forward(self, x, edge_index, edge_weight)", "required=True", "A @ "}},
+    };
+    write_text(folder / "edges.txt", "0 1 0.5\n1 2 2\n2 0 1\n0 2 0.25\n");
+    for (const auto& [flags, lines] : models) {
+        const bool weighted = flags.find("--edge-weights") != std::string::npos;
+        const std::string graph = weighted
+                                      ? "--graph " + (folder / "edges.txt") + " --features 9 --classes 3 --hidden 6 "
+                                      : "--vertices 103 --nonzeros 900 --widths 9,6,3 ";
+        const Outcome outcome = gnnplan("explain --pytorch " + planned(folder, graph + "--machine a6000x8 " + flags));
+        ASSERT_EQ(outcome.code, 0) << flags << outcome.err;
+        for (const std::string& line : lines) EXPECT_THAT(outcome.out, HasSubstr(line)) << flags;
+        EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;
+    }
 }
 
 // A plan's names of its graph and its split are text to the program, whatever they say.

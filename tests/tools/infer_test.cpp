@@ -248,13 +248,18 @@ TEST_F(Inference, IsExplainedAndCompared) {
     for (const std::string& plan : {full, drawn}) {
         const Outcome explained = gnnplan("explain " + plan);
         EXPECT_EQ(explained.code, 0) << explained.err;
-        EXPECT_THAT(explained.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch")), Not(HasSubstr("--pytorch"))));
+        EXPECT_THAT(explained.out, AllOf(HasSubstr("pass"), Not(HasSubstr("epoch"))));
         EXPECT_EQ(gnnplan("explain --json " + plan).code, 0);
         EXPECT_EQ(gnnplan("validate " + plan).code, 0);
-        const Outcome program = gnnplan("explain --pytorch " + plan);
-        EXPECT_EQ(program.code, 64);
-        EXPECT_THAT(program.err, HasSubstr("only plans of training"));
     }
+    const Outcome program = gnnplan("explain --pytorch " + full);
+    EXPECT_EQ(program.code, 0) << program.err;
+    EXPECT_THAT(program.out, AllOf(HasSubstr("def load(self, path, "), Not(HasSubstr("optimizer"))));
+    EXPECT_THAT(gnnplan("explain " + full).out, HasSubstr("gnnplan explain --pytorch PLAN"));
+    const Outcome refused = gnnplan("explain --pytorch " + drawn);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("draw neighbours"), HasSubstr("plan without --fanout")));
+    EXPECT_THAT(gnnplan("explain " + drawn).out, Not(HasSubstr("--pytorch")));
     EXPECT_THAT(gnnplan("explain " + drawn).out,
                 AllOf(HasSubstr("before   loading takes "), HasSubstr("cutting blocks "),
                       HasSubstr("requests for rows take ")));

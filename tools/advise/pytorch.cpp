@@ -1,14 +1,19 @@
 #include "tools/advise/pytorch.hpp"
 
 #include "planner/io/document.hpp"
+#include "planner/io/enum_names.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/pytorch_layout.hpp"
+#include "tools/advise/pytorch_model.hpp"
 #include "tools/advise/pytorch_source.hpp"
+#include "tools/advise/pytorch_words.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/model_text.hpp"
 #include "tools/text/trust.hpp"
+
+#include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
 
@@ -17,15 +22,7 @@
 namespace gnnplan::tools {
 namespace {
 
-constexpr auto S = Order::sparse_first;
-constexpr auto D = Order::dense_first;
 constexpr int most_layers = 12;  // whose products are spelled out
-
-int depth(const Configuration& configuration) { return static_cast<int>(configuration.forward.size()); }
-Order forward(const Configuration& c, int layer) { return c.forward[static_cast<std::size_t>(layer - 1)]; }
-Order backward(const Configuration& c, int layer) { return c.backward[static_cast<std::size_t>(depth(c) - layer)]; }
-Operand operand(const Configuration& c, int layer) { return c.operands[static_cast<std::size_t>(layer - 1)]; }
-bool cached(const Configuration& c, int layer) { return layer == 1 && c.cached_aggregation; }
 
 // "# title  text", broken at blanks; further lines are indented as the text.
 std::string comment(const std::string& title, const std::string& text, std::size_t indent = 11) {
@@ -42,35 +39,40 @@ std::string comments(const std::vector<Line>& lines) {
 
 std::string head(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
+    const bool trains = plan.problem.task == Task::train;
     const std::string trust = trust_sentence(plan.machine);
-    return "#!/usr/bin/env python3\n"
-           "# A plan of gnnplan in PyTorch. One process trains with the plan's products in the plan's order:\n"
-           "#     python3 THIS_FILE GRAPH [EPOCHS]        GRAPH: an .npz file or an OGB folder, as gnnrun reads\n"
-           "# What each of several ranks would hold and send is in the comments. See docs/pytorch.md.\n"
-           "#\n" +
+    return fmt::format(
+               "#!/usr/bin/env python3\n"
+               "# A plan of gnnplan in PyTorch. class Model has the plan's products in the plan's order; copy it\n"
+               "# with what follows, down to the script: that needs torch alone. The script {} on one\n"
+               "# device (and needs numpy). See docs/pytorch.md.\n"
+               "#     {}\n#\n",
+               trains ? "trains it" : "applies it",
+               trains ? "python3 THIS_FILE GRAPH                  --help lists options"
+                      : "python3 THIS_FILE GRAPH --weights FILE   --help lists options") +
            comment("graph", graph_line(plan.problem)) + comment("plan", configuration_text(chosen.configuration)) +
-           comment("epoch",
+           comment(time_name(plan.problem.task),
                    fmt::format("{} predicted on {} x {}, {} a rank. {}",
                                format_seconds(chosen.predicted.epoch_seconds, plan.machine), plan.problem.ranks,
                                plan.machine.name, format_memory(chosen.predicted.peak_bytes_per_rank), trust)) +
            "#\n"
-           "# A is the normalised adjacency matrix, row v for the in-neighbours of v; x is what a layer reads,\n"
-           "# g the gradient of what it returns before the activation.\n";
+           "# A is the adjacency matrix as the plan weighs it, row v for the in-neighbours of v; x is what a\n" +
+           (trains ? "# layer reads, g the gradient of what its product returns.\n" : "# layer reads.\n");
 }
 
-std::string products(const Configuration& configuration) {
+std::string products(const Configuration& configuration, const SiteGraph& model) {
     std::string out;
-    for (int layer = 1; layer <= depth(configuration); ++layer) {
-        if (layer == most_layers && layer < depth(configuration)) {
-            out += comment("layers", fmt::format("{} to {}: as below", layer, depth(configuration)));
+    for (int layer = 1; layer <= model.depth; ++layer) {
+        if (layer == most_layers && layer < model.depth) {
+            out += comment("layers", fmt::format("{} to {}: as below", layer, model.depth));
             break;
         }
-        const LayerWords words = layer_words(configuration, layer);
+        const LayerWords words = layer_words(configuration, model, layer);
         out += comment(fmt::format("layer {}", layer), words.forward);
-        out += comment("",
-                       "backward  " + words.backward +
-                           (words.autograd ? "  (what autograd does)" : "  (not what autograd does: class Product)"),
-                       11);
+        if (words.backward.empty()) continue;
+        const bool autograd = layer_orders(configuration, model, layer).autograd;
+        out += comment("", "backward  " + words.backward +
+                               (autograd ? "  (what autograd does)" : "  (not what autograd does: class Product)"));
     }
     return out;
 }
@@ -92,129 +94,124 @@ std::string keep(const Configuration& configuration) {
 }
 
 std::string distribution(const Plan& plan) {
-    if (plan.problem.ranks == 1) return "#\n# One rank: nothing is sharded and nothing is sent.\n";
+    if (plan.problem.ranks == 1) return "\n# One rank: nothing is sharded and nothing is sent.\n";
     const Configuration& c = plan.candidates.front().configuration;
     std::string out =
-        "#\n" + comment("launch", launch_line(plan)) + comment("mesh", device_mesh(c.grid)) +
+        "\n# The plan's ranks.\n#\n" + comment("launch", launch_line(plan)) + comment("mesh", device_mesh(c.grid)) +
         "# What lies where, as DTensor's placements on that mesh. DTensor holds no sparse matrices: of A\n"
         "# each rank cuts its own block. Blocks of the plan differ by at most one row; torch.chunk's do not.\n" +
         comments(placed_matrices(plan));
     if (c.permutation) out += "# Vertices are shuffled first, so that all ranks get about as many nonzeros.\n";
     if (c.parts > 1) out += "# Vertices are numbered by a partitioner first (METIS, for example), part by part.\n";
-    return out + "# What an epoch sends, in this order; weights and their updates are the same on every rank.\n" +
+    const bool trains = plan.problem.task == Task::train;
+    return out +
+           wrapped(
+               "# ", "# ",
+               fmt::format("What the busiest rank sends in {}, in this order; weights{} are the same on every rank.",
+                           trains ? "an epoch" : "the pass", trains ? " and their updates" : "")) +
            comments(collectives(plan));
 }
 
-// The lines of network(): "    x = torch.relu(propagate(2, x @ W[2]) + b[2])".
-std::string network(const Plan& plan) {
-    const Configuration& c = plan.candidates.front().configuration;
-    std::string out = "def network(x, W, b):\n";
-    for (int layer = 1; layer <= depth(c); ++layer) {
-        if (layer > 1) out += "    x = F.dropout(x, DROPOUT)\n";
-        if (layer == 1 && !c.constant_input) out += "    x = F.dropout(x, INPUT_DROPOUT)\n";
-        std::string product;
-        if (cached(c, layer)) {
-            product = "x @ W[1]";
-        } else if (!layer_words(c, layer).autograd) {
-            product = fmt::format("Product.apply({0}, x, W[{0}], \"{1}\", \"{2}\", \"{3}\")", layer,
-                                  static_cast<char>(forward(c, layer)),
-                                  backward(c, layer) == Order::none ? '-' : static_cast<char>(backward(c, layer)),
-                                  static_cast<char>(operand(c, layer)));
-        } else {
-            product = forward(c, layer) == S ? fmt::format("propagate({0}, x) @ W[{0}]", layer)
-                                             : fmt::format("propagate({0}, x @ W[{0}])", layer);
-        }
-        if (plan.problem.model.bias) product += fmt::format(" + b[{}]", layer);
-        const std::string note = cached(c, layer) ? "  # x is A @ X" : "  # " + layer_words(c, layer).forward;
-        out += fmt::format("    {}{}{}{}\n", layer < depth(c) ? "x = torch.relu(" : "return ", product,
-                           layer < depth(c) ? ")" : "", note);
-    }
-    return out;
+const char* flag(bool value) { return value ? "True" : "False"; }
+
+// What gnnrun writes into files of weights, and compares: of what they were trained for.
+std::string facts(const ProblemRecord& problem) {
+    ModelRecord model = models::with_defaults(problem.model);
+    model.bias = false;
+    std::string weighing(io::name_of(problem.graph.normalisation));
+    if (problem.graph.edge_weights) weighing += ", with the data's weights";
+    if (models::matrix_of(model).self_loops && !problem.graph.self_loops) weighing += ", without the vertex itself";
+    std::string out = "FACTS = {  # of weights in files\n";
+    const std::vector<Line> facts = {{"the model", model_text(model)}, {"the weighing of edges", weighing}};
+    for (const Line& fact : facts) out += fmt::format("    \"gnnplan: {}\":\n        \"{}\",\n", fact.name, fact.text);
+    return out + "}\n";
 }
 
-std::string settings(const Plan& plan) {
+// What the class and its matrix need.
+std::string constants(const Plan& plan, const SiteGraph& model) {
     const GraphRecord& graph = plan.problem.graph;
-    const Configuration& c = plan.candidates.front().configuration;
+    const ModelNeeds needs = needs_of(plan, model);
+    std::string out = std::string("\nimport array\n") + (needs.sums ? "import functools\n" : "") +
+                      "import json\n\nimport torch\nimport torch.nn.functional as F\n\n";
+    out += fmt::format("SYMMETRISE, SELF_LOOPS, NORMALISATION = {}, {}, \"{}\"\n", flag(graph.symmetrised),
+                       flag(graph.self_loops), io::name_of(graph.normalisation));
+    if (model.product(1).self != 0)
+        out += fmt::format("ITSELF = {}  # how much of each vertex itself A has\n", model.product(1).self);
+    if (needs.attention) out += fmt::format("SLOPE = {}  # of leaky\n", model.product(1).heads.slope);
+    if (plan.candidates.front().configuration.loss_rows) out += fmt::format("LAYERS = {}\n", model.depth);
+    return out + facts(plan.problem);
+}
+
+// Below the class: its parameters, its matrix and the products with it.
+std::string machinery(const Plan& plan, const SiteGraph& model) {
+    const bool rows = plan.candidates.front().configuration.loss_rows;
+    const ModelNeeds needs = needs_of(plan, model);
+    const auto where = [](bool needed, const char* piece) { return needed ? piece : ""; };
+    std::string out = pytorch_parameters;
+    out += plan.problem.graph.edge_weights ? pytorch_weighed : pytorch_entries;
+    out += pytorch_scaled;
+    out += where(model.product(1).self != 0, pytorch_itself);
+    out += pytorch_adjacency;
+    out += where(needs.sums, pytorch_sum_methods);
+    out += where(needs.maxima, pytorch_max_methods);
+    out += where(needs.edges, pytorch_edge_methods);
+    out += where(needs.attention, pytorch_attention);
+    out += where(needs.cosines, pytorch_cosines);
+    out += where(rows, pytorch_own_rows);
+    out += where(needs.maxima || needs.edges, pytorch_rows_at);
+    out += where(needs.sums, pytorch_propagate);
+    out += where(needs.backward, pytorch_product);
+    out += where(needs.edges, pytorch_edge_sums);
+    return out + where(needs.cosines, pytorch_edge_products);
+}
+
+std::string training_constants(const Plan& plan, const SiteGraph& model) {
     const RunRecord& run = plan.problem.run;
-    const auto flag = [](bool value) { return value ? "True" : "False"; };
-    const char* normalisation = graph.normalisation == Normalisation::symmetric  ? "symmetric"
-                                : graph.normalisation == Normalisation::row_mean ? "row_mean"
-                                                                                 : "none";
+    constexpr int eval_every = 10;
+    std::vector<std::string> decays;
+    for (const Parameter& parameter : model.parameters) {
+        if (parameter.decays) decays.push_back("\"" + parameter.name + "\"");
+    }
+    const std::string optimizer = run.optimiser == Optimiser::adam
+                                      ? "torch.optim.Adam(groups, lr=lr)"
+                                      : fmt::format("torch.optim.SGD(groups, lr=lr, momentum={})", run.momentum);
     return fmt::format(
-        "WIDTHS = [{}]\nBIAS = {}\nSYMMETRISE = {}\nSELF_LOOPS = {}\nNORMALISATION = \"{}\"\nLOSS_ROWS = {}\n"
-        "CACHE_AX = {}\nSPLIT = {}  # of several, in an OGB folder or columns of masks\nEPOCHS = {}\n"
-        "DROPOUT = {}  # of every layer's input but the features\n{}LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4\n"
-        "OPTIMIZER = lambda groups: {}\n",
-        fmt::join(plan.problem.model.widths, ", "), flag(plan.problem.model.bias), flag(graph.symmetrised),
-        flag(graph.self_loops), normalisation, flag(c.loss_rows), flag(c.cached_aggregation),
-        io::dump(io::Document(graph.split)), run.epochs, run.dropout.value_or(0),
-        c.constant_input ? ""
-                         : fmt::format("INPUT_DROPOUT = {}\n", run.input_dropout.value_or(run.dropout.value_or(0))),
-        run.optimiser == Optimiser::adam
-            ? "torch.optim.Adam(groups, lr=LEARNING_RATE)"
-            : fmt::format("torch.optim.SGD(groups, lr=LEARNING_RATE, momentum={})", run.momentum));
+        "EPOCHS, EVAL_EVERY = {}, {}\nDECAYS = [{}]\nOPTIMIZER = lambda groups, lr: {}\n"
+        "LOGITS = lambda model, data, rows: model(data.x, *data.edges{}\n",
+        run.epochs, run.eval_every.value_or(eval_every), fmt::join(decays, ",\n          "), optimizer,
+        plan.candidates.front().configuration.loss_rows ? ", rows)" : ")[rows]");
 }
 
-bool needs_product(const Configuration& configuration) {
-    for (int layer = 1; layer <= depth(configuration); ++layer) {
-        if (!layer_words(configuration, layer).autograd) return true;
-    }
-    return false;
-}
-
-}  // namespace
-
-LayerWords layer_words(const Configuration& configuration, int layer) {
-    const std::string w = fmt::format("W{}", layer);
-    const std::string x = layer == 1 ? "X" : "x";
-    if (cached(configuration, layer)) {
-        return {"(A @ X) @ W1, of which A @ X is made once", "W1.grad = (A @ X).T @ g", true};
-    }
-    const Order first = forward(configuration, layer);
-    const Order then = backward(configuration, layer);
-    const bool product = operand(configuration, layer) == Operand::product;
-    LayerWords words;
-    words.forward = first == S ? fmt::format("(A @ {}) @ {}", x, w) : fmt::format("A @ ({} @ {})", x, w);
-    const std::string ag = "(A.T @ g)";
-    if (then == S) words.backward = fmt::format("{}.grad = {} @ {}.T; ", x, ag, w);
-    if (then == D) words.backward = fmt::format("{}.grad = A.T @ (g @ {}.T); ", x, w);
-    words.backward +=
-        product ? fmt::format("{}.grad = (A @ {}).T @ g", w, x) : fmt::format("{}.grad = {}.T @ {}", w, x, ag);
-    // Autograd takes the transpose of each forward product, the last one first.
-    const Order natural = first == S ? D : S;
-    words.autograd = product == (first == S) && (then == natural || then == Order::none);
-    return words;
-}
-
-namespace {
-
-bool is_plain_gcn(const ModelRecord& model) {
-    return model.name == "gcn" && !model.activation && !model.residual && !model.jk_concat;
+std::string script(const Plan& plan, const SiteGraph& model) {
+    const GraphRecord& graph = plan.problem.graph;
+    const std::vector<std::int64_t>& widths = plan.problem.model.widths;
+    std::string out =
+        "\n\n# The script: from here on, nothing is needed to use Model elsewhere.\n\n"
+        "import argparse\nimport gzip\nimport itertools\nimport pathlib\nimport re\nimport sys\nimport types\nimport "
+        "warnings\n\n"
+        "import numpy\n\n";
+    out += fmt::format(
+        "VERTICES, FEATURES, CLASSES = {}, {}, {}\nWEIGHTED, INDEX_BASE = {}, {}\n"
+        "SPLIT = {}  # of several, in an OGB folder or columns of masks\n",
+        graph.vertices, widths.front(), widths.back(), flag(graph.edge_weights), graph.index_base,
+        io::dump(io::Document(graph.split)));
+    if (model.trains()) out += training_constants(plan, model);
+    return out + pytorch_reading + pytorch_edge_lists + (model.trains() ? pytorch_training : pytorch_inference);
 }
 
 }  // namespace
 
-bool has_pytorch_program(const Plan& plan) {
-    return is_plain_gcn(plan.problem.model) && !plan.problem.graph.edge_weights && plan.problem.task == Task::train;
-}
+bool has_pytorch_program(const Plan& plan) { return plan.problem.fanout.empty(); }
 
 std::string pytorch_program(const Plan& plan) {
-    const ModelRecord& model = plan.problem.model;
-    if (plan.problem.task != Task::train)
-        throw Error(ErrorCode::usage, "only plans of training are written as PyTorch programs", "--pytorch",
-                    "this plan is of an inference");
-    if (!is_plain_gcn(model)) {
-        throw Error(ErrorCode::usage, "only plans of plain gcn are written as PyTorch programs", "--pytorch",
-                    "this plan is of " + model_text(model));
+    if (!has_pytorch_program(plan)) {
+        throw Error(ErrorCode::usage, "plans that draw neighbours are not written as PyTorch programs", "--pytorch",
+                    "what gnnrun draws depends on its own random numbers; plan without --fanout");
     }
-    if (plan.problem.graph.edge_weights) {
-        throw Error(ErrorCode::usage, "plans that use the weights of edges are not written as PyTorch programs",
-                    "--pytorch", "plan without --edge-weights");
-    }
+    const SiteGraph model = sites_of(models::build(plan.problem));
     const Configuration& configuration = plan.candidates.front().configuration;
-    return head(plan) + products(configuration) + keep(configuration) + distribution(plan) + pytorch_imports +
-           settings(plan) + pytorch_matrices + (needs_product(configuration) ? pytorch_product : "") + "\n\n" +
-           network(plan) + pytorch_training;
+    return head(plan) + products(configuration, model) + keep(configuration) + constants(plan, model) + "\n\n" +
+           model_class(plan, model) + machinery(plan, model) + script(plan, model) + distribution(plan);
 }
 
 }  // namespace gnnplan::tools

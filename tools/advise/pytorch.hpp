@@ -8,19 +8,12 @@
 
 namespace gnnplan::tools {
 
-// Whether pytorch_program() writes plans of this kind.
+// Whether pytorch_program() writes this plan: it does unless an inference draws neighbours.
 bool has_pytorch_program(const Plan& plan);
 
-// A Python program, at most 100 columns wide. It trains on one process whatever the plan's ranks, with the plan's
-// products in the plan's order in both passes; how to distribute it is in its comments.
+// A Python program, at most 100 columns wide: the plan's model as a class of PyTorch, with the plan's products in the
+// plan's order in both passes, and a script that trains or applies it on one device, whatever the plan's ranks. Its
+// comments say what these hold and send. Throws Error{usage} where has_pytorch_program() says no.
 std::string pytorch_program(const Plan& plan);
-
-// A layer's products as PyTorch would write them.
-struct LayerWords {
-    std::string forward;   // "A @ (x @ W2)"
-    std::string backward;  // "x.grad = (A.T @ g) @ W2.T; W2.grad = x.T @ (A.T @ g)"
-    bool autograd = true;  // whether that is what automatic differentiation makes of the forward expression
-};
-LayerWords layer_words(const Configuration& configuration, int layer);
 
 }  // namespace gnnplan::tools

@@ -39,32 +39,53 @@ std::string exchange_text(const Schedule& schedule, const SpmmStep& spmm) {
     const Grid& grid = schedule.grid;
     std::vector<std::string> parts;
     if (spmm.exchange == Exchange::panels) {
-        parts.emplace_back("all_gather_into_tensor of the dense rows over x, or panel by panel with isend and irecv");
+        parts.emplace_back("all_gather_into_tensor of dense rows over x, or panels by isend and irecv");
     }
     if (spmm.exchange == Exchange::rows) {
-        parts.emplace_back("all_to_all_single over x, of the rows only that a rank's nonzeros meet");
+        parts.emplace_back("all_to_all_single over x, of the dense rows only that a rank's nonzeros meet");
     }
     if (gathers_matrix(grid, tensor_of(schedule, spmm.matrix))) {
         parts.emplace_back("all_gather of the block's nonzeros over y");
     }
     std::string text = fmt::format("{}", fmt::join(parts, "; "));
-    return text + (spmm.overlap ? "; async_op=True, in pieces: multiply one while the next comes" : "");
+    return text + (spmm.overlap ? ", async_op=True, in pieces" : "");
+}
+
+// Between layouts over y: to one that is split otherwise, or to whole rows on every rank.
+std::string redistribution(const Layout& from, const Layout& to, const Grid& grid) {
+    const bool splits = to.rows.contains(Axis::y) || to.columns.contains(Axis::y);
+    return fmt::format("{} over y: {} -> {}", splits ? "all_to_all_single" : "all_gather_into_tensor",
+                       placements(from, grid), placements(to, grid));
+}
+
+std::string summed_axes(const Layout& layout, const Grid& grid) {
+    std::string axes;
+    for (const Axis axis : mesh_axes(grid)) {
+        if (layout.partial.contains(axis)) axes += fmt::format("{}{}", axes.empty() ? "" : " and ", letter(axis));
+    }
+    return axes;
 }
 
 std::string collective(const Schedule& schedule, const Step& step) {
     const Grid& grid = schedule.grid;
+    const auto layout = [&](TensorId tensor) -> const Layout& { return tensor_of(schedule, tensor).layout; };
     if (const SpmmStep* spmm = product_of(step.operation)) return exchange_text(schedule, *spmm);
-    if (const auto* move = std::get_if<RedistributeStep>(&step.operation)) {
-        return fmt::format("all_to_all_single over y: {} -> {}", placements(tensor_of(schedule, move->in).layout, grid),
-                           placements(tensor_of(schedule, move->out).layout, grid));
-    }
-    if (const auto* sum = std::get_if<ReduceScatterStep>(&step.operation)) {
+    if (const auto* move = std::get_if<RedistributeStep>(&step.operation))
+        return redistribution(layout(move->in), layout(move->out), grid);
+    if (const auto* sum = std::get_if<ReduceScatterStep>(&step.operation))
         return fmt::format("reduce_scatter_tensor over {}", letter(partial_axis(tensor_of(schedule, sum->in))));
+    if (const auto* sum = std::get_if<AllReduceStep>(&step.operation)) {
+        return sum->over_all_ranks(schedule) ? "all_reduce over all ranks (a sum, no mean)"
+                                             : "all_reduce over " + summed_axes(layout(sum->tensor), grid);
     }
-    if (std::holds_alternative<AllReduceStep>(step.operation)) return "all_reduce over all ranks (a sum, no mean)";
-    if (std::holds_alternative<LossStep>(step.operation)) {
+    if (std::holds_alternative<LossStep>(step.operation))
         return "all_reduce over y of each row's maximum and sum of exponentials";
-    }
+    if (std::holds_alternative<EdgeTransposeStep>(step.operation))
+        return "all_to_all_single over x of the edges' values, to the ranks that have their sources";
+    if (std::holds_alternative<EdgeGatherStep>(step.operation))
+        return "all_gather over y of the edges' values, of each rank's share of the rows";
+    if (std::holds_alternative<RingGemmStep>(step.operation))
+        return "isend and irecv over y, tile by tile, of rows before the product and of columns after it";
     return std::string(kind_of(step.operation));
 }
 
@@ -141,7 +162,7 @@ std::vector<Line> collectives(const Plan& plan) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const StepCost& cost = costs[i];
         if (cost.phase != Phase::epoch || cost.total_bytes == 0) continue;
-        lines.push_back({cost.name, fmt::format("{}: {} of the busiest rank", collective(schedule, schedule.steps[i]),
+        lines.push_back({cost.name, fmt::format("{}: {}", collective(schedule, schedule.steps[i]),
                                                 format_bytes(cost.max_rank_bytes))});
     }
     return lines;

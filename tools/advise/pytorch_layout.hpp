@@ -23,7 +23,7 @@ struct Line {
 // Where every matrix that outlives a step lies, and what passes between layers.
 std::vector<Line> placed_matrices(const Plan& plan);
 
-// Every step of the epoch that moves bytes, with the collective that does it.
+// Every step of the epoch that moves bytes, with the collective that does it and the bytes of the busiest rank.
 std::vector<Line> collectives(const Plan& plan);
 
 // "torchrun --nproc-per-node 8 train.py", with the nodes that the plan's machine needs for its ranks.

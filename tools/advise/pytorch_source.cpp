@@ -2,204 +2,165 @@
 
 namespace gnnplan::tools {
 
-const char* const pytorch_imports = R"py(
-import pathlib
-import sys
+const char* const pytorch_parameters = R"py(
 
-import numpy
-import torch
-import torch.nn.functional as F
+class Parameters(torch.nn.Module):
+    """Parameters by their names: of "1.mlp.0.weight", self[1].mlp[0].weight."""
 
+    def __init__(self, tensors=()):
+        super().__init__()
+        for path in tensors:
+            group = self
+            *names, last = path.split(".")
+            for name in names:
+                if name not in group._modules:
+                    group.add_module(name, Parameters())
+                group = group._modules[name]
+            group.register_parameter(last, torch.nn.Parameter(tensors[path]))
+
+    def __getitem__(self, name):
+        return getattr(self, str(name))
+
+
+def glorot(*shape):
+    return torch.nn.init.xavier_uniform_(torch.empty(shape))
+
+
+class Once:
+    """What make(...) returns, made once while it is called with the same tensors; two are kept."""
+
+    def __init__(self, make):
+        self.make, self.made = make, []
+
+    def __call__(self, *what):
+        for known, result in self.made:
+            if len(known) == len(what) and all(a is b or isinstance(a, int) and a == b
+                                               for a, b in zip(known, what)):
+                return result
+        self.made = self.made[-1:] + [(what, self.make(*what))]
+        return self.made[-1][1]
+
+
+def read_weights(path, feature_norm=None):
+    """Tensors of a safetensors file: the length of a header in JSON, the header, the values."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        values = bytearray(file.read())
+    wanted = {**FACTS, "gnnplan: --feature-norm": feature_norm} if feature_norm else FACTS
+    for fact, said in header.pop("__metadata__", {}).items():
+        if wanted.get(fact, said) != said:
+            raise ValueError(f"{path}: weights were trained otherwise: {fact.partition(': ')[2]} "
+                             f"is {said} in it, not {wanted[fact]}")
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        if entry["dtype"] != "F32":
+            raise ValueError(f"{path}: {name} is {entry['dtype']}, not F32")
+        tensors[name] = torch.frombuffer(values, dtype=torch.float32, offset=begin,
+                                         count=(end - begin) // 4).reshape(entry["shape"])
+    return tensors
+
+
+def write_weights(path, tensors, facts):
+    header, values = {"__metadata__": {"format": "pt", **facts}}, b""
+    for name, tensor in tensors.items():
+        these = array.array("f", tensor.flatten().tolist()).tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                        "data_offsets": [len(values), len(values) + len(these)]}
+        values += these
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + values)
 )py";
 
-const char* const pytorch_matrices = R"py(L = len(WIDTHS) - 1
+const char* const pytorch_entries = R"py(
 
-
-def edges(file, n):
-    """Targets and sources of the edges, each once, sorted, with the plan's self loops."""
-    source, target = file["edge_index"].astype(numpy.int64)
+def entries(n, edge_index):
+    """Targets, sources and values of the matrix's entries, in this order. Listed self loops
+    are dropped, and edges that are listed more than once are one edge."""
+    source, target = edge_index
+    key = (target * n + source)[source != target]
     if SYMMETRISE:
-        source, target = numpy.concatenate([source, target]), numpy.concatenate([target, source])
-    key = (target * n + source)[target != source]
+        key = torch.cat([key, key % n * n + key // n])
     if SELF_LOOPS:
-        key = numpy.concatenate([key, numpy.arange(n, dtype=numpy.int64) * (n + 1)])
-    key = numpy.unique(key)
-    return key // n, key % n
-
-
-def weights(target, source, n):
-    """D_out^-1/2 A D_in^-1/2, or the mean over in-neighbours, or 1."""
-    degree_in = numpy.bincount(target, minlength=n).astype(numpy.float64)
-    degree_out = numpy.bincount(source, minlength=n).astype(numpy.float64)
-    if NORMALISATION == "symmetric":
-        return 1 / numpy.sqrt(degree_out[source] * degree_in[target])
-    return 1 / degree_in[target] if NORMALISATION == "row_mean" else numpy.ones(len(target))
-
-
-def csr(row, column, value, shape):
-    order = numpy.lexsort((column, row))
-    start = numpy.concatenate([[0], numpy.cumsum(numpy.bincount(row, minlength=shape[0]))])
-    return torch.sparse_csr_tensor(torch.from_numpy(start), torch.from_numpy(column[order]),
-                                   torch.from_numpy(value[order].astype(numpy.float32)), shape)
-
-
-def matrices(target, source, value, n, training):
-    """A and its transpose for each layer; with LOSS_ROWS only the rows that the loss needs."""
-    A, At = {}, {}
-    rows = numpy.sort(training) if LOSS_ROWS else numpy.arange(n)
-    for l in range(L, 0, -1):
-        kept = numpy.isin(target, rows) if LOSS_ROWS else slice(None)
-        read = numpy.unique(source[kept]) if LOSS_ROWS and l > 1 else numpy.arange(n)
-        if l < L and not LOSS_ROWS:
-            A[l], At[l] = A[L], At[L]
-            continue
-        i, j = numpy.searchsorted(rows, target[kept]), numpy.searchsorted(read, source[kept])
-        A[l] = csr(i, j, value[kept], (len(rows), len(read)))
-        At[l] = csr(j, i, value[kept], (len(read), len(rows)))
-        rows = read
-    return A, At
-
-
-class Propagate(torch.autograd.Function):
-    """A @ x. Autograd's own backward of a sparse product would transpose A in every epoch."""
-
-    @staticmethod
-    def forward(ctx, l, x):
-        ctx.layer = l
-        return A[l] @ x
-
-    @staticmethod
-    def backward(ctx, g):
-        return None, At[ctx.layer] @ g
-
-
-propagate = Propagate.apply
+        key = torch.cat([key, torch.arange(n, device=key.device) * (n + 1)])
+    key = torch.unique(key)
+    return weighed(n, key // n, key % n, torch.ones_like(key, dtype=torch.float64))
 )py";
 
-const char* const pytorch_product = R"py(
+const char* const pytorch_weighed = R"py(
 
-class Product(torch.autograd.Function):
-    """A x W with the backward products in the plan's order, which autograd does not take.
+def merged(key, weight, mean=False):
+    """Each key once, in order, with the sum or the mean of its weights."""
+    key, place, count = torch.unique(key, return_inverse=True, return_counts=True)
+    weight = torch.zeros_like(key, dtype=torch.float64).index_add(0, place, weight)
+    return key, weight / count if mean else weight
 
-    order, backward: S multiplies by the sparse matrix first, D by the weights. operand: W's
-    gradient is made of A @ x and g (T), or of x and A.T @ g (G).
-    """
 
-    @staticmethod
-    def forward(ctx, l, x, w, order, backward, operand):
-        ctx.how = l, order, backward, operand
-        if order == "D":
-            ctx.save_for_backward(x, w)
-            return A[l] @ (x @ w)
-        Ax = A[l] @ x
-        ctx.save_for_backward(Ax if operand == "T" else x, w)
-        return Ax @ w
-
-    @staticmethod
-    def backward(ctx, g):
-        l, order, backward, operand = ctx.how
-        kept, w = ctx.saved_tensors
-        Ag = At[l] @ g if backward == "S" or operand == "G" else None
-        if operand == "T":
-            w_grad = (kept if order == "S" else A[l] @ kept).T @ g
-        else:
-            w_grad = kept.T @ Ag
-        x_grad = None
-        if ctx.needs_input_grad[1]:
-            x_grad = Ag @ w.T if backward == "S" else At[l] @ (g @ w.T)
-        return None, x_grad, w_grad, None, None, None
+def entries(n, edge_index, edge_weight):
+    """Targets, sources and values of the matrix's entries, in this order. Listed self loops
+    are dropped; edges that are listed more than once are one edge, which has their sum."""
+    source, target = edge_index
+    other = source != target
+    key, weight = merged((target * n + source)[other], edge_weight.flatten().double()[other])
+    if SYMMETRISE:
+        key, weight = torch.cat([key, key % n * n + key // n]), weight.repeat(2)
+        key, weight = merged(key, weight, mean=True)
+    if SELF_LOOPS:
+        loops = torch.arange(n, device=key.device) * (n + 1)
+        key, weight = merged(torch.cat([key, loops]), torch.cat([weight, weight.new_ones(n)]))
+    return weighed(n, key // n, key % n, weight)
 )py";
 
-const char* const pytorch_training = R"py(
+const char* const pytorch_scaled = R"py(
 
-def glorot(rows, columns):
-    return torch.nn.init.xavier_uniform_(torch.empty(rows, columns)).requires_grad_()
+def weighed(n, target, source, weight):
+    into, out_of = torch.bincount(target, weight, n), torch.bincount(source, weight, n)
+    if NORMALISATION == "symmetric":  # D_out^-1/2 A D_in^-1/2
+        if min(into.min(), out_of.min()) < 0:
+            raise ValueError("the weights of a vertex's edges add up to less than 0")
+        into, out_of = [torch.where(d > 0, d.rsqrt(), d) for d in (into, out_of)]
+        weight = into[target] * weight * out_of[source]
+    if NORMALISATION == "row_mean":
+        weight = torch.where(into != 0, 1 / into, into)[target] * weight
+)py";
 
+const char* const pytorch_itself = R"py(    loops = torch.arange(n, device=target.device)
+    target, source = torch.cat([target, loops]), torch.cat([source, loops])
+    weight = torch.cat([weight, weight.new_full((n,), ITSELF)])
+    order = torch.argsort(target * n + source)
+    target, source, weight = target[order], source[order], weight[order]
+)py";
 
-def arrays(path):
-    """The arrays of an .npz file; those of an OGB folder under the same names."""
-    folder = pathlib.Path(path)
-    binary = folder / "raw/data.npz"
-    if not folder.is_dir():
-        with numpy.load(path) as file:
-            return renamed(dict(file))
-
-    def table(pattern, kind):
-        found = sorted(folder.glob(pattern + ".csv*"))
-        return numpy.loadtxt(found[0], kind, delimiter=",", ndmin=2) if found else None
-
-    if binary.exists():
-        with numpy.load(binary) as data, numpy.load(folder / "raw/node-label.npz") as labels:
-            found = renamed({**data, **labels})
-    else:
-        found = {"edge_index": table("raw/edge", numpy.int64).T,
-                 "num_nodes": table("raw/num-node-list", numpy.int64)[0, 0],
-                 "x": table("raw/node-feat", numpy.float32),
-                 "y": table("raw/node-label", numpy.float64)}
-    found["train_idx"] = table(f"split/{SPLIT or '*'}/train", numpy.int64)
-    return {name: values for name, values in found.items() if values is not None}
+const char* const pytorch_adjacency = R"py(    return target, source, weight.float()
 
 
-def renamed(found):
-    """OGB's names of arrays beside PyTorch Geometric's."""
-    for name, ogb in {"x": "node_feat", "y": "node_label", "num_nodes": "num_nodes_list"}.items():
-        if ogb in found:
-            found.setdefault(name, found.pop(ogb))
-    known = {"edge_index", "edge_weight", "edge_feat", "num_nodes", "num_edges_list", "x", "y"}
-    for subset in ("train", "valid", "val", "test"):
-        known |= {subset + "_idx", subset + "_mask"}
-    others = set(found) - known
-    if others and not {"x", "y"} <= set(found):
-        sys.exit("x and y are not made up where they may have other names: "
-                 + ", ".join(sorted(others)))
-    return found
+def starts(index, n):
+    """Where the entries of each row begin; index, their rows, is sorted."""
+    counts = torch.bincount(index, minlength=n)
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
-def read(path):
-    """Sets A, At; features, labels of the computed rows, which of those train, initial weights."""
-    global A, At
-    file = arrays(path)
-    n = int(numpy.ravel(file["num_nodes"])[0]) if "num_nodes" in file else len(file["x"])
-    target, source = edges(file, n)
-    random = numpy.random.default_rng(1)  # where the file has only a graph; gnnrun draws others
-    x = file["x"] if "x" in file else random.random((n, WIDTHS[0]))
-    y = file["y"] if "y" in file else random.integers(WIDTHS[-1], size=n)
-    X = torch.from_numpy(x.astype(numpy.float32))
-    y = torch.from_numpy(numpy.nan_to_num(y.reshape(-1), nan=-1).astype(numpy.int64))
-    if "train_idx" in file:
-        training = file["train_idx"].reshape(-1)
-    else:
-        mask = file["train_mask"].reshape(n, -1) if "train_mask" in file else numpy.ones((n, 1))
-        training = numpy.flatnonzero(mask[:, int(SPLIT) if mask.shape[1] > 1 else 0])
-    A, At = matrices(target, source, weights(target, source, n), n, training)
-    if LOSS_ROWS:
-        y, training = y[torch.from_numpy(numpy.sort(training))], numpy.arange(len(training))
-    layers = range(1, L + 1)
-    W = {l: glorot(WIDTHS[l - 1], WIDTHS[l]) for l in layers}
-    b = {l: torch.zeros(WIDTHS[l], requires_grad=True) for l in layers if BIAS}
-    return X, y, torch.from_numpy(training.astype(numpy.int64)), W, b
+def adjacency(n, *edges):
+    return Adjacency(*entries(n, *edges), (n, n))
 
 
-def train(X, y, training, W, b, epochs):
-    """The loss before each update."""
-    x = A[1] @ X if CACHE_AX else X
-    others = [W[l] for l in W if l > 1] + list(b.values())
-    groups = [{"params": [W[1]], "weight_decay": WEIGHT_DECAY}, {"params": others}]
-    groups = [group for group in groups if group["params"]]
-    optimizer = OPTIMIZER(groups)
-    for _ in range(epochs):
-        loss = F.cross_entropy(network(x, W, b)[training], y[training])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        yield loss.item()
+class Adjacency:
+    """The sparse matrix A: row v has the in-neighbours of v, and columns are sorted."""
 
+    def __init__(self, target, source, value, shape, own=None):
+        self.target, self.source, self.value, self.shape = target, source, value, shape
+        self.own_rows = own
+        self.order = torch.sort(source, stable=True).indices  # of the transpose's entries
+        self.start, self.start_t = starts(target, shape[0]), starts(source[self.order], shape[1])
 
-if __name__ == "__main__":
-    torch.manual_seed(1)
-    epochs = int(sys.argv[2]) if len(sys.argv) > 2 else EPOCHS
-    for epoch, loss in enumerate(train(*read(sys.argv[1]), epochs), 1):
-        print(f"epoch {epoch}  loss {loss:.6f}")
+    def csr(self, value):
+        return torch.sparse_csr_tensor(self.start, self.source, value, self.shape)
+
+    def csr_of_transpose(self, value):
+        return torch.sparse_csr_tensor(self.start_t, self.target[self.order], value[self.order],
+                                       self.shape[::-1])
 )py";
 
 }  // namespace gnnplan::tools

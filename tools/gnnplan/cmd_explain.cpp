@@ -229,9 +229,9 @@ void add_explain(CLI::App& root, Context& context) {
                     "Lay predicted and measured side by side, mark the steps that err most, give a hint; RUN is what "
                     "gnnrun --report wrote")
         ->type_name("RUN");
-    CLI::Option* pytorch =
-        command.add_flag("--pytorch", options->pytorch,
-                         "Print the plan as a PyTorch program, with how to distribute it in its comments");
+    CLI::Option* pytorch = command.add_flag(
+        "--pytorch", options->pytorch,
+        "Print the plan as a PyTorch program: the model as a class with the plan's products, and a script");
     pytorch->excludes("--analyze");
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.explanation/1, or gnnplan.analysis/1)");
     on_command(command, context, options, run_explain);

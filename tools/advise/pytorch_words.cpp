@@ -1,0 +1,80 @@
+#include "tools/advise/pytorch_words.hpp"
+
+#include <fmt/format.h>
+
+namespace gnnplan::tools {
+namespace {
+
+constexpr auto S = Order::sparse_first;
+constexpr auto D = Order::dense_first;
+
+// What a layer does that has one order only; autograd takes the transpose of each product, the last one first.
+LayerWords words_of_one_order(const Site& product, const std::string& x, const std::string& w) {
+    switch (product.reduce) {
+        case Reduce::sum: break;
+        case Reduce::max:
+            return {fmt::format("M @ {}, where M = maxima(A, {}) takes the largest in-neighbour in each column", w, x),
+                    fmt::format("{}.grad = M.T @ g; M.grad = g @ {}.T, which goes to the largest", w, w)};
+        case Reduce::attention:
+            return {fmt::format("P @ y, where y = {} @ {} and P has the softmax of each edge's score", x, w),
+                    fmt::format("y.grad = P.T @ g and what the scores add; {}.grad = {}.T @ y.grad", w, x)};
+        case Reduce::cosine:
+            return {fmt::format("P @ {}, where P has the softmax of each edge's beta * cosine", x),
+                    fmt::format("{}.grad = P.T @ g and what the cosines add", x)};
+    }
+    return {};
+}
+
+LayerWords words_of_sum(const LayerOrders& orders, const std::string& x, const std::string& w) {
+    if (orders.cached)
+        return {fmt::format("(A @ X) @ {}, of which A @ X is made once", w), w + ".grad = (A @ X).T @ g"};
+    LayerWords words;
+    words.forward = orders.forward == S ? fmt::format("(A @ {}) @ {}", x, w) : fmt::format("A @ ({} @ {})", x, w);
+    const std::string ag = "(A.T @ g)";
+    if (orders.backward == S) words.backward = fmt::format("{}.grad = {} @ {}.T; ", x, ag, w);
+    if (orders.backward == D) words.backward = fmt::format("{}.grad = A.T @ (g @ {}.T); ", x, w);
+    words.backward += orders.operand == Operand::product ? fmt::format("{}.grad = (A @ {}).T @ g", w, x)
+                                                         : fmt::format("{}.grad = {}.T @ {}", w, x, ag);
+    return words;
+}
+
+// X of the features, x of a layer's result, else what the layer's first map is called.
+std::string operand_of(const SiteGraph& model, const Site& product) {
+    int id = product.input;
+    while (model.at(id).kind == SiteKind::pointwise && model.at(id).layer == product.layer) id = model.at(id).input;
+    const Site& read = model.at(id);
+    if (read.kind == SiteKind::input) return "X";
+    if (read.kind != SiteKind::linear || read.layer != product.layer) return "x";
+    const std::string& symbol = model.parameter(read.parameter).symbol;  // "W1.pool"
+    return symbol.substr(symbol.find('.') + 1);
+}
+
+}  // namespace
+
+LayerOrders layer_orders(const Configuration& configuration, const SiteGraph& model, int layer) {
+    const auto at = static_cast<std::size_t>(layer - 1);
+    LayerOrders orders{configuration.forward[at]};
+    orders.cached = layer == 1 && configuration.cached_aggregation;
+    orders.backwards = !configuration.backward.empty();
+    if (!orders.backwards) return orders;
+    orders.backward = configuration.backward[configuration.backward.size() - at - 1];
+    orders.operand = configuration.operands[at];
+    // Autograd takes the transpose of each forward product, the last one first.
+    const Order natural = orders.forward == S ? D : S;
+    orders.autograd = !model.product(layer).reorderable() || orders.cached ||
+                      ((orders.operand == Operand::product) == (orders.forward == S) &&
+                       (orders.backward == natural || orders.backward == Order::none));
+    return orders;
+}
+
+LayerWords layer_words(const Configuration& configuration, const SiteGraph& model, int layer) {
+    const Site& product = model.product(layer);
+    const LayerOrders orders = layer_orders(configuration, model, layer);
+    const std::string x = operand_of(model, product);
+    const std::string w = product.maps() ? model.parameter(product.parameter).symbol : "";
+    LayerWords words = product.reorderable() ? words_of_sum(orders, x, w) : words_of_one_order(product, x, w);
+    if (!orders.backwards) words.backward.clear();
+    return words;
+}
+
+}  // namespace gnnplan::tools
