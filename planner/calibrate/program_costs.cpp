@@ -1,4 +1,5 @@
-// Fits what sweeps over nonzeros by other programs than a sum (maxima, attention, products of rows) cost beyond the sum.
+// Fits what sweeps over nonzeros by other programs than a sum (maxima, attention, products of rows) cost beyond the
+// sum.
 #include "planner/calibrate/curves.hpp"
 #include "planner/calibrate/named.hpp"
 #include "planner/calibrate/quantile.hpp"

@@ -1,5 +1,6 @@
-// A plain name is the graph that people download: as OGB, PyTorch Geometric or SNAP's text gives it, prepared as gnnplan
-// prepares data (listed self loops and duplicates dropped, one self loop a vertex). Figures of papers are variants.
+// A plain name is the graph that people download: as OGB, PyTorch Geometric or SNAP's text gives it, prepared as
+// gnnplan prepares data (listed self loops and duplicates dropped, one self loop a vertex). Figures of papers are
+// variants.
 //
 // Why an edge count is taken as nonzeros or as off-diagonal entries:
 // - CAGNET says that nnz(A) is "the number of edges in the graph with self loops added"; GNN-RDM builds on its code.

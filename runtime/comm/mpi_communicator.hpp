@@ -12,7 +12,8 @@
 
 namespace gnnplan::comm {
 
-// Names of the two communicators of MPI that a rank talks on: for tensors, and for everything that counts as no traffic.
+// Names of the two communicators of MPI that a rank talks on: for tensors, and for everything that counts as no
+// traffic.
 inline constexpr const char* data_name = "gnnplan data";
 inline constexpr const char* control_name = "gnnplan control";
 

@@ -15,8 +15,9 @@ struct DealtShare {
     std::int32_t largest_id = -1;  // of that share, counted from 0
 };
 
-// Collective. Throws on every rank the error of the rank that comes first in the file. Edges of vertices that the dataset
-// does not have are not dealt: the caller refuses their ids once the file is known to have the form it was read as.
+// Collective. Throws on every rank the error of the rank that comes first in the file. Edges of vertices that the
+// dataset does not have are not dealt: the caller refuses their ids once the file is known to have the form it was read
+// as.
 DealtShare deal_share(comm::Communicator& comm, const data::Dataset& dataset, const RowShares& shares,
                       const data::VertexOrder& order, bool with_targets);
 

@@ -98,13 +98,13 @@ struct SelectResult {
 };
 
 // Searches the full space, or that of the paper, over every scheme and grid unless pinned, filters by memory, ranks by
-// predicted time and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a user can act
-// on.
+// predicted time and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a
+// user can act on.
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options = {});
 
 // Just the orders, for those who have their own training loop: S or D per layer and pass, and which forward products to
-// keep. Throws Error where select() returns a code: a graph without vertices, a model without a layer, a machine without
-// rates.
+// keep. Throws Error where select() returns a code: a graph without vertices, a model without a layer, a machine
+// without rates.
 struct OrderAdvice {
     Orders forward;   // layers 1 .. L
     Orders backward;  // layers L .. 1
