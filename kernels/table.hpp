@@ -39,7 +39,7 @@ struct SoftmaxPart {
 };
 
 // Where a product copies the rows of its dense operand that one panel meets, a slice of columns at a time, so that they
-// lie well in memory: PackedPanel of gnnplan/ir/packed_panel.hpp says how and how many bytes that takes, 64-byte aligned.
+// lie well in memory: PackedPanel (ir/packed_panel.hpp) says how and how many bytes that takes, 64-byte aligned.
 // Panels then cut the columns of the matrix as balanced_block does. In fp32 the result has the same bits as without,
 // and with no memory nothing is copied. In bf16 the operand is rounded to bfloat16 (to nearest, ties to even) and sums
 // are of floats; there is memory then.

@@ -12,8 +12,8 @@ namespace gnnplan::tools {
 // leaves.
 void check_pins(const SelectOptions& options, int ranks);
 
-// Remarks for the user: on a scheme that is not itself on any grid of so many ranks, and on pinned switches that have no
-// effect on what was chosen.
+// Remarks for the user: on a scheme that is not itself on any grid of so many ranks, and on pinned switches that have
+// no effect on what was chosen.
 std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen, int ranks);
 
 }  // namespace gnnplan::tools

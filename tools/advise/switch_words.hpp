@@ -1,5 +1,5 @@
-// The words of the switches of a configuration, and of the other choices that hold for all its layers: a row each, which
-// the cells of tables, their legends, --help, pins and the worth of choices are made from.
+// The words of the switches of a configuration, and of the other choices that hold for all its layers: a row each,
+// which the cells of tables, their legends, --help, pins and the worth of choices are made from.
 #pragma once
 
 #include <gnnplan/select.hpp>

@@ -40,8 +40,8 @@ struct Step {
     Origin origin{};
 };
 
-// The meaning of tensors' rows. Those of a shared space are the first ones in the schedule's numbering: all vertices, or
-// those that the loss needs of a layer's result; layouts split them over the ranks, in balanced blocks. In a private
+// The meaning of tensors' rows. Those of a shared space are the first ones in the schedule's numbering: all vertices,
+// or those that the loss needs of a layer's result; layouts split them over the ranks, in balanced blocks. In a private
 // space each rank has a number of rows of its own, whole, and rows are counted rank after rank.
 struct Space {
     std::string name;  // "vertices", "needed.2"
