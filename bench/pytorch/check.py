@@ -8,7 +8,7 @@ same weights, which the program has saved; the losses of all epochs are compared
 weights that gnnrun ends with, those of a plan of inference included. Then the scripts are run: forms of data, options,
 files of weights and embeddings. NAME: only the cases whose names have it. Exit status 77 where there is no PyTorch.
 """
-import contextlib, io, json, pathlib, subprocess, sys, tempfile, types, warnings
+import contextlib, gzip, io, json, pathlib, subprocess, sys, tempfile, types, warnings
 
 try:
     import numpy, torch
@@ -162,9 +162,10 @@ def check_forms(tools, folder, graphs):
         (source, target), weight = file["edge_index"], file["edge_weight"]
     listed = list(zip(source.tolist(), target.tolist(), map(repr, weight.tolist())))
     texts = {"edges.txt": "# a comment\n" + "".join(f"{u} {v} {w}\n" for u, v, w in listed),
-             "edges.csv": "weight,target,source\n" + "".join(f"{w},{v},{u}\n" for u, v, w in listed)}
+             "edges.csv": "weight,target,source\n" + "".join(f"{w},{v},{u}\n" for u, v, w in listed),
+             "edges.tsv.gz": "# target\tsource\tweight\n" + "".join(f"{v}\t{u}\t{w}\n" for u, v, w in listed)}
     for name, text in texts.items():
-        (folder / name).write_text(text)
+        (folder / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     asked = ["plan", "--hidden", 16, "--machine", "cpu-node", "--edge-weights", "-o", plan, "--graph"]
     call(gnnplan, *asked, graphs["directed"])
     program = program_of(gnnplan, plan)

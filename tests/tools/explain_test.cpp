@@ -195,6 +195,8 @@ TEST(Explain, EveryModelIsAPyTorchClass) {
         {"--model sage --loss-rows on --train-fraction 0.1 --aggregator max",
          {"A[2].maxima(h1) @ layers[2].neighbour.weight", "A[2].own(h1) @ layers[2].self.weight",
           "def forward(self, x, edge_index, rows=None)"}},
+        {"--model sage --aggregator max",
+         {"self.aggregated = Once(lambda A, x: A.maxima(x).detach())", "where M = maxima(A, X) is made once"}},
         {"--model sage --aggregator pool --bias", {"pool = torch.relu(pool + layers[2].pool.bias)", "A.maxima(pool)"}},
         {"--model gin --epsilon 0.5", {"ITSELF = 1.5", "z1 = torch.relu(z1)", "return z2 @ layers[2].mlp[1].weight"}},
         {"--model gin --epsilon train", {"\"2.epsilon\": torch.zeros(1)", "layers[2].epsilon * "}},

@@ -77,11 +77,13 @@ std::string products(const Configuration& configuration, const SiteGraph& model)
     return out;
 }
 
-std::string keep(const Configuration& configuration) {
+std::string keep(const Configuration& configuration, const SiteGraph& model) {
     std::string out = "#\n";
     if (configuration.cached_aggregation) {
-        out +=
-            comment("once", "A @ X, before the first epoch. It needs features that never change: no dropout on them.");
+        const char* kept = model.product(1).reduce == Reduce::max ? "maxima(A, X)" : "A @ X";
+        out += comment(
+            "once",
+            fmt::format("{}, before the first epoch. It needs features that never change: no dropout on them.", kept));
     }
     if (configuration.loss_rows) {
         out += comment("rows",
@@ -210,7 +212,7 @@ std::string pytorch_program(const Plan& plan) {
     }
     const SiteGraph model = sites_of(models::build(plan.problem));
     const Configuration& configuration = plan.candidates.front().configuration;
-    return head(plan) + products(configuration, model) + keep(configuration) + constants(plan, model) + "\n\n" +
+    return head(plan) + products(configuration, model) + keep(configuration, model) + constants(plan, model) + "\n\n" +
            model_class(plan, model) + machinery(plan, model) + script(plan, model) + distribution(plan);
 }
 

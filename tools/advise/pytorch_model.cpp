@@ -137,6 +137,8 @@ private:
     std::string product(const Site& site) const {
         const std::string& x = name(site.input);
         const std::string a = matrix(site.layer);
+        if (layer_orders(configuration_, model_, site.layer).cached)
+            return fmt::format("self.aggregated({}, {}) @ {}", a, x, weight(site.parameter));
         switch (site.reduce) {
             case Reduce::sum: return sum(site);
             case Reduce::max: return fmt::format("{}.maxima({}) @ {}", a, x, weight(site.parameter));
@@ -153,7 +155,6 @@ private:
         const LayerOrders orders = layer_orders(configuration_, model_, site.layer);
         const std::string &x = name(site.input), a = matrix(site.layer), w = weight(site.parameter);
         const bool adds = site.self_parameter >= 0;
-        if (orders.cached) return fmt::format("self.aggregated({}, {}) @ {}", a, x, w);
         if (!orders.autograd) {
             return fmt::format("Product.apply({}, {}, {}, \"{}\", \"{}\", \"{}\"){}", a, x, w,
                                static_cast<char>(orders.forward), static_cast<char>(orders.backward),
@@ -167,7 +168,7 @@ private:
     std::string order_text(const Site& site) const {
         if (!site.maps()) return "";
         const LayerOrders orders = layer_orders(configuration_, model_, site.layer);
-        if (orders.cached) return "# A @ X is made once";
+        if (orders.cached) return site.reduce == Reduce::max ? "# maxima are made once" : "# A @ X is made once";
         return orders.forward == Order::sparse_first ? "# S: aggregate first" : "# D: transform first";
     }
 
@@ -204,7 +205,11 @@ std::string constructor(const Plan& plan, const SiteGraph& model) {
     }
     std::string out = fmt::format("    def __init__(self{}):\n        super().__init__()\n{}", arguments, members);
     out += fmt::format("        self.matrix = Once({})\n", c.loss_rows ? "matrices" : "adjacency");
-    if (c.cached_aggregation) out += "        self.aggregated = Once(lambda A, x: (A @ x).detach())\n";
+    if (c.cached_aggregation) {
+        const bool maxima = model.product(1).reduce == Reduce::max;
+        out += fmt::format("        self.aggregated = Once(lambda A, x: {}.detach())\n",
+                           maxima ? "A.maxima(x)" : "(A @ x)");
+    }
     out += "        self.layers = Parameters({\n";
     for (const Parameter& parameter : model.parameters) {
         out += fmt::format("            \"{}\": {},\n", parameter.name.substr(root.size()), init_text(parameter));

@@ -149,7 +149,7 @@ def run(main):
     warnings.filterwarnings("ignore", ".* beta")  # sparse matrices, and maxima over edges
     try:
         main()
-    except (OSError, ValueError, RuntimeError) as why:
+    except (AssertionError, OSError, RuntimeError, ValueError) as why:
         sys.exit(f"error: {why}")
 )py";
 

@@ -154,12 +154,13 @@ class Adjacency:
         self.own_rows = own
         self.order = torch.sort(source, stable=True).indices  # of the transpose's entries
         self.start, self.start_t = starts(target, shape[0]), starts(source[self.order], shape[1])
+        self.target_t = target[self.order]
 
     def csr(self, value):
         return torch.sparse_csr_tensor(self.start, self.source, value, self.shape)
 
     def csr_of_transpose(self, value):
-        return torch.sparse_csr_tensor(self.start_t, self.target[self.order], value[self.order],
+        return torch.sparse_csr_tensor(self.start_t, self.target_t, value[self.order],
                                        self.shape[::-1])
 )py";
 

@@ -9,12 +9,17 @@ constexpr auto S = Order::sparse_first;
 constexpr auto D = Order::dense_first;
 
 // What a layer does that has one order only; autograd takes the transpose of each product, the last one first.
-LayerWords words_of_one_order(const Site& product, const std::string& x, const std::string& w) {
+LayerWords words_of_one_order(const Site& product, bool cached, const std::string& x, const std::string& w) {
+    const std::string of_weight = w + ".grad = M.T @ g";
     switch (product.reduce) {
         case Reduce::sum: break;
         case Reduce::max:
+            if (cached) return {fmt::format("M @ {}, where M = maxima(A, X) is made once", w), of_weight};
+            if (x == "X")
+                return {fmt::format("M @ {}, where M = maxima(A, X) takes the largest in-neighbour in each column", w),
+                        of_weight};
             return {fmt::format("M @ {}, where M = maxima(A, {}) takes the largest in-neighbour in each column", w, x),
-                    fmt::format("{}.grad = M.T @ g; M.grad = g @ {}.T, which goes to the largest", w, w)};
+                    fmt::format("{}; M.grad = g @ {}.T, which goes to the largest", of_weight, w)};
         case Reduce::attention:
             return {fmt::format("P @ y, where y = {} @ {} and P has the softmax of each edge's score", x, w),
                     fmt::format("y.grad = P.T @ g and what the scores add; {}.grad = {}.T @ y.grad", w, x)};
@@ -72,7 +77,8 @@ LayerWords layer_words(const Configuration& configuration, const SiteGraph& mode
     const LayerOrders orders = layer_orders(configuration, model, layer);
     const std::string x = operand_of(model, product);
     const std::string w = product.maps() ? model.parameter(product.parameter).symbol : "";
-    LayerWords words = product.reorderable() ? words_of_sum(orders, x, w) : words_of_one_order(product, x, w);
+    LayerWords words =
+        product.reorderable() ? words_of_sum(orders, x, w) : words_of_one_order(product, orders.cached, x, w);
     if (!orders.backwards) words.backward.clear();
     return words;
 }
