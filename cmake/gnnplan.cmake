@@ -19,8 +19,8 @@ if(GNNPLAN_SANITIZE)
 endif()
 
 # gnnplan_together(TARGET): its sources are compiled some at a time, as reading the headers that they share takes longer
-# than compiling most of them. So names of one file alone have to be the only ones in their folder. Sources with options or
-# definitions of their own are compiled alone. 16 sources take at most 16 s of a core and 0.7 GB of memory.
+# than compiling most of them. So names of one file alone have to be the only ones in their folder. Sources with options
+# or definitions of their own are compiled alone. 16 sources take at most 16 s of a core and 0.7 GB of memory.
 function(gnnplan_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${GNNPLAN_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
@@ -86,8 +86,8 @@ if(GNNPLAN_TESTS)
   endif()
 endif()
 
-# gnnplan_test(NAME [TOGETHER] SOURCES a_test.cpp... LINK target... [REAL_GRAPHS FILTER]): a GoogleTest program, one ctest
-# entry. TOGETHER: no name of one file alone is in another, so they can be compiled some at a time.
+# gnnplan_test(NAME [TOGETHER] SOURCES a_test.cpp... LINK target... [REAL_GRAPHS FILTER]): a GoogleTest program, one
+# ctest entry. TOGETHER: no name of one file alone is in another, so they can be compiled some at a time.
 # Cases that FILTER names need graphs of GNNPLAN_DATA; they are NAME_real_graphs, so that no other is skipped with them.
 function(gnnplan_test name)
   cmake_parse_arguments(ARG "TOGETHER" "REAL_GRAPHS" "SOURCES;LINK" ${ARGN})
