@@ -50,11 +50,11 @@ Values back_from_largest(const SparseMatrix& m, const Values& b, const Values& c
         for (std::int64_t j = 0; j < width; ++j) {
             std::vector<std::size_t> largest;
             for (std::int64_t e = m.row_start[at(i)]; e < m.row_start[at(i + 1)]; ++e) {
-                const std::size_t at = at(m.column[at(e)] * width + j);
-                if (b[at] == c[at(i * width + j)]) largest.push_back(at);
+                const std::size_t place = at(m.column[at(e)] * width + j);
+                if (b[place] == c[at(i * width + j)]) largest.push_back(place);
             }
-            for (const std::size_t at : largest)
-                result[at] += g[at(i * width + j)] / static_cast<double>(largest.size());
+            for (const std::size_t place : largest)
+                result[place] += g[at(i * width + j)] / static_cast<double>(largest.size());
         }
     }
     return result;
